@@ -231,6 +231,8 @@ function keep(key, value) {
   if (value === null || value === "") kept.delete(key);
   else kept.set(key, value);
   clearTimeout(keeping);
+  /* In a frame of a notebook there is no address to keep it in. */
+  if (location.protocol === "about:") return;
   keeping = setTimeout(() => history.replaceState(null, "", kept.toString() ? `#${kept}` : location.pathname), 200);
 }
 

@@ -25,7 +25,7 @@ for file in bin/calc include/calc.h include/calc/words.h include/calc/stats.fiel
     share/calc/{models/gpt3-175B,systems/a100_80g,executions/3072_t4_p64_d12_mbs4_full}.json \
     share/man/man1/calc{,-run,-params,-fields}.1 share/bash-completion/completions/calc \
     share/zsh/site-functions/_calc share/fish/vendor_completions.d/calc.fish \
-    share/calc/python/calc.py share/doc/calc/{README.md,LICENSE,CHANGELOG.md,CITATION.cff}; do
+    share/calc/python/calc/__init__.py share/doc/calc/{README.md,LICENSE,CHANGELOG.md,CITATION.cff}; do
     [ -s "$prefix/$file" ] || fail "$file is not installed or empty"
 done
 # Debug builds of the archive may: nothing strips it.

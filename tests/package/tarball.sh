@@ -13,7 +13,7 @@ mkdir "a folder"
 tar -C "a folder" --strip-components=1 -xzf out/*.tar.gz
 "a folder/bin/calc" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full | grep -q 'time per step'
 "a folder/bin/calc" --version | grep -q '^calc [0-9]'
-for file in share/doc/calc/CITATION.cff share/calc/python/calc.py share/man/man1/calc-run.1 \
+for file in share/doc/calc/CITATION.cff share/calc/python/calc/__init__.py share/man/man1/calc-run.1 \
     include/calc.h; do
     [ -s "a folder/$file" ] || {
         echo "$file is not in the tarball"

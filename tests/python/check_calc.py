@@ -3,18 +3,27 @@
 usage: check_calc.py CALC ROOT        CALC_LIBRARY names the library
 """
 
+import ast
+import contextlib
 import csv
 import gc
+import html
+import inspect
+import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
+from unittest import mock
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+os.environ["CALC_COMMAND"] = CALC
 sys.path.insert(0, os.path.join(ROOT, "python"))
 import calc
 
@@ -151,6 +160,153 @@ class Runs(unittest.TestCase):
                 exe = session.run(*GPT[:2], path, stats=[], inputs=True)["exe"]
                 self.assertEqual(exe["batch_size"], 3072 + 48 * i)
         gc.collect()
+
+
+class Frame(list):
+    """What tests know of a frame of pandas: its rows; columns by name."""
+
+    def __getitem__(self, names):
+        return [[row.get(name) for name in names] for row in self]
+
+
+PANDAS = types.SimpleNamespace(DataFrame=Frame)
+
+
+def data_of(page):
+    """The data that a page draws."""
+    return json.loads(re.search(r'<script type="application/json" id="calc-data">\n?(.*?)</script>', page, re.S)[1])
+
+
+class Answers(unittest.TestCase):
+    """Dicts as ever, with attributes, pages and frames."""
+
+    def test_keys_are_attributes(self):
+        answer = calc.run(*GPT, set={"sys.mem1.GiB": 12}, inputs=True)
+        self.assertIsInstance(answer, dict)
+        self.assertFalse(answer.ok)
+        self.assertEqual(answer.verdict, answer["verdict"])
+        self.assertIs(answer.stats.total_time, answer["stats"]["total_time"])
+        self.assertEqual(answer.reasons[0].hint, answer["reasons"][0]["hint"])
+        self.assertEqual(answer.sys.mem1.GiB, 12)
+        self.assertIn("total_time", dir(answer.stats))
+        self.assertEqual(json.loads(json.dumps(answer)), answer)
+        with self.assertRaisesRegex(AttributeError, "no stat: verdict"):
+            answer.stat
+        self.assertTrue(calc.run(*GPT).ok)
+
+    def test_a_sweep_is_that_of_the_command(self):
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            subprocess.run([CALC, "sweep", *LLAMA[:2], "--procs", "64", "--batch", "256", "--top", "3",
+                            "--axis", "microbatch_size=1,2", "--set", "tp=4", "--for", "megatron",
+                            "--where", "mem1 <= 60GiB", "--out", file.name], capture_output=True, check=True)
+            want = json.loads(pathlib.Path(file.name).read_text())
+        got = calc.sweep(*LLAMA[:2], procs=64, batch=256, top=3, axis={"microbatch_size": [1, 2]},
+                         set={"tensor_par": 4}, for_="megatron", where="mem1 <= 60GiB")
+        self.assertEqual(len(got.top), 3)
+        self.assertEqual([(row.execution, row.stats) for row in got.top],
+                         [(row["execution"], row["stats"]) for row in want["top"]])
+        self.assertEqual([row.stats for row in got.front], [row["stats"] for row in want["front"]])
+        self.assertIs(got.best, got.top[0])
+        self.assertEqual(got.best.run().stats, got.best.stats)
+        self.assertEqual(got.best.run(set={"sys.mem1.GiB": 12}).verdict, "mem1_capacity")
+
+    def test_a_sweep_of_dicts_and_of_groups(self):
+        app, system = calc.load("app", LLAMA[0]), calc.load("sys", LLAMA[1])
+        got = calc.sweep(app, system, procs="32:64:32", batch=256, per="num_procs", top=1)
+        self.assertEqual([row.execution.num_procs for row in got.layouts], [32, 64])
+        self.assertIs(got.best, got.groups[0].top[0])
+        self.assertEqual(got.best.run().stats, got.best.stats)
+        space = {"num_procs": 64, "batch_size": 256, "tensor_par": [2, 4]}
+        self.assertEqual({row.execution.tensor_par for row in calc.sweep(app, system, space=space, top=50).top},
+                         {2, 4})
+        none = calc.sweep(app, system, procs=64, batch=256, set={"sys.mem1.GiB": 2})
+        self.assertRaises(LookupError, lambda: none.best)
+        with self.assertRaisesRegex(calc.Error, "tensor_pa"):
+            calc.sweep(app, system, procs=64, batch=256, set={"tensor_pa": 4})
+        with self.assertRaisesRegex(calc.Error, "proc"):
+            calc.sweep(app, system, proc=64)
+
+    def test_a_validation_is_that_of_the_command(self):
+        runs = [dict(zip(("app", "sys", "exe"), LLAMA)) | {"measured_s": 15.3}]
+        got = calc.validate(runs)
+        predicted = calc.run(*LLAMA).stats.total_time
+        self.assertEqual(got.rows[0].predicted, predicted)
+        self.assertAlmostEqual(got.rows[0].error, predicted / 15.3 - 1, places=12)
+        self.assertEqual(got.counts.runs, 1)
+        with self.assertRaisesRegex(calc.Error, "no such file"):
+            calc.validate("./nowhere.csv")
+        with self.assertRaisesRegex(calc.Error, "none of the columns is known"):
+            calc.validate([{"measured_seconds": 1}])
+
+    def test_pages_are_those_of_the_command(self):
+        run = calc.run(calc.load("app", GPT[0]), *GPT[1:], set={"microbatch_size": 2})
+        data = data_of(run.html())
+        self.assertEqual(data["run"]["stats"], run.stats)
+        sweep = calc.sweep(*LLAMA[:2], procs=64, batch=256, top=2)
+        drawn = data_of(sweep.html())["rows"][0]
+        self.assertEqual(drawn["execution"], sweep.best.execution)
+        self.assertEqual(drawn["stats"]["total_time"], sweep.best.stats.total_time)
+        self.assertIn("<html", calc.validate([dict(zip(("app", "sys", "exe"), LLAMA)) | {"measured_s": 15}]).html())
+        with tempfile.NamedTemporaryFile(suffix=".html") as file:
+            run.save_html(file.name)
+            self.assertEqual(data_of(pathlib.Path(file.name).read_text())["run"]["stats"], run.stats)
+
+    def test_a_notebook_shows_the_page_in_a_frame(self):
+        run = calc.run(*GPT)
+        shown = run._repr_html_()
+        page = re.fullmatch(r'<iframe srcdoc="([^"]*)" title="calc" style="[^"]*"></iframe>', shown)[1]
+        self.assertEqual(html.unescape(page), run.html())
+        with mock.patch.dict(os.environ, CALC_COMMAND=""), mock.patch("calc._answers.beside", lambda _: None), \
+                mock.patch("shutil.which", lambda _: None):
+            self.assertIsNone(run._repr_html_())
+            with self.assertRaisesRegex(OSError, "CALC_COMMAND"):
+                run.html()
+
+    def test_frames_have_a_row_for_each_answer(self):
+        changes = [{"microbatch_size": 1}, ["microbatch_size=2"]]
+        runs = calc.run_many(*GPT, changes, stats=["total_time"])
+        with mock.patch.dict(sys.modules, pandas=PANDAS):
+            self.assertEqual(runs.to_pandas()["microbatch_size", "verdict", "total_time"],
+                             [[n, "ok", run.stats.total_time] for n, run in zip((1, "2"), runs)])
+            self.assertEqual(runs[0].to_pandas()["total_time",], [[runs[0].stats.total_time]])
+            sweep = calc.sweep(*LLAMA[:2], procs=64, batch=256, top=2)
+            self.assertEqual(sweep.to_pandas()["application", "tensor_par", "total_time"],
+                             [["llama3-70B", row.execution.tensor_par, row.stats.total_time] for row in sweep.top])
+        with mock.patch.dict(sys.modules, pandas=None), self.assertRaisesRegex(ImportError, "pip install pandas"):
+            runs.to_pandas()
+
+    def test_cells_of_the_notebook_run(self):
+        with open(os.path.join(ROOT, "python/examples/notebook.ipynb")) as file:
+            notebook = json.load(file)
+        names, shown = {}, []
+        with mock.patch.dict(sys.modules, pandas=PANDAS), contextlib.redirect_stdout(io.StringIO()) as out:
+            for cell in notebook["cells"]:
+                self.assertFalse(cell.get("outputs"), "the notebook is kept without outputs")
+                if cell["cell_type"] == "code":
+                    *body, last = ast.parse("".join(cell["source"])).body
+                    exec(compile(ast.Module(body, []), "cell", "exec"), names)
+                    if isinstance(last, ast.Expr):
+                        shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
+                    else:
+                        exec(compile(ast.Module([last], []), "cell", "exec"), names)
+        self.assertEqual(sum(hasattr(value, "_repr_html_") and "<iframe" in value._repr_html_()
+                             for value in shown), 2)
+        self.assertEqual(len(re.findall(r"^\d+ \d \S+ s \w+$", out.getvalue(), re.M)), 12)
+        predicted = calc.run(*LLAMA).stats.total_time
+        self.assertAlmostEqual(shown[-1], predicted / 15.3 - 1, places=12)
+
+    def test_types_are_stated(self):
+        self.assertTrue(os.path.exists(os.path.join(os.path.dirname(calc.__file__), "py.typed")))
+        for name in calc.__all__:
+            value = getattr(calc, name)
+            functions = [value] if isinstance(value, types.FunctionType) else \
+                [method for key, method in vars(value).items()
+                 if isinstance(method, types.FunctionType) and not key.startswith("_")]
+            for function in functions:
+                for parameter in inspect.signature(function).parameters.values():
+                    self.assertTrue(parameter.name == "self" or parameter.annotation is not parameter.empty,
+                                    f"{function.__qualname__}: {parameter.name}")
+                self.assertIn("return", function.__annotations__, function.__qualname__)
 
 
 class Errors(unittest.TestCase):

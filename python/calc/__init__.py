@@ -1,16 +1,20 @@
-"""calc from Python: one layout or many, as dicts. Needs nothing but libcalc.so.
+"""calc from Python: one layout or many. Needs nothing but the standard library and libcalc.so.
 
     import calc
     answer = calc.run("gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full",
                       set={"pipeline_interleaving": 2}, stats=["total_time"])
-    answer["verdict"], answer["stats"]["total_time"]
+    answer.verdict, answer.stats.total_time
+    calc.sweep("llama3-70B", "h100_sxm", procs=64, batch=256).best.execution
 
-Documents are bare names, paths, or dicts. A layout that cannot run is an answer, with its reasons;
-what is wrong with an input is raised as calc.Error, with file and line.
+Documents are bare names, paths, or dicts. Answers are dicts whose keys are attributes, too; a notebook
+shows their pages. A layout that cannot run is an answer, with its reasons; what is wrong with an input
+is raised as calc.Error, with file and line.
 
 The library is the file that CALC_LIBRARY names, or the one beside this module: in the build tree
 or the installation it belongs to. Bare names are looked up in the folders of CALC_PATH first.
 """
+
+from __future__ import annotations
 
 import bisect
 import concurrent.futures
@@ -19,49 +23,40 @@ import ctypes.util
 import functools
 import glob
 import gzip
+import inspect
 import itertools
 import json
 import math
 import os
+import random
 import threading
+from typing import (Any, Callable, Concatenate, Iterable, Iterator, Mapping, ParamSpec, Sequence,
+                    TypeVar)
 
-__all__ = ["Error", "Session", "Space", "documents", "evaluate", "fields", "load", "names", "run",
-           "run_many", "version"]
+from ._answers import (Changes, Document, Error, Layout, Record, Run, Runs, Sweep, Validation,
+                       beside as _beside, parents as _parents, validation_text as _validation_text,
+                       words_of as _words_of, HERE as _HERE)
+
+__all__ = ["Error", "Layout", "Record", "Run", "Runs", "Session", "Space", "Sweep", "Validation",
+           "documents", "evaluate", "fields", "load", "names", "run", "run_many", "sweep", "validate",
+           "version"]
+
+for _kind in (Error, Layout, Record, Run, Runs, Sweep, Validation):
+    _kind.__module__ = __name__
 
 _FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
-_HERE = os.path.dirname(os.path.realpath(__file__))
-
-
-class Error(Exception):
-    """What is wrong with an input: one line per error. `errors` has them as dicts with the keys
-    status, message, text and, where known, hint, file, line, column, document, pointer."""
-
-    def __init__(self, errors):
-        super().__init__("\n".join(error["message"] for error in errors))
-        self.errors = errors
-
 
 # ---- The library ---------------------------------------------------------------------------------
 
 
-def _parents(path):
-    while path != os.path.dirname(path):
-        yield path
-        path = os.path.dirname(path)
-
-
-def _library_path():
+def _library_path() -> str:
     if os.environ.get("CALC_LIBRARY"):
         return os.environ["CALC_LIBRARY"]
-    for parent in _parents(_HERE):
-        for pattern in ("build/release/src/libcalc.so", "build/*/src/libcalc.so",
-                        "lib/libcalc.so*", "lib/*/libcalc.so*", "lib64/libcalc.so*"):
-            found = sorted(glob.glob(os.path.join(parent, pattern)))
-            if found:
-                return found[0]
-    found = ctypes.util.find_library("calc")
+    found = _beside(("libcalc.so", "build/release/src/libcalc.so", "build/*/src/libcalc.so",
+                     "lib/libcalc.so*", "lib/*/libcalc.so*", "lib64/libcalc.so*"))
+    found = found or ctypes.util.find_library("calc")
     if not found:
-        raise OSError("libcalc.so is neither beside calc.py nor installed; set CALC_LIBRARY")
+        raise OSError("libcalc.so is neither beside the module nor installed; set CALC_LIBRARY")
     return found
 
 
@@ -87,7 +82,7 @@ def _open_library():
 _library = _open_library()
 
 
-def version():
+def version() -> str:
     """Version of the library: "0.1.0"."""
     return _library.calc_version().decode()
 
@@ -110,7 +105,7 @@ def _stem(path):
     return next((name[: -len(end)] for end in (".json", ".json.gz") if name.endswith(end)), None)
 
 
-def documents(kind):
+def documents(kind: str) -> dict[str, str]:
     """Paths of all documents with bare names, by name. @param kind: "app", "sys" or "exe"."""
     found = {}
     for place in _places(kind):
@@ -121,7 +116,7 @@ def documents(kind):
     return found
 
 
-def names(kind):
+def names(kind: str) -> list[str]:
     """Bare names of the models ("app"), systems ("sys") or executions ("exe")."""
     return sorted(documents(kind))
 
@@ -153,14 +148,14 @@ def _find(_context, kind, name, path, size, _errors):
     return 0
 
 
-def load(kind, name):
+def load(kind: str, name: str | os.PathLike[str]) -> dict[str, Any]:
     """A document as a dict, as it is in its file: to be changed and given to run()."""
     path = _path(kind, name)
     with (gzip.open(path, "rt") if path.endswith(".gz") else open(path, encoding="utf-8")) as file:
         return json.load(file)
 
 
-def fields(kind):
+def fields(kind: str) -> dict[str, dict[str, Any]]:
     """What the fields of "app", "sys", "exe", "stats", "layer" or "stage" may hold: dicts with
     "type", "description" and, where they say something, "choices", "minimum", "maximum" ... by name
     (docs/programs.md)."""
@@ -177,31 +172,31 @@ class Session:
     """Evaluates layouts and remembers the documents they name. Threads may share one, but wait for
     each other; one per thread runs in parallel."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._paths = {}
         self._handle = _library.calc_session_open(_find, None)
         if not self._handle:
             raise MemoryError
 
-    def close(self):
+    def close(self) -> None:
         """Free what it remembers; it answers nothing from then on. Waits for a request of another
         thread."""
         with self._lock:
             handle, self._handle = self._handle, None
             _library.calc_session_close(handle)
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __del__(self):
         if getattr(self, "_handle", None) and _library:
             self.close()
 
-    def ask(self, request):
+    def ask(self, request: Any) -> Any:
         """Answer of the library to a request, or to a list of them (docs/programs.md).
 
         @raise ValueError if the session is closed
@@ -214,19 +209,25 @@ class Session:
         if not answer:
             raise MemoryError
         try:
-            return json.loads(ctypes.string_at(answer))
+            return json.loads(ctypes.string_at(answer), object_hook=Record)
         finally:
             _library.calc_session_release(answer)
 
-    def _request(self, app, sys, exe, set, stats, compat, inputs, layers, stages):
+    def _documents(self, app, sys, exe=None):
         request = {}
         for kind, document in (("app", app), ("sys", sys), ("exe", exe)):
-            if not isinstance(document, dict):
+            if document is None:
+                continue
+            if not isinstance(document, Mapping):
                 key = (kind, document)
                 if key not in self._paths:
                     self._paths[key] = _path(kind, document)
                 document = self._paths[key]
             request[kind] = document
+        return request
+
+    def _request(self, app, sys, exe, set, stats, compat, inputs, layers, stages):
+        request = self._documents(app, sys, exe)
         if set is not None:
             request["set"] = set
         if stats is not None:
@@ -238,24 +239,27 @@ class Session:
                 request[name] = True
         return request
 
-    def run(self, app, sys, exe, set=None, stats=None, compat="none", inputs=False, layers=False,
-            stages=False):
+    def run(self, app: Document, sys: Document, exe: Document, set: Changes | None = None,
+            stats: Iterable[str] | None = None, compat: str = "none", inputs: bool = False,
+            layers: bool = False, stages: bool = False) -> Run:
         """Evaluate a layout.
 
         app, sys, exe: bare names, paths or dicts
         set: changes of their fields: {"tensor_par": 8, "sys.mem1.GiB": 141}
         stats: names of the statistics that are wanted; None: all
         inputs, layers, stages: whether the answer has the inputs as used, every layer, every stage
-        @return dict with "verdict", "stats" and, if there are any, "reasons" why the layout cannot run
+        @return "verdict", "stats" and, if there are any, "reasons" why the layout cannot run
             and "remarks": what to know before using the numbers
         @raise Error for wrong inputs
         """
         answer = self.ask(self._request(app, sys, exe, set, stats, compat, inputs, layers, stages))
         if "errors" in answer:
             raise Error(answer["errors"])
-        return answer
+        return _made(Run, answer, app=app, sys=sys, exe=exe, set=set, compat=compat)
 
-    def run_many(self, app, sys, exe, changes, stats=None, compat="none", errors="raise"):
+    def run_many(self, app: Document, sys: Document, exe: Document, changes: Iterable[Changes],
+                 stats: Iterable[str] | None = None, compat: str = "none",
+                 errors: str = "raise") -> Runs:
         """Evaluate a layout with each of many changes, in one call of the library.
 
         changes: dicts as run(set=...) takes them
@@ -264,34 +268,116 @@ class Session:
         """
         first = self._request(app, sys, exe, None, stats, compat, False, False, False)
         rest = {key: first[key] for key in ("stats", "compat") if key in first}
+        changes = list(changes)
         requests = [rest | {"set": change} for change in changes]
         if not requests:
-            return []
+            return Runs()
         requests[0] = first | requests[0]
         answers = self.ask(requests)
         wrong = [error for answer in answers for error in answer.get("errors", [])]
         if wrong and errors == "raise":
             raise Error(wrong)
-        return answers
+        return Runs(_made(Run, answer, app=app, sys=sys, exe=exe, set=change, compat=compat)
+                    for answer, change in zip(answers, changes))
+
+    def sweep(self, app: Document, sys: Document, procs: int | str | None = None,
+              batch: int | str | None = None, space: Document | None = None,
+              set: Changes | None = None, axis: Changes | None = None,
+              where: str | Sequence[str] = (), top: int = 10, **options: Any) -> Sweep:
+        """Search the layouts of a model on a machine, as calc sweep does.
+
+        app, sys: bare names, paths or dicts
+        procs, batch: number of processors (8, "8:64:8"), and the largest global batch
+        space: path or dict of an execution in which fields may have many values
+        set, axis: fields that are fixed, {"tensor_par": 8}, and swept, {"microbatch_size": [1, 2]}
+        where: conditions: "mem1 <= 60GiB"
+        options: the others of calc sweep by their names: objectives="...", top_by="...", per="num_procs"
+        @return "summary", and "top" and "front", lists of layouts with "design", "execution", "stats"
+        @raise Error for wrong inputs
+        """
+        if space is not None and not isinstance(space, Mapping):
+            space = load("exe", space)
+        chosen: dict[str, Any] = {
+            "procs": procs, "batch": batch, "set": _words_of(set),
+            "axis": [f"{name}={','.join(map(_text, values))}" if isinstance(values, (list, tuple, range))
+                     else f"{name}={_text(values)}" for name, values in axis.items()]
+            if isinstance(axis, Mapping) else list(axis or ()),
+            "where": [where] if isinstance(where, str) else list(where), "top": top,
+            **{name.rstrip("_").replace("_", "-"): value for name, value in options.items()}}
+        chosen = {name: value for name, value in chosen.items() if value not in (None, [])}
+        self._documents(app, sys)  # they exist; the answer calls them as the caller does
+        request: dict[str, Any] = {kind: document if isinstance(document, Mapping) else os.fspath(document)
+                                   for kind, document in (("app", app), ("sys", sys))}
+        request["sweep"] = dict(chosen)
+        if space is not None:
+            request["sweep"]["space"] = space
+        answer = self.ask(request)
+        if "errors" in answer:
+            raise Error(answer["errors"])
+        found = _made(Sweep, answer["sweep"], app=app, sys=sys, space=space, options=chosen)
+        for group in found.get("groups", [found]):
+            for rows in ("top", "front"):
+                group[rows] = [_made(Layout, row, app=app, sys=sys) for row in group[rows]]
+        return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _made(kind, answer, **asked):
+    """An answer that knows what was asked."""
+    made = kind(answer)
+    made._asked = asked
+    return made
 
 
 _threads = threading.local()
 
 
-def _session():
+def _session() -> Session:
     if not hasattr(_threads, "session"):
         _threads.session = Session()
     return _threads.session
 
 
-def run(*arguments, **options):
-    """Session.run() of this thread's session."""
-    return _session().run(*arguments, **options)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
-def run_many(*arguments, **options):
-    """Session.run_many() of this thread's session."""
-    return _session().run_many(*arguments, **options)
+def _of_session(method: Callable[Concatenate[Session, _P], _T]) -> Callable[_P, _T]:
+    """A method of this thread's session as a function."""
+
+    @functools.wraps(method)
+    def function(*arguments: _P.args, **options: _P.kwargs) -> _T:
+        return method(_session(), *arguments, **options)
+
+    whole = inspect.signature(method)
+    shown = whole.replace(parameters=list(whole.parameters.values())[1:])
+    setattr(function, "__signature__", shown)
+    return function
+
+
+run = _of_session(Session.run)
+run_many = _of_session(Session.run_many)
+sweep = _of_session(Session.sweep)
+
+
+def validate(runs: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | None = None,
+             **options: Any) -> Validation:
+    """Measured runs beside predictions of them, by calc validate.
+
+    runs: path or bare name of a table, or its rows as dicts: {"app": "llama3-70B", "sys": "h100_sxm",
+        "exe": "llama3-70B_512", "measured_s": 15.3}; None: the published runs of training
+    options: those of calc validate by their names: system="h100_sxm", operators="mine.csv"
+    @return "rows", one for each measurement, "groups" with their errors, "counts" ...
+    @raise Error if the table cannot be read
+    """
+    words = [word for name, value in options.items()
+             for word in (f"--{name.replace('_', '-')}", str(value))]
+    asked = {"runs": runs, "words": words}
+    answer = json.loads(_validation_text(asked, "--json"), object_hook=Record)
+    return _made(Validation, answer, **asked)
 
 
 # ---- Spaces of layouts ---------------------------------------------------------------------------
@@ -348,7 +434,8 @@ class Space:
     what they split. Whether a layout can run, evaluate() says.
     """
 
-    def __init__(self, app, sys, exe, axes=None):
+    def __init__(self, app: Document, sys: Document, exe: Document,
+                 axes: Mapping[str, Any] | None = None):
         base = run(app, sys, exe, stats=[], inputs=True)
         self.documents = (app, sys, exe)
         self.num_procs = base["exe"]["num_procs"]
@@ -515,29 +602,29 @@ class Space:
         return {name: values[name] for name in self.axes}
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many layouts there are; len() of a space ends at sys.maxsize."""
         return len(self._sizes) * math.prod(len(self.axes[name]) for name in self._free)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.size
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         for sizes in self._sizes:
             for rest in itertools.product(*(self.axes[name] for name in self._free)):
                 yield self._point(sizes, rest)
 
-    def __contains__(self, point):
+    def __contains__(self, point: Any) -> bool:
         return (point.keys() == self.axes.keys() and
                 tuple(point[name] for name in self._tied) in self._line_of(()) and
                 all(point[name] in self.axes[name] for name in self._free))
 
-    def sample(self, rng):
+    def sample(self, rng: random.Random) -> dict[str, Any]:
         """A layout, all equally likely. @param rng: random.Random(seed)"""
         return self._point(rng.choice(self._sizes),
                            [rng.choice(self.axes[name]) for name in self._free])
 
-    def neighbours(self, point):
+    def neighbours(self, point: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Layouts of the space one step from one of them: two parallel sizes change so that their
         product stays, or one other field; numbers to the next value, choices to any other one."""
         if point not in self:
@@ -570,14 +657,14 @@ class Space:
                 lines.setdefault(self._beside(move, sizes), []).append(sizes)
         return self._lines[move]
 
-    def distributions(self):
+    def distributions(self) -> dict[str, tuple[Any, ...]]:
         """Values of each field that a tuner may choose on its own, by name: for Optuna's
         CategoricalDistribution, ConfigSpace's Categorical, Ray's tune.choice. nearest() makes a
         layout of what it chose."""
         return {name: values for name, values in self.axes.items()
                 if len(values) > 1 and name != "data_par"}
 
-    def nearest(self, choices):
+    def nearest(self, choices: Mapping[str, Any]) -> dict[str, Any]:
         """A layout with these choices, by name as distributions() has them. Sizes that do not fit
         together give way one after the other: each is the largest value not above the one chosen
         that fits those before it, or the smallest that does."""
@@ -621,7 +708,9 @@ def _statistics():
             for name, row in fields("stats").items() for other in (name, *row.get("also", ()))}
 
 
-def evaluate(space, points, objective="total_time", stats=(), compat="none", threads=1):
+def evaluate(space: Space | tuple[Document, Document, Document], points: Iterable[Changes],
+             objective: str = "total_time", stats: Sequence[str] = (), compat: str = "none",
+             threads: int = 1) -> list[dict[str, Any]]:
     """What a tuner wants to know of many layouts.
 
     space: a Space, or (app, sys, exe)
