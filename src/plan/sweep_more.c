@@ -16,7 +16,7 @@ static void get_larger(const void *context, uint64_t index, calc_app *app, calc_
     const larger *l = context;
     l->designs->get(l->designs->context, index, app, system);
     if (l->which < calc_resources_count(system)) {
-        calc_resource_grow(system, l->which);
+        calc_resource_scale(system, l->which, CALC_RESOURCE_MORE);
     }
 }
 

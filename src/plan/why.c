@@ -242,7 +242,7 @@ static void buy_all(search *s)
         calc_why_change *change = &s->out->resource[s->out->resources++];
         calc_system system = *s->system;
         calc_stats stats;
-        calc_resource_grow(&system, i);
+        calc_resource_scale(&system, i, CALC_RESOURCE_MORE);
         calc_run(s->app, &system, s->exec, CALC_COMPAT_NONE, &stats);
         change->value = value_of(s->out, &stats);
         change->tier1_bytes = stats.proc_mem_tier1_cap_req;
@@ -348,37 +348,37 @@ bool calc_resource_there(const calc_system *system, size_t which)
     return !second || system->chip.mem2.capacity_bytes > 0;
 }
 
-static void grow_engine(calc_engine *engine)
+static void scale_engine(calc_engine *engine, double factor)
 {
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
-        engine[i].flop_per_s *= CALC_RESOURCE_MORE;
+        engine[i].flop_per_s *= factor;
     }
 }
 
-void calc_resource_grow(calc_system *system, size_t which)
+void calc_resource_scale(calc_system *system, size_t which, double factor)
 {
     switch (which) {
     case MATRIX:
-        grow_engine(system->chip.matrix);
+        scale_engine(system->chip.matrix, factor);
         return;
     case VECTOR:
-        grow_engine(system->chip.vector);
+        scale_engine(system->chip.vector, factor);
         return;
     case MEM1:
-        system->chip.mem1.bytes_per_s *= CALC_RESOURCE_MORE;
+        system->chip.mem1.bytes_per_s *= factor;
         return;
     case MEM2:
-        system->chip.mem2.bytes_per_s *= CALC_RESOURCE_MORE;
+        system->chip.mem2.bytes_per_s *= factor;
         return;
     default:
         break;
     }
     if (which < calc_resources_rates(system)) {
-        system->networks[which - NETWORKS].bytes_per_s *= CALC_RESOURCE_MORE;
+        system->networks[which - NETWORKS].bytes_per_s *= factor;
     } else if (capacity_index(system, which) == CAPACITY1) {
-        system->chip.mem1.capacity_bytes *= CALC_RESOURCE_MORE;
+        system->chip.mem1.capacity_bytes *= factor;
     } else {
-        system->chip.mem2.capacity_bytes *= CALC_RESOURCE_MORE;
+        system->chip.mem2.capacity_bytes *= factor;
     }
 }
 

@@ -20,9 +20,9 @@ size_t calc_resources_rates(const calc_system *system);
 /** Whether a system has any of a resource: a second tier need not be there. */
 bool calc_resource_there(const calc_system *system, size_t which);
 
-/** Multiply a resource of a system by CALC_RESOURCE_MORE. @param which  below
- *  calc_resources_count() */
-void calc_resource_grow(calc_system *system, size_t which);
+/** Multiply a resource of a system, by CALC_RESOURCE_MORE or another factor above 0.
+ *  @param which  below calc_resources_count() */
+void calc_resource_scale(calc_system *system, size_t which, double factor);
 
 /** The name of a resource: "bandwidth of mem1". @return text */
 char *calc_resource_text(const calc_system *system, size_t which, char text[CALC_RESOURCE_TEXT]);

@@ -177,7 +177,7 @@ static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *
         if (!calc_resource_there(d->system, i)) {
             continue;
         }
-        calc_resource_grow(&more, i);
+        calc_resource_scale(&more, i, CALC_RESOURCE_MORE);
         if (d->run) {
             status = d->run(d->context, &more, d->own, &stats, errors);
         } else {

@@ -39,6 +39,7 @@ PLACES = {
     "why APP": ["why", "@", *attack.RUN[1:]],
     "why SYS": ["why", attack.RUN[0], "@", attack.RUN[2]],
     "why EXE": ["why", *attack.RUN[:2], "@", "--json", "o.json"],
+    "why --log": ["why", *attack.RUN, "--log", "@", "--json", "o.json"],
     "export APP": ["export", "@", attack.RUN[2], "--out", "o.sh"],
     "export EXE": ["export", attack.RUN[0], "@", "--out", "o.sh"],
     "export --diff": ["export", attack.RUN[0], attack.RUN[2], "--diff", "@", "--out", "o.sh"],

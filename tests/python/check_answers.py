@@ -161,6 +161,39 @@ class Why(unittest.TestCase):
                 self.assertEqual(got["stats"]["proc_mem_tier1_cap_req"],
                                  change["proc_mem_tier1_cap_req"])
 
+    def test_causes_of_a_gap_are_what_runs_say(self):
+        """Of calc why --log: options and rates, each in a run of its own."""
+        full = ["activation_recompute=full", "seq_par_ag_redo=false"]
+        logs = os.path.join(ROOT, "tests/formats/logs")
+        base = ("llama3-70B", "h100_sxm", "llama3-70B_512")
+        checked = 0
+        for log, sets in (("megatron.log", full), ("megatron_timers.log", [])):
+            words = [word for change in sets for word in ("--set", change)]
+            answer = json.loads(command("why", *base, *words, "--log", f"{logs}/{log}", "--json", "-"))["log"]
+            step = answer["values"][0]
+            predicted = calc.run(*base, set=sets)["stats"]["total_time"]
+            self.assertEqual(step["predicted"], predicted)
+            self.assertFalse(answer["low"] <= step["measured"] <= answer["high"])
+            self.assertTrue(math.isclose(answer["low"] * answer["high"], predicted ** 2, rel_tol=1e-12))
+            for cause in answer["causes"]:
+                if cause["of"] == "software":
+                    name, new = re.fullmatch(r"(\w+) \S+ -> (\S+)", cause["cause"]).groups()
+                    got = calc.run(*base, set=[*sets, f"{name}={new}"])
+                    self.assertEqual(got["stats"]["total_time"], cause["value"])
+                    off = abs(cause["value"] - step["measured"])
+                    self.assertLess(off, abs(predicted - step["measured"]) / 2)
+                else:
+                    self.assertTrue(math.isclose(cause["value"], step["measured"], rel_tol=1e-3))
+                    network = re.fullmatch(r"bandwidth of networks\[(\d)\] at (\S+) %", cause["cause"])
+                    if network:
+                        system = calc.load("sys", base[1])
+                        link = system["networks"][int(network[1])]
+                        link["bandwidth"] *= float(network[2]) / 100
+                        got = calc.run(base[0], system, base[2])["stats"]["total_time"]
+                        self.assertTrue(math.isclose(got, step["measured"], rel_tol=0.01), (got, step))
+                        checked += 1
+        self.assertEqual(checked, 1)
+
     def test_no_neighbour_is_better_than_the_best(self):
         for documents in (GPT, LLAMA):
             best = json.loads(command("why", *documents, "--top", "1", "--json", "-"))["changes"][0]

@@ -43,7 +43,7 @@ CALC_TEST(each_grows_alone)
     amounts(&machine, before);
     for (size_t i = 0; i < 8; i++) {
         calc_system larger = machine;
-        calc_resource_grow(&larger, i);
+        calc_resource_scale(&larger, i, CALC_RESOURCE_MORE);
         amounts(&larger, after);
         for (size_t k = 0; k < 8; k++) {
             assert_near(after[k], i == k ? 1.1 * before[k] : before[k]);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/explain/why_log.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -21,6 +22,10 @@ enum { WIDTH = 46 };
     CALC_INPUTS_SET(X)                                                                             \
     CALC_COMPLETE_OPTS(X)                                                                          \
     X(TOP, "top", "N", .doc = "how many changes to list at most", .preset = "10")                  \
+    X(LOG, "log", "FILE",                                                                          \
+      .doc = "what a run of this layout left behind: show measured beside predicted, and what "    \
+             "would explain a gap; logs of Megatron-LM, NeMo, torchtitan, DeepSpeed, MaxText, "    \
+             "histories of W&B (CSV, JSON), results of vLLM, SGLang and AIPerf benchmarks")        \
     X(JSON, "json", "FILE", .doc = "write the answer as JSON instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
@@ -28,6 +33,7 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {CALC_ARGS_MACHINE, CALC_COMPLETE_EXE, {0}};
 static const char *const examples[] = {
     "calc why qwen3-235B-A22B h200 best.json",
+    "calc why llama3-70B h100_sxm llama3-70B_512 --log train.log",
     "calc why llama3-405B h100_sxm llama3-405B_16384 --top 3 --json -", NULL};
 
 /* Index of the largest part. */
@@ -127,7 +133,8 @@ static const char *head_of(const calc_why *why)
                                                            : "step";
 }
 
-static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
+static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why,
+                       const calc_why_log *log, size_t top)
 {
     size_t count = useful(why, top);
     bool starts = calc_start_exists(&in->app, &in->system, &in->exec);
@@ -135,6 +142,9 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     char tried[CALC_HUMAN_MAX];
     calc_inputs_write_remarks(out, in);
     write_bottleneck(out, in, why);
+    if (log) {
+        calc_why_log_write(out, log);
+    }
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
     for (size_t i = 0; i < count; i++) {
@@ -185,7 +195,8 @@ static void put_part(calc_put *put, const char *key, const char *part, const cha
     calc_put_close(put);
 }
 
-static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
+static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why,
+                       const calc_why_log *log, size_t top)
 {
     const bottleneck b = bottleneck_of(in, &why->before);
     calc_put put = calc_put_to(out);
@@ -199,6 +210,9 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     calc_put_count(&put, "tried", (int64_t)why->tried);
     put_list(&put, "changes", why->counts->key, why->change, useful(why, top));
     put_list(&put, "ten_percent_more", why->counts->key, why->resource, why->resources);
+    if (log) {
+        calc_why_log_put(&put, log);
+    }
     calc_put_end(&put);
 }
 
@@ -209,6 +223,8 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
 {
     calc_output *out;
     const char *json = calc_opt_value(args, OPT_JSON);
+    const char *file = calc_opt_value(args, OPT_LOG);
+    calc_why_log log;
     calc_why *why = malloc(sizeof *why);
     if (!why) {
         return calc_errors_no_memory(errors);
@@ -217,9 +233,10 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     bool used = calc_inputs_own_stages(inputs, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
     why->resources = used ? why->resources : 0;
-    calc_status status = calc_output_open(&out, json ? json : "-", errors);
+    calc_status status = file ? calc_why_log_make(&log, file, inputs, why, errors) : CALC_OK;
+    status = status == CALC_OK ? calc_output_open(&out, json ? json : "-", errors) : status;
     if (status == CALC_OK) {
-        (json ? write_json : write_text)(out, inputs, why, top);
+        (json ? write_json : write_text)(out, inputs, why, file ? &log : NULL, top);
         status = calc_output_close(out, errors);
     }
     free(why);

@@ -1,0 +1,390 @@
+#include "cli/explain/why_log.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cli/draw/human.h"
+#include "cli/run/run_band.h"
+#include "spec/value_text.h"
+
+/* What the predictions of a quantity are called, and where they are; of a rate, what of the
+ * prediction is proportional to 1 over it. */
+static const struct {
+    const char *key, *label;
+    size_t predicted;
+    size_t rate;         /* of a rate: the predicted rate; the time is then `predicted` */
+    bool serving, about; /* about: shown beside the others, not explained */
+} quantities[CALC_LOG_COUNT] = {
+#define TIME_(member) offsetof(calc_stats, member), 0
+    [CALC_LOG_STEP_TIME] = {"total_time", "step", TIME_(total_time), false, false},
+    [CALC_LOG_TOKENS_PER_S_PER_PROC] = {"total_time", "step", offsetof(calc_stats, total_time),
+                                        offsetof(calc_stats, tokens_per_s_per_proc), false, false},
+    [CALC_LOG_SAMPLES_PER_S] = {"total_time", "step", offsetof(calc_stats, total_time),
+                                offsetof(calc_stats, sample_rate), false, false},
+    [CALC_LOG_TPOT] = {"tpot", "per output token", TIME_(tpot), true, false},
+    [CALC_LOG_TTFT] = {"ttft", "first token", TIME_(ttft), true, true},
+    [CALC_LOG_OUTPUT_TOKENS_PER_S] = {"output_tokens_per_s", "output tokens/s",
+                                      TIME_(output_tokens_per_s), true, true},
+    [CALC_LOG_MEMORY] = {"proc_mem_tier1_cap_req", "memory", TIME_(proc_mem_tier1_cap_req), false,
+                         true},
+    [CALC_LOG_OPTIMIZER] = {"optim_step_time", "optimizer", TIME_(optim_step_time), false, true},
+    [CALC_LOG_GRADIENTS] = {"dp_comm_exposed_time", "gradients", TIME_(dp_comm_exposed_time), false,
+                            true},
+    [CALC_LOG_PASSES] = {"", "forward and backward", TIME_(total_time), false, true},
+#undef TIME_
+};
+
+static double member(const calc_stats *stats, size_t offset)
+{
+    return *(const double *)(const void *)((const char *)stats + offset);
+}
+
+/* ---- Beside the prediction ------------------------------------------------------------------- */
+
+static double predicted_of(calc_log_what what, const calc_stats *stats)
+{
+    double rest =
+        what == CALC_LOG_PASSES ? stats->optim_step_time + stats->dp_comm_exposed_time : 0;
+    return member(stats, quantities[what].predicted) - rest;
+}
+
+static void add_value(calc_why_log *out, calc_log_what what, calc_log_series *series,
+                      const calc_stats *stats)
+{
+    calc_why_log_value *v = &out->value[out->count];
+    double rate = quantities[what].rate ? member(stats, quantities[what].rate) : 0;
+    for (size_t i = 0; rate > 0 && i < series->count; i++) {
+        series->value[i] = stats->total_time * rate / series->value[i];
+    }
+    *v = (calc_why_log_value){what, calc_log_summarize(series), 0, predicted_of(what, stats)};
+    v->measured = v->log.median;
+    if (what == CALC_LOG_MEMORY) { /* of the fullest processor */
+        for (size_t i = 0; i < series->count; i++) {
+            v->measured = fmax(v->measured, series->value[i]);
+        }
+    }
+    out->count += isfinite(v->predicted) && v->predicted > 0;
+}
+
+static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inputs *in,
+                           const calc_stats *stats, calc_errors *errors)
+{
+    bool serves = in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    const calc_log_series *batch = &log->series[CALC_LOG_BATCH];
+    double last = batch->count > 0 ? batch->value[batch->count - 1] : 0;
+    if (!serves && last > 0 && last != (double)in->exec.batch_size) {
+        char hint[64];
+        snprintf(hint, sizeof hint, "--set batch_size=%.0f", last);
+        return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, hint,
+                              "its last global batch is %.0f, that of the layout %lld", last,
+                              (long long)in->exec.batch_size);
+    }
+    bool told = false; /* the log has what such layouts are explained by */
+    for (int about = 0; about < 2; about++) {
+        for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
+            bool wanted = quantities[i].key && quantities[i].serving == serves &&
+                          quantities[i].about == about && log->series[i].count > 0;
+            /* One time of a step is enough. */
+            if (wanted && !(about == 0 && out->count > 0)) {
+                out->program = log->series[i].program;
+                told = true;
+                add_value(out, i, &log->series[i], stats);
+            }
+        }
+        if (told && out->count == 0) {
+            return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, "calc run says why",
+                                  "nothing is predicted of this layout");
+        }
+        if (!told) {
+            return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0,
+                                  serves
+                                      ? "name a layout that trains"
+                                      : "--set inference.phase=serve, or name a layout that serves",
+                                  "the log is of %s, and the layout %s",
+                                  serves ? "training" : "serving", serves ? "serves" : "trains");
+        }
+    }
+    return CALC_OK;
+}
+
+/* ---- Causes ---------------------------------------------------------------------------------- */
+
+/* calc_value_differences(): sizes are known to who ran it; options are what software may not do. */
+static void look_for_size(void *context, const char *path, const char *from, const char *to)
+{
+    (void)path, (void)from;
+    *(bool *)context |= isdigit((unsigned char)*to) || *to == '-';
+}
+
+/* Keeps the likeliest: options before rates, and of each kind those that explain the time with the
+ * least. */
+static void add_cause(calc_why_log *out, const calc_why_log_cause *cause)
+{
+    size_t at = out->causes;
+    while (at > 0 && (cause->rate ? out->cause[at - 1].rate : true) &&
+           (out->cause[at - 1].rate != cause->rate || out->cause[at - 1].off > cause->off)) {
+        at--;
+    }
+    if (at < CALC_WHY_LOG_CAUSES) {
+        size_t last = out->causes < CALC_WHY_LOG_CAUSES ? out->causes++ : CALC_WHY_LOG_CAUSES - 1;
+        memmove(&out->cause[at + 1], &out->cause[at], (last - at) * sizeof *cause);
+        out->cause[at] = *cause;
+    }
+}
+
+/* The distance between a prediction and what the log has of it: in the parts of a step that it
+ * times, if there are any, or in the whole. */
+static double distance(const calc_why_log *out, const calc_stats *stats)
+{
+    double sum = 0;
+    for (size_t i = 1; i < out->count; i++) {
+        const calc_why_log_value *v = &out->value[i];
+        double off = fabs(v->measured - predicted_of(v->what, stats));
+        sum += v->what >= CALC_LOG_OPTIMIZER ? off : 0;
+    }
+    return sum > 0 ? sum : fabs(out->value[0].measured - predicted_of(out->value[0].what, stats));
+}
+
+/* Adds a cause that leaves less than half of what is unexplained. */
+static void judge(calc_why_log *out, const calc_inputs *in, const calc_stats *before,
+                  const calc_system *system, const calc_exec *exec, calc_why_log_cause *cause)
+{
+    calc_stats stats;
+    calc_run(&in->app, system, exec, CALC_COMPAT_NONE, &stats);
+    cause->value = predicted_of(out->value[0].what, &stats);
+    cause->off = cause->rate ? cause->off : distance(out, &stats);
+    if (distance(out, &stats) < distance(out, before) / 2) {
+        add_cause(out, cause);
+    }
+}
+
+static void find_options(calc_why_log *out, const calc_inputs *in, const calc_exec *exec,
+                         const calc_why *why)
+{
+    for (size_t i = 0; i < why->count; i++) {
+        calc_why_log_cause cause = {0};
+        bool size = false;
+        calc_value_differences(CALC_KIND_EXEC, exec, &why->change[i].exec, look_for_size, &size);
+        snprintf(cause.text, sizeof cause.text, "%s", why->change[i].text);
+        if (!size) {
+            judge(out, in, &why->before, &in->system, &why->change[i].exec, &cause);
+        }
+    }
+}
+
+/* The factor of a rate with which the prediction is what was measured, by bisection of its
+ * logarithm. */
+static void find_rate(calc_why_log *out, const calc_inputs *in, const calc_exec *exec,
+                      const calc_stats *before, size_t which)
+{
+    enum { STEPS = 40 };
+    const double least = 0.02, measured = out->value[0].measured;
+    bool slower = measured > out->value[0].predicted;
+    double low = slower ? log(least) : 0, high = slower ? 0 : -log(least), value = NAN;
+    calc_system system = in->system;
+    for (int i = 0; i < STEPS; i++) {
+        calc_stats stats;
+        system = in->system;
+        calc_resource_scale(&system, which, exp((low + high) / 2));
+        calc_run(&in->app, &system, exec, CALC_COMPAT_NONE, &stats);
+        value = predicted_of(out->value[0].what, &stats);
+        *(value > measured ? &low : &high) = (low + high) / 2;
+    }
+    char text[CALC_RESOURCE_TEXT], share[CALC_HUMAN_MAX];
+    calc_why_log_cause cause = {.rate = true, .off = fabs(low + high) / 2};
+    snprintf(cause.text, sizeof cause.text, "%s at %s",
+             calc_resource_text(&in->system, which, text),
+             calc_human_percent(exp((low + high) / 2), share));
+    if (fabs(value / measured - 1) < 1e-3) {
+        judge(out, in, before, &system, exec, &cause);
+    }
+}
+
+static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why *why)
+{
+    calc_exec exec; /* its stages on the system of the run follow changes of that system */
+    bool used = calc_inputs_own_stages(in, &exec);
+    find_options(out, in, &exec, why);
+    for (size_t i = 0; used && i < calc_resources_rates(&in->system); i++) {
+        if (calc_resource_there(&in->system, i)) {
+            find_rate(out, in, &exec, &why->before, i);
+        }
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static calc_status find_band(calc_why_log *out, const calc_inputs *in, calc_errors *errors)
+{
+    calc_run_band band = {0};
+    char text[CALC_BAND_TEXT];
+    calc_status status = calc_run_band_make(&band, in, errors);
+    if (status == CALC_OK) {
+        out->reach = band.time.reach;
+        snprintf(out->of, sizeof out->of, "%s",
+                 calc_band_class(&band.traits, band.time.alike, text));
+    }
+    calc_run_band_free(&band);
+    return status;
+}
+
+calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_inputs *inputs,
+                              const calc_why *why, calc_errors *errors)
+{
+    calc_text text = {0};
+    calc_run_log read = {0};
+    *out = (calc_why_log){.reach = NAN};
+    snprintf(out->name, sizeof out->name, "%s", path);
+    calc_status status = calc_text_read(&text, path, errors);
+    status = status == CALC_OK ? calc_run_log_read(&read, &text, out->name, errors) : status;
+    status = status == CALC_OK ? compare(out, &read, inputs, &why->before, errors) : status;
+    bool trains = inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE;
+    status = status == CALC_OK && trains ? find_band(out, inputs, errors) : status;
+    if (status == CALC_OK) {
+        double off = log(out->value[0].measured / out->value[0].predicted);
+        out->verdict = (off > out->reach) - (off < -out->reach);
+        if (out->verdict != 0 || isnan(out->reach)) {
+            find_causes(out, inputs, why);
+        }
+    }
+    calc_run_log_free(&read);
+    calc_text_free(&text);
+    return status;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static char *value_text(const calc_why_log_value *v, double value, char text[CALC_HUMAN_MAX])
+{
+    return (v->what == CALC_LOG_MEMORY                ? calc_human_bytes
+            : v->what == CALC_LOG_OUTPUT_TOKENS_PER_S ? calc_human_number
+                                                      : calc_human_seconds)(value, text);
+}
+
+static void write_values(calc_output *out, const calc_why_log *log)
+{
+    calc_output_printf(out, "\n%-34s%12s%12s%10s\n", log->program, "measured", "predicted",
+                       "ratio");
+    for (size_t i = 0; i < log->count; i++) {
+        const calc_why_log_value *v = &log->value[i];
+        char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
+        calc_output_printf(out, "  %-32s%12s%12s%10.2f\n", quantities[v->what].label,
+                           value_text(v, v->measured, a), value_text(v, v->predicted, b),
+                           v->measured / v->predicted);
+    }
+    const calc_log_summary *s = &log->value[0].log;
+    char low[CALC_HUMAN_MAX], high[CALC_HUMAN_MAX];
+    calc_output_printf(out, "  median of %zu of the log's %zu records", s->records,
+                       s->records + s->warm_up);
+    if (s->records > 1) {
+        calc_output_printf(out, ", eight in ten of which took %s to %s",
+                           calc_human_seconds(s->low, low), calc_human_seconds(s->high, high));
+    }
+    calc_output_text(out, "\n");
+    if (s->warm_up > 0) {
+        calc_output_printf(out, "  left out: the first %zu, when a run warms up\n", s->warm_up);
+    }
+    if (s->slow > 0) {
+        calc_output_printf(out, "  %zu differ from the median by a quarter and more\n", s->slow);
+    }
+}
+
+/* The part of the step in which most of the gap is, if the log times parts. */
+static void write_part(calc_output *out, const calc_why_log *log)
+{
+    const calc_why_log_value *most = NULL;
+    double gap = log->value[0].measured - log->value[0].predicted, largest = 0;
+    for (size_t i = 1; i < log->count; i++) {
+        const calc_why_log_value *v = &log->value[i];
+        double share = (v->measured - v->predicted) / gap;
+        if (v->what >= CALC_LOG_OPTIMIZER && share > largest) {
+            most = v;
+            largest = share;
+        }
+    }
+    char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
+    if (most) {
+        calc_output_printf(out, "Of the %s between them, the log has %s in: %s.\n",
+                           calc_human_seconds(fabs(gap), a),
+                           calc_human_seconds(fabs(gap) * largest, b),
+                           quantities[most->what].label);
+    }
+}
+
+void calc_why_log_write(calc_output *out, const calc_why_log *log)
+{
+    const calc_why_log_value *v = &log->value[0];
+    char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
+    write_values(out, log);
+    if (isnan(log->reach)) {
+        calc_output_text(out,
+                         v->what == CALC_LOG_TPOT
+                             ? "  no range is known for serving: docs/validation-serving.md has "
+                               "the errors of measured runs\n"
+                             : "  too few runs like this one were measured for a range\n");
+    } else {
+        calc_output_printf(out, "  nine in ten comparable runs (%s) take %s to %s\n", log->of,
+                           calc_human_seconds(v->predicted * exp(-log->reach), a),
+                           calc_human_seconds(v->predicted * exp(log->reach), b));
+    }
+    if (log->verdict == 0 && !isnan(log->reach)) {
+        calc_output_text(out, "This run is among them: calc sees nothing wrong with it.\n");
+        return;
+    }
+    if (log->verdict != 0) {
+        calc_output_printf(out, "It is %s than nine in ten of them%s.\n",
+                           log->verdict > 0 ? "slower" : "faster",
+                           log->verdict > 0 ? "" : ", as another layout would be");
+    }
+    write_part(out, log);
+    calc_output_text(out, log->causes > 0 ? "Alone, each of these would explain it:\n"
+                                          : "No single option or rate would explain it.\n");
+    for (size_t i = 0; i < log->causes; i++) {
+        calc_output_printf(out, "  %-44s%14s%s\n", log->cause[i].text,
+                           calc_human_seconds(log->cause[i].value, a),
+                           log->cause[i].rate ? "  of the machine's" : "");
+    }
+    if (log->causes > 1) {
+        calc_output_text(out, "The log does not tell which of them it is.\n");
+    }
+}
+
+void calc_why_log_put(calc_put *put, const calc_why_log *log)
+{
+    static const char *const verdicts[] = {"faster", "within", "slower"};
+    calc_put_object(put, "log", CALC_PUT_LINES);
+    calc_put_text(put, "program", log->program);
+    calc_put_array(put, "values", CALC_PUT_LINES);
+    for (size_t i = 0; i < log->count; i++) {
+        const calc_why_log_value *v = &log->value[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", quantities[v->what].label);
+        if (*quantities[v->what].key) {
+            calc_put_text(put, "statistic", quantities[v->what].key);
+        }
+        calc_put_number(put, "measured", v->measured);
+        calc_put_number(put, "predicted", v->predicted);
+        calc_put_count(put, "records", (int64_t)v->log.records);
+        calc_put_count(put, "warm_up", (int64_t)v->log.warm_up);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_number(put, "low", log->value[0].predicted * exp(-log->reach));
+    calc_put_number(put, "high", log->value[0].predicted * exp(log->reach));
+    calc_put_text(put, "verdict", isnan(log->reach) ? "unknown" : verdicts[log->verdict + 1]);
+    calc_put_array(put, "causes", CALC_PUT_LINES);
+    for (size_t i = 0; i < log->causes; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "cause", log->cause[i].text);
+        calc_put_number(put, "value", log->cause[i].value);
+        calc_put_text(put, "of", log->cause[i].rate ? "machine" : "software");
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}

@@ -1,0 +1,323 @@
+#include "formats/run_log.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "io/csv_table.h"
+
+/* A number that a program prints: behind a key and ":" or "=", in a text, in JSON, or in a column.
+ */
+typedef struct row {
+    const char *program, *key;
+    const char *then; /* the number is behind this, in the object or the line that the key starts */
+    calc_log_what what;
+    double unit; /* in SI units */
+} row;
+
+/* Of rows for the same quantity the first that matches counts: times before rates. */
+static const row rows[] = {
+    {"Megatron-LM", "elapsed time per iteration (ms)", NULL, CALC_LOG_STEP_TIME, 1e-3},
+    {"Megatron-LM (W&B)", "iteration-time", NULL, CALC_LOG_STEP_TIME, 1},
+    {"NeMo", "train_step_timing in s", NULL, CALC_LOG_STEP_TIME, 1},
+    {"Megatron Bridge", "Step Time", NULL, CALC_LOG_STEP_TIME, 1},
+    {"DeepSpeed", "iter time (s)", NULL, CALC_LOG_STEP_TIME, 1},
+    {"MaxText", "completed step", "seconds", CALC_LOG_STEP_TIME, 1},
+    {"torchtitan (W&B)", "time_metrics/end_to_end(s)", NULL, CALC_LOG_STEP_TIME, 1},
+
+    {"torchtitan", "tps", NULL, CALC_LOG_TOKENS_PER_S_PER_PROC, 1},
+    {"torchtitan", "wps", NULL, CALC_LOG_TOKENS_PER_S_PER_PROC, 1},
+    {"torchtitan (W&B)", "throughput(tps)", NULL, CALC_LOG_TOKENS_PER_S_PER_PROC, 1},
+    {"LLM Foundry (W&B)", "device/tokens_per_sec", NULL, CALC_LOG_TOKENS_PER_S_PER_PROC, 1},
+    {"NeMo", "tokens_per_sec_per_gpu", NULL, CALC_LOG_TOKENS_PER_S_PER_PROC, 1},
+    {"DeepSpeed", "CurrSamplesPerSec", NULL, CALC_LOG_SAMPLES_PER_S, 1},
+
+    {"vLLM or SGLang benchmark", "Mean TPOT (ms)", NULL, CALC_LOG_TPOT, 1e-3},
+    {"vLLM or SGLang benchmark", "mean_tpot_ms", NULL, CALC_LOG_TPOT, 1e-3},
+    {"AIPerf", "inter_token_latency", "avg", CALC_LOG_TPOT, 1e-3},
+    {"vLLM or SGLang benchmark", "Mean TTFT (ms)", NULL, CALC_LOG_TTFT, 1e-3},
+    {"vLLM or SGLang benchmark", "mean_ttft_ms", NULL, CALC_LOG_TTFT, 1e-3},
+    {"AIPerf", "time_to_first_token", "avg", CALC_LOG_TTFT, 1e-3},
+    {"vLLM or SGLang benchmark", "Output token throughput (tok/s)", NULL,
+     CALC_LOG_OUTPUT_TOKENS_PER_S, 1},
+    {"vLLM or SGLang benchmark", "output_throughput", NULL, CALC_LOG_OUTPUT_TOKENS_PER_S, 1},
+    {"AIPerf", "output_token_throughput", "avg", CALC_LOG_OUTPUT_TOKENS_PER_S, 1},
+
+    {"Megatron-LM", "max reserved", NULL, CALC_LOG_MEMORY, 0x1p20},
+    {"torchtitan", "memory", NULL, CALC_LOG_MEMORY, 0x1p30},
+    {"NeMo", "peak_memory_usage", NULL, CALC_LOG_MEMORY, 1},
+
+    {"Megatron-LM", "global batch size", NULL, CALC_LOG_BATCH, 1},
+    {"NeMo", "global_batch_size", NULL, CALC_LOG_BATCH, 1},
+
+    {"Megatron-LM", "optimizer", NULL, CALC_LOG_OPTIMIZER, 1e-3},
+    {"Megatron-LM", "all-grads-sync", NULL, CALC_LOG_GRADIENTS, 1e-3},
+    {"Megatron-LM", "forward-backward", NULL, CALC_LOG_PASSES, 1e-3},
+};
+enum { ROWS = sizeof rows / sizeof *rows, COLUMNS = 4096, OBJECT = 512 /* bytes */ };
+
+#define LEAST 1e-9
+#define MOST 1e18
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* A number of a plausible size with or without commas between thousands. @return its end; NULL:
+ * there is none
+ */
+static const char *number(const char *at, double *value)
+{
+    char digits[64];
+    size_t length = 0, groups = 0;
+    for (; length + 1 < sizeof digits && *at && strchr("0123456789.eE+-,", *at); at++) {
+        bool group = *at == ',';
+        if (group &&
+            !(length > 0 && isdigit((unsigned char)at[1]) && isdigit((unsigned char)at[2]) &&
+              isdigit((unsigned char)at[3]) && !isdigit((unsigned char)at[4]) &&
+              (groups > 0 || length <= 3) && !memchr(digits, '.', length))) {
+            break;
+        }
+        groups += group;
+        if (!group) {
+            digits[length++] = *at;
+        }
+    }
+    digits[length] = '\0';
+    char *end;
+    *value = strtod(digits, &end);
+    return end > digits && *value >= LEAST && *value <= MOST ? at - strlen(end) : NULL;
+}
+
+static bool add(calc_log_series *series, const row *r, double value)
+{
+    double *grown = calc_grown(series->value, series->count, &series->capacity, sizeof *grown);
+    if (grown) {
+        series->value = grown;
+        grown[series->count++] = value * r->unit;
+        series->program = r->program;
+    }
+    return grown != NULL;
+}
+
+/* What is behind a key: the quote of JSON, dots that fill a column, ":" or "=", an opening bracket.
+ * @return NULL: something else is */
+static const char *behind(const char *at)
+{
+    at += *at == '"';
+    at += strspn(at, " \t.");
+    if (*at != ':' && *at != '=') {
+        return NULL;
+    }
+    at++;
+    return at + strspn(at, " \t");
+}
+
+/* Whether a text that begins a key begins there: it is no part of a longer one. */
+static bool begins(const char *text, const char *at)
+{
+    return at == text || !(isalnum((unsigned char)at[-1]) || strchr("_-", at[-1]));
+}
+
+/* The values of one place. @return false if memory is short */
+static bool take(calc_log_series *series, const row *r, const char *at)
+{
+    at = behind(at);
+    if (at && r->then) {
+        const char stop = *at == '{' ? '}' : '\n';
+        const char *from = at, *then = NULL;
+        for (; *at && *at != stop && at - from < OBJECT && !then; at++) {
+            then = strncmp(at, r->then, strlen(r->then)) == 0 && begins(from, at) ? at : NULL;
+        }
+        at = then ? behind(then + strlen(r->then)) : NULL;
+    }
+    if (!at) {
+        return true;
+    }
+    bool list = *at == '[';
+    at += list || *at == '(';
+    double value;
+    bool fine = true;
+    while (fine && (at = number(at, &value))) {
+        fine = add(series, r, value);
+        at += strspn(at, ", \t\r\n");
+        at = list ? at : "";
+    }
+    return fine;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Without what colours a terminal; bytes that are 0 are blanks. */
+static void clean(calc_text *text)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->data[i] == '\x1b' && i + 1 < text->length && text->data[i + 1] == '[') {
+            for (i += 2; i < text->length && !isalpha((unsigned char)text->data[i]); i++) {
+            }
+            continue;
+        }
+        text->data[to++] = text->data[i] ? text->data[i] : ' ';
+    }
+    text->data[to] = '\0';
+    text->length = to;
+}
+
+/* The row of a column: its name ends with the key, as "run 7 - iteration-time" does. */
+static const row *row_of(const char *title)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t length = strlen(title), key = strlen(rows[i].key);
+        if (!rows[i].then && key <= length && strcmp(title + length - key, rows[i].key) == 0 &&
+            begins(title, title + length - key)) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* Reads a file of columns; of those of the same quantity the first. @return whether there are any
+ * that are read; *fine: false if memory is short */
+static bool read_columns(calc_run_log *log, const calc_text *text, const char *name, bool *fine)
+{
+    if (strchr("{[", *text->data) || !memchr(text->data, ',', strcspn(text->data, "\r\n"))) {
+        return false;
+    }
+    char **cell = malloc(COLUMNS * sizeof *cell);
+    const row **of = calloc(COLUMNS, sizeof *of);
+    char *copy =
+        malloc(text->length + 1); /* cells are decoded in place, and it may be no such file */
+    bool taken[CALC_LOG_COUNT] = {false}, any = false;
+    *fine = cell && of && copy;
+    if (*fine) {
+        calc_csv_reader reader;
+        int line;
+        memcpy(copy, text->data, text->length + 1);
+        calc_csv_read_start(&reader, copy, text->length, name);
+        int titles = calc_csv_read_row(&reader, cell, COLUMNS, &line, NULL);
+        for (int i = 0; i < titles; i++) {
+            const row *r = row_of(cell[i]);
+            of[i] = r && !taken[r->what] ? r : NULL;
+            taken[r ? r->what : 0] |= r != NULL;
+            any |= r != NULL;
+        }
+        for (int cells = 1; *fine && any && cells > 0;) {
+            cells = calc_csv_read_row(&reader, cell, COLUMNS, &line, NULL);
+            for (int i = 0; *fine && i < cells && i < titles; i++) {
+                double value;
+                *fine = !of[i] || !number(cell[i], &value) ||
+                        add(&log->series[of[i]->what], of[i], value);
+            }
+        }
+    }
+    free(copy);
+    free(of);
+    free(cell);
+    return any;
+}
+
+/* Of whom a time or rate of a run is; NULL: there is none. */
+static const char *program_of(const calc_run_log *log)
+{
+    const char *program = NULL;
+    for (int i = CALC_LOG_OUTPUT_TOKENS_PER_S; i >= 0; i--) {
+        program = log->series[i].count > 0 ? log->series[i].program : program;
+    }
+    return program;
+}
+
+calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *name,
+                              calc_errors *errors)
+{
+    bool fine = true;
+    clean(text);
+    if (text->length > 0 && !read_columns(log, text, name, &fine)) {
+        for (size_t i = 0; i < ROWS && fine; i++) {
+            calc_log_series *series = &log->series[rows[i].what];
+            const char *program = program_of(log);
+            /* Words as plain as "memory" mean something in the lines of the program that prints
+             * them. */
+            bool meant = rows[i].what <= CALC_LOG_OUTPUT_TOKENS_PER_S ||
+                         (program && strcmp(rows[i].program, program) == 0);
+            size_t length = strlen(rows[i].key);
+            const char *at = meant && series->count == 0 ? strstr(text->data, rows[i].key) : NULL;
+            for (; at && fine; at = strstr(at + length, rows[i].key)) {
+                fine = !begins(text->data, at) || take(series, &rows[i], at + length);
+            }
+        }
+    }
+    if (!fine) {
+        return calc_errors_no_memory(errors);
+    }
+    if (program_of(log)) {
+        return CALC_OK;
+    }
+    char programs[400] = "";
+    for (size_t i = 0; i < ROWS && rows[i].what <= CALC_LOG_OUTPUT_TOKENS_PER_S; i++) {
+        if (!strstr(programs, rows[i].program)) {
+            calc_append(programs, sizeof programs, "%s%s", *programs ? ", " : "", rows[i].program);
+        }
+    }
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, programs,
+                          "no time or rate of a run, as these programs print it");
+}
+
+void calc_run_log_free(calc_run_log *log)
+{
+    for (int i = 0; i < CALC_LOG_COUNT; i++) {
+        free(log->series[i].value);
+        log->series[i] = (calc_log_series){0};
+    }
+}
+
+/* ---- Without the start ----------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double sorted_quantile(const double *value, size_t count, double share)
+{
+    double place = share * (double)(count - 1);
+    size_t low = (size_t)place;
+    double rest = place - (double)low;
+    return rest > 0 ? value[low] + (value[low + 1] - value[low]) * rest : value[low];
+}
+
+calc_log_summary calc_log_summarize(calc_log_series *series)
+{
+    enum { FEW = 4 };
+    const double unlike = 0.1, slow = 0.25;
+    calc_log_summary s = {0};
+    size_t half = series->count / 2;
+    if (series->count >= FEW) {
+        double *late = series->value + half;
+        double *copy = malloc((series->count - half) * sizeof *copy);
+        double usual = late[0];
+        if (copy) {
+            memcpy(copy, late, (series->count - half) * sizeof *copy);
+            qsort(copy, series->count - half, sizeof *copy, compare);
+            usual = sorted_quantile(copy, series->count - half, 0.5);
+        }
+        free(copy);
+        s.warm_up = 1;
+        while (s.warm_up < half && fabs(series->value[s.warm_up] / usual - 1) >= unlike) {
+            s.warm_up++;
+        }
+    }
+    double *value = series->value + s.warm_up;
+    s.records = series->count - s.warm_up;
+    qsort(value, s.records, sizeof *value, compare);
+    s.median = sorted_quantile(value, s.records, 0.5);
+    s.low = sorted_quantile(value, s.records, 0.1);
+    s.high = sorted_quantile(value, s.records, 0.9);
+    for (size_t i = 0; i < s.records; i++) {
+        s.slow += fabs(value[i] / s.median - 1) >= slow;
+    }
+    return s;
+}
