@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "io/csv_table.h"
 
-/* A number that a program prints: behind a key and ":" or "=", in a text, in JSON, or in a column.
- */
+/* A number that a program prints: behind a key and ":" or "=", or in a column. */
 typedef struct row {
     const char *program, *key;
     const char *then; /* the number is behind this, in the object or the line that the key starts */
@@ -58,16 +57,14 @@ static const row rows[] = {
     {"Megatron-LM", "all-grads-sync", NULL, CALC_LOG_GRADIENTS, 1e-3},
     {"Megatron-LM", "forward-backward", NULL, CALC_LOG_PASSES, 1e-3},
 };
-enum { ROWS = sizeof rows / sizeof *rows, COLUMNS = 4096, OBJECT = 512 /* bytes */ };
+enum { ROWS = sizeof rows / sizeof *rows, COLUMNS = 1024, OBJECT = 512 /* bytes */ };
 
 #define LEAST 1e-9
 #define MOST 1e18
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* A number of a plausible size with or without commas between thousands. @return its end; NULL:
- * there is none
- */
+/* A number of a plausible size, maybe with commas between thousands. @return its end, or NULL */
 static const char *number(const char *at, double *value)
 {
     char digits[64];
@@ -108,11 +105,7 @@ static const char *behind(const char *at)
 {
     at += *at == '"';
     at += strspn(at, " \t.");
-    if (*at != ':' && *at != '=') {
-        return NULL;
-    }
-    at++;
-    return at + strspn(at, " \t");
+    return *at == ':' || *at == '=' ? at + 1 + strspn(at + 1, " \t") : NULL;
 }
 
 /* Whether a text that begins a key begins there: it is no part of a longer one. */
@@ -136,14 +129,12 @@ static bool take(calc_log_series *series, const row *r, const char *at)
     if (!at) {
         return true;
     }
-    bool list = *at == '[';
-    at += list || *at == '(';
+    bool list = *at == '[', fine = true;
     double value;
-    bool fine = true;
+    at += list || *at == '(';
     while (fine && (at = number(at, &value))) {
         fine = add(series, r, value);
-        at += strspn(at, ", \t\r\n");
-        at = list ? at : "";
+        at = list ? at + strspn(at, ", \t\r\n") : "";
     }
     return fine;
 }
@@ -186,36 +177,30 @@ static bool read_columns(calc_run_log *log, const calc_text *text, const char *n
     if (strchr("{[", *text->data) || !memchr(text->data, ',', strcspn(text->data, "\r\n"))) {
         return false;
     }
-    char **cell = malloc(COLUMNS * sizeof *cell);
-    const row **of = calloc(COLUMNS, sizeof *of);
-    char *copy =
-        malloc(text->length + 1); /* cells are decoded in place, and it may be no such file */
+    char *cell[COLUMNS];
+    const row *of[COLUMNS] = {NULL};
     bool taken[CALC_LOG_COUNT] = {false}, any = false;
-    *fine = cell && of && copy;
-    if (*fine) {
-        calc_csv_reader reader;
-        int line;
-        memcpy(copy, text->data, text->length + 1);
-        calc_csv_read_start(&reader, copy, text->length, name);
-        int titles = calc_csv_read_row(&reader, cell, COLUMNS, &line, NULL);
-        for (int i = 0; i < titles; i++) {
-            const row *r = row_of(cell[i]);
-            of[i] = r && !taken[r->what] ? r : NULL;
-            taken[r ? r->what : 0] |= r != NULL;
-            any |= r != NULL;
-        }
-        for (int cells = 1; *fine && any && cells > 0;) {
-            cells = calc_csv_read_row(&reader, cell, COLUMNS, &line, NULL);
-            for (int i = 0; *fine && i < cells && i < titles; i++) {
-                double value;
-                *fine = !of[i] || !number(cell[i], &value) ||
-                        add(&log->series[of[i]->what], of[i], value);
-            }
+    calc_csv_reader reader;
+    int line;
+    char *copy = strdup(text->data); /* cells are decoded in place, and it may be no such file */
+    calc_csv_read_start(&reader, copy, copy ? text->length : 0, name);
+    int titles = calc_csv_read_row(&reader, cell, COLUMNS, &line, NULL);
+    for (int i = 0; i < titles; i++) {
+        const row *r = row_of(cell[i]);
+        of[i] = r && !taken[r->what] ? r : NULL;
+        taken[r ? r->what : CALC_LOG_BATCH] |= r != NULL;
+        any |= r != NULL;
+    }
+    *fine = copy != NULL;
+    for (int cells = 1; *fine && any && cells > 0;) {
+        cells = calc_csv_read_row(&reader, cell, COLUMNS, &line, NULL);
+        for (int i = 0; *fine && i < cells && i < titles; i++) {
+            double value;
+            *fine =
+                !of[i] || !number(cell[i], &value) || add(&log->series[of[i]->what], of[i], value);
         }
     }
     free(copy);
-    free(of);
-    free(cell);
     return any;
 }
 
@@ -238,8 +223,7 @@ calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *na
         for (size_t i = 0; i < ROWS && fine; i++) {
             calc_log_series *series = &log->series[rows[i].what];
             const char *program = program_of(log);
-            /* Words as plain as "memory" mean something in the lines of the program that prints
-             * them. */
+            /* "memory" means something in the lines of the program that prints it. */
             bool meant = rows[i].what <= CALC_LOG_OUTPUT_TOKENS_PER_S ||
                          (program && strcmp(rows[i].program, program) == 0);
             size_t length = strlen(rows[i].key);
@@ -249,11 +233,8 @@ calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *na
             }
         }
     }
-    if (!fine) {
-        return calc_errors_no_memory(errors);
-    }
-    if (program_of(log)) {
-        return CALC_OK;
+    if (!fine || program_of(log)) {
+        return fine ? CALC_OK : calc_errors_no_memory(errors);
     }
     char programs[400] = "";
     for (size_t i = 0; i < ROWS && rows[i].what <= CALC_LOG_OUTPUT_TOKENS_PER_S; i++) {
@@ -281,43 +262,27 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static double sorted_quantile(const double *value, size_t count, double share)
+static double median_of(double *value, size_t count)
 {
-    double place = share * (double)(count - 1);
-    size_t low = (size_t)place;
-    double rest = place - (double)low;
-    return rest > 0 ? value[low] + (value[low + 1] - value[low]) * rest : value[low];
+    qsort(value, count, sizeof *value, compare);
+    return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 
 calc_log_summary calc_log_summarize(calc_log_series *series)
 {
     enum { FEW = 4 };
-    const double unlike = 0.1, slow = 0.25;
+    const double unlike = 0.1;
     calc_log_summary s = {0};
-    size_t half = series->count / 2;
+    size_t half = series->count / 2, late = series->count - half;
+    double *value = series->value;
     if (series->count >= FEW) {
-        double *late = series->value + half;
-        double *copy = malloc((series->count - half) * sizeof *copy);
-        double usual = late[0];
-        if (copy) {
-            memcpy(copy, late, (series->count - half) * sizeof *copy);
-            qsort(copy, series->count - half, sizeof *copy, compare);
-            usual = sorted_quantile(copy, series->count - half, 0.5);
-        }
-        free(copy);
+        double usual = median_of(value + half, late);
         s.warm_up = 1;
-        while (s.warm_up < half && fabs(series->value[s.warm_up] / usual - 1) >= unlike) {
+        while (s.warm_up < half && fabs(value[s.warm_up] / usual - 1) >= unlike) {
             s.warm_up++;
         }
     }
-    double *value = series->value + s.warm_up;
     s.records = series->count - s.warm_up;
-    qsort(value, s.records, sizeof *value, compare);
-    s.median = sorted_quantile(value, s.records, 0.5);
-    s.low = sorted_quantile(value, s.records, 0.1);
-    s.high = sorted_quantile(value, s.records, 0.9);
-    for (size_t i = 0; i < s.records; i++) {
-        s.slow += fabs(value[i] / s.median - 1) >= slow;
-    }
+    s.median = median_of(value + s.warm_up, s.records);
     return s;
 }

@@ -5,22 +5,25 @@
 
 #include "io/text.h"
 
-/** What is read: X(NAME). */
+/* clang-format off */
+/** What is read, and what predicts it: X(NAME, label, statistic, rate, unit); of a rate also the time that goes
+ *  with it. Times and rates of runs come first, then what is shown beside them, then parts of a step. */
 #define CALC_LOG_LIST(X)                                                                           \
-    X(STEP_TIME)             /* seconds of a step of training */                                   \
-    X(TOKENS_PER_S_PER_PROC) /* of training */                                                     \
-    X(SAMPLES_PER_S)         /* of training, of all processors */                                  \
-    X(TPOT)                  /* of serving: seconds per output token of a request */               \
-    X(TTFT)                  /* seconds to the first one */                                        \
-    X(OUTPUT_TOKENS_PER_S)   /* of all requests */                                                 \
-    X(MEMORY)                /* bytes of a processor */                                            \
-    X(BATCH)                 /* sequences of a step */                                             \
-    X(OPTIMIZER)             /* seconds of the optimizer in a step */                              \
-    X(GRADIENTS)             /* seconds in which a step waits for the reduction of gradients */    \
-    X(PASSES)                /* seconds of forward and backward in a step */
+    X(STEP_TIME, "step", total_time, total_time, TIME)                                             \
+    X(TOKENS_PER_S_PER_PROC, "step", total_time, tokens_per_s_per_proc, RATE)                      \
+    X(SAMPLES_PER_S, "step", total_time, sample_rate, RATE)                                        \
+    X(TPOT, "per output token", tpot, tpot, TIME)                                                  \
+    X(TTFT, "first token", ttft, ttft, TIME)                                                       \
+    X(OUTPUT_TOKENS_PER_S, "output tokens/s", output_tokens_per_s, output_tokens_per_s, NUMBER)    \
+    X(MEMORY, "memory", proc_mem_tier1_cap_req, proc_mem_tier1_cap_req, BYTES)                     \
+    X(BATCH, NULL, total_time, total_time, NUMBER)                                                 \
+    X(OPTIMIZER, "optimizer", optim_step_time, optim_step_time, TIME)                              \
+    X(GRADIENTS, "gradients", dp_comm_exposed_time, dp_comm_exposed_time, TIME)                    \
+    X(PASSES, "forward and backward", total_time, total_time, TIME) /* less these two */
+/* clang-format on */
 
 typedef enum calc_log_what {
-#define CALC_X(name) CALC_LOG_##name,
+#define CALC_X(name, ...) CALC_LOG_##name,
     CALC_LOG_LIST(CALC_X)
 #undef CALC_X
         CALC_LOG_COUNT
@@ -38,10 +41,9 @@ typedef struct calc_run_log {
     calc_log_series series[CALC_LOG_COUNT]; /**< of each quantity */
 } calc_run_log;
 
-/** Reads a log: any text, lines of JSON, one JSON document, or a CSV file with names in the first
- * row. Of the rows of the table for a quantity, the first that matches anywhere counts.
+/** Reads a log: any text, JSON, or CSV with names in the first row. Of rows of the table for the
+ * same quantity the first that matches anywhere counts.
  *  @param text  decoded in place
- *  @param name  what errors call it
  *  @return CALC_OK, CALC_ERR_UNSUPPORTED if it has no time or rate of a run, or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *name,
                                             calc_errors *errors);
@@ -51,18 +53,14 @@ void calc_run_log_free(calc_run_log *log);
 
 /** A series without its start. */
 typedef struct calc_log_summary {
-    double median, low,
-        high;       /**< of the records that count; low and high hold eight in ten of them */
-    size_t records; /**< that count */
-    size_t warm_up; /**< left out at the start */
-    size_t slow;    /**< that count, and differ from the median by a quarter and more */
+    double median;
+    size_t records, warm_up; /**< that count; that are left out at the start */
 } calc_log_summary;
 
-/** Leaves out the start of a run, where it compiles, allocates and tunes: up to half of the
- * records, namely the first where there are four or more, and those after it that differ by 10 %
- * and more from the median of the second half. The rest counts, slow steps included: the median
- * does not mind a few.
- *  @param series  of one value or more; left sorted */
+/** Leaves out the start of a run, where it compiles and allocates: of four records and more the
+ * first, and those after it, up to half of all, that differ by 10 % and more from the median of the
+ * second half. The rest counts, slow steps included: the median does not mind a few.
+ *  @param series  of one value or more; sorted in part */
 calc_log_summary calc_log_summarize(calc_log_series *series);
 
 #endif

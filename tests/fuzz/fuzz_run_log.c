@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         }
         if (count > 0) {
             calc_log_summary s = calc_log_summarize(series);
-            MUST(series->program && s.records + s.warm_up == count && s.slow <= s.records);
-            MUST(s.warm_up <= count / 2 && s.low <= s.median && s.median <= s.high);
+            MUST(series->program && s.records + s.warm_up == count);
+            MUST(s.warm_up <= count / 2 && s.median > 0 && isfinite(s.median));
         }
     }
     MUST((times > 0) == (status == CALC_OK));

@@ -6,37 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/run/run_band.h"
 #include "spec/value_text.h"
 
-/* What the predictions of a quantity are called, and where they are; of a rate, what of the
- * prediction is proportional to 1 over it. */
+enum { TIME, RATE, NUMBER, BYTES };
+
 static const struct {
-    const char *key, *label;
-    size_t predicted;
-    size_t rate;         /* of a rate: the predicted rate; the time is then `predicted` */
-    bool serving, about; /* about: shown beside the others, not explained */
-} quantities[CALC_LOG_COUNT] = {
-#define TIME_(member) offsetof(calc_stats, member), 0
-    [CALC_LOG_STEP_TIME] = {"total_time", "step", TIME_(total_time), false, false},
-    [CALC_LOG_TOKENS_PER_S_PER_PROC] = {"total_time", "step", offsetof(calc_stats, total_time),
-                                        offsetof(calc_stats, tokens_per_s_per_proc), false, false},
-    [CALC_LOG_SAMPLES_PER_S] = {"total_time", "step", offsetof(calc_stats, total_time),
-                                offsetof(calc_stats, sample_rate), false, false},
-    [CALC_LOG_TPOT] = {"tpot", "per output token", TIME_(tpot), true, false},
-    [CALC_LOG_TTFT] = {"ttft", "first token", TIME_(ttft), true, true},
-    [CALC_LOG_OUTPUT_TOKENS_PER_S] = {"output_tokens_per_s", "output tokens/s",
-                                      TIME_(output_tokens_per_s), true, true},
-    [CALC_LOG_MEMORY] = {"proc_mem_tier1_cap_req", "memory", TIME_(proc_mem_tier1_cap_req), false,
-                         true},
-    [CALC_LOG_OPTIMIZER] = {"optim_step_time", "optimizer", TIME_(optim_step_time), false, true},
-    [CALC_LOG_GRADIENTS] = {"dp_comm_exposed_time", "gradients", TIME_(dp_comm_exposed_time), false,
-                            true},
-    [CALC_LOG_PASSES] = {"", "forward and backward", TIME_(total_time), false, true},
-#undef TIME_
+    const char *label, *key;
+    size_t predicted, rate; /* members of calc_stats */
+    int unit;
+} quantities[] = {
+#define CALC_X(name, label, stat, rate, unit)                                                      \
+    {label, #stat, offsetof(calc_stats, stat), offsetof(calc_stats, rate), unit},
+    CALC_LOG_LIST(CALC_X)
+#undef CALC_X
 };
 
 static double member(const calc_stats *stats, size_t offset)
@@ -57,16 +42,14 @@ static void add_value(calc_why_log *out, calc_log_what what, calc_log_series *se
                       const calc_stats *stats)
 {
     calc_why_log_value *v = &out->value[out->count];
-    double rate = quantities[what].rate ? member(stats, quantities[what].rate) : 0;
+    double rate = quantities[what].unit == RATE ? member(stats, quantities[what].rate) : 0;
     for (size_t i = 0; rate > 0 && i < series->count; i++) {
         series->value[i] = stats->total_time * rate / series->value[i];
     }
     *v = (calc_why_log_value){what, calc_log_summarize(series), 0, predicted_of(what, stats)};
     v->measured = v->log.median;
-    if (what == CALC_LOG_MEMORY) { /* of the fullest processor */
-        for (size_t i = 0; i < series->count; i++) {
-            v->measured = fmax(v->measured, series->value[i]);
-        }
+    for (size_t i = 0; what == CALC_LOG_MEMORY && i < series->count; i++) {
+        v->measured = fmax(v->measured, series->value[i]); /* of the fullest processor */
     }
     out->count += isfinite(v->predicted) && v->predicted > 0;
 }
@@ -84,32 +67,26 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
                               "its last global batch is %.0f, that of the layout %lld", last,
                               (long long)in->exec.batch_size);
     }
-    bool told = false; /* the log has what such layouts are explained by */
-    for (int about = 0; about < 2; about++) {
-        for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
-            bool wanted = quantities[i].key && quantities[i].serving == serves &&
-                          quantities[i].about == about && log->series[i].count > 0;
-            /* One time of a step is enough. */
-            if (wanted && !(about == 0 && out->count > 0)) {
-                out->program = log->series[i].program;
-                told = true;
-                add_value(out, i, &log->series[i], stats);
-            }
-        }
-        if (told && out->count == 0) {
-            return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, "calc run says why",
-                                  "nothing is predicted of this layout");
-        }
-        if (!told) {
-            return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0,
-                                  serves
-                                      ? "name a layout that trains"
-                                      : "--set inference.phase=serve, or name a layout that serves",
-                                  "the log is of %s, and the layout %s",
-                                  serves ? "training" : "serving", serves ? "serves" : "trains");
+    for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
+        bool serving = i >= CALC_LOG_TPOT && i <= CALC_LOG_OUTPUT_TOKENS_PER_S;
+        bool beside = i > CALC_LOG_TPOT; /* what is explained; one time of a step is enough */
+        if (quantities[i].label && serving == serves && log->series[i].count > 0 &&
+            beside == (out->count > 0)) {
+            out->program = log->series[i].program;
+            add_value(out, i, &log->series[i], stats);
         }
     }
-    return CALC_OK;
+    if (!out->program) {
+        return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0,
+                              serves ? "name a layout that trains"
+                                     : "--set inference.phase=serve, or name a layout that serves",
+                              "the log is of %s, and the layout %s",
+                              serves ? "training" : "serving", serves ? "serves" : "trains");
+    }
+    return out->count > 0
+               ? CALC_OK
+               : calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, "calc run says why",
+                                "nothing is predicted of this layout");
 }
 
 /* ---- Causes ---------------------------------------------------------------------------------- */
@@ -126,8 +103,8 @@ static void look_for_size(void *context, const char *path, const char *from, con
 static void add_cause(calc_why_log *out, const calc_why_log_cause *cause)
 {
     size_t at = out->causes;
-    while (at > 0 && (cause->rate ? out->cause[at - 1].rate : true) &&
-           (out->cause[at - 1].rate != cause->rate || out->cause[at - 1].off > cause->off)) {
+    while (at > 0 && out->cause[at - 1].rate >= cause->rate &&
+           (out->cause[at - 1].rate > cause->rate || out->cause[at - 1].off > cause->off)) {
         at--;
     }
     if (at < CALC_WHY_LOG_CAUSES) {
@@ -163,20 +140,6 @@ static void judge(calc_why_log *out, const calc_inputs *in, const calc_stats *be
     }
 }
 
-static void find_options(calc_why_log *out, const calc_inputs *in, const calc_exec *exec,
-                         const calc_why *why)
-{
-    for (size_t i = 0; i < why->count; i++) {
-        calc_why_log_cause cause = {0};
-        bool size = false;
-        calc_value_differences(CALC_KIND_EXEC, exec, &why->change[i].exec, look_for_size, &size);
-        snprintf(cause.text, sizeof cause.text, "%s", why->change[i].text);
-        if (!size) {
-            judge(out, in, &why->before, &in->system, &why->change[i].exec, &cause);
-        }
-    }
-}
-
 /* The factor of a rate with which the prediction is what was measured, by bisection of its
  * logarithm. */
 static void find_rate(calc_why_log *out, const calc_inputs *in, const calc_exec *exec,
@@ -209,7 +172,15 @@ static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why
 {
     calc_exec exec; /* its stages on the system of the run follow changes of that system */
     bool used = calc_inputs_own_stages(in, &exec);
-    find_options(out, in, &exec, why);
+    for (size_t i = 0; i < why->count; i++) {
+        calc_why_log_cause cause = {0};
+        bool size = false;
+        calc_value_differences(CALC_KIND_EXEC, &exec, &why->change[i].exec, look_for_size, &size);
+        snprintf(cause.text, sizeof cause.text, "%s", why->change[i].text);
+        if (!size) {
+            judge(out, in, &why->before, &in->system, &why->change[i].exec, &cause);
+        }
+    }
     for (size_t i = 0; used && i < calc_resources_rates(&in->system); i++) {
         if (calc_resource_there(&in->system, i)) {
             find_rate(out, in, &exec, &why->before, i);
@@ -219,32 +190,23 @@ static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static calc_status find_band(calc_why_log *out, const calc_inputs *in, calc_errors *errors)
-{
-    calc_run_band band = {0};
-    char text[CALC_BAND_TEXT];
-    calc_status status = calc_run_band_make(&band, in, errors);
-    if (status == CALC_OK) {
-        out->reach = band.time.reach;
-        snprintf(out->of, sizeof out->of, "%s",
-                 calc_band_class(&band.traits, band.time.alike, text));
-    }
-    calc_run_band_free(&band);
-    return status;
-}
-
 calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_inputs *inputs,
                               const calc_why *why, calc_errors *errors)
 {
     calc_text text = {0};
     calc_run_log read = {0};
-    *out = (calc_why_log){.reach = NAN};
-    snprintf(out->name, sizeof out->name, "%s", path);
+    calc_run_band band = {0};
+    *out = (calc_why_log){.name = path, .reach = NAN};
     calc_status status = calc_text_read(&text, path, errors);
     status = status == CALC_OK ? calc_run_log_read(&read, &text, out->name, errors) : status;
     status = status == CALC_OK ? compare(out, &read, inputs, &why->before, errors) : status;
     bool trains = inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE;
-    status = status == CALC_OK && trains ? find_band(out, inputs, errors) : status;
+    if (status == CALC_OK && trains) {
+        char of[CALC_BAND_TEXT];
+        status = calc_run_band_make(&band, inputs, errors);
+        out->reach = band.time.reach;
+        snprintf(out->of, sizeof out->of, "%s", calc_band_class(&band.traits, band.time.alike, of));
+    }
     if (status == CALC_OK) {
         double off = log(out->value[0].measured / out->value[0].predicted);
         out->verdict = (off > out->reach) - (off < -out->reach);
@@ -252,6 +214,7 @@ calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_in
             find_causes(out, inputs, why);
         }
     }
+    calc_run_band_free(&band);
     calc_run_log_free(&read);
     calc_text_free(&text);
     return status;
@@ -261,9 +224,10 @@ calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_in
 
 static char *value_text(const calc_why_log_value *v, double value, char text[CALC_HUMAN_MAX])
 {
-    return (v->what == CALC_LOG_MEMORY                ? calc_human_bytes
-            : v->what == CALC_LOG_OUTPUT_TOKENS_PER_S ? calc_human_number
-                                                      : calc_human_seconds)(value, text);
+    int unit = quantities[v->what].unit;
+    return (unit == BYTES    ? calc_human_bytes
+            : unit == NUMBER ? calc_human_number
+                             : calc_human_seconds)(value, text);
 }
 
 static void write_values(calc_output *out, const calc_why_log *log)
@@ -278,32 +242,23 @@ static void write_values(calc_output *out, const calc_why_log *log)
                            v->measured / v->predicted);
     }
     const calc_log_summary *s = &log->value[0].log;
-    char low[CALC_HUMAN_MAX], high[CALC_HUMAN_MAX];
-    calc_output_printf(out, "  median of %zu of the log's %zu records", s->records,
+    calc_output_printf(out, "  median of %zu of the log's %zu records\n", s->records,
                        s->records + s->warm_up);
-    if (s->records > 1) {
-        calc_output_printf(out, ", eight in ten of which took %s to %s",
-                           calc_human_seconds(s->low, low), calc_human_seconds(s->high, high));
-    }
-    calc_output_text(out, "\n");
     if (s->warm_up > 0) {
         calc_output_printf(out, "  left out: the first %zu, when a run warms up\n", s->warm_up);
-    }
-    if (s->slow > 0) {
-        calc_output_printf(out, "  %zu differ from the median by a quarter and more\n", s->slow);
     }
 }
 
 /* The part of the step in which most of the gap is, if the log times parts. */
 static void write_part(calc_output *out, const calc_why_log *log)
 {
-    const calc_why_log_value *most = NULL;
+    const char *most = NULL;
     double gap = log->value[0].measured - log->value[0].predicted, largest = 0;
     for (size_t i = 1; i < log->count; i++) {
         const calc_why_log_value *v = &log->value[i];
         double share = (v->measured - v->predicted) / gap;
         if (v->what >= CALC_LOG_OPTIMIZER && share > largest) {
-            most = v;
+            most = quantities[v->what].label;
             largest = share;
         }
     }
@@ -311,8 +266,7 @@ static void write_part(calc_output *out, const calc_why_log *log)
     if (most) {
         calc_output_printf(out, "Of the %s between them, the log has %s in: %s.\n",
                            calc_human_seconds(fabs(gap), a),
-                           calc_human_seconds(fabs(gap) * largest, b),
-                           quantities[most->what].label);
+                           calc_human_seconds(fabs(gap) * largest, b), most);
     }
 }
 
@@ -322,11 +276,9 @@ void calc_why_log_write(calc_output *out, const calc_why_log *log)
     char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
     write_values(out, log);
     if (isnan(log->reach)) {
-        calc_output_text(out,
-                         v->what == CALC_LOG_TPOT
-                             ? "  no range is known for serving: docs/validation-serving.md has "
-                               "the errors of measured runs\n"
-                             : "  too few runs like this one were measured for a range\n");
+        calc_output_text(out, v->what == CALC_LOG_TPOT
+                                  ? "  no range is known of serving\n"
+                                  : "  no range: too few such runs are known\n");
     } else {
         calc_output_printf(out, "  nine in ten comparable runs (%s) take %s to %s\n", log->of,
                            calc_human_seconds(v->predicted * exp(-log->reach), a),
@@ -336,11 +288,11 @@ void calc_why_log_write(calc_output *out, const calc_why_log *log)
         calc_output_text(out, "This run is among them: calc sees nothing wrong with it.\n");
         return;
     }
-    if (log->verdict != 0) {
-        calc_output_printf(out, "It is %s than nine in ten of them%s.\n",
-                           log->verdict > 0 ? "slower" : "faster",
-                           log->verdict > 0 ? "" : ", as another layout would be");
-    }
+    calc_output_text(out,
+                     log->verdict > 0 ? "It is slower than nine in ten of them.\n"
+                     : log->verdict < 0
+                         ? "It is faster than nine in ten of them, as another layout would be.\n"
+                         : "");
     write_part(out, log);
     calc_output_text(out, log->causes > 0 ? "Alone, each of these would explain it:\n"
                                           : "No single option or rate would explain it.\n");
@@ -349,9 +301,7 @@ void calc_why_log_write(calc_output *out, const calc_why_log *log)
                            calc_human_seconds(log->cause[i].value, a),
                            log->cause[i].rate ? "  of the machine's" : "");
     }
-    if (log->causes > 1) {
-        calc_output_text(out, "The log does not tell which of them it is.\n");
-    }
+    calc_output_text(out, log->causes > 1 ? "The log does not tell which of them it is.\n" : "");
 }
 
 void calc_why_log_put(calc_put *put, const calc_why_log *log)
@@ -364,7 +314,7 @@ void calc_why_log_put(calc_put *put, const calc_why_log *log)
         const calc_why_log_value *v = &log->value[i];
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "name", quantities[v->what].label);
-        if (*quantities[v->what].key) {
+        if (v->what != CALC_LOG_PASSES) {
             calc_put_text(put, "statistic", quantities[v->what].key);
         }
         calc_put_number(put, "measured", v->measured);

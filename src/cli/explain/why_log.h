@@ -13,29 +13,27 @@ enum { CALC_WHY_LOG_CAUSES = 8 };
 typedef struct calc_why_log_cause {
     char text[200]; /**< "activation_recompute none -> full", "bandwidth of networks[1] at 31 %" */
     double value;   /**< predicted with it */
-    double
-        off; /**< how far it is: from the measured value; of a rate, the logarithm of its factor */
-    bool rate; /**< a rate of the machine, and not an option of the software */
+    double off;     /**< distance from the measured value; of a rate, the logarithm of its factor */
+    bool rate;      /**< a rate of the machine, and not an option of the software */
 } calc_why_log_cause;
 
-/** A quantity of the log beside its prediction, in SI units. */
+/** A quantity of the log beside its prediction, in SI units; of rates the time that goes with them.
+ */
 typedef struct calc_why_log_value {
     calc_log_what what;
-    calc_log_summary log; /**< times; rates are turned into times with the predicted step */
+    calc_log_summary log;
     double measured, predicted;
 } calc_why_log_value;
 
 typedef struct calc_why_log {
-    char name[256];      /**< of the file */
-    const char *program; /**< who wrote it */
-    size_t count;
-    calc_why_log_value value[CALC_LOG_COUNT]; /**< the first one is what is explained */
-    double reach; /**< nine in ten comparable runs are within the prediction times
-                       exp(-reach) and exp(reach); NaN: nobody measured such */
-    char of[200]; /**< which runs these are */
-    int verdict;  /**< -1: faster than the range, 0: within it, or there is none; 1: slower */
-    size_t causes;
+    const char *name, *program; /**< the file, borrowed; who wrote it */
+    size_t count, causes;
+    calc_why_log_value value[CALC_LOG_COUNT];      /**< the first one is what is explained */
     calc_why_log_cause cause[CALC_WHY_LOG_CAUSES]; /**< the likeliest first */
+    double reach; /**< nine in ten comparable runs are within prediction * exp(-reach) and
+                     exp(reach); NaN: too few */
+    char of[200]; /**< which runs these are */
+    int verdict;  /**< -1: faster than the range; 0: within, or there is none; 1: slower */
 } calc_why_log;
 
 /** Read a log and compare it with the prediction.

@@ -10,6 +10,7 @@
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_complete.h"
 #include "formats/export.h"
+#include "formats/launcher.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
 #include "galvatron/synthesis.h"
@@ -19,6 +20,7 @@
 
 static const char *const targets[] = {CALC_FRAMEWORK_NAMES "galvatron", "json", "galvatron-profile",
                                       NULL};
+static const char *const launchers[] = {CALC_LAUNCHERS, NULL};
 static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 
 #define OPTIONS(X)                                                                                 \
@@ -27,6 +29,10 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
     CALC_INPUTS_SET(X)                                                                             \
     CALC_COMPLETE_OPTS(X)                                                                          \
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
+    X(LAUNCHER, "launcher", "NAME",                                                                \
+      .doc = "write a job that runs the script: a file for sbatch, or a PyTorchJob or "            \
+             "LeaderWorkerSet for kubectl",                                                        \
+      .choices = launchers)                                                                        \
     X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1")        \
     X(PRECISION, "precision", "NAME", .doc = "galvatron-profile: number format of the training",   \
       .choices = precisions, .preset = "bf16")                                                     \
@@ -51,6 +57,7 @@ static const char *const examples[] = {
     "calc export --to megatron qwen3-235B-A22B best.json --out train.sh",
     "calc export --to torchtitan model.json run.json --out run.toml",
     "calc export --to vllm llama3-70B llama3-70B_serving_8",
+    "calc export --to vllm --launcher kubernetes llama3-70B llama3-70B_serving_8 --out serve.yaml",
     "calc export --to megatron llama3-70B old.json --diff new.json",
     "calc export --to megatron llama3-70B h100_sxm --procs 64 --batch 512 --set tp=8",
     "calc export --to galvatron-profile llama3-8B h100_sxm --nodes 2 --out profiles",
@@ -118,14 +125,18 @@ static calc_status write_pools(calc_output *out, const calc_framework *framework
 
 static calc_status write_documents(const calc_args *args, const calc_framework *framework,
                                    const calc_app *app, const calc_exec *exec,
-                                   const calc_settings *settings, calc_errors *errors)
+                                   const calc_settings *settings, int64_t per_node,
+                                   calc_errors *errors)
 {
     calc_output *out;
+    const char *launcher = calc_opt_value(args, OPT_LAUNCHER);
     calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
     if (status != CALC_OK) {
         return status;
     }
-    if (framework && calc_framework_has_pools(framework, exec)) {
+    if (launcher) {
+        status = calc_launcher_write(out, framework, launcher, exec, settings, per_node, errors);
+    } else if (framework && calc_framework_has_pools(framework, exec)) {
         status = write_pools(out, framework, app, exec, errors);
     } else if (framework) {
         calc_settings_write(out, framework, settings);
@@ -152,7 +163,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
         status = say_refused(framework, app, exec, "this", refused, errors);
     }
     if (status == CALC_OK && !*refused) {
-        status = write_documents(args, framework, app, exec, &settings, errors);
+        status = write_documents(args, framework, app, exec, &settings, per_node, errors);
     }
     if (status == CALC_OK && framework && !*refused) {
         if (!framework->has_model && !framework->serves) {
@@ -360,6 +371,9 @@ static calc_exit run(const calc_args *args)
     if (diff && !framework) {
         return calc_complain_usage(args->command,
                                    "--diff compares settings; galvatron and json have none");
+    }
+    if (calc_opt_value(args, OPT_LAUNCHER) && (diff || !framework)) {
+        return calc_complain_usage(args->command, "--launcher is of scripts that frameworks run");
     }
     calc_inputs in = {0};
     calc_errors errors = {0};
