@@ -174,6 +174,18 @@ async function checkPages() {
   check("app: the best of it", JSON.stringify(own.rows.find((row) => row.set === "top" && row.rank === 1).execution) === JSON.stringify(json("out.json").top[0].execution));
   check("app: no complaint", browser.complaints.length === 0, browser.complaints);
 
+  /* In a frame without an address, as a notebook shows what Python returns. */
+  const escaped = readFileSync(file("run.html"), "utf8").replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  writeFileSync(file("notebook.html"), `<!doctype html><meta charset="utf-8"><title>notebook</title><iframe srcdoc="${escaped}" style="width:100%;height:800px"></iframe>`);
+  await browser.send("Page.navigate", { url: `file://${file("notebook.html")}` });
+  const inFrame = (expression) => page(`(async () => { const frame = document.querySelector("iframe")?.contentWindow; return frame?.document?.documentElement?.dataset.live ? ${expression} : null; })()`);
+  for (let tries = 0; tries < 200 && !await inFrame("frame.document.documentElement.dataset.live"); tries++) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  check("in a frame: live", await inFrame("frame.document.documentElement.dataset.live") === "yes");
+  await inFrame(`frame.calcLive.apply(["microbatch_size=2", "sys.mem1.GiB=141"])`);
+  check("in a frame: the numbers of the page", await inFrame("JSON.stringify(frame.calcLive.shown().run.stats)") === JSON.stringify(shown));
+  await new Promise((resolve) => { setTimeout(resolve, 400); });
+  check("in a frame: no complaint", browser.complaints.length === 0, browser.complaints);
+
   /* As in a browser that has none, and where a server forbids it. */
   const isStatic = async (name, why) => {
     check(`${name} ${why}: ready`, await browser.show(file(name), 820));
