@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/from_layout.h"
 #include "balance/relaxed.h"
 #include "base/rng.h"
 #include "model/operators/processor.h"
@@ -106,13 +107,15 @@ static bool measure(search *s, division *d)
     if (!calc_balance_effort_evaluation(s->effort)) {
         return false;
     }
-    d->step_s = calc_balance_step_s(s->p, d->share, &s->room);
-    d->most_bytes = most_bytes(s, d);
-    if (d->step_s < 0) {
+    double step_s = calc_balance_step_s(s->p, d->share, &s->room);
+    if (step_s < 0) {
         s->status = CALC_ERR_NOMEM;
         s->effort->spent = true;
+        return false;
     }
-    return d->step_s >= 0;
+    d->step_s = calc_balance_score_s(s->p, d->share, step_s);
+    d->most_bytes = most_bytes(s, d);
+    return true;
 }
 
 static bool better(const search *s, const division *a, const division *b)

@@ -298,12 +298,15 @@ double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_bala
                                   int stage, const calc_balance_share *share)
 {
     double flight_bytes[CALC_BALANCE_PLACES];
-    double bytes = p->stage[stage].fixed_bytes;
+    double bytes = 0;
+    double layers[CALC_BALANCE_KINDS] = {0, 0};
     bool again = false;
     for (int part = 0; part < f->parts; part++) {
         int place = calc_balance_part_place(&p->shape, stage, part);
         flight_bytes[part] = calc_balance_flight_bytes(p, place, &share[place]);
         bytes += calc_balance_held_bytes(p, place, &share[place]);
+        layers[0] += share[place].layers[0];
+        layers[1] += share[place].layers[1];
         again = again || share[place].full[0] + share[place].full[1] > 0;
     }
     double most_bytes = 0;
@@ -314,7 +317,7 @@ double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_bala
         }
         most_bytes = calc_max(most_bytes, live_bytes);
     }
-    return bytes + (again ? p->stage[stage].working_bytes : 0) + most_bytes;
+    return bytes + calc_balance_once_bytes(p, stage, layers, again) + most_bytes;
 }
 
 /* Relative difference up to which two rounds count as equal. */

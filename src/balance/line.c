@@ -26,7 +26,9 @@ calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_pro
     if (p->most_layers > 0 && p->most_layers < l->most) {
         l->most = p->most_layers;
     }
+    l->grows = true;
     for (int s = 0; s < stages; s++) {
+        l->grows = l->grows && p->stage[s].whole_bytes <= 0;
         l->flight[s] = calc_schedule_in_flight(&p->shape, s);
     }
     size_t each = (size_t)(layers + 1) * CALC_BALANCE_KINDS;
@@ -174,10 +176,9 @@ static bool is_reached(const reach *r, int stage, int from)
 static void go_on(calc_balance_line *l, int stage, int from, reach *r)
 {
     for (int n = l->least; n <= l->most && from + n <= l->layers; n++) {
-        if (!calc_balance_line_option(l, stage, from, n).fits) {
-            return;
+        if (calc_balance_line_option(l, stage, from, n).fits) {
+            r->bits[stage + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
         }
-        r->bits[stage + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
     }
 }
 
@@ -193,7 +194,7 @@ static int come_from(calc_balance_line *l, int stage, int to, const reach *r)
 }
 
 /* With two kinds of layers, a stage with fewer layers may leave the next one a mixture that fits
- * there. */
+ * there; and a stage may have room for more layers and not for fewer (whole_bytes). */
 static bool fill_in_any_way(calc_balance_line *l, int *layers)
 {
     reach r = {{{1}}};
@@ -218,7 +219,7 @@ static bool fill_in_any_way(calc_balance_line *l, int *layers)
 bool calc_balance_line_fits(calc_balance_line *l, int *layers)
 {
     bool both = l->problem->layers[0] > 0 && l->problem->layers[1] > 0;
-    return fill(l, INFINITY, layers) || (both && fill_in_any_way(l, layers));
+    return fill(l, INFINITY, layers) || ((both || !l->grows) && fill_in_any_way(l, layers));
 }
 
 bool calc_balance_line_even(calc_balance_line *l, int *layers)
@@ -381,8 +382,11 @@ static void go_forward(calc_balance_bound *b, double below_s)
             int most = x->down_s < INFINITY ? most_of(l, s, from) : -1;
             for (int n = l->least; n <= most; n++) {
                 calc_balance_option o = calc_balance_line_option(l, s, from, n);
-                if (!o.fits || o.terms.at_s[0] > below_s) {
+                if (o.fits ? o.terms.at_s[0] > below_s : l->grows) {
                     break;
+                }
+                if (!o.fits) {
+                    continue;
                 }
                 calc_balance_before y = calc_balance_before_on(x, &o.terms);
                 if (below(&y, below_s)) {
@@ -432,8 +436,11 @@ static int64_t gather(calc_balance_bound *b, int stage, int from, double below_s
     int most = x->down_s < INFINITY ? most_of(l, stage, from) : -1;
     for (int n = l->least; n <= most; n++) {
         calc_balance_option o = calc_balance_line_option(l, stage, from, n);
-        if (!o.fits || o.terms.at_s[0] > below_s) {
+        if (o.fits ? o.terms.at_s[0] > below_s : l->grows) {
             break;
+        }
+        if (!o.fits) {
+            continue;
         }
         int64_t rest = state(b, stage + 1, from + n);
         if (!reserve(&b->scratch, &b->scratch_room, count + (size_t)b->count[rest])) {

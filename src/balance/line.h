@@ -44,8 +44,9 @@ typedef struct calc_balance_line {
     calc_balance_range full[CALC_BALANCE_CHIPS];
     double flight[CALC_BALANCE_STAGES]; /**< micro-batches in flight */
     double more_bytes;                  /**< that every stage may have on top of its limit */
-    calc_balance_option *pure;          /**< [stage][kind][layers], filled in when asked for */
-    bool no_memory;                     /**< a step could not be simulated */
+    bool grows; /**< what a stage needs, with every layer: it has no whole_bytes for its ends */
+    calc_balance_option *pure; /**< [stage][kind][layers], filled in when asked for */
+    bool no_memory;            /**< a step could not be simulated */
 } calc_balance_line;
 
 /** Whether a shape has one chunk per stage whose memory is its own. */

@@ -11,9 +11,9 @@ enum { HALVINGS = 50, BROAD = CALC_BALANCE_MOST_LAYERS + 1 };
 /* Relative difference that summing in another order may cause. */
 #define SAME 1e-12
 
-/* The problem with one chunk per stage. */
 typedef struct relaxed {
-    calc_balance_problem one;
+    calc_balance_problem each; /**< linear in layers: with what they need at least; */
+    calc_balance_problem one;  /**< with one chunk per stage */
     int chunks;
     double flight[CALC_BALANCE_STAGES];
     double fill_s[CALC_BALANCE_STAGES];
@@ -64,8 +64,45 @@ static double through_s(const calc_balance_problem *p, int stage)
     return ends_s + (p->least_layers > 0 ? p->least_layers * least_s : 0);
 }
 
-static void relax(relaxed *r, const calc_balance_problem *p, const calc_balance_flights *f)
+static double saved_bytes(const calc_balance_layer *l)
 {
+    return l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
+}
+
+/* The ends recompute where that is less, and stages need the least that any may need. */
+static void make_linear(const calc_balance_problem *from, calc_balance_problem *p)
+{
+    *p = *from;
+    for (int s = 0; s < p->shape.stages; s++) {
+        p->stage[s].fixed_bytes = calc_balance_least_once_bytes(from, s);
+        p->stage[s].whole_bytes = 0;
+        memset(p->stage[s].less_bytes, 0, sizeof p->stage[s].less_bytes);
+    }
+    p->spread = false; /* of those alike, which are all that save most and take least */
+    for (int i = 0; i < p->chips; i++) {
+        calc_balance_layer *l = p->layer[i];
+        double bytes = calc_max(saved_bytes(&l[0]), saved_bytes(&l[1]));
+        double again_s = calc_min(l[0].again_s[CALC_BALANCE_FULL], l[1].again_s[CALC_BALANCE_FULL]);
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            l[kind].whole_bytes = 0;
+            if (from->spread && p->layers[0] > 0 && p->layers[1] > 0) {
+                l[kind].again_s[CALC_BALANCE_FULL] = again_s;
+                l[kind].flight_bytes[CALC_BALANCE_FULL] =
+                    l[kind].flight_bytes[CALC_BALANCE_NONE] - bytes;
+            }
+        }
+    }
+    for (int64_t i = 0; i < p->shape.stages * p->shape.chunks; i++) {
+        calc_balance_place *at = &p->place[i];
+        at->agrad_s += calc_min(0, at->again_s);
+        at->flight_bytes += calc_min(0, at->again_bytes);
+        at->again_s = at->again_bytes = 0;
+    }
+}
+
+static void relax(relaxed *r, const calc_balance_flights *f)
+{
+    const calc_balance_problem *p = &r->each;
     r->one = *p;
     r->one.may_mix = true;
     r->chunks = (int)p->shape.chunks;
@@ -172,14 +209,16 @@ static void trace(const relaxed *r, double step_s, int *layers)
     }
 }
 
-calc_status calc_balance_relaxed(const calc_balance_problem *p, const calc_balance_flights *f,
+calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc_balance_flights *f,
                                  double below_s, double *least_s, int *layers)
 {
     relaxed *r = malloc(sizeof *r);
     if (r == NULL) {
         return CALC_ERR_NOMEM;
     }
-    relax(r, p, f);
+    make_linear(problem, &r->each);
+    relax(r, f);
+    const calc_balance_problem *p = &r->each;
     *least_s = INFINITY;
     if (p->shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
         *least_s = any_s(p);
@@ -254,6 +293,10 @@ bool calc_balance_change(const calc_balance_problem *p, calc_balance_share *x, i
     int *count = in_full ? &x->full[kind] : &x->selective[kind];
     const int *other = in_full ? x->selective : x->full;
     if (*count + by < 0) {
+        return false;
+    }
+    if (in_full && p->spread &&
+        (kind == 0 ? x->full[1] > 0 : by > 0 && x->full[0] < x->layers[0])) {
         return false;
     }
     if (by > 0 && (x->full[kind] + x->selective[kind] + by > x->layers[kind] ||

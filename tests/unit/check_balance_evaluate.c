@@ -22,7 +22,7 @@ static void pose(calc_pipeline_schedule kind, int stages, int chunks, int64_t mi
     for (int s = 0; s < stages; s++) {
         problem.stage[s].limit_bytes = INFINITY;
     }
-    problem.place[stages * chunks - 1] = (calc_balance_place){1.5, 3, 0, 0};
+    problem.place[stages * chunks - 1] = (calc_balance_place){.fw_s = 1.5, .agrad_s = 3};
 }
 
 static void divide(const int *layers)

@@ -11,7 +11,7 @@ static calc_balance_solution solution;
 
 static void pose(calc_pipeline_schedule kind, int chunks)
 {
-    calc_balance_layer layer = {1, 1.5, 0.5, {0, 0.33, 1}, 3, {8, 5, 1}};
+    calc_balance_layer layer = {1, 1.5, 0.5, {0, 0.33, 1}, 3, {8, 5, 1}, 0};
     problem = (calc_balance_problem){
         .shape = {kind, 4, chunks, 9},
         .layers = {3, 12},
