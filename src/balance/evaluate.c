@@ -141,22 +141,6 @@ double calc_balance_parts_s(const calc_balance_parts *p, const calc_schedule_pas
     return end_s;
 }
 
-static bool both_ends(const calc_schedule_shape *s)
-{
-    return s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-}
-
-int calc_balance_held_parts(const calc_schedule_shape *s)
-{
-    return both_ends(s) ? 2 : (int)s->chunks;
-}
-
-int calc_balance_part_place(const calc_schedule_shape *s, int stage, int part)
-{
-    return both_ends(s) && part == 1 ? (int)s->stages - 1 - stage
-                                     : calc_balance_place_of(s, stage, part);
-}
-
 /* ---- Rows -------------------------------------------------------------------------------------*/
 
 typedef struct walker {
@@ -223,9 +207,6 @@ static void walk_order(const calc_schedule_op *op, int64_t count, walker *w)
     for (int64_t i = 0; i < count; i++) {
         if (op[i].kind == CALC_SCHEDULE_FW) {
             enter(w, op[i].chunk);
-            if (op[i].paired) {
-                w->now[1 - op[i].chunk]--;
-            }
         } else if (op[i].kind != CALC_SCHEDULE_BW) {
             w->now[op[i].chunk]--;
         }
@@ -258,7 +239,7 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
 {
     const calc_schedule_shape shape = without_repeats(&p->shape);
     int stages = (int)shape.stages;
-    *f = (calc_balance_flights){.parts = calc_balance_held_parts(&shape)};
+    *f = (calc_balance_flights){.parts = (int)shape.chunks};
     walker w = {.out = f};
     bool own_order = shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
     bool gpipe = shape.kind == CALC_PIPELINE_SCHEDULE_GPIPE;
@@ -302,7 +283,7 @@ double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_bala
     double layers[CALC_BALANCE_KINDS] = {0, 0};
     bool again = false;
     for (int part = 0; part < f->parts; part++) {
-        int place = calc_balance_part_place(&p->shape, stage, part);
+        int place = calc_balance_place_of(&p->shape, stage, part);
         flight_bytes[part] = calc_balance_flight_bytes(p, place, &share[place]);
         bytes += calc_balance_held_bytes(p, place, &share[place]);
         layers[0] += share[place].layers[0];
@@ -468,14 +449,9 @@ static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
                : -1;
 }
 
-/* Work of a stage per micro-batch. DualPipe's stages do half of theirs for the opposite stage. */
+/* Work of a stage per micro-batch. */
 static double busy_s(const calc_schedule_shape *s, const calc_schedule_pass *pass, int stage)
 {
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        return (calc_schedule_pass_s(&pass[stage]) +
-                calc_schedule_pass_s(&pass[s->stages - 1 - stage])) /
-               2;
-    }
     double all_s = 0;
     for (int chunk = 0; chunk < s->chunks; chunk++) {
         all_s += calc_schedule_pass_s(&pass[calc_balance_place_of(s, stage, chunk)]);
@@ -491,9 +467,6 @@ static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *
     const calc_schedule_shape *s = &p->shape;
     int64_t m = s->microbatches;
     int64_t period = interleaved(s) ? s->stages : 1;
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        period = 2;
-    }
     double most_s = 0;
     for (int stage = 0; stage < s->stages; stage++) {
         most_s = calc_max(most_s, busy_s(s, pass, stage));

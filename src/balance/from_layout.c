@@ -41,8 +41,8 @@ static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
         out.fw_s = kept->fw_s;
         out.agrad_s = kept->agrad_s;
         out.wgrad_s = kept->wgrad_s;
-        out.again_s[CALC_BALANCE_FULL] =
-            b->fw_s + b->agrad_s + b->wgrad_s - (kept->fw_s + kept->agrad_s + kept->wgrad_s);
+        out.again_fw_s = b->fw_s - kept->fw_s;
+        out.again_s[CALC_BALANCE_FULL] = b->agrad_s + b->wgrad_s - (kept->agrad_s + kept->wgrad_s);
         out.flight_bytes[CALC_BALANCE_NONE] = kept->kept_bytes * t->used_share;
     }
     if (chip->selective) {
@@ -65,6 +65,7 @@ static calc_balance_layer mixed(const calc_balance_layer *a, const calc_balance_
         .fw_s = mean(a->fw_s, b->fw_s, x),
         .agrad_s = mean(a->agrad_s, b->agrad_s, x),
         .wgrad_s = mean(a->wgrad_s, b->wgrad_s, x),
+        .again_fw_s = mean(a->again_fw_s, b->again_fw_s, x),
         .held_bytes = mean(a->held_bytes, b->held_bytes, x),
         .whole_bytes = mean(a->whole_bytes, b->whole_bytes, x),
     };
@@ -120,14 +121,6 @@ static double working_bytes(const calc_layout *l, const calc_stage_class *c, boo
     return most_bytes;
 }
 
-/* The same with the logits, which have been freed when a block is processed. */
-static double at_hand_bytes(const calc_layout *l, const calc_stage_class *c, double working)
-{
-    bool both_ways = l->exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    double logits = c->last * l->terms.head.kept_bytes;
-    return both_ways ? working + logits : calc_max(working, logits);
-}
-
 static double framework_bytes(const calc_stage_terms *t, const calc_stage_class *c)
 {
     return t->framework_bytes[c->dense > 0][c->moe > 0] + c->last * t->framework_head_bytes;
@@ -144,7 +137,9 @@ static double beside_bytes(const calc_balance_chip *chip, calc_stage_class c, bo
     double bytes = working_bytes(l, &c, again);
     bytes = calc_max(bytes, again ? working_bytes(l, &c, false) : 0);
     bytes = calc_max(bytes, chip->selective ? working_bytes(chip->selective, &c, true) : 0);
-    return (at_hand_bytes(l, &c, bytes) + framework_bytes(&l->terms, &c)) * l->terms.used_share;
+    bytes =
+        calc_max(bytes, c.last * l->terms.head.kept_bytes); /* freed when a block is processed */
+    return (bytes + framework_bytes(&l->terms, &c)) * l->terms.used_share;
 }
 
 static calc_balance_stage stage_of(const calc_balance_chip *chip, int index, int stage,
@@ -229,8 +224,11 @@ static const char *unfit(const calc_layout *l)
     if (l->terms.away) {
         return "that keeps something in the second memory tier has layers that wait for it";
     }
-    if (shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        return "under DualPipe has two stages' layers on every stage";
+    if (shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+        shape.kind == CALC_PIPELINE_SCHEDULE_ZB_V ||
+        shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
+        return "under DualPipe or ZB-V has two parts of the model on its stages, which a list of "
+               "stages does not say";
     }
     if (status != CALC_SCHEDULE_OK) {
         return calc_schedule_status_text(status);
@@ -357,8 +355,7 @@ static calc_balance_end least_end(const calc_balance_chip *chip, const calc_bala
 }
 
 /* The least time within which the stages get all layers done. @param take_s  [stage][layers] */
-static double least_within_s(const calc_balance_problem *p, int layers, int least, int most,
-                             const double *take_s)
+static double least_within_s(const calc_balance_problem *p, int layers, const double *take_s)
 {
     double low_s = 0;
     double high_s = 0;
@@ -370,7 +367,8 @@ static double least_within_s(const calc_balance_problem *p, int layers, int leas
         int sum = 0;
         bool any = true;
         for (int stage = 0; stage < p->shape.stages && any; stage++) {
-            int n = most;
+            int least = calc_balance_least_on(p, stage);
+            int n = layers;
             while (n >= least && take_s[stage * (layers + 1) + n] > middle_s) {
                 n--;
             }
@@ -387,21 +385,18 @@ static double least_within_s(const calc_balance_problem *p, int layers, int leas
 double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balance_problem *p)
 {
     int layers = p->layers[0] + p->layers[1];
-    int least = p->least_layers * (int)p->shape.chunks;
-    int most = layers - ((int)p->shape.stages - 1) * least;
     size_t count = (size_t)p->shape.stages * (size_t)(layers + 1);
     double *reduce_s = calloc(2 * count, sizeof *reduce_s);
     double *step_s = reduce_s + count;
     for (int stage = 0; reduce_s && stage < p->shape.stages; stage++) {
-        for (int n = least; n <= most; n++) {
+        for (int n = calc_balance_least_on(p, stage); n <= layers; n++) {
             calc_balance_end end = least_end(chip, p, stage, n);
             reduce_s[stage * (layers + 1) + n] = end.reduction_s;
             step_s[stage * (layers + 1) + n] = end.optimizer_s;
         }
     }
-    double least_s = reduce_s ? least_within_s(p, layers, least, most, reduce_s) +
-                                    least_within_s(p, layers, least, most, step_s)
-                              : 0;
+    double least_s =
+        reduce_s ? least_within_s(p, layers, reduce_s) + least_within_s(p, layers, step_s) : 0;
     free(reduce_s);
     return least_s;
 }

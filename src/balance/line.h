@@ -40,7 +40,8 @@ typedef struct calc_balance_option {
 typedef struct calc_balance_line {
     const calc_balance_problem *problem;
     int stages, layers;
-    int least, most; /**< layers of a stage */
+    int least[CALC_BALANCE_STAGES], most; /**< layers of a stage */
+    int behind[CALC_BALANCE_STAGES];      /**< the fewest of the stages behind */
     calc_balance_range full[CALC_BALANCE_CHIPS];
     double flight[CALC_BALANCE_STAGES]; /**< micro-batches in flight */
     double more_bytes;                  /**< that every stage may have on top of its limit */

@@ -173,8 +173,9 @@ static void bound_layers(calc_milp_maker *m, int place)
     const calc_balance_problem *p = m->problem;
     const calc_milp_place *at = &m->place[place];
     int most = calc_milp_most_layers(m, 0) + calc_milp_most_layers(m, 1);
-    if (p->least_layers > 0) {
-        milp_row_add(m, CALC_MILP_MORE, p->least_layers);
+    int least = calc_balance_least_of(p, place);
+    if (least > 0) {
+        milp_row_add(m, CALC_MILP_MORE, least);
         milp_term_add(m, at->layers[0], 1);
         milp_term_add(m, at->layers[1], 1);
     }

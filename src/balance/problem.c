@@ -4,23 +4,29 @@
 
 #include "model/operators/processor.h"
 
-/* Whether a place lies on the way back of a schedule in the shape of a V. */
-static bool goes_back(const calc_schedule_shape *s, int chunk)
-{
-    return chunk == 1 && s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
-}
-
 int calc_balance_place_of(const calc_schedule_shape *s, int stage, int chunk)
 {
-    int stages = (int)s->stages;
-    return chunk * stages + (goes_back(s, chunk) ? stages - 1 - stage : stage);
+    return chunk * (int)s->stages + stage;
 }
 
 int calc_balance_stage_of(const calc_schedule_shape *s, int place)
 {
-    int stages = (int)s->stages;
-    int along = place % stages;
-    return goes_back(s, place / stages) ? stages - 1 - along : along;
+    return place % (int)s->stages;
+}
+
+int calc_balance_least_of(const calc_balance_problem *p, int place)
+{
+    bool end = place == 0 || place == (int)(p->shape.stages * p->shape.chunks) - 1;
+    return p->ends_alone && end ? 0 : p->least_layers;
+}
+
+int calc_balance_least_on(const calc_balance_problem *p, int stage)
+{
+    int sum = 0;
+    for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+        sum += calc_balance_least_of(p, calc_balance_place_of(&p->shape, stage, chunk));
+    }
+    return sum;
 }
 
 static const calc_balance_layer *layers_of(const calc_balance_problem *p, int place)
@@ -44,10 +50,11 @@ calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *p, int place
     bool again = share->full[0] + share->full[1] > 0;
     calc_schedule_pass pass = {at->fw_s, at->agrad_s + (again ? at->again_s : 0), at->wgrad_s};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        pass.fw_s += share->layers[kind] * layer[kind].fw_s;
+        double full = full_of(p, share, kind);
+        pass.fw_s += share->layers[kind] * layer[kind].fw_s + full * layer[kind].again_fw_s;
         pass.bw_s += share->layers[kind] * layer[kind].agrad_s +
                      share->selective[kind] * layer[kind].again_s[CALC_BALANCE_SELECTIVE] +
-                     full_of(p, share, kind) * layer[kind].again_s[CALC_BALANCE_FULL];
+                     full * layer[kind].again_s[CALC_BALANCE_FULL];
         pass.wgrad_s += share->layers[kind] * layer[kind].wgrad_s;
     }
     return pass;
@@ -81,7 +88,8 @@ double calc_balance_once_bytes(const calc_balance_problem *p, int stage,
 double calc_balance_least_once_bytes(const calc_balance_problem *p, int stage)
 {
     const calc_balance_stage *at = &p->stage[stage];
-    double least = p->least_layers > 0 ? INFINITY : -at->less_bytes[CALC_BALANCE_KINDS][0];
+    bool alone = calc_balance_least_on(p, stage) == 0;
+    double least = alone ? -at->less_bytes[CALC_BALANCE_KINDS][0] : INFINITY;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         double less = calc_max(at->less_bytes[kind][0], at->less_bytes[kind][1]);
         double bytes = p->layer[at->chip][kind].whole_bytes - less;

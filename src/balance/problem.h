@@ -31,6 +31,7 @@ typedef struct calc_balance_layer {
     double again_s[CALC_BALANCE_RECOMPUTES];      /**< extra time of the backward pass; [0] = 0 */
     double held_bytes;                            /**< weights, gradients, optimizer state */
     double flight_bytes[CALC_BALANCE_RECOMPUTES]; /**< activations of a micro-batch in flight */
+    double again_fw_s; /**< more of the forward pass if it recomputes in full: waits for the host */
     double whole_bytes; /**< more while it is processed: shares that other ranks hold. A stage has
                              room for a mean layer's, of which its ends are part */
 } calc_balance_layer;
@@ -61,8 +62,8 @@ typedef struct calc_balance_share {
     int selective[CALC_BALANCE_KINDS], full[CALC_BALANCE_KINDS]; /**< of them */
 } calc_balance_share;
 
-/** Places are counted along the model: place = chunk * stages + stage, except that chunk 1 of the
- *  schedules in the shape of a V goes back (calc_schedule_sim.pass has the same order). */
+/** Places are counted along the model: place = chunk * stages + stage. No schedule has its places
+ * in the shape of a V, or two parts of the model on a stage. */
 typedef struct calc_balance_problem {
     calc_schedule_shape shape; /**< stages, chunks, micro-batches and schedule */
     /** 1F1B with chunks as MindSpore orders it with less memory: half of the warm-up. */
@@ -81,6 +82,7 @@ typedef struct calc_balance_problem {
      *  less; if false, every chunk chooses. */
     bool alike_on_chip;
     int least_layers, most_layers; /**< of a place; 0 most: no bound */
+    bool ends_alone;               /**< the first and the last place may have none */
     /** What follows the pipeline and depends on the division counts, too (calc_balance_score_s());
      *  NULL: the pipeline alone does. */
     const struct calc_balance_chip *chip;
@@ -92,6 +94,12 @@ int calc_balance_place_of(const calc_schedule_shape *shape, int stage, int chunk
 
 /** The stage of a place. */
 int calc_balance_stage_of(const calc_schedule_shape *shape, int place);
+
+/** The fewest layers of a place. */
+int calc_balance_least_of(const calc_balance_problem *problem, int place);
+
+/** The fewest layers of the places of a stage, all of its chunks. */
+int calc_balance_least_on(const calc_balance_problem *problem, int stage);
 
 /** A micro-batch on a place with its layers. */
 calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *problem, int place,

@@ -61,7 +61,8 @@ static double through_s(const calc_balance_problem *p, int stage)
     }
     const calc_balance_place *at = &p->place[stage];
     double ends_s = at->fw_s + (back ? at->agrad_s + at->wgrad_s : 0);
-    return ends_s + (p->least_layers > 0 ? p->least_layers * least_s : 0);
+    int least = calc_balance_least_of(p, stage);
+    return ends_s + (least > 0 ? least * least_s : 0);
 }
 
 static double saved_bytes(const calc_balance_layer *l)
@@ -164,9 +165,8 @@ static bool reaches(relaxed *r, double step_s)
     const calc_balance_problem *p = &r->one;
     int all = p->layers[0] + p->layers[1];
     int stages = (int)p->shape.stages;
-    int least = p->least_layers * r->chunks;
-    int most =
-        smaller(p->most_layers > 0 ? p->most_layers * r->chunks : all, all - (stages - 1) * least);
+    int most = smaller(p->most_layers > 0 ? p->most_layers * r->chunks : all,
+                       all - (stages - 1 - 2 * p->ends_alone) * p->least_layers * r->chunks);
     for (int i = 0; i <= p->layers[0]; i++) {
         r->reach[0][i] = i == 0 ? 0 : -1;
     }
@@ -220,9 +220,7 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
     relax(r, f);
     const calc_balance_problem *p = &r->each;
     *least_s = INFINITY;
-    if (p->shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        *least_s = any_s(p);
-    } else if (reaches(r, below_s)) {
+    if (reaches(r, below_s)) {
         double low_s = 0;
         double high_s = below_s;
         for (int i = 0; high_s == INFINITY; i++) {
@@ -245,40 +243,16 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
     return CALC_OK;
 }
 
-int calc_balance_groups(const calc_schedule_shape *s)
+static double over_bytes(const calc_balance_problem *p, const calc_balance_flights *f, int stage,
+                         const calc_balance_share *share)
 {
-    int stages = (int)s->stages;
-    return s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ? stages / 2 : stages;
-}
-
-calc_balance_group calc_balance_group_of(const calc_schedule_shape *s, int index)
-{
-    calc_balance_group g = {.stage = {index}, .stages = 1};
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        g.stage[g.stages++] = (int)s->stages - 1 - index;
-    }
-    g.places = calc_balance_held_parts(s);
-    for (int part = 0; part < g.places; part++) {
-        g.place[part] = calc_balance_part_place(s, index, part);
-    }
-    return g;
-}
-
-static double over_bytes(const calc_balance_problem *p, const calc_balance_flights *f,
-                         const calc_balance_group *g, const calc_balance_share *share)
-{
-    double over = -INFINITY;
-    for (int i = 0; i < g->stages; i++) {
-        double bytes = calc_balance_flights_bytes(f, p, g->stage[i], share);
-        over = calc_max(over, bytes - p->stage[g->stage[i]].limit_bytes);
-    }
-    return over;
+    return calc_balance_flights_bytes(f, p, stage, share) - p->stage[stage].limit_bytes;
 }
 
 double calc_balance_over_bytes(const calc_balance_problem *p, const calc_balance_flights *f,
-                               const calc_balance_group *g, const calc_balance_share *share)
+                               int stage, const calc_balance_share *share)
 {
-    return calc_max(0, over_bytes(p, f, g, share));
+    return calc_max(0, over_bytes(p, f, stage, share));
 }
 
 static int all(const int *by_kind)
@@ -310,25 +284,25 @@ bool calc_balance_change(const calc_balance_problem *p, calc_balance_share *x, i
 typedef struct fitting {
     const calc_balance_problem *p;
     const calc_balance_flights *flights;
-    const calc_balance_group *group;
+    int stage;
     calc_balance_share *share;
     bool alike; /**< the number recomputing in full is fixed */
 } fitting;
 
 static double over(const fitting *f)
 {
-    return over_bytes(f->p, f->flights, f->group, f->share);
+    return over_bytes(f->p, f->flights, f->stage, f->share);
 }
 
 static void reset(const fitting *f, const int *full)
 {
-    for (int i = 0; i < f->group->places; i++) {
-        int place = f->group->place[i];
+    for (int i = 0; i < f->p->shape.chunks; i++) {
+        int place = calc_balance_place_of(&f->p->shape, f->stage, i);
         calc_balance_share *x = &f->share[place];
         memset(x->selective, 0, sizeof x->selective);
         memset(x->full, 0, sizeof x->full);
         if (full != NULL) {
-            int left = full[f->p->stage[calc_balance_stage_of(&f->p->shape, place)].chip];
+            int left = full[f->p->stage[f->stage].chip];
             x->full[0] = left < x->layers[0] ? left : x->layers[0];
             left -= x->full[0];
             x->full[1] = left < x->layers[1] ? left : x->layers[1];
@@ -336,7 +310,7 @@ static void reset(const fitting *f, const int *full)
     }
 }
 
-/* A change to try: a place of the group, a kind, and the new treatment of one of its layers. */
+/* A change to try: a place of the stage, a kind, and the new treatment of one of its layers. */
 typedef struct change {
     int place, kind;
     calc_balance_recompute what;
@@ -344,13 +318,13 @@ typedef struct change {
 
 static int changes(const fitting *f)
 {
-    return f->group->places * CALC_BALANCE_KINDS * 2;
+    return (int)f->p->shape.chunks * CALC_BALANCE_KINDS * 2;
 }
 
 static change change_of(const fitting *f, int i)
 {
     return (change){
-        .place = f->group->place[i / (2 * CALC_BALANCE_KINDS)],
+        .place = calc_balance_place_of(&f->p->shape, f->stage, i / (2 * CALC_BALANCE_KINDS)),
         .kind = i / 2 % CALC_BALANCE_KINDS,
         .what = i % 2 == 0 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE,
     };
@@ -364,8 +338,7 @@ static bool make(const fitting *f, change c, int by)
 
 static double takes_s(const fitting *f, change c)
 {
-    int stage = calc_balance_stage_of(&f->p->shape, c.place);
-    return f->p->layer[f->p->stage[stage].chip][c.kind].again_s[c.what];
+    return f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
 }
 
 /* Find the change that saves most memory for its time; return whether one saves anything. */
@@ -418,9 +391,9 @@ static bool undo(const fitting *f)
 }
 
 double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flights *flights,
-                        const calc_balance_group *group, calc_balance_share *share, const int *full)
+                        int stage, calc_balance_share *share, const int *full)
 {
-    fitting f = {p, flights, group, share, full != NULL};
+    fitting f = {p, flights, stage, share, full != NULL};
     reset(&f, full);
     while (over(&f) > 0 && add(&f)) {
     }

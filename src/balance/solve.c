@@ -243,7 +243,7 @@ static size_t grow(tree *t, int stage, int from, const calc_balance_before *befo
 {
     calc_balance_line *l = t->line;
     size_t count = 0;
-    for (int n = l->least; n <= l->most && from + n <= l->layers; n++) {
+    for (int n = l->least[stage]; n <= l->most && from + n <= l->layers; n++) {
         calc_balance_option o = calc_balance_line_option(l, stage, from, n);
         if (o.fits ? o.terms.at_s[0] > t->best->step_s : l->grows) {
             break;

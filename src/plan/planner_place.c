@@ -102,11 +102,6 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
 {
     int of_stage[CALC_BALANCE_STAGES];
     int stage = 0;
-    if (l->none.pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
-        l->none.pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
-        return "under ZB-V or DualPipeV has both ends of the model on its stages, which a list of "
-               "stages does not say";
-    }
     for (int i = 0; i < place->kinds; i++) {
         chip[i] = l->chip[place->chip[i]];
         if (!l->legal[place->chip[i]]) {
@@ -122,6 +117,7 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
     }
     out->alike_on_chip = planner->alike_on_chip;
     out->spread = true;
+    out->ends_alone = planner->ends_alone && planner->app->vocab_size > 0;
     int stages = (int)out->shape.stages;
     for (int at = 0; at < stages * out->shape.chunks; at++) {
         int here = of_stage[calc_balance_stage_of(&out->shape, at)];
@@ -354,7 +350,8 @@ static double allowed_s(const calc_balance_problem *p, const known *k, int stage
 {
     double m = (double)p->shape.microbatches;
     double later = (double)(p->shape.stages - 1 - stage);
-    double first_s = (step_s - stage * k->step_s) / m;
+    int before = stage - (p->ends_alone && stage > 0);
+    double first_s = (step_s - before * k->step_s) / m;
     double rest = m - 1 - later * k->forward;
     return k->line && rest > 0 ? fmin(first_s, (step_s - k->sum_s) / rest) : first_s;
 }
@@ -477,7 +474,7 @@ static bool change(const calc_balance_problem *p, division *d, int from, int to,
         bool here = p->stage[calc_balance_stage_of(&p->shape, i)].chip == chip;
         d->again[i] += i == to || (p->alike_on_chip && here) ? more : 0;
     }
-    return d->layers[from] >= p->least_layers && d->again[to] >= 0 &&
+    return d->layers[from] >= calc_balance_least_of(p, from) && d->again[to] >= 0 &&
            (more <= 0 || (p->may_full && d->again[to] <= d->layers[to]));
 }
 

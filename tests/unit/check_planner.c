@@ -122,7 +122,10 @@ static bool try_place(void *context, const calc_planner_place *place)
 /* The shortest step of all; INFINITY if nothing fits. */
 static double best_of_all(const plan_case *c, brute *b)
 {
-    *b = (brute){.c = c, .stages = (int)c->only.pipeline_par, .best_s = INFINITY};
+    *b = (brute){.c = c,
+                 .stages = (int)c->only.pipeline_par,
+                 .empty = c->planner.ends_alone,
+                 .best_s = INFINITY};
     calc_planner_places(&c->planner, &c->only, try_place, b);
     return b->best_s;
 }
@@ -414,6 +417,7 @@ static void random_case(plan_case *c, int seed)
     }
     c->planner.recompute = calc_rng_below(&rng, 4) > 0;
     c->planner.alike_on_chip = c->planner.recompute && calc_rng_below(&rng, 3) == 0;
+    c->planner.ends_alone = calc_rng_below(&rng, 2) > 0;
     set_memory(c, 0x1p50, 0x1p50);
     calc_planner_result r = plan_case_run(&c->planner);
     double peak_bytes = r.count > 0 ? r.found[0].stats.proc_mem_tier1_cap_req : 0x1p40;
