@@ -1,6 +1,5 @@
 #include "balance/evaluate.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -202,27 +201,7 @@ static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int s
     }
 }
 
-static void walk_order(const calc_schedule_op *op, int64_t count, walker *w)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (op[i].kind == CALC_SCHEDULE_FW) {
-            enter(w, op[i].chunk);
-        } else if (op[i].kind != CALC_SCHEDULE_BW) {
-            w->now[op[i].chunk]--;
-        }
-    }
-}
-
-/* All forwards come before all backwards. */
-static void walk_gpipe(const calc_schedule_shape *s, walker *w)
-{
-    for (int64_t chunk = 0; chunk < s->chunks; chunk++) {
-        w->now[chunk] = s->microbatches < INT_MAX ? (int)s->microbatches - 1 : INT_MAX - 1;
-        enter(w, chunk);
-    }
-}
-
-/* Between its beginning and its end any other order repeats itself, with the same counts. */
+/* Between its beginning and its end the order repeats itself, with the same counts. */
 static calc_schedule_shape without_repeats(const calc_schedule_shape *s)
 {
     enum {
@@ -241,31 +220,12 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
     int stages = (int)shape.stages;
     *f = (calc_balance_flights){.parts = (int)shape.chunks};
     walker w = {.out = f};
-    bool own_order = shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
-    bool gpipe = shape.kind == CALC_PIPELINE_SCHEDULE_GPIPE;
-    int64_t each = calc_schedule_ops_room(&shape);
-    int64_t count[CALC_BALANCE_STAGES] = {0};
-    calc_schedule_op *op = NULL;
-    if (!own_order && !gpipe) {
-        op = malloc((size_t)(stages * each) * sizeof *op);
-        if (op == NULL) {
-            return CALC_ERR_NOMEM;
-        }
-        calc_schedule_orders(&shape, op, count);
-    }
     for (int s = 0; s < stages && !w.no_memory; s++) {
         f->first[s] = w.first = w.rows;
         memset(w.now, 0, sizeof w.now);
-        if (gpipe) {
-            walk_gpipe(&p->shape, &w);
-        } else if (own_order) {
-            walk_parts(&shape, p->less_memory, s, &w);
-        } else {
-            walk_order(op + s * each, count[s], &w);
-        }
+        walk_parts(&shape, p->less_memory, s, &w);
     }
     f->first[stages] = w.rows;
-    free(op);
     return w.no_memory ? CALC_ERR_NOMEM : CALC_OK;
 }
 
@@ -507,7 +467,7 @@ static void look(const calc_balance_problem *p, int stage, double bytes, calc_ba
 static calc_status memory(const calc_balance_problem *p, const calc_balance_share *share,
                           calc_balance_answer *out)
 {
-    if (is_plain(&p->shape)) {
+    if (p->shape.chunks == 1) {
         for (int stage = 0; stage < p->shape.stages; stage++) {
             double flight = calc_schedule_in_flight(&p->shape, stage);
             look(p, stage, calc_balance_stage_bytes(p, stage, flight, &share[stage]), out);

@@ -21,46 +21,37 @@ typedef struct relaxed {
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
 
-/* A micro-batch through all places, all layers on the chip where they take least [s].
- *  @param all  weight gradients, too */
-static double once_s(const calc_balance_problem *p, bool all)
+/* A bound of every division: a micro-batch through the model, all layers on the chip where they
+ * take least, and all work divided evenly [s]. */
+static double any_s(const calc_balance_problem *p)
 {
     double sum_s = 0;
     for (int64_t place = 0; place < p->shape.stages * p->shape.chunks; place++) {
-        const calc_balance_place *at = &p->place[place];
-        sum_s += at->fw_s + at->agrad_s + (all ? at->wgrad_s : 0);
+        sum_s += p->place[place].fw_s + p->place[place].agrad_s + p->place[place].wgrad_s;
     }
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         double least_s = INFINITY;
         for (int s = 0; s < p->shape.stages; s++) {
             const calc_balance_layer *l = &p->layer[p->stage[s].chip][kind];
-            least_s = calc_min(least_s, l->fw_s + l->agrad_s + (all ? l->wgrad_s : 0));
+            least_s = calc_min(least_s, l->fw_s + l->agrad_s + l->wgrad_s);
         }
         sum_s += p->layers[kind] * least_s;
     }
-    return sum_s;
-}
-
-/* A bound of every division: one micro-batch through the model, and all work divided evenly. */
-static double any_s(const calc_balance_problem *p)
-{
-    bool whole = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
-    double even_s = (double)p->shape.microbatches * once_s(p, true) / (double)p->shape.stages;
-    return calc_max(once_s(p, whole), even_s) * (1 - SAME);
+    double even = (double)p->shape.microbatches / (double)p->shape.stages;
+    return sum_s * calc_max(1, even) * (1 - SAME);
 }
 
 /* The first chunk of a stage, with as few layers as may be [s]. */
 static double through_s(const calc_balance_problem *p, int stage)
 {
-    bool back = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
     double least_s = INFINITY;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         const calc_balance_layer *l = &p->layer[p->stage[stage].chip][kind];
-        double s = l->fw_s + (back ? l->agrad_s + l->wgrad_s : 0);
+        double s = l->fw_s + l->agrad_s + l->wgrad_s;
         least_s = p->layers[kind] > 0 ? calc_min(least_s, s) : least_s;
     }
     const calc_balance_place *at = &p->place[stage];
-    double ends_s = at->fw_s + (back ? at->agrad_s + at->wgrad_s : 0);
+    double ends_s = at->fw_s + at->agrad_s + at->wgrad_s;
     int least = calc_balance_least_of(p, stage);
     return ends_s + (least > 0 ? least * least_s : 0);
 }
@@ -132,7 +123,6 @@ static void relax(relaxed *r, const calc_balance_flights *f)
         fill_s += through_s(p, s);
     }
     r->one.shape.chunks = 1;
-    r->one.shape.kind = CALC_PIPELINE_SCHEDULE_1F1B;
 }
 
 static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)

@@ -3,15 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "balance/chunks.h"
 #include "balance/from_layout.h"
 #include "model/operators/processor.h"
-
-#define _POSIX_C_SOURCE 200809L
-
-#include <math.h>
-#include <time.h>
 
 enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
 
@@ -501,7 +497,6 @@ static calc_status balance_alike(calc_balance_line *l, calc_balance_effort *e,
 /* Steps simulated, if the options do not say how many: those with chunks take longer. */
 enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
-/* Relative difference that summing in another order may cause. */
 /* ---- One chunk per stage ----------------------------------------------------------------------*/
 
 static void any(calc_balance_range *full)
