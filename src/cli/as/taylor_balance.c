@@ -28,7 +28,7 @@
       .doc = "head and loss, in forwards of a layer")                                              \
     X(AGAIN, "-ra_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "1",                          \
       .doc = "extra forward passes of a layer that recomputes")                                    \
-    X(TIME, "-t", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e9,                                       \
+    X(TIME, "-t", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e19,                                      \
       .doc = "time limit of the solver; without it none")                                          \
     X(DRYRUN, "-dryrun", "YES|NO", BOOL, .preset = "yes",                                          \
       .doc = "yes: memory by calc's model, which memory_info is filled with; no: by memory_info, " \
