@@ -107,6 +107,7 @@ const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layout
         }
     }
     for (int i = 0; i < stage; i++) {
+        out->place[i].again_s = out->place[i].again_bytes = 0; /* the head as without */
         if (chain->selective[of_stage[i]]) {
             out->stage[i].working_bytes = 0;
         }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/from_layout.h"
 #include "balance/relaxed.h"
 #include "base/rng.h"
 #include "model/operators/processor.h"
@@ -26,7 +27,7 @@ typedef struct search {
     calc_balance_effort *effort;
     calc_balance_flights flights;
     calc_balance_room room;
-    int places, groups, least, most;
+    int places, most;
     double least_s; /**< no division takes less */
     division now, tried, best;
     calc_status status;
@@ -51,15 +52,14 @@ static void lay(search *s, division *d, bool everywhere)
         dense_left -= dense;
     }
     d->over_bytes = 0;
-    for (int i = 0; i < s->groups; i++) {
-        calc_balance_group g = calc_balance_group_of(&s->p->shape, i);
+    for (int stage = 0; stage < s->p->shape.stages; stage++) {
         bool anew = false;
-        for (int k = 0; k < g.places; k++) {
-            anew = anew || changed[g.place[k]];
+        for (int place = stage; place < s->places; place += (int)s->p->shape.stages) {
+            anew = anew || changed[place];
         }
-        d->over_bytes += anew ? calc_balance_fit(s->p, &s->flights, &g, d->share,
+        d->over_bytes += anew ? calc_balance_fit(s->p, &s->flights, stage, d->share,
                                                  s->p->alike_on_chip ? d->full : NULL)
-                              : calc_balance_over_bytes(s->p, &s->flights, &g, d->share);
+                              : calc_balance_over_bytes(s->p, &s->flights, stage, d->share);
     }
 }
 
@@ -67,16 +67,15 @@ static void lay(search *s, division *d, bool everywhere)
 static double busiest_s(const search *s, const division *d)
 {
     const calc_schedule_shape *shape = &s->p->shape;
-    bool both_ends = shape->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
     double most_s = 0;
     for (int stage = 0; stage < shape->stages; stage++) {
         double busy_s = 0;
         for (int part = 0; part < s->flights.parts; part++) {
-            int place = calc_balance_part_place(shape, stage, part);
+            int place = calc_balance_place_of(shape, stage, part);
             calc_schedule_pass pass = calc_balance_pass_of(s->p, place, &d->share[place]);
             busy_s += pass.fw_s + pass.bw_s + pass.wgrad_s;
         }
-        most_s = calc_max(most_s, both_ends ? busy_s / 2 : busy_s);
+        most_s = calc_max(most_s, busy_s);
     }
     return (double)shape->microbatches * most_s;
 }
@@ -106,13 +105,15 @@ static bool measure(search *s, division *d)
     if (!calc_balance_effort_evaluation(s->effort)) {
         return false;
     }
-    d->step_s = calc_balance_step_s(s->p, d->share, &s->room);
-    d->most_bytes = most_bytes(s, d);
-    if (d->step_s < 0) {
+    double step_s = calc_balance_step_s(s->p, d->share, &s->room);
+    if (step_s < 0) {
         s->status = CALC_ERR_NOMEM;
         s->effort->spent = true;
+        return false;
     }
-    return d->step_s >= 0;
+    d->step_s = calc_balance_score_s(s->p, d->share, step_s);
+    d->most_bytes = most_bytes(s, d);
+    return true;
 }
 
 static bool better(const search *s, const division *a, const division *b)
@@ -164,26 +165,19 @@ static bool trade(search *s, int from, int to, int which)
         return false;
     }
     s->tried.over_bytes = 0;
-    for (int i = 0; i < s->groups; i++) {
-        calc_balance_group g = calc_balance_group_of(&s->p->shape, i);
-        s->tried.over_bytes += calc_balance_over_bytes(s->p, &s->flights, &g, s->tried.share);
+    for (int stage = 0; stage < s->p->shape.stages; stage++) {
+        s->tried.over_bytes += calc_balance_over_bytes(s->p, &s->flights, stage, s->tried.share);
     }
     return accept(s);
 }
 
 static bool trade_any(search *s, int from)
 {
-    for (int i = 0; i < s->groups; i++) {
-        calc_balance_group g = calc_balance_group_of(&s->p->shape, i);
-        bool here = false;
-        for (int k = 0; k < g.places; k++) {
-            here = here || g.place[k] == from;
-        }
-        for (int k = 0; here && k < g.places; k++) {
-            for (int which = 0; which < 16; which++) {
-                if (trade(s, from, g.place[k], which)) {
-                    return true;
-                }
+    int stages = (int)s->p->shape.stages;
+    for (int to = from % stages; to < s->places; to += stages) {
+        for (int which = 0; which < 16; which++) {
+            if (trade(s, from, to, which)) {
+                return true;
             }
         }
     }
@@ -227,7 +221,8 @@ static bool alter_any(search *s, const division *d)
 
 static bool shift(search *s, int from, int to, int n)
 {
-    if (from == to || s->now.layers[from] - n < s->least || s->now.layers[to] + n > s->most) {
+    if (from == to || s->now.layers[from] - n < calc_balance_least_of(s->p, from) ||
+        s->now.layers[to] + n > s->most) {
         return false;
     }
     s->tried = s->now;
@@ -273,12 +268,12 @@ static void start(search *s, const int *of_stage)
         int stage = calc_balance_stage_of(shape, place);
         int chunk = place / (int)shape->stages;
         int n = of_stage != NULL ? (of_stage[stage] + chunk) / chunks : all / s->places;
-        s->now.layers[place] = clamp(n, s->least, s->most);
+        s->now.layers[place] = clamp(n, calc_balance_least_of(s->p, place), s->most);
         left -= s->now.layers[place];
     }
     for (int i = s->places - 1; left != 0; i = (i + s->places - 1) % s->places) {
         int n = s->now.layers[i] + (left > 0 ? 1 : -1);
-        if (n == clamp(n, s->least, s->most)) {
+        if (n == clamp(n, calc_balance_least_of(s->p, i), s->most)) {
             left += s->now.layers[i] - n;
             s->now.layers[i] = n;
         }
@@ -298,7 +293,8 @@ static void kick(search *s, calc_rng *rng)
     for (int i = 0; i < times; i++) {
         int from = (int)calc_rng_below(rng, places);
         int to = (int)calc_rng_below(rng, places);
-        if (s->now.layers[from] > s->least && s->now.layers[to] < s->most) {
+        if (s->now.layers[from] > calc_balance_least_of(s->p, from) &&
+            s->now.layers[to] < s->most) {
             s->now.layers[from]--;
             s->now.layers[to]++;
         }
@@ -364,7 +360,11 @@ static calc_status run(search *s, calc_balance_solution *out)
     int of_stage[CALC_BALANCE_STAGES] = {0};
     calc_status status = calc_balance_relaxed(s->p, &s->flights, INFINITY, &s->least_s, of_stage);
     int all = s->p->layers[0] + s->p->layers[1];
-    bool divides = s->places * s->least <= all && s->places * s->most >= all;
+    int least = 0;
+    for (int place = 0; place < s->places; place++) {
+        least += calc_balance_least_of(s->p, place);
+    }
+    bool divides = least <= all && s->places * s->most >= all;
     if (status != CALC_OK || !divides) {
         out->bound_s = INFINITY;
         return status;
@@ -384,8 +384,6 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->p = p;
     s->effort = e;
     s->places = (int)(p->shape.stages * p->shape.chunks);
-    s->groups = calc_balance_groups(&p->shape);
-    s->least = p->least_layers;
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
     calc_status status = calc_balance_flights_begin(&s->flights, p);
     if (status == CALC_OK) {

@@ -1,6 +1,5 @@
 #include "balance/evaluate.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -141,22 +140,6 @@ double calc_balance_parts_s(const calc_balance_parts *p, const calc_schedule_pas
     return end_s;
 }
 
-static bool both_ends(const calc_schedule_shape *s)
-{
-    return s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-}
-
-int calc_balance_held_parts(const calc_schedule_shape *s)
-{
-    return both_ends(s) ? 2 : (int)s->chunks;
-}
-
-int calc_balance_part_place(const calc_schedule_shape *s, int stage, int part)
-{
-    return both_ends(s) && part == 1 ? (int)s->stages - 1 - stage
-                                     : calc_balance_place_of(s, stage, part);
-}
-
 /* ---- Rows -------------------------------------------------------------------------------------*/
 
 typedef struct walker {
@@ -218,30 +201,7 @@ static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int s
     }
 }
 
-static void walk_order(const calc_schedule_op *op, int64_t count, walker *w)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (op[i].kind == CALC_SCHEDULE_FW) {
-            enter(w, op[i].chunk);
-            if (op[i].paired) {
-                w->now[1 - op[i].chunk]--;
-            }
-        } else if (op[i].kind != CALC_SCHEDULE_BW) {
-            w->now[op[i].chunk]--;
-        }
-    }
-}
-
-/* All forwards come before all backwards. */
-static void walk_gpipe(const calc_schedule_shape *s, walker *w)
-{
-    for (int64_t chunk = 0; chunk < s->chunks; chunk++) {
-        w->now[chunk] = s->microbatches < INT_MAX ? (int)s->microbatches - 1 : INT_MAX - 1;
-        enter(w, chunk);
-    }
-}
-
-/* Between its beginning and its end any other order repeats itself, with the same counts. */
+/* Between its beginning and its end the order repeats itself, with the same counts. */
 static calc_schedule_shape without_repeats(const calc_schedule_shape *s)
 {
     enum {
@@ -258,33 +218,14 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
 {
     const calc_schedule_shape shape = without_repeats(&p->shape);
     int stages = (int)shape.stages;
-    *f = (calc_balance_flights){.parts = calc_balance_held_parts(&shape)};
+    *f = (calc_balance_flights){.parts = (int)shape.chunks};
     walker w = {.out = f};
-    bool own_order = shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
-    bool gpipe = shape.kind == CALC_PIPELINE_SCHEDULE_GPIPE;
-    int64_t each = calc_schedule_ops_room(&shape);
-    int64_t count[CALC_BALANCE_STAGES] = {0};
-    calc_schedule_op *op = NULL;
-    if (!own_order && !gpipe) {
-        op = malloc((size_t)(stages * each) * sizeof *op);
-        if (op == NULL) {
-            return CALC_ERR_NOMEM;
-        }
-        calc_schedule_orders(&shape, op, count);
-    }
     for (int s = 0; s < stages && !w.no_memory; s++) {
         f->first[s] = w.first = w.rows;
         memset(w.now, 0, sizeof w.now);
-        if (gpipe) {
-            walk_gpipe(&p->shape, &w);
-        } else if (own_order) {
-            walk_parts(&shape, p->less_memory, s, &w);
-        } else {
-            walk_order(op + s * each, count[s], &w);
-        }
+        walk_parts(&shape, p->less_memory, s, &w);
     }
     f->first[stages] = w.rows;
-    free(op);
     return w.no_memory ? CALC_ERR_NOMEM : CALC_OK;
 }
 
@@ -298,12 +239,15 @@ double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_bala
                                   int stage, const calc_balance_share *share)
 {
     double flight_bytes[CALC_BALANCE_PLACES];
-    double bytes = p->stage[stage].fixed_bytes;
+    double bytes = 0;
+    double layers[CALC_BALANCE_KINDS] = {0, 0};
     bool again = false;
     for (int part = 0; part < f->parts; part++) {
-        int place = calc_balance_part_place(&p->shape, stage, part);
+        int place = calc_balance_place_of(&p->shape, stage, part);
         flight_bytes[part] = calc_balance_flight_bytes(p, place, &share[place]);
         bytes += calc_balance_held_bytes(p, place, &share[place]);
+        layers[0] += share[place].layers[0];
+        layers[1] += share[place].layers[1];
         again = again || share[place].full[0] + share[place].full[1] > 0;
     }
     double most_bytes = 0;
@@ -314,7 +258,7 @@ double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_bala
         }
         most_bytes = calc_max(most_bytes, live_bytes);
     }
-    return bytes + (again ? p->stage[stage].working_bytes : 0) + most_bytes;
+    return bytes + calc_balance_once_bytes(p, stage, layers, again) + most_bytes;
 }
 
 /* Relative difference up to which two rounds count as equal. */
@@ -465,14 +409,9 @@ static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
                : -1;
 }
 
-/* Work of a stage per micro-batch. DualPipe's stages do half of theirs for the opposite stage. */
+/* Work of a stage per micro-batch. */
 static double busy_s(const calc_schedule_shape *s, const calc_schedule_pass *pass, int stage)
 {
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        return (calc_schedule_pass_s(&pass[stage]) +
-                calc_schedule_pass_s(&pass[s->stages - 1 - stage])) /
-               2;
-    }
     double all_s = 0;
     for (int chunk = 0; chunk < s->chunks; chunk++) {
         all_s += calc_schedule_pass_s(&pass[calc_balance_place_of(s, stage, chunk)]);
@@ -488,9 +427,6 @@ static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *
     const calc_schedule_shape *s = &p->shape;
     int64_t m = s->microbatches;
     int64_t period = interleaved(s) ? s->stages : 1;
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        period = 2;
-    }
     double most_s = 0;
     for (int stage = 0; stage < s->stages; stage++) {
         most_s = calc_max(most_s, busy_s(s, pass, stage));
@@ -531,7 +467,7 @@ static void look(const calc_balance_problem *p, int stage, double bytes, calc_ba
 static calc_status memory(const calc_balance_problem *p, const calc_balance_share *share,
                           calc_balance_answer *out)
 {
-    if (is_plain(&p->shape)) {
+    if (p->shape.chunks == 1) {
         for (int stage = 0; stage < p->shape.stages; stage++) {
             double flight = calc_schedule_in_flight(&p->shape, stage);
             look(p, stage, calc_balance_stage_bytes(p, stage, flight, &share[stage]), out);

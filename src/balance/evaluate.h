@@ -22,7 +22,7 @@ typedef struct calc_balance_answer {
  *
  *  The memory of a stage is the maximum over all prefixes of its order: its fixed bytes, those held
  *  by its layers, and the activations of each chunk from the start of a forward to the end of the
- *  weight gradient. A stage of DualPipe holds its own part and a copy of the opposite stage's.
+ *  weight gradient.
  *  @param problem  of a shape that calc_schedule_check() accepts
  *  @param share    [stages * chunks] in the order of places
  *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the schedule cannot run on the shape */
@@ -57,13 +57,6 @@ double calc_balance_rounds_s(int stages, int64_t microbatches, const double *fw_
 
 /* How many micro-batches of each chunk a stage has in flight, from the start of
  * their forward to the end of their weight gradient, all through its order of operations. */
-
-/** Parts of the model whose activations a stage holds: its chunks; with DualPipe its own part and
- *  the opposite stage's. */
-int calc_balance_held_parts(const calc_schedule_shape *shape);
-
-/** Place of such a part. */
-int calc_balance_part_place(const calc_schedule_shape *shape, int stage, int part);
 
 /** For each stage, the counts that no other counts of it exceed in every part. The peak memory of a
  *  stage is the maximum over them. */

@@ -1,5 +1,9 @@
 #include "balance/from_layout.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "model/timeline.h"
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
@@ -12,6 +16,12 @@ static double state_bytes(const calc_stage_terms *t, const calc_stage_weights *w
     return t->held_bytes * (w->dense + w->expert) + t->owned_bytes * owned;
 }
 
+/* What of these weights and their gradients is whole while a layer is processed. */
+static double whole_bytes(const calc_stage_terms *t, const calc_stage_weights *w)
+{
+    return (t->gathered_ahead + t->whole_block_bytes) * (w->dense + w->expert) * t->used_share;
+}
+
 static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
 {
     const calc_stage_terms *t = &chip->full->terms;
@@ -22,6 +32,7 @@ static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
         .wgrad_s = b->wgrad_s,
         .again_s = {0, 0, b->spared_s},
         .held_bytes = state_bytes(t, &b->weights) * t->used_share,
+        .whole_bytes = whole_bytes(t, &b->weights),
         .flight_bytes = {b->whole_bytes * t->used_share, b->whole_bytes * t->used_share,
                          b->kept_bytes * t->used_share},
     };
@@ -30,8 +41,8 @@ static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
         out.fw_s = kept->fw_s;
         out.agrad_s = kept->agrad_s;
         out.wgrad_s = kept->wgrad_s;
-        out.again_s[CALC_BALANCE_FULL] =
-            b->fw_s + b->agrad_s + b->wgrad_s - (kept->fw_s + kept->agrad_s + kept->wgrad_s);
+        out.again_fw_s = b->fw_s - kept->fw_s;
+        out.again_s[CALC_BALANCE_FULL] = b->agrad_s + b->wgrad_s - (kept->agrad_s + kept->wgrad_s);
         out.flight_bytes[CALC_BALANCE_NONE] = kept->kept_bytes * t->used_share;
     }
     if (chip->selective) {
@@ -54,7 +65,9 @@ static calc_balance_layer mixed(const calc_balance_layer *a, const calc_balance_
         .fw_s = mean(a->fw_s, b->fw_s, x),
         .agrad_s = mean(a->agrad_s, b->agrad_s, x),
         .wgrad_s = mean(a->wgrad_s, b->wgrad_s, x),
+        .again_fw_s = mean(a->again_fw_s, b->again_fw_s, x),
         .held_bytes = mean(a->held_bytes, b->held_bytes, x),
+        .whole_bytes = mean(a->whole_bytes, b->whole_bytes, x),
     };
     for (int i = 0; i < CALC_BALANCE_RECOMPUTES; i++) {
         out.again_s[i] = mean(a->again_s[i], b->again_s[i], x);
@@ -81,17 +94,16 @@ static void set_layers(const calc_balance_chip *chip, int chips, calc_balance_pr
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-/* A stage without its blocks, and the blocks that the layout itself gives it. */
-static calc_stage_class class_of(const calc_layout *l, int stage, calc_stage_class *whole)
+/* A stage without its blocks. */
+static calc_stage_class class_of(const calc_layout *l, int stage)
 {
     size_t i = 0;
     while (i + 1 < l->stages.count && l->stages.item[i + 1].position <= stage) {
         i++;
     }
-    *whole = l->stages.item[i];
-    whole->stages = 1;
-    whole->position = stage;
-    calc_stage_class ends = *whole;
+    calc_stage_class ends = l->stages.item[i];
+    ends.stages = 1;
+    ends.position = stage;
     ends.dense = ends.moe = 0;
     return ends;
 }
@@ -109,42 +121,48 @@ static double working_bytes(const calc_layout *l, const calc_stage_class *c, boo
     return most_bytes;
 }
 
-/* The same with the logits, which have been freed when a block is processed. */
-static double at_hand_bytes(const calc_layout *l, const calc_stage_class *c, double working)
-{
-    bool both_ways = l->exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    double logits = c->last * l->terms.head.kept_bytes;
-    return both_ways ? working + logits : calc_max(working, logits);
-}
-
 static double framework_bytes(const calc_stage_terms *t, const calc_stage_class *c)
 {
     return t->framework_bytes[c->dense > 0][c->moe > 0] + c->last * t->framework_head_bytes;
 }
 
-static calc_balance_stage stage_of(const calc_balance_chip *chip, int index, int stage)
+/* Working memory and the framework's, of a stage with these kinds of layers. */
+static double beside_bytes(const calc_balance_chip *chip, calc_stage_class c, bool dense, bool moe,
+                           bool again)
+{
+    const calc_layout *l = chip->full;
+    double alternating = calc_shape_alternating(&l->shape);
+    c.dense = dense || (moe && alternating > 0);
+    c.moe = moe;
+    double bytes = working_bytes(l, &c, again);
+    bytes = calc_max(bytes, again ? working_bytes(l, &c, false) : 0);
+    bytes = calc_max(bytes, chip->selective ? working_bytes(chip->selective, &c, true) : 0);
+    bytes =
+        calc_max(bytes, c.last * l->terms.head.kept_bytes); /* freed when a block is processed */
+    return (bytes + framework_bytes(&l->terms, &c)) * l->terms.used_share;
+}
+
+static calc_balance_stage stage_of(const calc_balance_chip *chip, int index, int stage,
+                                   const int *layers)
 {
     const calc_layout *l = chip->full;
     const calc_stage_terms *t = &l->terms;
-    calc_stage_class whole;
-    calc_stage_class ends = class_of(l, stage, &whole);
+    calc_stage_class ends = class_of(l, stage);
     calc_stage_weights end = calc_stage_weights_sum(t, &ends);
-    calc_stage_weights all = calc_stage_weights_sum(t, &whole);
-    double block = (all.dense + all.expert) / calc_max(1, whole.dense + whole.moe);
-    double least = working_bytes(l, &whole, false);
-    if (chip->selective) {
-        least = calc_max(least, working_bytes(chip->selective, &whole, true));
+    calc_balance_stage out = {.chip = index,
+                              .whole_bytes = whole_bytes(t, &end),
+                              .limit_bytes = l->system->chip.mem1.capacity_bytes};
+    double all[2];
+    for (int again = 0; again < 2; again++) {
+        all[again] = beside_bytes(chip, ends, layers[0] > 0, layers[1] > 0, again);
+        for (int alone = 0; alone <= CALC_BALANCE_KINDS; alone++) {
+            out.less_bytes[alone][again] =
+                all[again] - beside_bytes(chip, ends, alone == 0, alone == 1, again);
+        }
     }
-    double most = calc_max(least, working_bytes(l, &whole, true));
-    double kept = at_hand_bytes(l, &whole, least);
-    double fixed = state_bytes(t, &end) + (t->gathered_ahead + t->whole_block_bytes) * block +
-                   framework_bytes(t, &whole) + kept;
-    return (calc_balance_stage){
-        .chip = index,
-        .fixed_bytes = fixed * t->used_share + t->reserved_bytes,
-        .working_bytes = (at_hand_bytes(l, &whole, most) - kept) * t->used_share,
-        .limit_bytes = l->system->chip.mem1.capacity_bytes,
-    };
+    out.fixed_bytes = state_bytes(t, &end) * t->used_share + t->reserved_bytes + all[0];
+    out.working_bytes = all[1] - all[0];
+    return out;
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -167,8 +185,7 @@ static calc_balance_place place_of(const calc_balance_chip *chip, const calc_bal
     const calc_layout *l = own->none ? own->none : own->full;
     const calc_layout *next = beside(chip, p, place, 1);
     const calc_layout *before = beside(chip, p, place, -1);
-    calc_stage_class whole;
-    calc_stage_class stage_ends = class_of(l, stage, &whole);
+    calc_stage_class stage_ends = class_of(l, stage);
     int chunk = place / (int)p->shape.stages;
     calc_stage_class ends =
         calc_stage_chunk(&l->terms, &stage_ends, p->shape.chunks, (int64_t)chunk);
@@ -178,12 +195,17 @@ static calc_balance_place place_of(const calc_balance_chip *chip, const calc_bal
     links.back_message_s =
         calc_max(links.back_message_s * l->exposed, before->links.back_message_s * before->exposed);
     double chunks = l->stages.chunks / (double)p->shape.chunks;
+    const calc_stage_terms *again = &own->full->terms;
     calc_stage_pass pass = calc_stage_pass_of(&l->terms, &links, &ends, chunks, 1);
+    calc_stage_pass full = calc_stage_pass_of(again, &links, &ends, chunks, 1);
     return (calc_balance_place){
         .fw_s = pass.fw_s,
         .agrad_s = pass.agrad_s,
         .wgrad_s = pass.wgrad_s,
         .flight_bytes = ends.last * l->terms.head.whole_bytes * l->terms.used_share,
+        .again_s = full.agrad_s - pass.agrad_s,
+        .again_bytes =
+            ends.last * (again->head.whole_bytes - l->terms.head.whole_bytes) * again->used_share,
     };
 }
 
@@ -202,8 +224,11 @@ static const char *unfit(const calc_layout *l)
     if (l->terms.away) {
         return "that keeps something in the second memory tier has layers that wait for it";
     }
-    if (shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        return "under DualPipe has two stages' layers on every stage";
+    if (shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+        shape.kind == CALC_PIPELINE_SCHEDULE_ZB_V ||
+        shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
+        return "under DualPipe or ZB-V has two parts of the model on its stages, which a list of "
+               "stages does not say";
     }
     if (status != CALC_SCHEDULE_OK) {
         return calc_schedule_status_text(status);
@@ -234,7 +259,7 @@ const char *calc_balance_of_layouts(const calc_balance_chip *chip, int chips,
     }
     for (int stage = 0; stage < out->shape.stages; stage++) {
         int index = chip_of_stage ? chip_of_stage[stage] : 0;
-        out->stage[stage] = stage_of(&chip[index], index, stage);
+        out->stage[stage] = stage_of(&chip[index], index, stage, out->layers);
     }
     for (int place = 0; place < out->shape.stages * out->shape.chunks; place++) {
         out->place[place] = place_of(chip, out, place);
@@ -246,12 +271,13 @@ const char *calc_balance_of_layouts(const calc_balance_chip *chip, int chips,
 
 /* A stage with its layers, and a micro-batch on it. */
 static calc_stage_class divided(const calc_layout *l, const calc_balance_problem *p,
-                                const calc_balance_share *share, int stage, calc_stage_pass *pass)
+                                const calc_balance_share *share, int stage, calc_stage_pass *pass,
+                                bool *again)
 {
-    calc_stage_class whole;
-    calc_stage_class c = class_of(l, stage, &whole);
+    calc_stage_class c = class_of(l, stage);
     double dense = calc_shape_alternating(&l->shape);
     *pass = (calc_stage_pass){0};
+    *again = false;
     for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
         int place = calc_balance_place_of(&p->shape, stage, chunk);
         calc_schedule_pass each = calc_balance_pass_of(p, place, &share[place]);
@@ -260,6 +286,7 @@ static calc_stage_class divided(const calc_layout *l, const calc_balance_problem
         pass->wgrad_s += each.wgrad_s;
         c.dense += share[place].layers[0] + share[place].layers[1] * dense;
         c.moe += share[place].layers[1] * (1 - dense);
+        *again = *again || share[place].full[0] + share[place].full[1] > 0;
     }
     return c;
 }
@@ -273,9 +300,11 @@ static double exposed_s(const calc_exec *e, const calc_stage_reduction *r)
 calc_balance_end calc_balance_end_of(const calc_balance_chip *chip, const calc_balance_problem *p,
                                      const calc_balance_share *share, int stage)
 {
-    const calc_layout *l = chip[p->stage[stage].chip].full;
+    const calc_balance_chip *own = &chip[p->stage[stage].chip];
     calc_stage_pass pass;
-    calc_stage_class c = divided(l, p, share, stage, &pass);
+    bool again;
+    calc_stage_class c = divided(own->full, p, share, stage, &pass, &again);
+    const calc_layout *l = own->none && !again ? own->none : own->full;
     calc_stage_weights w = calc_stage_weights_sum(&l->terms, &c);
     calc_stage_reduction r =
         calc_stage_reduction_sum(&l->terms, &l->links, &c, &w, &pass, l->stages.chunks);
@@ -300,6 +329,87 @@ calc_balance_step calc_balance_step_of(const calc_balance_chip *chip, const calc
     out.total_s = out.reduction_s +
                   (pipeline_s + out.straggler_s + out.tied_s + out.optimizer_s + out.overhead_s);
     return out;
+}
+
+/* The shortest of what follows the pipeline on a stage, by its layers; either of one kind, all
+ * recomputed or none. */
+static calc_balance_end least_end(const calc_balance_chip *chip, const calc_balance_problem *p,
+                                  int stage, int layers)
+{
+    calc_balance_share share[CALC_BALANCE_PLACES];
+    calc_balance_share *x = &share[calc_balance_place_of(&p->shape, stage, 0)];
+    calc_balance_end least = {INFINITY, INFINITY};
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        for (int full = 0; full <= p->may_full; full++) {
+            memset(share, 0, sizeof share);
+            x->layers[kind] = layers;
+            x->full[kind] = full ? layers : 0;
+            calc_balance_end end = calc_balance_end_of(chip, p, share, stage);
+            if (p->layers[kind] > 0) {
+                least.reduction_s = calc_min(least.reduction_s, end.reduction_s);
+                least.optimizer_s = calc_min(least.optimizer_s, end.optimizer_s);
+            }
+        }
+    }
+    return least;
+}
+
+/* The least time within which the stages get all layers done. @param take_s  [stage][layers] */
+static double least_within_s(const calc_balance_problem *p, int layers, const double *take_s)
+{
+    double low_s = 0;
+    double high_s = 0;
+    for (int i = 0; i < p->shape.stages * (layers + 1); i++) {
+        high_s = calc_max(high_s, take_s[i]);
+    }
+    for (int i = 0; i < 50; i++) {
+        double middle_s = (low_s + high_s) / 2;
+        int sum = 0;
+        bool any = true;
+        for (int stage = 0; stage < p->shape.stages && any; stage++) {
+            int least = calc_balance_least_on(p, stage);
+            int n = layers;
+            while (n >= least && take_s[stage * (layers + 1) + n] > middle_s) {
+                n--;
+            }
+            any = n >= least;
+            sum += n;
+        }
+        bool enough = any && sum >= layers;
+        high_s = enough ? middle_s : high_s;
+        low_s = enough ? low_s : middle_s;
+    }
+    return low_s;
+}
+
+double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balance_problem *p)
+{
+    int layers = p->layers[0] + p->layers[1];
+    size_t count = (size_t)p->shape.stages * (size_t)(layers + 1);
+    double *reduce_s = calloc(2 * count, sizeof *reduce_s);
+    double *step_s = reduce_s + count;
+    for (int stage = 0; reduce_s && stage < p->shape.stages; stage++) {
+        for (int n = calc_balance_least_on(p, stage); n <= layers; n++) {
+            calc_balance_end end = least_end(chip, p, stage, n);
+            reduce_s[stage * (layers + 1) + n] = end.reduction_s;
+            step_s[stage * (layers + 1) + n] = end.optimizer_s;
+        }
+    }
+    double least_s =
+        reduce_s ? least_within_s(p, layers, reduce_s) + least_within_s(p, layers, step_s) : 0;
+    free(reduce_s);
+    return least_s;
+}
+
+double calc_balance_score_s(const calc_balance_problem *p, const calc_balance_share *share,
+                            double pipeline_s)
+{
+    if (!p->chip) {
+        return pipeline_s;
+    }
+    calc_balance_step t = calc_balance_step_of(p->chip, p, share, pipeline_s);
+    double more_s = t.reduction_s + t.optimizer_s - p->least_end_s;
+    return pipeline_s + calc_max(0, more_s) * pipeline_s / (pipeline_s + t.straggler_s);
 }
 
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,

@@ -65,6 +65,14 @@ calc_balance_step calc_balance_step_of(const calc_balance_chip *chip,
                                        const calc_balance_problem *problem,
                                        const calc_balance_share *share, double pipeline_s);
 
+/** A lower bound of reduction_s + optimizer_s of all divisions [s]. */
+double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balance_problem *problem);
+
+/** What divisions are compared by [s]: the pipeline, longer by as much as the rest of the step is
+ *  beyond problem->least_end_s. Never less than pipeline_s. */
+double calc_balance_score_s(const calc_balance_problem *problem, const calc_balance_share *share,
+                            double pipeline_s);
+
 /** All of it [s]. */
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *problem,
                             const calc_balance_share *share, double pipeline_s);

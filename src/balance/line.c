@@ -9,7 +9,7 @@
 
 bool calc_balance_is_line(const calc_schedule_shape *s)
 {
-    return s->chunks == 1 && s->kind != CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    return s->chunks == 1;
 }
 
 calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_problem *p)
@@ -20,13 +20,14 @@ calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_pro
         .problem = p,
         .stages = stages,
         .layers = layers,
-        .least = p->least_layers,
-        .most = layers - (stages - 1) * p->least_layers,
+        .most = p->most_layers > 0 && p->most_layers < layers ? p->most_layers : layers,
+        .grows = true,
     };
-    if (p->most_layers > 0 && p->most_layers < l->most) {
-        l->most = p->most_layers;
-    }
-    for (int s = 0; s < stages; s++) {
+    for (int s = stages - 1, behind = 0; s >= 0; s--) {
+        l->least[s] = calc_balance_least_of(p, s);
+        l->behind[s] = behind;
+        behind += l->least[s];
+        l->grows = l->grows && p->stage[s].whole_bytes <= 0;
         l->flight[s] = calc_schedule_in_flight(&p->shape, s);
     }
     size_t each = (size_t)(layers + 1) * CALC_BALANCE_KINDS;
@@ -132,6 +133,13 @@ calc_balance_option calc_balance_line_option(calc_balance_line *l, int stage, in
     return *o;
 }
 
+/* The most layers that a stage may take of those from `from` on. */
+static int most_of(const calc_balance_line *l, int stage, int from)
+{
+    int most = l->layers - from - l->behind[stage];
+    return most < l->most ? most : l->most;
+}
+
 /* ---- Whole divisions --------------------------------------------------------------------------*/
 
 /* Give each stage as many layers as it can process in a period, leaving those behind the fewest
@@ -141,10 +149,8 @@ static bool fill(calc_balance_line *l, double period_s, int *layers)
 {
     int from = 0;
     for (int s = 0; s < l->stages; s++) {
-        int behind = l->stages - 1 - s;
-        int most = l->layers - from - behind * l->least;
-        most = most < l->most ? most : l->most;
-        int n = l->least;
+        int most = most_of(l, s, from);
+        int n = l->least[s];
         while (n <= most) {
             calc_balance_option o = calc_balance_line_option(l, s, from, n);
             if (!o.fits || calc_schedule_pass_s(&o.pass) > period_s) {
@@ -153,7 +159,7 @@ static bool fill(calc_balance_line *l, double period_s, int *layers)
             n++;
         }
         layers[s] = n - 1;
-        if (layers[s] < l->least) {
+        if (layers[s] < l->least[s]) {
             return false;
         }
         from += layers[s];
@@ -173,18 +179,17 @@ static bool is_reached(const reach *r, int stage, int from)
 
 static void go_on(calc_balance_line *l, int stage, int from, reach *r)
 {
-    for (int n = l->least; n <= l->most && from + n <= l->layers; n++) {
-        if (!calc_balance_line_option(l, stage, from, n).fits) {
-            return;
+    for (int n = l->least[stage]; n <= most_of(l, stage, from); n++) {
+        if (calc_balance_line_option(l, stage, from, n).fits) {
+            r->bits[stage + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
         }
-        r->bits[stage + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
     }
 }
 
 /* Layers of the stage whose last is the one before `to`; -1: none. */
 static int come_from(calc_balance_line *l, int stage, int to, const reach *r)
 {
-    for (int n = l->least; n <= l->most && n <= to; n++) {
+    for (int n = l->least[stage]; n <= l->most && n <= to; n++) {
         if (is_reached(r, stage, to - n) && calc_balance_line_option(l, stage, to - n, n).fits) {
             return n;
         }
@@ -193,7 +198,7 @@ static int come_from(calc_balance_line *l, int stage, int to, const reach *r)
 }
 
 /* With two kinds of layers, a stage with fewer layers may leave the next one a mixture that fits
- * there. */
+ * there; and a stage may have room for more layers and not for fewer (whole_bytes). */
 static bool fill_in_any_way(calc_balance_line *l, int *layers)
 {
     reach r = {{{1}}};
@@ -218,7 +223,7 @@ static bool fill_in_any_way(calc_balance_line *l, int *layers)
 bool calc_balance_line_fits(calc_balance_line *l, int *layers)
 {
     bool both = l->problem->layers[0] > 0 && l->problem->layers[1] > 0;
-    return fill(l, INFINITY, layers) || (both && fill_in_any_way(l, layers));
+    return fill(l, INFINITY, layers) || ((both || !l->grows) && fill_in_any_way(l, layers));
 }
 
 bool calc_balance_line_even(calc_balance_line *l, int *layers)
@@ -254,7 +259,7 @@ double calc_balance_line_s(calc_balance_line *l, const int *layers)
     double bw_s[CALC_BALANCE_STAGES];
     int from = 0;
     for (int s = 0; s < l->stages; s++) {
-        if (layers[s] < l->least || layers[s] > l->most) {
+        if (layers[s] < l->least[s] || layers[s] > l->most) {
             return INFINITY;
         }
         calc_balance_option o = calc_balance_line_option(l, s, from, layers[s]);
@@ -347,13 +352,6 @@ void calc_balance_bound_end(calc_balance_bound *b)
 
 /* ---- Stages before ----------------------------------------------------------------------------*/
 
-/* The most layers that a stage may take of those from `from` on. */
-static int most_of(const calc_balance_line *l, int stage, int from)
-{
-    int most = l->layers - from - (l->stages - 1 - stage) * l->least;
-    return most < l->most ? most : l->most;
-}
-
 static void merge(calc_balance_before *to, const calc_balance_before *x)
 {
     to->down_s = calc_min(to->down_s, x->down_s);
@@ -379,10 +377,13 @@ static void go_forward(calc_balance_bound *b, double below_s)
         for (int from = 0; from <= l->layers; from++) {
             const calc_balance_before *x = &b->before[state(b, s, from)];
             int most = x->down_s < INFINITY ? most_of(l, s, from) : -1;
-            for (int n = l->least; n <= most; n++) {
+            for (int n = l->least[s]; n <= most; n++) {
                 calc_balance_option o = calc_balance_line_option(l, s, from, n);
-                if (!o.fits || o.terms.at_s[0] > below_s) {
+                if (o.fits ? o.terms.at_s[0] > below_s : l->grows) {
                     break;
+                }
+                if (!o.fits) {
+                    continue;
                 }
                 calc_balance_before y = calc_balance_before_on(x, &o.terms);
                 if (below(&y, below_s)) {
@@ -430,10 +431,13 @@ static int64_t gather(calc_balance_bound *b, int stage, int from, double below_s
     const calc_balance_before *x = &b->before[state(b, stage, from)];
     size_t count = 0;
     int most = x->down_s < INFINITY ? most_of(l, stage, from) : -1;
-    for (int n = l->least; n <= most; n++) {
+    for (int n = l->least[stage]; n <= most; n++) {
         calc_balance_option o = calc_balance_line_option(l, stage, from, n);
-        if (!o.fits || o.terms.at_s[0] > below_s) {
+        if (o.fits ? o.terms.at_s[0] > below_s : l->grows) {
             break;
+        }
+        if (!o.fits) {
+            continue;
         }
         int64_t rest = state(b, stage + 1, from + n);
         if (!reserve(&b->scratch, &b->scratch_room, count + (size_t)b->count[rest])) {

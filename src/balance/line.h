@@ -40,12 +40,14 @@ typedef struct calc_balance_option {
 typedef struct calc_balance_line {
     const calc_balance_problem *problem;
     int stages, layers;
-    int least, most; /**< layers of a stage */
+    int least[CALC_BALANCE_STAGES], most; /**< layers of a stage */
+    int behind[CALC_BALANCE_STAGES];      /**< the fewest of the stages behind */
     calc_balance_range full[CALC_BALANCE_CHIPS];
     double flight[CALC_BALANCE_STAGES]; /**< micro-batches in flight */
     double more_bytes;                  /**< that every stage may have on top of its limit */
-    calc_balance_option *pure;          /**< [stage][kind][layers], filled in when asked for */
-    bool no_memory;                     /**< a step could not be simulated */
+    bool grows; /**< what a stage needs, with every layer: it has no whole_bytes for its ends */
+    calc_balance_option *pure; /**< [stage][kind][layers], filled in when asked for */
+    bool no_memory;            /**< a step could not be simulated */
 } calc_balance_line;
 
 /** Whether a shape has one chunk per stage whose memory is its own. */

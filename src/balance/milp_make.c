@@ -173,8 +173,9 @@ static void bound_layers(calc_milp_maker *m, int place)
     const calc_balance_problem *p = m->problem;
     const calc_milp_place *at = &m->place[place];
     int most = calc_milp_most_layers(m, 0) + calc_milp_most_layers(m, 1);
-    if (p->least_layers > 0) {
-        milp_row_add(m, CALC_MILP_MORE, p->least_layers);
+    int least = calc_balance_least_of(p, place);
+    if (least > 0) {
+        milp_row_add(m, CALC_MILP_MORE, least);
         milp_term_add(m, at->layers[0], 1);
         milp_term_add(m, at->layers[1], 1);
     }
@@ -414,7 +415,10 @@ static void make_limit(calc_milp_maker *m, int stage, const int *in_flight, int 
     const calc_balance_problem *p = m->problem;
     const calc_balance_stage *s = &p->stage[stage];
     double unit = m->out->unit_bytes;
-    milp_row_add(m, CALC_MILP_LESS, (s->limit_bytes - s->fixed_bytes) / unit);
+    const double even[] = {p->layers[0] / (double)p->shape.stages,
+                           p->layers[1] / (double)p->shape.stages};
+    double fixed_bytes = calc_balance_once_bytes(p, stage, even, false);
+    milp_row_add(m, CALC_MILP_LESS, (s->limit_bytes - fixed_bytes) / unit);
     for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
         int place = calc_balance_place_of(&p->shape, stage, chunk);
         const calc_balance_layer *layer = milp_layers_of(m, place);

@@ -1,22 +1,32 @@
 #include "balance/problem.h"
 
-/* Whether a place lies on the way back of a schedule in the shape of a V. */
-static bool goes_back(const calc_schedule_shape *s, int chunk)
-{
-    return chunk == 1 && s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
-}
+#include <math.h>
+
+#include "model/operators/processor.h"
 
 int calc_balance_place_of(const calc_schedule_shape *s, int stage, int chunk)
 {
-    int stages = (int)s->stages;
-    return chunk * stages + (goes_back(s, chunk) ? stages - 1 - stage : stage);
+    return chunk * (int)s->stages + stage;
 }
 
 int calc_balance_stage_of(const calc_schedule_shape *s, int place)
 {
-    int stages = (int)s->stages;
-    int along = place % stages;
-    return goes_back(s, place / stages) ? stages - 1 - along : along;
+    return place % (int)s->stages;
+}
+
+int calc_balance_least_of(const calc_balance_problem *p, int place)
+{
+    bool end = place == 0 || place == (int)(p->shape.stages * p->shape.chunks) - 1;
+    return p->ends_alone && end ? 0 : p->least_layers;
+}
+
+int calc_balance_least_on(const calc_balance_problem *p, int stage)
+{
+    int sum = 0;
+    for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+        sum += calc_balance_least_of(p, calc_balance_place_of(&p->shape, stage, chunk));
+    }
+    return sum;
 }
 
 static const calc_balance_layer *layers_of(const calc_balance_problem *p, int place)
@@ -24,17 +34,27 @@ static const calc_balance_layer *layers_of(const calc_balance_problem *p, int pl
     return p->layer[p->stage[calc_balance_stage_of(&p->shape, place)].chip];
 }
 
+/* Layers of a kind that recompute in full. */
+static double full_of(const calc_balance_problem *p, const calc_balance_share *x, int kind)
+{
+    double full = x->full[0] + x->full[1];
+    double layers = x->layers[0] + x->layers[1];
+    return p->spread && full > 0 ? full * x->layers[kind] / layers : x->full[kind];
+}
+
 calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *p, int place,
                                         const calc_balance_share *share)
 {
     const calc_balance_place *at = &p->place[place];
     const calc_balance_layer *layer = layers_of(p, place);
-    calc_schedule_pass pass = {at->fw_s, at->agrad_s, at->wgrad_s};
+    bool again = share->full[0] + share->full[1] > 0;
+    calc_schedule_pass pass = {at->fw_s, at->agrad_s + (again ? at->again_s : 0), at->wgrad_s};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        pass.fw_s += share->layers[kind] * layer[kind].fw_s;
+        double full = full_of(p, share, kind);
+        pass.fw_s += share->layers[kind] * layer[kind].fw_s + full * layer[kind].again_fw_s;
         pass.bw_s += share->layers[kind] * layer[kind].agrad_s +
                      share->selective[kind] * layer[kind].again_s[CALC_BALANCE_SELECTIVE] +
-                     share->full[kind] * layer[kind].again_s[CALC_BALANCE_FULL];
+                     full * layer[kind].again_s[CALC_BALANCE_FULL];
         pass.wgrad_s += share->layers[kind] * layer[kind].wgrad_s;
     }
     return pass;
@@ -51,17 +71,46 @@ double calc_balance_held_bytes(const calc_balance_problem *p, int place,
     return bytes;
 }
 
+double calc_balance_once_bytes(const calc_balance_problem *p, int stage,
+                               const double layers[CALC_BALANCE_KINDS], bool again)
+{
+    const calc_balance_stage *at = &p->stage[stage];
+    const calc_balance_layer *layer = p->layer[at->chip];
+    double whole =
+        at->whole_bytes + layers[0] * layer[0].whole_bytes + layers[1] * layer[1].whole_bytes;
+    double bytes = at->fixed_bytes + (again ? at->working_bytes : 0) +
+                   whole / calc_max(1, layers[0] + layers[1]);
+    bool both = layers[0] > 0 && layers[1] > 0;
+    int alone = layers[0] > 0 ? 0 : layers[1] > 0 ? 1 : CALC_BALANCE_KINDS;
+    return bytes - (both ? 0 : at->less_bytes[alone][again]);
+}
+
+double calc_balance_least_once_bytes(const calc_balance_problem *p, int stage)
+{
+    const calc_balance_stage *at = &p->stage[stage];
+    bool alone = calc_balance_least_on(p, stage) == 0;
+    double least = alone ? -at->less_bytes[CALC_BALANCE_KINDS][0] : INFINITY;
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        double less = calc_max(at->less_bytes[kind][0], at->less_bytes[kind][1]);
+        double bytes = p->layer[at->chip][kind].whole_bytes - less;
+        least = p->layers[kind] > 0 ? calc_min(least, bytes) : least;
+    }
+    return at->fixed_bytes + least;
+}
+
 double calc_balance_flight_bytes(const calc_balance_problem *p, int place,
                                  const calc_balance_share *share)
 {
     const calc_balance_layer *layer = layers_of(p, place);
-    double bytes = p->place[place].flight_bytes;
+    bool again = share->full[0] + share->full[1] > 0;
+    double bytes = p->place[place].flight_bytes + (again ? p->place[place].again_bytes : 0);
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         const double *each = layer[kind].flight_bytes;
-        int plain = share->layers[kind] - share->selective[kind] - share->full[kind];
+        double full = full_of(p, share, kind);
+        double plain = share->layers[kind] - share->selective[kind] - full;
         bytes += plain * each[CALC_BALANCE_NONE] +
                  share->selective[kind] * each[CALC_BALANCE_SELECTIVE] +
-                 share->full[kind] * each[CALC_BALANCE_FULL];
+                 full * each[CALC_BALANCE_FULL];
     }
     return bytes;
 }
@@ -69,10 +118,11 @@ double calc_balance_flight_bytes(const calc_balance_problem *p, int place,
 double calc_balance_stage_bytes(const calc_balance_problem *p, int stage, double flight,
                                 const calc_balance_share *share)
 {
-    const calc_balance_stage *at = &p->stage[stage];
+    const double layers[] = {share->layers[0], share->layers[1]};
     bool again = share->full[0] + share->full[1] > 0;
-    return at->fixed_bytes + calc_balance_held_bytes(p, stage, share) +
-           (again ? at->working_bytes : 0) + flight * calc_balance_flight_bytes(p, stage, share);
+    return calc_balance_once_bytes(p, stage, layers, again) +
+           calc_balance_held_bytes(p, stage, share) +
+           flight * calc_balance_flight_bytes(p, stage, share);
 }
 
 typedef struct chooser {
@@ -173,7 +223,7 @@ calc_balance_choice calc_balance_choose(const calc_balance_problem *p, int stage
     calc_balance_share x = {.layers = {dense, moe}};
     for (x.full[0] = 0; x.full[0] <= within(dense, 0, most); x.full[0]++) {
         int from = within(least - x.full[0], 0, layers);
-        int to = within(most - x.full[0], 0, moe);
+        int to = p->spread && x.full[0] < dense ? 0 : within(most - x.full[0], 0, moe);
         for (x.full[1] = from; x.full[1] <= to; x.full[1]++) {
             if (select_some(&c, x)) {
                 break; /* more would only take longer */

@@ -11,9 +11,9 @@ enum { HALVINGS = 50, BROAD = CALC_BALANCE_MOST_LAYERS + 1 };
 /* Relative difference that summing in another order may cause. */
 #define SAME 1e-12
 
-/* The problem with one chunk per stage. */
 typedef struct relaxed {
-    calc_balance_problem one;
+    calc_balance_problem each; /**< linear in layers: with what they need at least; */
+    calc_balance_problem one;  /**< with one chunk per stage */
     int chunks;
     double flight[CALC_BALANCE_STAGES];
     double fill_s[CALC_BALANCE_STAGES];
@@ -21,51 +21,80 @@ typedef struct relaxed {
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
 
-/* A micro-batch through all places, all layers on the chip where they take least [s].
- *  @param all  weight gradients, too */
-static double once_s(const calc_balance_problem *p, bool all)
+/* A bound of every division: a micro-batch through the model, all layers on the chip where they
+ * take least, and all work divided evenly [s]. */
+static double any_s(const calc_balance_problem *p)
 {
     double sum_s = 0;
     for (int64_t place = 0; place < p->shape.stages * p->shape.chunks; place++) {
-        const calc_balance_place *at = &p->place[place];
-        sum_s += at->fw_s + at->agrad_s + (all ? at->wgrad_s : 0);
+        sum_s += p->place[place].fw_s + p->place[place].agrad_s + p->place[place].wgrad_s;
     }
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         double least_s = INFINITY;
         for (int s = 0; s < p->shape.stages; s++) {
             const calc_balance_layer *l = &p->layer[p->stage[s].chip][kind];
-            least_s = calc_min(least_s, l->fw_s + l->agrad_s + (all ? l->wgrad_s : 0));
+            least_s = calc_min(least_s, l->fw_s + l->agrad_s + l->wgrad_s);
         }
         sum_s += p->layers[kind] * least_s;
     }
-    return sum_s;
-}
-
-/* A bound of every division: one micro-batch through the model, and all work divided evenly. */
-static double any_s(const calc_balance_problem *p)
-{
-    bool whole = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
-    double even_s = (double)p->shape.microbatches * once_s(p, true) / (double)p->shape.stages;
-    return calc_max(once_s(p, whole), even_s) * (1 - SAME);
+    double even = (double)p->shape.microbatches / (double)p->shape.stages;
+    return sum_s * calc_max(1, even) * (1 - SAME);
 }
 
 /* The first chunk of a stage, with as few layers as may be [s]. */
 static double through_s(const calc_balance_problem *p, int stage)
 {
-    bool back = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
     double least_s = INFINITY;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         const calc_balance_layer *l = &p->layer[p->stage[stage].chip][kind];
-        double s = l->fw_s + (back ? l->agrad_s + l->wgrad_s : 0);
+        double s = l->fw_s + l->agrad_s + l->wgrad_s;
         least_s = p->layers[kind] > 0 ? calc_min(least_s, s) : least_s;
     }
     const calc_balance_place *at = &p->place[stage];
-    double ends_s = at->fw_s + (back ? at->agrad_s + at->wgrad_s : 0);
-    return ends_s + (p->least_layers > 0 ? p->least_layers * least_s : 0);
+    double ends_s = at->fw_s + at->agrad_s + at->wgrad_s;
+    int least = calc_balance_least_of(p, stage);
+    return ends_s + (least > 0 ? least * least_s : 0);
 }
 
-static void relax(relaxed *r, const calc_balance_problem *p, const calc_balance_flights *f)
+static double saved_bytes(const calc_balance_layer *l)
 {
+    return l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
+}
+
+/* The ends recompute where that is less, and stages need the least that any may need. */
+static void make_linear(const calc_balance_problem *from, calc_balance_problem *p)
+{
+    *p = *from;
+    for (int s = 0; s < p->shape.stages; s++) {
+        p->stage[s].fixed_bytes = calc_balance_least_once_bytes(from, s);
+        p->stage[s].whole_bytes = 0;
+        memset(p->stage[s].less_bytes, 0, sizeof p->stage[s].less_bytes);
+    }
+    p->spread = false; /* of those alike, which are all that save most and take least */
+    for (int i = 0; i < p->chips; i++) {
+        calc_balance_layer *l = p->layer[i];
+        double bytes = calc_max(saved_bytes(&l[0]), saved_bytes(&l[1]));
+        double again_s = calc_min(l[0].again_s[CALC_BALANCE_FULL], l[1].again_s[CALC_BALANCE_FULL]);
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            l[kind].whole_bytes = 0;
+            if (from->spread && p->layers[0] > 0 && p->layers[1] > 0) {
+                l[kind].again_s[CALC_BALANCE_FULL] = again_s;
+                l[kind].flight_bytes[CALC_BALANCE_FULL] =
+                    l[kind].flight_bytes[CALC_BALANCE_NONE] - bytes;
+            }
+        }
+    }
+    for (int64_t i = 0; i < p->shape.stages * p->shape.chunks; i++) {
+        calc_balance_place *at = &p->place[i];
+        at->agrad_s += calc_min(0, at->again_s);
+        at->flight_bytes += calc_min(0, at->again_bytes);
+        at->again_s = at->again_bytes = 0;
+    }
+}
+
+static void relax(relaxed *r, const calc_balance_flights *f)
+{
+    const calc_balance_problem *p = &r->each;
     r->one = *p;
     r->one.may_mix = true;
     r->chunks = (int)p->shape.chunks;
@@ -94,7 +123,6 @@ static void relax(relaxed *r, const calc_balance_problem *p, const calc_balance_
         fill_s += through_s(p, s);
     }
     r->one.shape.chunks = 1;
-    r->one.shape.kind = CALC_PIPELINE_SCHEDULE_1F1B;
 }
 
 static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
@@ -127,9 +155,8 @@ static bool reaches(relaxed *r, double step_s)
     const calc_balance_problem *p = &r->one;
     int all = p->layers[0] + p->layers[1];
     int stages = (int)p->shape.stages;
-    int least = p->least_layers * r->chunks;
-    int most =
-        smaller(p->most_layers > 0 ? p->most_layers * r->chunks : all, all - (stages - 1) * least);
+    int most = smaller(p->most_layers > 0 ? p->most_layers * r->chunks : all,
+                       all - (stages - 1 - 2 * p->ends_alone) * p->least_layers * r->chunks);
     for (int i = 0; i <= p->layers[0]; i++) {
         r->reach[0][i] = i == 0 ? 0 : -1;
     }
@@ -172,18 +199,18 @@ static void trace(const relaxed *r, double step_s, int *layers)
     }
 }
 
-calc_status calc_balance_relaxed(const calc_balance_problem *p, const calc_balance_flights *f,
+calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc_balance_flights *f,
                                  double below_s, double *least_s, int *layers)
 {
     relaxed *r = malloc(sizeof *r);
     if (r == NULL) {
         return CALC_ERR_NOMEM;
     }
-    relax(r, p, f);
+    make_linear(problem, &r->each);
+    relax(r, f);
+    const calc_balance_problem *p = &r->each;
     *least_s = INFINITY;
-    if (p->shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        *least_s = any_s(p);
-    } else if (reaches(r, below_s)) {
+    if (reaches(r, below_s)) {
         double low_s = 0;
         double high_s = below_s;
         for (int i = 0; high_s == INFINITY; i++) {
@@ -206,40 +233,16 @@ calc_status calc_balance_relaxed(const calc_balance_problem *p, const calc_balan
     return CALC_OK;
 }
 
-int calc_balance_groups(const calc_schedule_shape *s)
+static double over_bytes(const calc_balance_problem *p, const calc_balance_flights *f, int stage,
+                         const calc_balance_share *share)
 {
-    int stages = (int)s->stages;
-    return s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ? stages / 2 : stages;
-}
-
-calc_balance_group calc_balance_group_of(const calc_schedule_shape *s, int index)
-{
-    calc_balance_group g = {.stage = {index}, .stages = 1};
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        g.stage[g.stages++] = (int)s->stages - 1 - index;
-    }
-    g.places = calc_balance_held_parts(s);
-    for (int part = 0; part < g.places; part++) {
-        g.place[part] = calc_balance_part_place(s, index, part);
-    }
-    return g;
-}
-
-static double over_bytes(const calc_balance_problem *p, const calc_balance_flights *f,
-                         const calc_balance_group *g, const calc_balance_share *share)
-{
-    double over = -INFINITY;
-    for (int i = 0; i < g->stages; i++) {
-        double bytes = calc_balance_flights_bytes(f, p, g->stage[i], share);
-        over = calc_max(over, bytes - p->stage[g->stage[i]].limit_bytes);
-    }
-    return over;
+    return calc_balance_flights_bytes(f, p, stage, share) - p->stage[stage].limit_bytes;
 }
 
 double calc_balance_over_bytes(const calc_balance_problem *p, const calc_balance_flights *f,
-                               const calc_balance_group *g, const calc_balance_share *share)
+                               int stage, const calc_balance_share *share)
 {
-    return calc_max(0, over_bytes(p, f, g, share));
+    return calc_max(0, over_bytes(p, f, stage, share));
 }
 
 static int all(const int *by_kind)
@@ -256,6 +259,10 @@ bool calc_balance_change(const calc_balance_problem *p, calc_balance_share *x, i
     if (*count + by < 0) {
         return false;
     }
+    if (in_full && p->spread &&
+        (kind == 0 ? x->full[1] > 0 : by > 0 && x->full[0] < x->layers[0])) {
+        return false;
+    }
     if (by > 0 && (x->full[kind] + x->selective[kind] + by > x->layers[kind] ||
                    !(in_full ? p->may_full : p->may_select) || (!p->may_mix && all(other) > 0))) {
         return false;
@@ -267,25 +274,25 @@ bool calc_balance_change(const calc_balance_problem *p, calc_balance_share *x, i
 typedef struct fitting {
     const calc_balance_problem *p;
     const calc_balance_flights *flights;
-    const calc_balance_group *group;
+    int stage;
     calc_balance_share *share;
     bool alike; /**< the number recomputing in full is fixed */
 } fitting;
 
 static double over(const fitting *f)
 {
-    return over_bytes(f->p, f->flights, f->group, f->share);
+    return over_bytes(f->p, f->flights, f->stage, f->share);
 }
 
 static void reset(const fitting *f, const int *full)
 {
-    for (int i = 0; i < f->group->places; i++) {
-        int place = f->group->place[i];
+    for (int i = 0; i < f->p->shape.chunks; i++) {
+        int place = calc_balance_place_of(&f->p->shape, f->stage, i);
         calc_balance_share *x = &f->share[place];
         memset(x->selective, 0, sizeof x->selective);
         memset(x->full, 0, sizeof x->full);
         if (full != NULL) {
-            int left = full[f->p->stage[calc_balance_stage_of(&f->p->shape, place)].chip];
+            int left = full[f->p->stage[f->stage].chip];
             x->full[0] = left < x->layers[0] ? left : x->layers[0];
             left -= x->full[0];
             x->full[1] = left < x->layers[1] ? left : x->layers[1];
@@ -293,7 +300,7 @@ static void reset(const fitting *f, const int *full)
     }
 }
 
-/* A change to try: a place of the group, a kind, and the new treatment of one of its layers. */
+/* A change to try: a place of the stage, a kind, and the new treatment of one of its layers. */
 typedef struct change {
     int place, kind;
     calc_balance_recompute what;
@@ -301,13 +308,13 @@ typedef struct change {
 
 static int changes(const fitting *f)
 {
-    return f->group->places * CALC_BALANCE_KINDS * 2;
+    return (int)f->p->shape.chunks * CALC_BALANCE_KINDS * 2;
 }
 
 static change change_of(const fitting *f, int i)
 {
     return (change){
-        .place = f->group->place[i / (2 * CALC_BALANCE_KINDS)],
+        .place = calc_balance_place_of(&f->p->shape, f->stage, i / (2 * CALC_BALANCE_KINDS)),
         .kind = i / 2 % CALC_BALANCE_KINDS,
         .what = i % 2 == 0 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE,
     };
@@ -321,8 +328,7 @@ static bool make(const fitting *f, change c, int by)
 
 static double takes_s(const fitting *f, change c)
 {
-    int stage = calc_balance_stage_of(&f->p->shape, c.place);
-    return f->p->layer[f->p->stage[stage].chip][c.kind].again_s[c.what];
+    return f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
 }
 
 /* Find the change that saves most memory for its time; return whether one saves anything. */
@@ -375,9 +381,9 @@ static bool undo(const fitting *f)
 }
 
 double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flights *flights,
-                        const calc_balance_group *group, calc_balance_share *share, const int *full)
+                        int stage, calc_balance_share *share, const int *full)
 {
-    fitting f = {p, flights, group, share, full != NULL};
+    fitting f = {p, flights, stage, share, full != NULL};
     reset(&f, full);
     while (over(&f) > 0 && add(&f)) {
     }

@@ -3,14 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "balance/chunks.h"
+#include "balance/from_layout.h"
 #include "model/operators/processor.h"
-
-#define _POSIX_C_SOURCE 200809L
-
-#include <math.h>
-#include <time.h>
 
 enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
 
@@ -97,6 +94,41 @@ static bool fewer_first(const int *a, const int *b, int stages)
     return a[s] < b[s];
 }
 
+static void shares(const calc_balance_line *l, const int *layers, calc_balance_share *out)
+{
+    int from = 0;
+    for (int s = 0; s < l->stages; s++) {
+        out[s] = calc_balance_line_choice(l, s, from, layers[s]).share;
+        from += layers[s];
+    }
+}
+
+/* At least what a division takes if more of its layers recompute, by which they hide more of the
+ * reduction: they are on the stage where that is longest, if it is to be shorter. */
+static double hidden_s(calc_balance_line *l, calc_balance_share *share)
+{
+    const calc_balance_problem *p = l->problem;
+    calc_balance_room room = {NULL, 0};
+    double most_s = -1;
+    int at = 0;
+    for (int s = 0; s < l->stages; s++) {
+        double reduction_s = calc_balance_end_of(p->chip, p, share, s).reduction_s;
+        at = reduction_s > most_s ? s : at;
+        most_s = calc_max(most_s, reduction_s);
+    }
+    int kind = share[at].full[0] < share[at].layers[0] ? 0 : 1;
+    if (!p->may_full || p->alike_on_chip || share[at].full[kind] == share[at].layers[kind]) {
+        return INFINITY;
+    }
+    share[at].full[kind]++;
+    double step_s = calc_balance_step_s(p, share, &room);
+    free(room.bytes);
+    for (int s = 0; s < l->stages; s++) {
+        memcpy(share[s].full, share[s].layers, sizeof share[s].full);
+    }
+    return calc_balance_score_s(p, share, calc_max(0, step_s));
+}
+
 /* Take a division if it is better. @return whether it is */
 static bool balance_best_try(calc_balance_best *x, calc_balance_line *l, calc_balance_effort *e,
                              const int *layers)
@@ -104,6 +136,12 @@ static bool balance_best_try(calc_balance_best *x, calc_balance_line *l, calc_ba
     double step_s = calc_balance_line_s(l, layers);
     if (step_s == INFINITY) {
         return false;
+    }
+    if (l->problem->chip) {
+        calc_balance_share share[CALC_BALANCE_STAGES];
+        shares(l, layers, share);
+        step_s = calc_balance_score_s(l->problem, share, step_s);
+        x->open_s = calc_min(x->open_s, calc_min(step_s, hidden_s(l, share)));
     }
     calc_balance_effort_evaluation(e);
     if (x->any && step_s > x->step_s * (1 + BRANCH_SAME)) {
@@ -201,10 +239,13 @@ static size_t grow(tree *t, int stage, int from, const calc_balance_before *befo
 {
     calc_balance_line *l = t->line;
     size_t count = 0;
-    for (int n = l->least; n <= l->most && from + n <= l->layers; n++) {
+    for (int n = l->least[stage]; n <= l->most && from + n <= l->layers; n++) {
         calc_balance_option o = calc_balance_line_option(l, stage, from, n);
-        if (!o.fits || o.terms.at_s[0] > t->best->step_s) {
+        if (o.fits ? o.terms.at_s[0] > t->best->step_s : l->grows) {
             break;
+        }
+        if (!o.fits) {
+            continue;
         }
         child c = {.layers = n, .before = calc_balance_before_on(before, &o.terms)};
         c.least_s = calc_balance_bound_behind(t->bound, stage + 1, from + n, &c.before);
@@ -456,7 +497,6 @@ static calc_status balance_alike(calc_balance_line *l, calc_balance_effort *e,
 /* Steps simulated, if the options do not say how many: those with chunks take longer. */
 enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
-/* Relative difference that summing in another order may cause. */
 /* ---- One chunk per stage ----------------------------------------------------------------------*/
 
 static void any(calc_balance_range *full)
@@ -507,22 +547,12 @@ static void miss(calc_balance_line *l, calc_balance_solution *out)
     }
 }
 
-static void take(calc_balance_line *l, const calc_balance_best *best, calc_balance_solution *out)
-{
-    calc_balance_line_limit(l, best->full, 0);
-    int from = 0;
-    for (int s = 0; s < l->stages; s++) {
-        out->share[s] = calc_balance_line_choice(l, s, from, best->layers[s]).share;
-        from += best->layers[s];
-    }
-}
-
 static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort *e,
                               calc_balance_solution *out)
 {
     calc_balance_line l;
     calc_status status = calc_balance_line_begin(&l, p);
-    calc_balance_best best = {0};
+    calc_balance_best best = {.open_s = INFINITY};
     double least_s = INFINITY;
     if (status == CALC_OK) {
         status = p->alike_on_chip ? balance_alike(&l, e, &best, &least_s)
@@ -532,9 +562,10 @@ static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort
         status = CALC_ERR_NOMEM;
     }
     out->feasible = best.any;
-    out->bound_s = least_s;
+    out->bound_s = calc_min(least_s, best.open_s);
     if (status == CALC_OK && best.any) {
-        take(&l, &best, out);
+        calc_balance_line_limit(&l, best.full, 0);
+        shares(&l, best.layers, out->share);
     } else if (status == CALC_OK) {
         miss(&l, out);
     }
@@ -559,10 +590,11 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
         status = calc_balance_evaluate(p, out->share, &out->answer);
     }
     out->evaluations = e.evaluations;
-    double step_s = out->feasible ? out->answer.step_s : INFINITY;
-    if (out->bound_s >= step_s * (1 - SAME)) {
-        out->bound_s = step_s;
+    out->score_s =
+        out->feasible ? calc_balance_score_s(p, out->share, out->answer.step_s) : INFINITY;
+    if (out->bound_s >= out->score_s * (1 - SAME)) {
+        out->bound_s = out->score_s;
     }
-    out->proven = out->bound_s >= calc_balance_effort_goal_s(&e, step_s);
+    out->proven = out->bound_s >= calc_balance_effort_goal_s(&e, out->score_s);
     return status;
 }

@@ -20,7 +20,8 @@ typedef struct calc_balance_solution {
     bool proven; /**< no division is shorter by more than the gap asked for; or none fits */
     calc_balance_share share[CALC_BALANCE_PLACES];
     calc_balance_answer answer;
-    double bound_s; /**< no division takes less */
+    double score_s; /**< calc_balance_score_s() */
+    double bound_s; /**< no division's is less */
     int64_t evaluations;
     /** If none is feasible: the stage that lacks most memory in the division that lacks least, and
      *  its need; -1 if the layers cannot be divided with any memory. */
@@ -65,6 +66,7 @@ typedef struct calc_balance_best {
     int layers[CALC_BALANCE_STAGES];
     calc_balance_range full[CALC_BALANCE_CHIPS]; /**< limits under which it was found */
     double step_s, most_bytes;
+    double open_s; /**< those tried take no less, whatever else of them recomputes */
 } calc_balance_best;
 
 #endif

@@ -1,5 +1,4 @@
-/** @file solver.h  Solvers of mixed-integer programs: GLPK, which is linked, and HiGHS, if there is
- *  a command of this name. */
+/** @file solver.h  GLPK, a solver of mixed-integer programs. */
 #ifndef CALC_BALANCE_SOLVER_H
 #define CALC_BALANCE_SOLVER_H
 
@@ -31,27 +30,21 @@ typedef struct calc_solver_result {
 /** Solve.
  *  @param options  NULL: none
  *  @param out      on CALC_OK to be freed; else empty
- *  @return CALC_OK, whatever the outcome; CALC_ERR_NOMEM; CALC_ERR_RULE if the solver gave up, or
- *  with HiGHS CALC_ERR_NOT_FOUND without the command and CALC_ERR_IO if its files failed, with an
- *  error that says why */
-typedef calc_status calc_solver_solve(const calc_milp *milp, const calc_solver_options *options,
-                                      calc_solver_result *out, calc_errors *errors);
-CALC_MUST_USE calc_solver_solve calc_solver_glpk;
-
-/** The command `highs` of the PATH is run on a temporary file, without a shell. */
-CALC_MUST_USE calc_solver_solve calc_solver_highs;
+ *  @return CALC_OK, whatever the outcome; CALC_ERR_NOMEM; CALC_ERR_RULE if the solver gave up, with
+ *  an error that says why */
+CALC_MUST_USE calc_status calc_solver_glpk(const calc_milp *milp,
+                                           const calc_solver_options *options,
+                                           calc_solver_result *out, calc_errors *errors);
 
 void calc_solver_free(calc_solver_result *result);
 
-/** Divide the layers by a solver instead of the search of solve.h, with the same answer. The number
+/** Divide the layers by GLPK instead of the search of solve.h, with the same answer. The number
  *  of evaluations in `options` is ignored; `evaluations`, `stage` and `needs_bytes` of the answer
  *  are 0, -1 and 0. Solvers tolerate small excesses of memory: where one occurs, the limit is
  *  lowered by 1e-4, and the answer is then not proven.
- *  @param solve  calc_solver_glpk or calc_solver_highs
  *  @param options  NULL: none
  *  @return as calc_milp_build() and the solver */
 CALC_MUST_USE calc_status calc_solver_divide(const calc_balance_problem *problem,
-                                             calc_solver_solve *solve,
                                              const calc_balance_options *options,
                                              calc_balance_solution *out, calc_errors *errors);
 

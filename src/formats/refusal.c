@@ -121,13 +121,13 @@ static bool runs_on(const calc_framework *framework, const calc_system *system)
            framework->platforms >> system->platform & 1;
 }
 
-bool calc_export_recomputes_by_stage(const calc_system *system)
+bool calc_export_says(const calc_system *system, calc_how how)
 {
     bool told = false;
     for (size_t i = 0; calc_framework_list[i] && !told; i++) {
         const calc_framework *f = calc_framework_list[i];
         for (size_t k = 0; k < f->count && !told && runs_on(f, system); k++) {
-            told = f->rows[k].how == CALC_HOW_RECOMPUTED;
+            told = f->rows[k].how == how;
         }
     }
     return told;

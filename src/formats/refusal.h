@@ -31,9 +31,10 @@ CALC_MUST_USE calc_status calc_export_runs(const calc_framework *framework, cons
 CALC_MUST_USE calc_status calc_export_starter(const calc_app *app, const calc_system *system,
                                               const calc_exec *exec, const char **name);
 
-/** Whether a framework for the system has a setting for the number of recomputed blocks of each
- *  stage. */
-bool calc_export_recomputes_by_stage(const calc_system *system);
+/** Whether a framework for the system has a setting of such a form: CALC_HOW_RECOMPUTED for the
+ *  number of recomputed blocks of each stage, CALC_HOW_STAGES for their blocks, even if an end of
+ *  the model stands alone. */
+bool calc_export_says(const calc_system *system, calc_how how);
 
 /** Whether there is one. Where no framework known here trains, or serves, on the platform of the
  *  system at all, or a part of the weights is frozen, nobody's rules refuse the layout: true. */

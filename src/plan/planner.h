@@ -44,6 +44,7 @@ typedef struct calc_planner {
     const calc_exec *only; /**< balance this layout alone; NULL: all of the space */
     bool keep_order;       /**< chips stand along the pipeline only in the given order */
     bool recompute;        /**< stages may recompute layers */
+    bool ends_alone; /**< the first and the last chunk may have the embedding and the head alone */
     bool alike_on_chip;    /**< stages on one chip recompute the same number of layers */
     double join_latency_s; /**< of messages between different chips */
     size_t top;            /**< how many to find */

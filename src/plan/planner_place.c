@@ -102,11 +102,6 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
 {
     int of_stage[CALC_BALANCE_STAGES];
     int stage = 0;
-    if (l->none.pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
-        l->none.pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
-        return "under ZB-V or DualPipeV has both ends of the model on its stages, which a list of "
-               "stages does not say";
-    }
     for (int i = 0; i < place->kinds; i++) {
         chip[i] = l->chip[place->chip[i]];
         if (!l->legal[place->chip[i]]) {
@@ -121,6 +116,8 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
         return why;
     }
     out->alike_on_chip = planner->alike_on_chip;
+    out->spread = true;
+    out->ends_alone = planner->ends_alone && planner->app->vocab_size > 0;
     int stages = (int)out->shape.stages;
     for (int at = 0; at < stages * out->shape.chunks; at++) {
         int here = of_stage[calc_balance_stage_of(&out->shape, at)];
@@ -252,7 +249,7 @@ static double most_layers(const calc_balance_problem *p, const water *w, double 
 {
     const calc_balance_stage *s = &p->stage[stage];
     double flight = least_in_flight(p, stage);
-    double room = s->limit_bytes - s->fixed_bytes;
+    double room = s->limit_bytes - calc_balance_least_once_bytes(p, stage);
     double each = w->held_bytes + flight * w->flight_bytes; /* without recomputation */
     double spared = flight * w->spared_bytes;
     double n = rest_s / unit_s;
@@ -279,7 +276,7 @@ static double fixed_s(const calc_balance_problem *p, int stage)
     for (int64_t chunk = 0; chunk < p->shape.chunks; chunk++) {
         const calc_balance_place *at =
             &p->place[calc_balance_place_of(&p->shape, stage, (int)chunk)];
-        s += at->fw_s + at->agrad_s + at->wgrad_s;
+        s += at->fw_s + at->agrad_s + fmin(0, at->again_s) + at->wgrad_s;
     }
     return s;
 }
@@ -337,6 +334,7 @@ static known known_of(const calc_balance_problem *p)
     for (int place = 0; place < p->shape.stages * p->shape.chunks; place++) {
         const calc_balance_place *at = &p->place[place];
         double all_s = at->fw_s + at->agrad_s + at->wgrad_s;
+        all_s += fmin(0, at->again_s);
         k.forward = all_s > 0 ? fmax(k.forward, at->fw_s / all_s) : k.forward;
     }
     k.step_s *= p->least_layers;
@@ -352,7 +350,8 @@ static double allowed_s(const calc_balance_problem *p, const known *k, int stage
 {
     double m = (double)p->shape.microbatches;
     double later = (double)(p->shape.stages - 1 - stage);
-    double first_s = (step_s - stage * k->step_s) / m;
+    int before = stage - (p->ends_alone && stage > 0);
+    double first_s = (step_s - before * k->step_s) / m;
     double rest = m - 1 - later * k->forward;
     return k->line && rest > 0 ? fmin(first_s, (step_s - k->sum_s) / rest) : first_s;
 }
@@ -414,7 +413,11 @@ enum { QUICK = 12 /* divisions of a first look */ };
 #define NEAR_LINE 1.005
 #define NEAR_CHUNKS 1.03
 
-/* Optimality gap that a line may keep while layouts are compared, as a share of the step. */
+/* Relative difference up to which a step planned and one run are the same. */
+#define SAME 1e-6
+
+/* Optimality gap that a line may keep while layouts are compared, and difference that counts as
+ * none, as shares of the step. */
 #define CLOSE 2e-4
 
 /* Lower the limit of every stage by what it lacks, by more with every attempt. */
@@ -452,6 +455,88 @@ static bool judge(const calc_planner *planner, const calc_planner_place *place,
     return true;
 }
 
+/* ---- The last search ------------------------------------------------------------------------- */
+
+/* Layers of every place, and how many recompute if it has as many. */
+typedef struct division {
+    int layers[CALC_BALANCE_PLACES], again[CALC_BALANCE_PLACES];
+} division;
+
+/* Move a layer, or with from = to none; `more` layers recompute there, and on a chip whose stages
+ * are alike. @return whether there is such a division */
+static bool change(const calc_balance_problem *p, division *d, int from, int to, int more)
+{
+    int places = (int)(p->shape.stages * p->shape.chunks);
+    int chip = p->stage[calc_balance_stage_of(&p->shape, to)].chip;
+    d->layers[from]--;
+    d->layers[to]++;
+    for (int i = 0; i < places; i++) {
+        bool here = p->stage[calc_balance_stage_of(&p->shape, i)].chip == chip;
+        d->again[i] += i == to || (p->alike_on_chip && here) ? more : 0;
+    }
+    return d->layers[from] >= calc_balance_least_of(p, from) && d->again[to] >= 0 &&
+           (more <= 0 || (p->may_full && d->again[to] <= d->layers[to]));
+}
+
+static void lay(const calc_balance_problem *p, const division *d, calc_balance_share *share)
+{
+    int dense = p->layers[0];
+    for (int i = 0; i < p->shape.stages * p->shape.chunks; i++) {
+        calc_balance_share *x = &share[i];
+        int again = d->again[i] < d->layers[i] ? d->again[i] : d->layers[i];
+        *x = (calc_balance_share){{0}, {0}, {0}};
+        x->layers[0] = d->layers[i] < dense ? d->layers[i] : dense;
+        x->layers[1] = d->layers[i] - x->layers[0];
+        x->full[0] = again < x->layers[0] ? again : x->layers[0];
+        x->full[1] = again - x->full[0];
+        dense -= x->layers[0];
+    }
+}
+
+/* Improve what was found by single moves: of a layer, or of one that recomputes. calc_run() judges.
+ */
+static void refine(const calc_planner *planner, const calc_balance_options *effort,
+                   calc_planner_bench *b, calc_planner_found *f)
+{
+    const calc_balance_problem *p = &b->problem;
+    int places = (int)(p->shape.stages * p->shape.chunks);
+    calc_planner_found tried = *f;
+    division best;
+    for (int i = 0; i < places; i++) {
+        const calc_balance_share *x = &b->solution.share[i];
+        best.layers[i] = x->layers[0] + x->layers[1];
+        best.again[i] = x->full[0] + x->full[1];
+    }
+    for (int i = 0; i < places && p->alike_on_chip; i++) { /* the number, where a stage has it */
+        for (int k = 0; k < places; k++) {
+            bool here = p->stage[calc_balance_stage_of(&p->shape, i)].chip ==
+                        p->stage[calc_balance_stage_of(&p->shape, k)].chip;
+            best.again[i] = here && best.again[k] > best.again[i] ? best.again[k] : best.again[i];
+        }
+    }
+    int64_t runs = 0;
+    int all = 3 * places * places;
+    for (int i = 0, idle = 0; idle < all && runs < effort->evaluations; i = (i + 1) % all, idle++) {
+        division d = best;
+        if (!change(p, &d, i / 3 / places, i / 3 % places, i % 3 - 1)) {
+            continue;
+        }
+        if (effort->stop && effort->stop(effort->context)) {
+            return;
+        }
+        lay(p, &d, b->solution.share);
+        runs++;
+        if (judge(planner, &f->place, b, &tried) && tried.stats.verdict == CALC_VERDICT_OK &&
+            tried.stats.total_time < f->stats.total_time) {
+            *f = tried;
+            best = d;
+            idle = 0;
+        }
+    }
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
 /* A short search comes first: only divisions that are nearly quick enough are improved.
  */
 static calc_planner_outcome solve(const calc_balance_options *effort, double limit_s,
@@ -472,7 +557,11 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
         f->proven = s->proven && f->rounds == 0;
         f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
         if (f->rounds == 0) { /* bounds under tightened limits do not hold in general */
-            f->bound_s = fmax(f->bound_s, f->planned_s * s->bound_s / s->answer.step_s);
+            double each = 0;  /* of a second of the pipeline, with what grows with it */
+            for (int i = 0; i < b->problem.chips; i++) {
+                each = fmax(each, 1 + b->chip[i].full->terms.growth);
+            }
+            f->bound_s = fmax(f->bound_s, f->planned_s - (s->score_s - s->bound_s) * each);
         }
         if (f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
             return CALC_PLANNER_SLOWER;
@@ -496,6 +585,8 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     if (reason) {
         return CALC_PLANNER_UNBALANCED;
     }
+    b->problem.chip = b->chip;
+    b->problem.least_end_s = calc_balance_least_end_s(b->chip, &b->problem);
     f->base = *exec;
     f->place = *place;
     f->bound_s = calc_planner_bound_s(b->chip, &b->problem);
@@ -511,9 +602,15 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
             return CALC_PLANNER_UNBALANCED;
         }
         if (f->stats.verdict == CALC_VERDICT_OK) {
-            /* The head of the problem gathers again; in a stage that recomputes it does not.
-             */
-            f->bound_s = fmin(f->bound_s, f->stats.total_time);
+            double differs_s = fabs(f->planned_s - f->stats.total_time);
+            bool line = b->problem.shape.chunks == 1;
+            f->proven = f->proven && differs_s <= CLOSE * f->planned_s;
+            if (differs_s > SAME * f->planned_s || (!f->proven && line && limit_s == INFINITY)) {
+                refine(planner, effort, b, f);
+            }
+            /* Other divisions may be quicker than planned, too. */
+            f->bound_s = fmin(f->bound_s, f->stats.total_time) -
+                         (f->planned_s > f->stats.total_time ? differs_s : 0);
             return f->stats.total_time < limit_s ? CALC_PLANNER_FOUND : CALC_PLANNER_SLOWER;
         }
         if (f->stats.verdict != CALC_VERDICT_MEM1_CAPACITY) {

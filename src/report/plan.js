@@ -42,7 +42,7 @@ function planWhy() {
     words.push("There is room for ", bold(bytes(roomOf(rows[0]))), " more. ");
   }
   if (layered && plan.uniform_layers && planned.layers.length > 1) words.push(`Of layers that are all alike the best are ${plan.uniform_layers}. `);
-  const bound = planned.proven && !layered ? 0 : Math.max(0, 1 - (layered ? plan.bound_time : planned.bound_time) / planned.stats.total_time);
+  const bound = Math.max(0, 1 - (layered ? plan.bound_time : planned.bound_time) / planned.stats.total_time);
   words.push(`No ${layered ? "list of layers" : "division of this layout"} is quicker by more than `, bold(share(bound)), ".");
   if (!plan.complete) words.push(" The search was stopped early: there may be better layouts.");
   return words;

@@ -35,7 +35,7 @@ static void pose(int stages, int chunks, int64_t microbatches)
     for (int s = 0; s < stages; s++) {
         problem.stage[s].limit_bytes = 52914.0 * 16 / stages * (chunks > 1 ? 1.25 : 1);
     }
-    problem.place[stages * chunks - 1] = (calc_balance_place){1.5, 2.7585, 0, 0};
+    problem.place[stages * chunks - 1] = (calc_balance_place){.fw_s = 1.5, .agrad_s = 2.7585};
 }
 
 static void measure(const char *name)

@@ -81,7 +81,8 @@ void balance_pose_stages(bool round)
     for (int place = 0; place < stages * problem.shape.chunks; place++) {
         bool end = place == 0 || place == stages * problem.shape.chunks - 1;
         double end_s = end ? amount(round, 0, 2) : 0.125;
-        problem.place[place] = (calc_balance_place){end_s, 2 * end_s, 0, 0.25};
+        problem.place[place] =
+            (calc_balance_place){.fw_s = end_s, .agrad_s = 2 * end_s, .flight_bytes = 0.25};
     }
 }
 

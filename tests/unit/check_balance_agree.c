@@ -112,8 +112,10 @@ static void choose_problem(calc_rng *rng)
         problem.stage[stage].working_bytes = once_in(rng, 2) ? cost(rng, 20) : 0;
     }
     for (int place = 0; place < places(); place++) {
-        problem.place[place] = (calc_balance_place){
-            cost(rng, 2), cost(rng, 2), once_in(rng, 2) ? cost(rng, 2) : 0, cost(rng, 3)};
+        problem.place[place] = (calc_balance_place){.fw_s = cost(rng, 2),
+                                                    .agrad_s = cost(rng, 2),
+                                                    .wgrad_s = once_in(rng, 2) ? cost(rng, 2) : 0,
+                                                    .flight_bytes = cost(rng, 3)};
     }
     choose_limits(rng);
     /* Any unit of time will do. */

@@ -210,8 +210,7 @@ CALC_TEST(so_do_given_ends_few_recomputed_layers_and_other_schedules)
     ck_assert_int_eq(check_all(c), 5);
     ck_assert_double_gt(base.links.tied_s, 0);
     static const calc_pipeline_schedule others[] = {
-        CALC_PIPELINE_SCHEDULE_GPIPE, CALC_PIPELINE_SCHEDULE_ZB_H1, CALC_PIPELINE_SCHEDULE_ZB_H2,
-        CALC_PIPELINE_SCHEDULE_ZB_V, CALC_PIPELINE_SCHEDULE_DUALPIPE_V};
+        CALC_PIPELINE_SCHEDULE_GPIPE, CALC_PIPELINE_SCHEDULE_ZB_H1, CALC_PIPELINE_SCHEDULE_ZB_H2};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         c.exec.pipeline_schedule = others[i];
         c.exec.batch_size = 128 * 32;

@@ -129,7 +129,7 @@ static calc_status solve_program(calc_errors *errors)
 {
     calc_balance_problem problem = balance_problem(&balance_cases[3]);
     static calc_balance_solution solution;
-    return calc_solver_divide(&problem, calc_solver_glpk, NULL, &solution, errors);
+    return calc_solver_divide(&problem, NULL, &solution, errors);
 }
 
 static const struct {

@@ -26,7 +26,8 @@ static const char *const offs[] = {"0", "1", NULL};
     X(TYPES, "--num_layertype", "N", WHOLE, .lo = 1, .hi = CALC_GALVATRON_TYPES, .preset = "1",    \
       .doc = "types of layers")                                                                    \
     X(HIDDEN, "--hidden_size_list", "N[,N]...", TEXT, .needed = true, .doc = "width of each type") \
-    X(LAYERS, "--layernum_list", "N[,N]...", TEXT, .needed = true, .doc = "layers of each type")   \
+    X(LAYERS, "--layernum_list", "N[,N]...", TEXT, .also = "--layer_num_list", .needed = true,     \
+      .doc = "layers of each type")                                                                \
     X(SEQ, "--seqlen_list", "N[,N]...", TEXT, .needed = true, .doc = "tokens of a sequence")       \
     X(PROFILED, "--profile_gpu_num", "N", WHOLE, .lo = 1, .hi = 65536,                             \
       .doc = "GPUs of the profiles; those of --world_size")                                        \

@@ -76,19 +76,11 @@ static calc_status solve_once(calc_taylor_job *j, calc_errors *errors)
 {
     const calc_balance_options options = {.time_limit_s = j->time_limit_s};
     calc_taylor_problem(&j->ask, &j->ratios, &j->memory, &j->problem);
-    if (j->solver == CALC_TAYLOR_SOLVER_CALC) {
+    if (j->solver != CALC_TAYLOR_SOLVER_GLPK) {
+        j->solver = CALC_TAYLOR_SOLVER_CALC;
         return calc_balance_solve(&j->problem, &options, &j->solution);
     }
-    calc_solver_solve *solve =
-        j->solver == CALC_TAYLOR_SOLVER_GLPK ? calc_solver_glpk : calc_solver_highs;
-    calc_errors before = *errors;
-    calc_status status = calc_solver_divide(&j->problem, solve, &options, &j->solution, errors);
-    if (status == CALC_ERR_NOT_FOUND) { /* a planner with this default would not stop here */
-        *errors = before;
-        j->solver = CALC_TAYLOR_SOLVER_CALC;
-        status = calc_balance_solve(&j->problem, &options, &j->solution);
-    }
-    return status;
+    return calc_solver_divide(&j->problem, &options, &j->solution, errors);
 }
 
 /* Compares the peaks by calc's model with the limit. Fills the largest excess of each end. @return
@@ -146,7 +138,7 @@ static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
 void calc_taylor_tell_solver(const calc_taylor_job *j, calc_taylor_solver wanted)
 {
     if (j->solver != wanted) {
-        calc_say("no command \"highs\" in the folders of PATH: by calc's own search\n");
+        calc_say("HIGHS is not run: by calc's own search\n");
     }
 }
 

@@ -19,8 +19,7 @@
     X(MINDFORMERS, "-mindformers", "PATH", TEXT, .unused = true,                                   \
       .doc = "no effect: nothing is run")                                                          \
     X(SOLVER, "-solver_name", "NAME", TEXT, .also = "-solver", .preset = "calc",                   \
-      .choices = calc_taylor_solvers,                                                              \
-      .doc = "calc's own search, GLPK, or the command highs; without such a command calc's")       \
+      .choices = calc_taylor_solvers, .doc = "calc's own search, or GLPK; HIGHS is calc's")        \
     X(DENSE, "-layer_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "0.33",                    \
       .doc = "forward time of a dense layer, in layers with experts")                              \
     X(BACKWARD, "-b_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "2.0",                      \
@@ -29,7 +28,7 @@
       .doc = "head and loss, in forwards of a layer")                                              \
     X(AGAIN, "-ra_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "1",                          \
       .doc = "extra forward passes of a layer that recomputes")                                    \
-    X(TIME, "-t", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e9,                                       \
+    X(TIME, "-t", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e19,                                      \
       .doc = "time limit of the solver; without it none")                                          \
     X(DRYRUN, "-dryrun", "YES|NO", BOOL, .preset = "yes",                                          \
       .doc = "yes: memory by calc's model, which memory_info is filled with; no: by memory_info, " \

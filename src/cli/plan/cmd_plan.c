@@ -14,7 +14,7 @@
 
 const char *const calc_plan_recompute[] = {"stage", "chip", "none", NULL};
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
-const char *const calc_plan_solvers[] = {"glpk", "highs", NULL};
+const char *const calc_plan_solvers[] = {"glpk", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),

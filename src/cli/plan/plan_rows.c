@@ -127,7 +127,7 @@ calc_exec calc_plan_rows_named(const calc_plan_task *t, const calc_planner_found
 {
     calc_exec e = f->exec;
     calc_stage_list *list = &e.stages;
-    if (t->chips > 1 && list->count == 0) {
+    if (!t->listed && list->count == 0) {
         list->count = 1;
         list->run[0] = (calc_stage_run){(int16_t)e.pipeline_par,
                                         CALC_STAGE_AS_EXEC,
@@ -136,7 +136,7 @@ calc_exec calc_plan_rows_named(const calc_plan_task *t, const calc_planner_found
                                         0,
                                         0};
     }
-    for (int32_t i = 0; i < list->count && t->chips > 1; i++) {
+    for (int32_t i = 0; i < list->count && !t->listed; i++) {
         uint8_t *chip = &list->run[i].chip;
         *chip = *chip > 0 ? *chip : (uint8_t)calc_stage_list_chip(list, t->chip[f->chip].name);
     }

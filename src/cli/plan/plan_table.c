@@ -303,8 +303,7 @@ static void write_best(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_plan_table_stages(out, t, f);
     write_even(out, t, f);
     write_more_memory(out, t, f);
-    calc_plan_table_gap(out, f, f->proven ? 0 : 1 - f->bound_s / f->stats.total_time,
-                        "division of this layout");
+    calc_plan_table_gap(out, f, 1 - f->bound_s / f->stats.total_time, "division of this layout");
 }
 
 void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)

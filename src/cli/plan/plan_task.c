@@ -176,12 +176,15 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
 }
 
 /* A plan that no framework can run is of little use. */
-static void take_alike(calc_plan_task *t)
+static void take_runnable(calc_plan_task *t)
 {
     const char *how = calc_opt_value(t->args, CALC_PLAN_OPT_RECOMPUTE);
     bool told = true;
+    t->planner.ends_alone = true;
     for (int i = 0; i < t->chips; i++) {
-        told = told && calc_export_recomputes_by_stage(&t->chip[i].system);
+        const calc_system *system = &t->chip[i].system;
+        told = told && calc_export_says(system, CALC_HOW_RECOMPUTED);
+        t->planner.ends_alone = t->planner.ends_alone && calc_export_says(system, CALC_HOW_STAGES);
     }
     t->planner.alike_on_chip = how ? strcmp(how, "chip") == 0 : !told;
 }
@@ -314,7 +317,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->planner.runs = calc_plan_rows_runs;
     t->planner.runs_context = t;
     t->planner.curve = true;
-    take_alike(t);
+    take_runnable(t);
     calc_plan_room_take(t);
     return calc_errors_first(errors);
 }

@@ -52,7 +52,7 @@
       .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \
       .doc = "let a solver of mixed-integer programs divide the layers of the best layout, too, "  \
-             "and compare: glpk, or highs if that command is there",                               \
+             "and compare: glpk",                                                                  \
       .choices = calc_plan_solvers)                                                                \
     X(MPS, "mps", "FILE",                                                                          \
       .doc = "write that program as an MPS file, and the meaning of its names to FILE.names.csv")

@@ -357,9 +357,7 @@ calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task *t,
                           &limit_s);
     const calc_balance_options options = {.time_limit_s = limit_s};
     const calc_balance_options search = {.evaluations = 0};
-    calc_status status = calc_solver_divide(
-        &b->problem, strcmp(name, "glpk") == 0 ? calc_solver_glpk : calc_solver_highs, &options,
-        solved, errors);
+    calc_status status = calc_solver_divide(&b->problem, &options, solved, errors);
     if (status == CALC_OK && calc_balance_solve(&b->problem, &search, &b->solution) == CALC_OK) {
         calc_output_printf(out, "The pipeline by the search: %s%s; ",
                            calc_human_seconds(b->solution.answer.step_s, own),

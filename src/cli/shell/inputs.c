@@ -353,9 +353,33 @@ bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
     return some;
 }
 
-calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CALC_INPUTS],
+/* Arguments APP EXE, of an execution that names the systems of its stages: SYS is the first of
+ * them, and the others stay as they are. @param name  filled with that system */
+static void name_system(const char *const given[CALC_INPUTS], const char *argument[CALC_INPUTS],
+                        char name[32])
+{
+    calc_input input = {.text = {0}};
+    calc_exec exec = {0};
+    calc_errors ignored = {0};
+    memcpy(argument, given, CALC_INPUTS * sizeof *argument);
+    if (given[CALC_KIND_SYSTEM] && !given[CALC_KIND_EXEC] &&
+        strcmp(given[CALC_KIND_SYSTEM], "-") != 0 &&
+        calc_is_yes(
+            calc_input_load(&input, CALC_KIND_EXEC, &exec, given[CALC_KIND_SYSTEM], &ignored)) &&
+        exec.stages.count > 0 && exec.stages.run[0].chip > 0) {
+        memcpy(name, exec.stages.name[exec.stages.run[0].chip - 1], 32);
+        argument[CALC_KIND_EXEC] = given[CALC_KIND_SYSTEM];
+        argument[CALC_KIND_SYSTEM] = name;
+    }
+    calc_text_free(&input.text);
+}
+
+calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_INPUTS],
                              const char *const *set, size_t set_count, calc_errors *errors)
 {
+    const char *argument[CALC_INPUTS];
+    char name[32];
+    name_system(given, argument, name);
     void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
     bool fine = true;
     calc_input *layout = &inputs->input[CALC_KIND_EXEC];

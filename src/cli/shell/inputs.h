@@ -99,7 +99,8 @@ void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs);
 void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs);
 
 /** Load all three, apply the assignments in order and check the rules. All errors are collected;
- *  later steps are left out once a step fails. With inputs->complete, argument EXE may be NULL.
+ *  later steps are left out once a step fails. With inputs->complete, argument EXE may be NULL; SYS
+ *  may then be an execution that names the systems of its stages, the first of which is SYS.
  *  @param set  assignments FIELD=VALUE
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,

@@ -4,11 +4,11 @@ plan() {
     "$CALC" plan llama2-70B "$@" --batch 32 --axis tp=4 --axis microbatch_size=1 --axis pipeline_interleaving=1 \
         --set num_blocks=8 --time-limit 1000 --progress none --save-best best.json --out all.json >table.txt
 }
-compare() { # name of the system to run it on
-    "$CALC" run llama2-70B "$1" best.json --set num_blocks=8 --json - >run.json
+compare() { # name of the system to run it on, if any
+    "$CALC" run llama2-70B ${1:+"$1"} best.json --set num_blocks=8 --json - >run.json
     for key in total_time proc_mem_tier1_cap_req; do
         grep -m 1 "\"$key\"" all.json | tr -d ' ,' >planned
-        grep -m 1 "\"$key\"" run.json | tr -d ' ,' | diff planned - && echo "$1: same $key"
+        grep -m 1 "\"$key\"" run.json | tr -d ' ,' | diff planned - && echo "${1:-no system}: same $key"
     done
 }
 plan a800,h800 --chips a800:8,h800:8 --procs 16
@@ -29,3 +29,7 @@ plan a800,h800,h100_sxm,ascend_910b --chips a800:4,h800:4,h100_sxm:4,ascend_910b
 compare a800
 compare h100_sxm
 grep -o '"system": .*\]' best.json
+compare ""
+plan h800 --procs 8
+compare ""
+grep '"stages"' best.json

@@ -1,4 +1,4 @@
-# The solver that Taylor presets is not needed.
+# The solver that Taylor presets is not run.
 cp "$ROOT/tests/cli/taylor/llama.yaml" a.yaml
 mkdir none
 PATH=$PWD/none "$CALC" as taylor balance -yaml a.yaml -solver_name HIGHS --write n -check n > out
