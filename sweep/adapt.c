@@ -2,7 +2,7 @@
 
 #include "model/cost/state.h"
 #include "model/operators/processor.h"
-#include "model/stages/stage_rules.h"
+#include "model/stages/stages.h"
 
 static int64_t zero_of(bool sharding, int64_t zero)
 {

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "show.h"
 #include "spec/amount.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
+#include "spec/value_text.h"
 #include "variants.h"
 
 /* ---- Errors --------------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
-#include "spec/checkpoint_formats.h"
 #include "spec/field.h"
+#include "spec/format.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "spec/serving_engine.h"

@@ -5,8 +5,8 @@
 
 #include "formats/framework.h"
 #include "formats/settings.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { CALC_EXPORT_TEXT = CALC_CHOICE_SET_SIZE /**< bytes of a value */ };
 

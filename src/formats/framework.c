@@ -13,7 +13,7 @@
 #include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 #include "spec/field.h"
-#include "spec/stage_text.h"
+#include "spec/stack.h"
 
 const calc_framework *const calc_framework_list[] = {
 #define FRAMEWORK(table, name, file) &table,

@@ -11,7 +11,6 @@
 #include "formats/plan_stages.h"
 #include "spec/field.h"
 #include "spec/stack.h"
-#include "spec/stage_text.h"
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
+#include "spec/value_text.h"
 
 /* ---- Chunks along the model ------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 #include "io/csv.h"
 
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "io/json_put.h"
 #include "io/json_report.h"
-#include "spec/choice_set.h"
+#include "spec/value_text.h"
 
 /** How often a text says its value, and the value; once, if it says nothing of that.
  *  @param number  the value is one

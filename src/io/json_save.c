@@ -180,7 +180,6 @@ void calc_json_save(calc_output *out, calc_kind kind, const void *object, int in
 }
 
 #include "spec/alias.h"
-#include "spec/field_each.h"
 
 static const char *type_of(const calc_field *field)
 {

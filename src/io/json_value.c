@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "io/utf8.h"
 #include "spec/amount.h"
-#include "spec/choice_set.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
+#include "spec/value_text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,7 +12,6 @@
 #include "random_modern.h"
 #include "sampled.h"
 #include "spec/field.h"
-#include "spec/same.h"
 #include "spec/software.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 120};

@@ -5,9 +5,9 @@
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
+#include "spec/value_text.h"
 
 enum { WORD = 160 };
 

@@ -9,7 +9,7 @@
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
 #include "report/page.h"
-#include "rl/phases.h"
+#include "rl/step.h"
 
 /* The members of a step that are statistics. */
 static const struct {

@@ -10,12 +10,12 @@
 #include "model/operators/encoder.h"
 #include "model/operators/parameters.h"
 #include "model/stages/stages.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/prefill_pool.h"
 #include "spec/stack.h"
 #include "spec/stage_list.h"
+#include "spec/value_text.h"
 
 /* Text of an enumerated field of the execution. */
 static const char *choice(const calc_exec *exec, const char *key)

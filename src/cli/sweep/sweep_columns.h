@@ -3,7 +3,7 @@
 #define CALC_CLI_SWEEP_SWEEP_COLUMNS_H
 
 #include "cli/sweep/sweep_rows.h"
-#include "spec/choice_set.h"
+#include "spec/value_text.h"
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 

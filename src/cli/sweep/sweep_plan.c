@@ -12,8 +12,8 @@
 #include "cli/sweep/sweep_read.h"
 #include "estimate.h"
 #include "spec/absent.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
