@@ -9,17 +9,18 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "show.h"
+#include "objective.h"
 #include "spec/amount.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 #include "spec/value_text.h"
 #include "variants.h"
 
-/* ---- Errors --------------------------------------------------------------------------------- */
+/* Add an error about an item of an axis or its key. @return status
+ * ---- Errors --------------------------------------------------------------------------------- */
 
-calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
-                            calc_status status, const char *hint, const char *fmt, ...)
+static calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
+                                   calc_status status, const char *hint, const char *fmt, ...)
 {
     char pointer[sizeof errors->item->pointer] = "";
     char message[sizeof errors->item->text];

@@ -207,8 +207,13 @@ static const struct {
      "a last resort: --axis optimizer_offload='*'"},
 };
 
-calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
-                              bool last, const char *reason)
+/* Set the values of an axis that nobody set.
+ * @param value   `count` of them; NULL: every legal value
+ * @param last    only the last one that is legal counts
+ * @param reason  why: calc_values.reason
+ * @return CALC_OK or CALC_ERR_NOMEM, only if there are values */
+static calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value,
+                                     size_t count, bool last, const char *reason)
 {
     calc_values *values = &space->axis[axis];
     calc_status status = CALC_OK;
@@ -243,7 +248,9 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
-double calc_defaults_most(const calc_designs_builder *designs, const char *key)
+/* The largest number of a field of the application in any design: from its swept values, or from
+ * the applications. */
+static double calc_defaults_most(const calc_designs_builder *designs, const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
     double most = 0;
@@ -403,6 +410,9 @@ calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *
     return status == CALC_OK ? set_sizes(space, designs, &f) : status;
 }
 
+static CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space,
+                                                       const calc_designs_builder *designs);
+
 calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
                               calc_compat compat)
 {
@@ -487,8 +497,7 @@ static calc_status set_forward(calc_space *space)
 }
 
 /* The same for a field of what is served, of which the execution that is completed may have a
- * value.
- */
+ * value. */
 static calc_status put_served(calc_space *space, calc_axis axis, const int64_t *value, size_t count)
 {
     const calc_field *field = calc_axis_field(axis);
@@ -646,7 +655,8 @@ static calc_status set_serving(calc_space *space, const calc_designs_builder *de
     return status == CALC_OK ? set_pools(space) : status;
 }
 
-calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder *designs)
+/* The part of calc_defaults_set() for layouts that do not train. */
+static calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder *designs)
 {
     calc_status status = CALC_OK;
     if (!calc_space_has(space, CALC_AXIS_training, true)) {

@@ -1,4 +1,3 @@
-/* calc_sweep(): units of work over threads, and one result out of many. */
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -9,12 +8,14 @@
 #include "base/error.h"
 #include "batch.h"
 #include "cell.h"
-#include "census.h"
+#include "estimate.h"
 #include "kernel.h"
 #include "result.h"
 #include "sweep.h"
 #include "units.h"
 #include "worker.h"
+
+/* calc_sweep(): units of work over threads, and one result out of many. */
 
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
@@ -414,4 +415,37 @@ calc_status calc_sweep_count(const calc_space *space, const calc_designs *design
     *out = census.counts;
     calc_census_free(&census);
     return status;
+}
+
+/* Which kernels this machine can run. */
+
+size_t calc_kernel_levels(calc_kernel_level out[4])
+{
+    size_t count = 0;
+    out[count++] = (calc_kernel_level){"generic", &calc_kernel_generic};
+#ifdef CALC_KERNEL_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma")) {
+        out[count++] = (calc_kernel_level){"x86-64-v3", &calc_kernel_v3};
+    }
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd")) {
+        out[count++] = (calc_kernel_level){"x86-64-v4", &calc_kernel_v4};
+    }
+#endif
+    return count;
+}
+
+calc_stage_step calc_kernel_lane_step(const calc_kernel_job *job,
+                                      const calc_kernel_chunking *chunking,
+                                      const calc_stage_links *links, size_t lane, bool least)
+{
+    const calc_stage_terms *common = job->shared;
+    calc_stage_terms t = {0};
+    calc_panel_terms(job->panel, common, common->compat, common->training, lane, &t);
+    double exposed = chunking->overlapped > 0 ? 1 - t.message_hidden : 1;
+    return calc_stage_step_or_less(&t, links, job->schedule, chunking->classes, chunking->item,
+                                   chunking->chunks, exposed, least);
 }

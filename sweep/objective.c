@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "show.h"
 #include "spec/alias.h"
 #include "spec/amount.h"
 #include "spec/field.h"

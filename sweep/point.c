@@ -57,7 +57,8 @@ bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const cal
     return !calc_front_dominates(&group->front, objective, o->objectives);
 }
 
-calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
+/* Whether a point's memory fits: CALC_VERDICT_OK, or which tier is too small. */
+static calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
 {
     if (p->tier1_bytes > w->system->chip.mem1.capacity_bytes) {
         return CALC_VERDICT_MEM1_CAPACITY;

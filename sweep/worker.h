@@ -6,12 +6,12 @@
 
 #include <pthread.h>
 
+#include "bound.h"
 #include "calc.h"
 #include "cell.h"
 #include "condition.h"
 #include "kernel.h"
 #include "legal.h"
-#include "region.h"
 #include "rows.h"
 #include "sheet.h"
 #include "sweep.h"

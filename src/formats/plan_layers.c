@@ -6,9 +6,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/export.h"
-#include "formats/pattern.h"
+#include "formats/framework.h"
+#include "formats/plan.h"
 #include "formats/plan_macros.h"
-#include "formats/plan_stages.h"
 #include "spec/field.h"
 #include "spec/stack.h"
 

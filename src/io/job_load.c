@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json_bind.h"
 #include "io/json_load.h"
-#include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 

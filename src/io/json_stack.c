@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "io/json_bind.h"
-#include "io/json_save.h"
-#include "io/json_value.h"
+#include "io/json_load.h"
+#include "io/json_put.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/stack.h"

@@ -1,9 +1,7 @@
 #include "io/space_load.h"
 
-#include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/json_runs.h"
-#include "io/json_value.h"
 
 #include "spec/field.h"
 

@@ -1,9 +1,7 @@
 #include "io/written.h"
 
-#include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/json_report.h"
-#include "io/json_value.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -249,9 +249,9 @@ static bool is_simple(const calc_layerwise_core *core, const calc_layerwise_used
 }
 
 /* Time of the shortest path through the groups.
- *  @param order  NULL, or [kinds][PICKS]: groups of each kind in the order of that path, -1 behind
+ * @param order  NULL, or [kinds][PICKS]: groups of each kind in the order of that path, -1 behind
  *                the last
- *  @return INFINITY if a kind uses more than CALC_LAYERWISE_PICKS groups */
+ * @return INFINITY if a kind uses more than CALC_LAYERWISE_PICKS groups */
 static double calc_layerwise_path_s(const calc_layerwise_core *core,
                                     const calc_layerwise_used *used,
                                     int (*order)[CALC_LAYERWISE_PICKS])

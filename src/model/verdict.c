@@ -111,7 +111,7 @@ calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, b
 }
 
 /* With a rank_order: the processors do not fit the largest network.
- *  @return whether that is so; text and hint are then filled */
+ * @return whether that is so; text and hint are then filled */
 static bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exec,
                                         calc_reason *reason)
 {
@@ -226,7 +226,7 @@ static bool split_rounds(const calc_exec *e, calc_reason *reason)
 }
 
 /* Blocks do not split over the stages and chunks.
- *  @return whether that is so; text and hint are then filled */
+ * @return whether that is so; text and hint are then filled */
 static bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec,
                                       calc_compat compat, calc_reason *reason)
 {
@@ -261,7 +261,7 @@ static bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec
 }
 
 /* Offload with too few blocks on a stage to alternate between, where they split over the stages.
- *  @return whether that is so; text and hint are then filled */
+ * @return whether that is so; text and hint are then filled */
 static bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec,
                                         calc_compat compat, calc_reason *reason)
 {
@@ -326,7 +326,7 @@ static part largest(const calc_stats *s, double *bytes)
 }
 
 /* The largest part of the fullest stage's memory: "; largest: activations, 63.56 GiB, on stage
- *  0". */
+ * 0". */
 static void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, char text[128])
 {
     static const char *const names[PARTS] = {

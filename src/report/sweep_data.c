@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/remark.h"
 #include "plan/sweep_cloud.h"
 #include "plan/sweep_more.h"
-#include "report/breakdown.h"
-#include "report/changes.h"
+#include "report/run_data.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 
@@ -19,8 +18,9 @@ size_t calc_sweep_spread(size_t i, size_t shown, size_t count)
     return shown < 2 ? 0 : i * (count - 1) / (shown - 1);
 }
 
-void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
-                           uint64_t design)
+/* Write model, machine and swept fields of a design as an object in one line. */
+static void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
+                                  uint64_t design)
 {
     const calc_designs_builder *builder = &study->builder;
     calc_design_parts parts = calc_designs_parts(builder, design);
@@ -36,8 +36,10 @@ void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_stud
     calc_put_close(put);
 }
 
-void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
-                          const calc_sweep_found *found)
+/* Write the parts of the time of a step and of the memory of a processor [s, bytes]: members
+ * "time", "memory1", "memory2" of the open object. */
+static void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
+                                 const calc_sweep_found *found)
 {
     bool ours = study->options.compat == CALC_COMPAT_NONE;
     calc_breakdown_put_time(put, "time", &found->stats);
@@ -97,7 +99,8 @@ void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
     calc_sweep_put_remarks(put, study);
 }
 
-void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
+/* Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
+static void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
 {
     calc_put_count(put, "feasible", (int64_t)c->feasible);
     calc_put_count(put, "filtered", (int64_t)c->filtered);
@@ -423,7 +426,7 @@ static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_s
 }
 
 /* Write the member "cloud": the number of points, the fields in which all agree, and columns of
- *  those in which they differ; among these "sure", calc_sweep_order_sure(), where it is known. */
+ * those in which they differ; among these "sure", calc_sweep_order_sure(), where it is known. */
 static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
                                  const calc_sweep_cloud *cloud)
 {

@@ -38,20 +38,8 @@ void calc_sweep_data_put_axes(calc_put *put, const struct calc_sweep_cloud *clou
 /** Write the member "statistics": the names of those that the page shows. */
 void calc_sweep_data_put_names(calc_put *put);
 
-/** Write model, machine and swept fields of a design as an object in one line. */
-void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
-                           uint64_t design);
-
-/** Write the parts of the time of a step and of the memory of a processor [s, bytes]: members
- *  "time", "memory1", "memory2" of the open object. */
-void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
-                          const calc_sweep_found *found);
-
 /** Write the question as members of the open object: version, models, machines, objectives. */
 void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
-
-/** Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
-void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *counts);
 
 /** Write the question, and front and best; with groups (--per) one of each per group. */
 void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data);

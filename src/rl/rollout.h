@@ -81,8 +81,8 @@ CALC_MUST_USE calc_status calc_rl_rollout_of(const calc_app *app, const calc_sys
                                              calc_rl_rollout *out, calc_errors *errors);
 
 /* Passes over the sequences of a step: the training model of calc_run() on
- *  micro-batches of packed sequences. All sequences are as long as the one whose attention takes
- *  the mean time per token, and as many as have the tokens of the step. */
+ * micro-batches of packed sequences. All sequences are as long as the one whose attention takes
+ * the mean time per token, and as many as have the tokens of the step. */
 
 /** The sequences of a step. */
 typedef struct calc_rl_tokens {

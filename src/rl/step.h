@@ -104,7 +104,7 @@ CALC_MUST_USE calc_status calc_rl_step_of(const calc_rl_case *c, calc_rl_step *o
                                           calc_errors *errors);
 
 /* How long new weights take to the engines: fixed + a tensors + bytes / rate, but no
- *  less than the bytes take on the wire, with the constants of each method fitted to published
+ * less than the bytes take on the wire, with the constants of each method fitted to published
  * times (docs/post-training.md). */
 
 /** What a method takes. */

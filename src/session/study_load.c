@@ -10,7 +10,7 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "defaults.h"
-#include "formats/refusal.h"
+#include "formats/export.h"
 #include "io/software_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -257,6 +257,8 @@ static void take_usual(sources *s)
                    take_top_by);
     }
 }
+
+static size_t calc_study_keep(size_t top);
 
 static void take_options(sources *s)
 {
@@ -644,7 +646,10 @@ double calc_study_amount(const char *text, const char *unit)
     return fine ? number : -1;
 }
 
-size_t calc_study_keep(size_t top)
+/* Number of best layouts a sweep keeps so that `top` different ones can be shown, if there are
+ * that many: eight times `top`, at most 200 more, and at least 80, so that the layout to start
+ * with does not depend on `top`. Above 1,000, none is folded. */
+static size_t calc_study_keep(size_t top)
 {
     enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
     size_t most = top < LEAST ? LEAST : top;

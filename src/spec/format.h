@@ -32,7 +32,7 @@ bool calc_format_is_widened(const calc_strategy *strategy);
 calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise);
 
 /* Number formats that a layout that serves has from the model's
- *  published weights (app.checkpoint). */
+ * published weights (app.checkpoint). */
 
 /** Give a layout that serves the formats that it does not say itself: of the cache, and, unless it
  *  has other weights, those of the weights with the matrices of attention that stay wide. They are

@@ -265,7 +265,7 @@ static void check_schedule(rules *r)
 }
 
 /* Check them; violations are added to `errors`. The sizes must be 1 or more, except those that may
- *  be left out. */
+ * be left out. */
 static void calc_rules_parallel(const calc_app *app, const calc_exec *exec, calc_errors *errors)
 {
     rules r = {app, NULL, exec, errors};
@@ -308,7 +308,7 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size)
 }
 
 /* Add an error if `value`, the field of the execution at `pointer`, does not divide `n`, which
- *  `what` names; the hint lists the divisors of `common`. */
+ * `what` names; the hint lists the divisors of `common`. */
 static void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
                                    const char *what, int64_t n, int64_t common)
 {

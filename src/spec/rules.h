@@ -25,6 +25,6 @@ void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_errors *errors);
 
 /* Rules of context and expert parallelism, of pipeline schedules and of
- *  sharding. */
+ * sharding. */
 
 #endif

@@ -87,8 +87,8 @@ bool calc_stack_part_same(const calc_part *a, const calc_part *b);
 bool calc_stack_same(const calc_stack *a, const calc_stack *b);
 
 /* The blocks of each stage in the notation of Megatron Core
- *  (pipeline_parallel_layer_layout.py): "Et*3|(t*4|)*14t*2L", a letter per embedding, block,
- *  multi-token prediction and loss, stages between bars. */
+ * (pipeline_parallel_layer_layout.py): "Et*3|(t*4|)*14t*2L", a letter per embedding, block,
+ * multi-token prediction and loss, stages between bars. */
 
 /** Blocks spread as evenly as possible, the stages with one more first; with `ends` embedding and
  *  head count as one block each: calc_stages_split() with pipeline_balance blocks or ends. */

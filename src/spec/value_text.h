@@ -17,7 +17,7 @@ void calc_value_differences(calc_kind kind, const void *from, const void *to,
                             void *context);
 
 /* Any number of choices as bits, in the order of the choices, and as text:
- *  "core_attn+mlp". */
+ * "core_attn+mlp". */
 
 enum { CALC_CHOICE_SET_SIZE = 256 /**< bytes for the text of a set */ };
 

@@ -1,7 +1,7 @@
 /* What calc wrote, changed by anybody: it is refused with a place, or it can be used. */
 #include "fuzz.h"
 
-#include "cli/sweep/sweep_page.h"
+#include "cli/sweep/sweep_rows.h"
 #include "io/written.h"
 
 #include <jansson.h>

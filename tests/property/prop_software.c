@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/software_load.h"
 #include "random_modern.h"
 #include "sampled.h"

@@ -1,4 +1,4 @@
-/* Every field with its path: src/spec/field_each.c. */
+/* Every field with its path: src/spec/field.c. */
 #include "spec/field.h"
 
 #include <string.h>

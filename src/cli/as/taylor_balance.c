@@ -10,7 +10,7 @@
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
 #include "spec/field.h"
-#include "taylor/pipeline.h"
+#include "taylor/memory.h"
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \

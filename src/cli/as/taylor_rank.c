@@ -13,7 +13,7 @@
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
 #include "spec/field.h"
-#include "taylor/probes.h"
+#include "taylor/memory.h"
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \

@@ -8,7 +8,7 @@
 #include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/list.h"
+#include "cli/shell/opt.h"
 #include "cli/validate/measured.h"
 
 /* The date of creation that files state. */
@@ -16,9 +16,9 @@
 enum { DATE_SIZE = 32 };
 
 /* The given text; without one, today, or the day of SOURCE_DATE_EPOCH, for reproducible output:
- *  "2026-11-21".
- *  @param given  NULL: none
- *  @param out    filled, DATE_SIZE bytes */
+ * "2026-11-21".
+ * @param given  NULL: none
+ * @param out    filled, DATE_SIZE bytes */
 static void date_of(const char *given, char *out)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");

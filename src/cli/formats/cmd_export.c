@@ -10,10 +10,9 @@
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_complete.h"
 #include "formats/export.h"
-#include "formats/refusal.h"
 #include "formats/write.h"
 #include "galvatron/synthesis.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
 

@@ -8,15 +8,6 @@
 #include "io/output.h"
 #include "io/text.h"
 
-/** How many of them are standard output, so that the table is not: one at most is right. */
-int calc_plan_write_stdouts(const calc_args *args);
-
-/** Write those that are asked for. Every one is tried.
- *  @param result  with one layout at least
- *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_plan_write(const calc_plan_task *task,
-                                          const calc_planner_result *result, calc_errors *errors);
-
 /** The best layout. Borrows everything. */
 typedef struct calc_plan_page_best {
     const char *app_name, *system_name;
@@ -32,14 +23,5 @@ typedef struct calc_plan_page_best {
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_plan_page_write(const char *path, const calc_plan_page_best *best,
                                                const calc_text *plan, calc_errors *errors);
-
-/** --mps: write the program and its names. Nothing without the option. */
-CALC_MUST_USE calc_status calc_plan_judge_mps(const calc_plan_task *task,
-                                              const calc_planner_found *found, calc_errors *errors);
-
-/** --solver: solve it, and report the result beside the result of the search. */
-CALC_MUST_USE calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task *task,
-                                                const calc_planner_found *found,
-                                                calc_errors *errors);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "cli/run/simulation.h"
-#include "cli/run/trace_out.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"

@@ -5,7 +5,6 @@
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
-#include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
 #include "model/operators/encoder.h"
 #include "model/operators/parameters.h"

@@ -4,6 +4,7 @@
 #define CALC_CLI_SWEEP_SWEEP_NEXT_H
 
 #include "io/output.h"
+#include "plan/study.h"
 #include "plan/sweep_found.h"
 
 /** Write a line for each of the two, if there is something: single fields with a value outside the
@@ -14,5 +15,11 @@
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sweep_next_write(calc_output *out, const calc_sweep_study *study,
                                                 const calc_found *layout);
+
+/* Explains why no layout of a sweep can run, and gives advice. */
+
+/** Write it to standard error. Layouts that bounds skipped are swept once more without bounds to
+ *  find their reason, unless there are millions. */
+void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_result *result);
 
 #endif

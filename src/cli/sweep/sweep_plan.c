@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/sweep/sweep_read.h"
+#include "cli/sweep/sweep_study.h"
 #include "estimate.h"
 #include "spec/absent.h"
 #include "spec/field.h"

@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_PLOT_H
 #define CALC_CLI_SWEEP_SWEEP_PLOT_H
 
-#include "cli/draw/paint.h"
+#include "cli/draw/human.h"
 #include "plan/sweep_found.h"
 
 /** Write both drawings. Numbers beside the points are those of the tables of

@@ -3,8 +3,80 @@
 #define CALC_CLI_SWEEP_SWEEP_TABLE_H
 
 #include "cli/shell/opt.h"
-#include "cli/sweep/sweep_columns.h"
+#include "cli/sweep/sweep_rows.h"
 #include "io/output.h"
+#include "spec/value_text.h"
+
+/* Lists the columns that a table of a sweep may have. */
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* Writes the cells in the columns of a table of layouts. */
+
+enum { CALC_SWEEP_CELL_SIZE = CALC_CHOICE_SET_SIZE, CALC_SWEEP_FLAGS = 12 };
+
+/** A letter for a value of a field. */
+typedef struct calc_sweep_flag {
+    char letter;
+    calc_axis axis;
+    int64_t value;
+    const char *meaning;
+} calc_sweep_flag;
+
+extern const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS];
+
+/** Kinds of column, by the way their cells are written. */
+typedef enum calc_sweep_cell {
+    CALC_SWEEP_CELL_NUMBER, /**< of the row */
+    CALC_SWEEP_CELL_APP,
+    CALC_SWEEP_CELL_SYSTEM,
+    CALC_SWEEP_CELL_DESIGN, /**< a swept field of model or machine */
+    CALC_SWEEP_CELL_STAT,
+    CALC_SWEEP_CELL_FITS, /**< how sure it is that the layout fits */
+    CALC_SWEEP_CELL_ALIKE,
+    CALC_SWEEP_CELL_SIZES, /**< tensor, pipeline, data parallelism */
+    CALC_SWEEP_CELL_NETS,  /**< the networks of these three */
+    CALC_SWEEP_CELL_FLAGS,
+    CALC_SWEEP_CELL_FIELD /**< a field of the execution, or of its inference */
+} calc_sweep_cell;
+
+/** A column. */
+typedef struct calc_sweep_column {
+    calc_sweep_cell cell;
+    const char *head;
+    const calc_field *field; /**< STAT, FIELD */
+    size_t offset;           /**< FIELD: of the member in calc_exec; DESIGN: which axis */
+    int order;               /**< columns with the largest are left out first; 0: never */
+    bool left;               /**< text is aligned to the left */
+    bool always;             /**< shown even if it is the same in all rows */
+    bool searched;           /**< if all rows are the same, the value is said above the table */
+    bool varies, shown, dropped;
+    int width;
+    char first[CALC_SWEEP_CELL_SIZE]; /**< in the first row */
+} calc_sweep_column;
+
+/** Flags of an execution, by bit. */
+unsigned calc_sweep_flags_of(const calc_exec *exec);
+
+/** The text of a column in a row. @param text  filled: CALC_SWEEP_CELL_SIZE bytes */
+void calc_sweep_cell_text(const calc_sweep_column *column, const calc_sweep_study *study,
+                          const calc_sweep_row *row, const calc_sweep_found *found, char *text);
+
+enum { CALC_SWEEP_COLUMNS = 192 };
+
+/** All columns of a table. Start with calc_sweep_columns_list(). */
+typedef struct calc_sweep_columns {
+    size_t count;
+    calc_sweep_column column[CALC_SWEEP_COLUMNS];
+    bool chosen; /**< chosen by --columns: in that order, all of them shown */
+} calc_sweep_columns;
+
+/** List the columns that a table of this study may have; if `names` is not NULL, only those it
+ *  names (--columns): heads, statistics and fields.
+ *  @return CALC_OK, or CALC_ERR_FIELD with an error for an unknown name */
+CALC_MUST_USE calc_status calc_sweep_columns_list(calc_sweep_columns *columns,
+                                                  const calc_sweep_study *study, const char *names,
+                                                  calc_errors *errors);
 
 /** Parts of the results to show, and how. */
 typedef struct calc_sweep_view {

@@ -7,10 +7,9 @@
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
-#include "cli/sweep/sweep_infeasible.h"
+#include "cli/sweep/sweep_next.h"
 #include "cli/tune/tune_table.h"
 #include "cli/tune/tune_task.h"
-#include "cli/tune/tune_write.h"
 #include "report/page.h"
 
 /* A row that is under way. */

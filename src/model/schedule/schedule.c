@@ -169,8 +169,8 @@ static void set_stays(const calc_schedule_line *l, int count, const calc_schedul
 }
 
 /* Draining is the same backwards in time, with the two ways changed.
- *  @param go, back  of the line
- *  @param next      micro-batches of the next period's first round: none, or p
+ * @param go, back  of the line
+ * @param next      micro-batches of the next period's first round: none, or p
  * Forwards only: a path goes down the stages, stays on one for some passes, and may go around to
  * the next chunk. */
 static void calc_schedule_fill(const calc_schedule_line *l, double next,
@@ -463,8 +463,7 @@ static void set_moves(const calc_schedule_line *l, moves *restrict out)
 /* ---- Periods ----------------------------------------------------------------------------------*/
 
 /* The functions below are specialised for each usual number of places, so that their loops have
- * constant bounds.
- */
+ * constant bounds. */
 #define MADE_FOR_COUNT __attribute__((always_inline)) static inline
 
 /* Where a period ends, from a place up after the first slot of the next one, and around. */

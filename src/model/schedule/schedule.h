@@ -206,7 +206,7 @@ typedef struct calc_schedule_times {
 double calc_schedule_s(const calc_schedule_shape *shape, const calc_schedule_times *times);
 
 /* The filling of an interleaved pipeline: a part of schedule_interleaved.c,
- *  which defines paths, slots and rounds. */
+ * which defines paths, slots and rounds. */
 
 /** The first and the last stage of each class, and one more. */
 enum { CALC_SCHEDULE_PLACES = 2 * CALC_SCHEDULE_CLASSES + 1 };
@@ -236,7 +236,7 @@ typedef struct calc_schedule_filling {
 } calc_schedule_filling;
 
 /* The step of interleaved 1F1B whose stages are not all equal, in
- *  closed form: the maximum over all paths through the operations that can be the longest. */
+ * closed form: the maximum over all paths through the operations that can be the longest. */
 
 /** One direction of a chunk [s]. */
 typedef struct calc_schedule_chunk {

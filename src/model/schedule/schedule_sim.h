@@ -10,15 +10,15 @@
 #include "model/schedule/schedule.h"
 
 /* The operations of a stage in order, under each pipeline schedule. An
- *  order depends on the shape only, not on how long anything takes.
+ * order depends on the shape only, not on how long anything takes.
  *
- *  A stage holds one or more *chunks*. Every schedule takes the micro-batches of a chunk in turn,
- *  so that an operation is a kind and a chunk, and its micro-batch is the number of equal ones
- *  before it.
+ * A stage holds one or more *chunks*. Every schedule takes the micro-batches of a chunk in turn,
+ * so that an operation is a kind and a chunk, and its micro-batch is the number of equal ones
+ * before it.
  *
- *  Sources: GPipe: Huang et al. 2018, arXiv 1811.06965. 1F1B and interleaving: Narayanan et al.
- *  2021, arXiv 2104.04473. ZB-H1, ZB-H2, ZB-V: Qi et al. 2023, arXiv 2401.10241, and 2024,
- *  arXiv 2405.15362. DualPipe: DeepSeek-AI 2024, arXiv 2412.19437; DualPipeV is its half. */
+ * Sources: GPipe: Huang et al. 2018, arXiv 1811.06965. 1F1B and interleaving: Narayanan et al.
+ * 2021, arXiv 2104.04473. ZB-H1, ZB-H2, ZB-V: Qi et al. 2023, arXiv 2401.10241, and 2024,
+ * arXiv 2405.15362. DualPipe: DeepSeek-AI 2024, arXiv 2412.19437; DualPipeV is its half. */
 
 /** Kinds of operations. */
 typedef enum calc_schedule_op_kind {

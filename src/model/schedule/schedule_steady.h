@@ -25,7 +25,7 @@ double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_sche
                                void *workspace, size_t bytes);
 
 /* Interleaved 1F1B on two stages, slot by slot: the simulation of
- *  schedule_sim.h for this case, without an order and without memory. */
+ * schedule_sim.h for this case, without an order and without memory. */
 
 /** Whether a shape is of that kind: two stages, two chunks at least, and whole rounds. */
 bool calc_schedule_two_fits(const calc_schedule_shape *shape);

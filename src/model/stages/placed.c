@@ -457,7 +457,7 @@ static void set_recipe_of(calc_placed *p, int64_t stage)
 }
 
 /* Lay the layers of the list along the chunks, whose blocks are known.
- *  @param chip  of every stage, as in calc_stage_run */
+ * @param chip  of every stage, as in calc_stage_run */
 static void calc_placed_layers(calc_placed *p, const int *chip, calc_compat compat,
                                const calc_kernel_table *measured)
 {

@@ -12,7 +12,7 @@
 #include "spec/layer_list.h"
 
 enum {
-    /** Recipes that a list of layers may have; a list of stages has fewer (spec/rules_stages.c),
+    /** Recipes that a list of layers may have; a list of stages has fewer (spec/stage_list.c),
      *  and on every chip one without recomputation. */
     CALC_MAX_RECIPES = CALC_MAX_LAYER_RECIPES,
     CALC_MAX_PLACED_PARTS = CALC_MAX_LAYER_RUNS + CALC_MAX_PLACES + 2
@@ -114,7 +114,7 @@ double calc_placed_drain_s(const calc_placed *placed);
 calc_stage_deferred calc_placed_deferred(const calc_placed *placed);
 
 /* Stages of layers that are listed (calc_exec.layers): their parts, each of
- *  a recipe, and sums over the parts. For placed.c, which has stages of one recipe. */
+ * a recipe, and sums over the parts. For placed.c, which has stages of one recipe. */
 
 /** Activations of a micro-batch in a chunk, without the head [bytes]. */
 double calc_placed_layers_bytes(const calc_placed *p, const calc_placed_chunk *chunk);

@@ -6,8 +6,8 @@
 #include "model/stages/stage_types.h"
 
 /* The step of a stage by Calculon's rules (words.h, CALC_COMPAT_LIST): a
- *  part of stage_step.h, which asks for them. The terms of a block are averaged over the kinds of
- *  blocks that a stage has. */
+ * part of stage_step.h, which asks for them. The terms of a block are averaged over the kinds of
+ * blocks that a stage has. */
 
 /** Whether a rule applies. */
 CALC_STAGE_INLINE bool calc_stage_rule(const calc_stage_terms *t, int rule)
@@ -178,7 +178,7 @@ CALC_STAGE_INLINE calc_rule_line calc_stage_tier2_by_rule(const calc_stage_terms
 #undef CALC_STAGE_MEAN
 
 /* Bounds on interleaved 1F1B, whose closed form is long: a part of
- *  stage_step.h. */
+ * stage_step.h. */
 
 /** Relative difference between sums of a step in different orders, and between products and
  * quotients. Bounds divide by no number of chunks: lanes share it, and its reciprocal. */

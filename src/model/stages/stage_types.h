@@ -11,7 +11,7 @@
 #include "model/operators/processor.h"
 
 /* Rule `reduce-by-block`: gradients are reduced block by block while the
- *  backward pass of the next block runs. Source: Isaev et al. (Calculon), SC'23. */
+ * backward pass of the next block runs. Source: Isaev et al. (Calculon), SC'23. */
 
 /** Whole number of times b > 0 fits in a >= 0, at most `limit` (a whole number below 2^20).
  *  Exact where a / b would round up to a whole number. */
@@ -259,8 +259,8 @@ CALC_STAGE_INLINE double calc_stage_rich(const calc_stage_terms *t, const calc_s
 }
 
 /* A block with its state as data parallelism keeps it: exposed time of
- *  sharded weights and offload, waiting for its host, and memory. Elementwise arithmetic, like
- *  stage_step.h: calc_run() and the sweep call the same functions. */
+ * sharded weights and offload, waiting for its host, and memory. Elementwise arithmetic, like
+ * stage_step.h: calc_run() and the sweep call the same functions. */
 
 /** Costs of a block from its operators: X(member). The sweep keeps an array of each. */
 #define CALC_STAGE_SOURCE_LIST(X)                                                                  \
@@ -463,11 +463,11 @@ CALC_STAGE_INLINE calc_stage_frozen_state calc_stage_frozen_of(const calc_stage_
 }
 
 /* Weight gradients of the head that wait until the last stage has no
- *  micro-batch left (deferred_head_wgrad): then the other stages still drain the pipeline. The
- *  stage keeps the head's input and the gradient of its output for every micro-batch. Source:
- *  Megatron-LM, tensor_parallel/layers.py (the first so many micro-batches go into buffers that
- *  nothing takes them from before the end) and pipeline_parallel/schedules.py
- *  (finish_embedding_wgrad_compute: after the last backward pass, before gradients are reduced). */
+ * micro-batch left (deferred_head_wgrad): then the other stages still drain the pipeline. The
+ * stage keeps the head's input and the gradient of its output for every micro-batch. Source:
+ * Megatron-LM, tensor_parallel/layers.py (the first so many micro-batches go into buffers that
+ * nothing takes them from before the end) and pipeline_parallel/schedules.py
+ * (finish_embedding_wgrad_compute: after the last backward pass, before gradients are reduced). */
 
 struct calc_stage_parts;
 
@@ -502,7 +502,7 @@ CALC_STAGE_INLINE double calc_stage_deferred_s(const calc_stage_terms *t, int cl
 }
 
 /* Muon on a stage: its matrices made orthogonal, and the second moment that
- *  Adam keeps of embedding and head. Ranks that share a state have whole matrices each
+ * Adam keeps of embedding and head. Ranks that share a state have whole matrices each
  * (Megatron-LM, layer_wise_optimizer.py). Norms and biases, which Adam updates, too, count as
  * matrices: they are few. */
 
