@@ -111,75 +111,16 @@ const char *calc_verdict_text(calc_verdict verdict)
 #define TABLE(stem, label, S)                                                                      \
     static const calc_table stem##_table = {label, sizeof(S), COUNT(stem##_rows), stem##_rows};
 
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_engine, name, type, arg, __VA_ARGS__)
-static const calc_field engine_rows[] = {
-#include "calc/engine.fields.h"
-};
-#undef CALC_FIELD
-TABLE(engine, "engine", calc_engine)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_memory_tier, name, type, arg, __VA_ARGS__)
-static const calc_field memory_tier_rows[] = {
-#include "calc/memory_tier.fields.h"
-};
-#undef CALC_FIELD
-TABLE(memory_tier, "memory tier", calc_memory_tier)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_attention_rates, name, type, arg, __VA_ARGS__)
-static const calc_field attention_rates_rows[] = {
-#include "calc/attention_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(attention_rates, "attention rates", calc_attention_rates)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_grouped_rates, name, type, arg, __VA_ARGS__)
-static const calc_field grouped_rates_rows[] = {
-#include "calc/grouped_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(grouped_rates, "grouped rates", calc_grouped_rates)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_recurrence_rates, name, type, arg, __VA_ARGS__)
-static const calc_field recurrence_rates_rows[] = {
-#include "calc/recurrence_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(recurrence_rates, "recurrence rates", calc_recurrence_rates)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_launch, name, type, arg, __VA_ARGS__)
-static const calc_field launch_rows[] = {
-#include "calc/launch.fields.h"
-};
-#undef CALC_FIELD
-TABLE(launch, "launch", calc_launch)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_host, name, type, arg, __VA_ARGS__)
-static const calc_field host_rows[] = {
-#include "calc/host.fields.h"
-};
-#undef CALC_FIELD
-TABLE(host, "host", calc_host)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_overlap_shares, name, type, arg, __VA_ARGS__)
-static const calc_field overlap_shares_rows[] = {
-#include "calc/overlap_shares.fields.h"
-};
-#undef CALC_FIELD
-TABLE(overlap_shares, "overlap shares", calc_overlap_shares)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_op_rate, name, type, arg, __VA_ARGS__)
-static const calc_field op_rate_rows[] = {
-#include "calc/op_rate.fields.h"
-};
-#undef CALC_FIELD
-TABLE(op_rate, "op rate", calc_op_rate)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_op_rates, name, type, arg, __VA_ARGS__)
-static const calc_field op_rates_rows[] = {
-#include "calc/op_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(op_rates, "op rates", calc_op_rates)
+#define CALC_TABLE(stem, label) static const calc_field stem##_rows[] = {
+#define CALC_TABLE_ROW(stem, name, type, arg, ...) ROW(calc_##stem, name, type, arg, __VA_ARGS__)
+#define CALC_END(stem, label)                                                                      \
+    }                                                                                              \
+    ;                                                                                              \
+    TABLE(stem, label, calc_##stem)
+#include "calc/parts.fields.h"
+#undef CALC_TABLE
+#undef CALC_TABLE_ROW
+#undef CALC_END
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_matrix, name, type, arg, __VA_ARGS__)
 static const calc_field serving_matrix_rows[] = {
@@ -230,20 +171,6 @@ static const calc_field serving_rates_rows[] = {
 #undef CALC_FIELD
 TABLE(serving_rates, "serving rates", calc_serving_rates)
 
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_network_ops, name, type, arg, __VA_ARGS__)
-static const calc_field network_ops_rows[] = {
-#include "calc/network_ops.fields.h"
-};
-#undef CALC_FIELD
-TABLE(network_ops, "ops", calc_network_ops)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_network, name, type, arg, __VA_ARGS__)
-static const calc_field network_rows[] = {
-#include "calc/network.fields.h"
-};
-#undef CALC_FIELD
-TABLE(network, "network", calc_network)
-
 #define CALC_FIELD(name, type, arg, ...)
 #define CALC_PART_FIELD(name, type, arg, ...)                                                      \
     ROW(calc_part, name, type, arg, __VA_ARGS__, .flags = CALC_OPTIONAL)
@@ -262,20 +189,6 @@ const calc_table *calc_part_table(void)
 {
     return &part_table;
 }
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_checkpoint_formats, name, type, arg, __VA_ARGS__)
-static const calc_field checkpoint_formats_rows[] = {
-#include "calc/checkpoint_formats.fields.h"
-};
-#undef CALC_FIELD
-TABLE(checkpoint_formats, "checkpoint", calc_checkpoint_formats)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_encoder, name, type, arg, __VA_ARGS__)
-static const calc_field encoder_rows[] = {
-#include "calc/encoder.fields.h"
-};
-#undef CALC_FIELD
-TABLE(encoder, "encoder", calc_encoder)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
 #define CALC_PART_FIELD CALC_FIELD
