@@ -16,8 +16,9 @@
 #include "spec/value_text.h"
 #include "variants.h"
 
-/* Add an error about an item of an axis or its key. @return status
- * ---- Errors --------------------------------------------------------------------------------- */
+/* ---- Errors --------------------------------------------------------------------------------- */
+
+/* Add an error about an item of an axis or its key. @return status */
 
 static calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
                                    calc_status status, const char *hint, const char *fmt, ...)

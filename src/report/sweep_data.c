@@ -295,18 +295,6 @@ static void sweep_page_put_stats(calc_put *put, const char *key, const sweep_pag
     calc_put_close(put);
 }
 
-void calc_sweep_data_put_names(calc_put *put)
-{
-    calc_put_array(put, "statistics", CALC_PUT_LINE);
-    for (size_t i = 0; i < STAT_KEYS; i++) {
-        calc_put_text(put, NULL, stat_keys[i]);
-    }
-    for (size_t i = 0; i < SERVED_KEYS; i++) {
-        calc_put_text(put, NULL, served_keys[i]);
-    }
-    calc_put_close(put);
-}
-
 /* ---- The cloud: columns of numbers ----------------------------------------------------------- */
 
 /* A field of the execution, or of an object in it. */
@@ -344,14 +332,14 @@ static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud
     calc_put_close(put);
     calc_put_count(put, "type", a->field->type);
     calc_put_array(put, "values", CALC_PUT_LINE);
-    for (size_t i = 0; cloud && i < cloud->count; i++) {
+    for (size_t i = 0; i < cloud->count; i++) {
         calc_put_rounded(put, NULL, exec_of(a, &cloud->point[i]), 9);
     }
     calc_put_close(put);
     calc_put_close(put);
 }
 
-/* Fields of a table in which the points differ; without a cloud, all. */
+/* Fields of a table in which the points differ. */
 static void put_table(calc_put *put, const calc_table *table, const char *before, size_t offset,
                       const calc_sweep_cloud *cloud)
 {
@@ -360,13 +348,15 @@ static void put_table(calc_put *put, const calc_table *table, const char *before
         axis a = {.field = field, .offset = offset + field->offset};
         snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
         bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
-        if (value && (!cloud || varies(&a, cloud))) {
+        if (value && varies(&a, cloud)) {
             put_axis(put, &a, cloud);
         }
     }
 }
 
-void calc_sweep_data_put_axes(calc_put *put, const calc_sweep_cloud *cloud)
+/* The member "axes": every field of an execution and of its inference that is a number or a choice
+ * and differs among the points, with its values. */
+static void put_axes(calc_put *put, const calc_sweep_cloud *cloud)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
     const calc_field *inference = calc_table_find(table, "inference");
@@ -442,7 +432,7 @@ static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
     if (cloud->count > 0) { /* fields in which all points agree */
         calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
     }
-    calc_sweep_data_put_axes(put, cloud);
+    put_axes(put, cloud);
     put_metrics(put, c, cloud);
     calc_put_close(put);
 }

@@ -30,14 +30,6 @@ typedef struct calc_sweep_data {
 CALC_MUST_USE calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data,
                                               calc_errors *errors);
 
-/** Write the member "axes": every field of an execution and of its inference that is a number or a
- *  choice and differs among the points, with its values; without a cloud (NULL) all fields, without
- *  values. */
-void calc_sweep_data_put_axes(calc_put *put, const struct calc_sweep_cloud *cloud);
-
-/** Write the member "statistics": the names of those that the page shows. */
-void calc_sweep_data_put_names(calc_put *put);
-
 /** Write the question as members of the open object: version, models, machines, objectives. */
 void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
 

@@ -42,7 +42,7 @@ declare -A shared=(
     [plan]="sweep run"
     [tune]="sweep"
     [rl]="sweep"
-    [report]="run sweep validate plan tune"
+    [report]=""
 )
 # Storeys of the model; files beside them may include all.
 declare -A storeys=(

@@ -1,5 +1,3 @@
-#include "cli/plan/plan_write.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,28 +184,46 @@ static void write_best(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_output_text(out, "\n");
 }
 
+/* The inputs of a run of the best layout. */
+static void fill(calc_run_outcome *o, const calc_plan_task *t, const calc_planner_found *best)
+{
+    calc_input *input = o->inputs.input;
+    calc_stage_list *list = &o->inputs.exec.stages;
+    const calc_system *system = &t->chip[best->chip].system;
+    o->inputs.app = t->app;
+    o->inputs.system = *system;
+    o->inputs.exec = best->exec;
+    for (int32_t i = 0; i < list->chips; i++) {
+        list->system[i] = list->system[i] == system ? &o->inputs.system : list->system[i];
+    }
+    snprintf(input[CALC_KIND_APP].name, sizeof input->name, "%s", t->app_name);
+    snprintf(input[CALC_KIND_SYSTEM].name, sizeof input->name, "%s", t->chip[best->chip].name);
+    snprintf(input[CALC_KIND_EXEC].name, sizeof input->name, "plan");
+}
+
 /* The page has what --out writes, and of the best what calc run --html writes. */
 static calc_status write_page(const char *path, const calc_plan_task *t,
                               const calc_planner_result *r, calc_errors *errors)
 {
-    const calc_planner_found *f = &r->found[0];
     calc_output *out;
     calc_text json = {0};
+    calc_run_outcome *o = calloc(1, sizeof *o);
+    if (!o) {
+        return calc_errors_no_memory(errors);
+    }
     calc_status status = calc_output_open_memory(&out, &json, errors);
     if (status == CALC_OK) {
         write_json(out, t, r);
         status = calc_output_close(out, errors);
     }
-    if (status == CALC_OK) {
-        status = calc_plan_page_write(path,
-                                      &(calc_plan_page_best){.app_name = t->app_name,
-                                                             .system_name = t->chip[f->chip].name,
-                                                             .app = &t->app,
-                                                             .system = &t->chip[f->chip].system,
-                                                             .exec = &f->exec},
-                                      &json, errors);
-    }
+    fill(o, t, &r->found[0]);
+    status = status == CALC_OK ? calc_run_outcome_evaluate(o, true, errors) : status;
+    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
+    o->stage_count = o->stage_known;
+    status = status == CALC_OK ? calc_run_page_write(path, o, &json, errors) : status;
     calc_text_free(&json);
+    calc_run_outcome_free(o);
+    free(o);
     return status;
 }
 
@@ -231,43 +247,6 @@ static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_r
         }
     }
     return calc_errors_first(errors);
-}
-
-/* ---- The page -------------------------------------------------------------------------------- */
-
-static void fill(calc_run_outcome *o, const calc_plan_page_best *best)
-{
-    calc_input *input = o->inputs.input;
-    calc_stage_list *list = &o->inputs.exec.stages;
-    o->inputs.app = *best->app;
-    o->inputs.system = *best->system;
-    o->inputs.exec = *best->exec;
-    for (int32_t i = 0; i < list->chips; i++) {
-        list->system[i] = list->system[i] == best->system ? &o->inputs.system : list->system[i];
-    }
-    snprintf(input[CALC_KIND_APP].name, sizeof input->name, "%s", best->app_name);
-    snprintf(input[CALC_KIND_SYSTEM].name, sizeof input->name, "%s", best->system_name);
-    snprintf(input[CALC_KIND_EXEC].name, sizeof input->name, "plan");
-}
-
-calc_status calc_plan_page_write(const char *path, const calc_plan_page_best *best,
-                                 const calc_text *plan, calc_errors *errors)
-{
-    calc_run_outcome *o = calloc(1, sizeof *o);
-    if (!o) {
-        return calc_errors_no_memory(errors);
-    }
-    fill(o, best);
-    calc_status status = calc_run_outcome_evaluate(o, true, errors);
-    status = status == CALC_OK && best->written
-                 ? calc_run_outcome_same(o, best->written, "/found/0", "calc plan --html", errors)
-                 : status;
-    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
-    o->stage_count = o->stage_known;
-    status = status == CALC_OK ? calc_run_page_write(path, o, NULL, plan, errors) : status;
-    calc_run_outcome_free(o);
-    free(o);
-    return status;
 }
 
 /* ---- Solvers of mixed-integer programs ------------------------------------------------------- */
@@ -346,8 +325,9 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
     return status;
 }
 
-/* --solver: solve it, and report the result beside the result of the search.
- * ---- Its solution ---------------------------------------------------------------------------- */
+/* ---- Its solution ---------------------------------------------------------------------------- */
+
+/* --solver: solve it, and report the result beside the result of the search. */
 
 static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task *t,
                                          const calc_planner_found *f, calc_errors *errors)

@@ -208,7 +208,7 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
         }
     }
     const char *page = calc_opt_value(args, OPT_HTML);
-    return page ? calc_run_page_write(page, o, NULL, NULL, errors) : CALC_OK;
+    return page ? calc_run_page_write(page, o, NULL, errors) : CALC_OK;
 }
 
 /* Checks that at most one output and one input is a standard stream. @return NULL, or the

@@ -521,41 +521,6 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- Comparison with a written document ------------------------------------------------------ */
-
-/* The first statistic that differs; NULL if none does. */
-static const calc_field *find_difference(const calc_stats *written, const calc_stats *found)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_STATS);
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        double was = calc_member_number(field, (const char *)written + field->offset);
-        double is = calc_member_number(field, (const char *)found + field->offset);
-        if (isfinite(is) ? was != is : isfinite(was)) {
-            return field;
-        }
-    }
-    return NULL;
-}
-
-calc_status calc_run_outcome_same(const calc_run_outcome *o, const calc_stats *written,
-                                  const char *where, const char *command, calc_errors *errors)
-{
-    const calc_field *field = find_difference(written, &o->stats);
-    char was[32], is[32], pointer[96], hint[96];
-    if (!field) {
-        return CALC_OK;
-    }
-    calc_number_text(calc_member_number(field, (const char *)written + field->offset), 1, was);
-    calc_number_text(calc_member_number(field, (const char *)&o->stats + field->offset), 1, is);
-    snprintf(pointer, sizeof pointer, "%s/stats/%s", where, field->key);
-    snprintf(hint, sizeof hint, "%s makes a page of what this calc finds", command);
-    return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, pointer, hint,
-                           "%s is %s in the document, but this calc, " CALC_VERSION
-                           ", finds %s: it is of another version, or was changed",
-                           field->key, was, is);
-}
-
 /* ---- The command that repeats the run -------------------------------------------------------- */
 
 static void put_words(calc_put *put, const char *option, const char *value)
@@ -828,8 +793,7 @@ static calc_status run_again(const void *context, const calc_system *system, con
     return status;
 }
 
-static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *json,
-                              const calc_text *plan, calc_errors *errors)
+static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *plan, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
     calc_page page = plan ? CALC_PAGE_PLAN : CALC_PAGE_RUN;
@@ -850,11 +814,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
         calc_output_write(out, plan->data, plan->length);
     }
     calc_put_key(&put, "run");
-    if (json) {
-        calc_output_write(out, json->data, json->length);
-    } else {
-        calc_run_write_json(out, o);
-    }
+    calc_run_write_json(out, o);
     put_listed(&put, in);
     put_measured(&put, o);
     calc_status status = put_page_band(&put, o, errors);
@@ -863,11 +823,10 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     return status;
 }
 
-calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *json,
-                                const calc_text *plan, calc_errors *errors)
+calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *plan, calc_errors *errors)
 {
     calc_output *out = NULL;
     calc_status status = calc_output_open(&out, path, errors);
-    return status == CALC_OK ? calc_output_end(out, write_page(out, o, json, plan, errors), errors)
+    return status == CALC_OK ? calc_output_end(out, write_page(out, o, plan, errors), errors)
                              : status;
 }

@@ -114,14 +114,6 @@ CALC_MUST_USE calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool la
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors);
 
-/** Check that a document has the computed statistics: a page must not show other numbers.
- *  @param where    pointer to the object in the document that has these "stats"
- *  @param command  the command that makes a page of computed numbers
- *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that names the first difference */
-CALC_MUST_USE calc_status calc_run_outcome_same(const calc_run_outcome *o,
-                                                const calc_stats *written, const char *where,
-                                                const char *command, calc_errors *errors);
-
 /** Store the command that repeats the run.
  *  @param argument  APP SYS EXE as given on the command line
  *  @return CALC_OK or CALC_ERR_NOMEM */
@@ -149,11 +141,10 @@ void calc_run_outcome_free(calc_run_outcome *o);
 /** Write the page: the output of `calc run --json`, plus all layers and stages, the parts of time
  *  and memory, the pipeline, and the effect of raising each rate.
  *  @param o     evaluated, with its stages listed
- *  @param json  output of `calc run --json` for it, written before; NULL: it is written now
  *  @param plan  output of `calc plan --out` if the run is the best layout of a plan; else NULL
  *  @return CALC_OK, or the status of an error that was added: CALC_ERR_NOMEM, CALC_ERR_IO */
 CALC_MUST_USE calc_status calc_run_page_write(const char *path, const calc_run_outcome *o,
-                                              const calc_text *json, const calc_text *plan,
+                                              const calc_text *plan,
                                               calc_errors *errors);
 
 #endif

@@ -583,22 +583,3 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
     calc_page_end(&put, CALC_PAGE_SWEEP);
     return status;
 }
-
-static void put_file(calc_put *put, const char *key, const calc_text *json)
-{
-    /* What readers of JSON skip, browsers do not. */
-    size_t mark = json ? calc_json_scan_mark(json->data, json->length) : 0;
-    calc_put_key(put, key);
-    calc_output_write(put->out, json ? json->data + mark : "null", json ? json->length - mark : 4);
-}
-
-void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
-                                   const calc_text *summary)
-{
-    calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
-    put_file(&put, "written", sweep);
-    put_file(&put, "summary", summary);
-    calc_sweep_data_put_axes(&put, NULL);
-    calc_sweep_data_put_names(&put);
-    calc_page_end(&put, CALC_PAGE_SWEEP);
-}

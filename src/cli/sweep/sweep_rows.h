@@ -159,9 +159,4 @@ CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_swe
                                                 const calc_residuals *measured,
                                                 calc_errors *errors);
 
-/** Write the page of a sweep's output as JSON (calc_sweep_write_json()), which has the front and
- *  the best only, and optionally of its counts (calc_sweep_write_summary()); NULL: no counts. */
-void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
-                                   const calc_text *summary);
-
 #endif

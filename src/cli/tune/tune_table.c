@@ -728,14 +728,6 @@ static void write_page(calc_output *out, const calc_tune_task *t, const calc_tun
     calc_page_end(&put, CALC_PAGE_TUNE);
 }
 
-void calc_tune_write_page_of(calc_output *out, const calc_text *json)
-{
-    calc_put put = calc_page_begin(out, CALC_PAGE_TUNE);
-    calc_put_key(&put, "tune");
-    calc_output_write(out, json->data, json->length);
-    calc_page_end(&put, CALC_PAGE_TUNE);
-}
-
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d,

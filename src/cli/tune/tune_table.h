@@ -17,7 +17,4 @@ CALC_MUST_USE calc_status calc_tune_table_write(calc_output *out, const calc_tun
 CALC_MUST_USE calc_status calc_tune_write(const calc_tune_task *task,
                                           const calc_tune_decision *decision, calc_errors *errors);
 
-/** Write the page from JSON that was written before. */
-void calc_tune_write_page_of(calc_output *out, const calc_text *json);
-
 #endif

@@ -1,5 +1,3 @@
-#include "cli/validate/validate_write.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,22 +253,15 @@ static void calc_validate_write_json(calc_output *out, const calc_validation *v)
     calc_put_end(&put);
 }
 
-/* Write a page for a browser with that JSON.
- * ---- The page -------------------------------------------------------------------------------- */
+/* ---- The page -------------------------------------------------------------------------------- */
+
+/* Write a page for a browser with that JSON. */
 
 static void calc_validate_write_page(calc_output *out, const calc_validation *validation)
 {
     calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
     calc_put_key(&put, "validate");
     calc_validate_write_json(out, validation);
-    calc_page_end(&put, CALC_PAGE_VALIDATE);
-}
-
-void calc_validate_write_page_of(calc_output *out, const calc_text *json)
-{
-    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
-    calc_put_key(&put, "validate");
-    calc_output_write(out, json->data, json->length);
     calc_page_end(&put, CALC_PAGE_VALIDATE);
 }
 

@@ -341,9 +341,10 @@ calc_stage_pass calc_placed_pass(const calc_placed *p, const calc_placed_stage *
                               at->layout->exposed);
 }
 
+/* ---- Recipes --------------------------------------------------------------------------------- */
+
 /* Blocks of each kind among `blocks` that follow `before` others: the first of the model are
- * dense, or the kinds take turns.
- * ---- Recipes --------------------------------------------------------------------------------- */
+ * dense, or the kinds take turns. */
 
 static void calc_placed_kinds(const calc_shape *shape, double before, double blocks, double *dense,
                               double *moe)
