@@ -51,11 +51,6 @@ static bool two_batches(const facts *f)
     return f->experts && is_on(f, ON(CUDA) | ON(CANN));
 }
 
-static bool graphed(const facts *f)
-{
-    return on_cuda(f) && (f->dense ? f->small : f->experts && f->float8);
-}
-
 static bool latent_experts(const facts *f)
 {
     return f->experts && f->latent;
@@ -360,7 +355,7 @@ static calc_status set_sizes(calc_space *space, const calc_designs_builder *desi
         status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
                                    "as long as a rank has 4,096 tokens of a sequence");
     }
-    if (graphed(f) && status == CALC_OK) {
+    if ((on_cuda(f) && (f->dense ? f->small : f->experts && f->float8)) && status == CALC_OK) {
         status = calc_defaults_put(space, CALC_AXIS_cuda_graph, graphs, 2, false,
                                    f->dense ? "the kernels of a narrow model are short"
                                             : "attention and router, whose kernels are short");

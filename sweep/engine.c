@@ -74,15 +74,6 @@ static bool show_progress(shared *s)
     return o->progress(o->progress_context, &p);
 }
 
-/* Make known the best that a thread has found. */
-static void tell_best(shared *s, const calc_worker *w)
-{
-    double known = atomic_load(&s->best);
-    while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
-        /* another thread's finds are known now */
-    }
-}
-
 /* Make known how far a thread is. @return whether the sweep is to stop */
 static bool tell(void *context, calc_worker *w)
 {
@@ -92,7 +83,11 @@ static bool tell(void *context, calc_worker *w)
     w->told_evaluated = w->counts.evaluated;
     w->told_total = w->counts.total;
     if (s->options->progress) {
-        tell_best(s, w);
+        /* Make known the best that a thread has found. */
+        double known = atomic_load(&s->best);
+        while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
+            /* another thread's finds are known now */
+        }
     }
     if (w->status != CALC_OK || (w == s->worker[0] && show_progress(s))) {
         atomic_store(&s->stop, true);
@@ -112,18 +107,15 @@ static void run_unit(shared *s, size_t position)
     tell(s, w);
 }
 
-/* Whether a unit shares computed data with the one before it, which the thread keeps. */
-static bool follows(const shared *s, const size_t *position, size_t i)
-{
-    return i > 0 && calc_units_share(&s->units, position[i - 1], position[i]);
-}
-
 /* Evaluate the units at these positions: a thread that takes one also takes the next ones. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (size_t i = 0; i < count; i++) {
-        for (size_t n = i; n < count && follows(s, position, n) == (n > i); n++) {
+        /* Whether a unit shares computed data with the one before it, which the thread keeps. */
+        for (size_t n = i; n < count && (n > 0 && calc_units_share(&s->units, position[n - 1],
+                                                                   position[n])) == (n > i);
+             n++) {
             run_unit(s, position[n]);
         }
     }

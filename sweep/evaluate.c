@@ -1,4 +1,4 @@
-#include "evaluate.h"
+#include "worker.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "point.h"
 #include "screening.h"
 #include "sheet.h"
-#include "worker.h"
 
 /* A panel in a cell: its lanes with every chunking and every pair of networks. */
 

@@ -464,29 +464,12 @@ static bool is_one_width(const calc_evidence *evidence)
     return one;
 }
 
-/* The fold of a text, below `folds`: the same everywhere. */
-static int evidence_fold(const char *text, int folds)
-{
-    return (int)(checksum(text) % (uint32_t)folds);
-}
-
 int calc_evidence_width_fold(int64_t hidden, int64_t depth)
 {
     char text[64];
     snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, hidden, depth);
-    return evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
-}
-
-/* Folds by width, or by depth if all runs have the same width. */
-static void assign_folds_by_width(calc_evidence *evidence)
-{
-    bool deep = is_one_width(evidence);
-    for (size_t i = 0; i < evidence->count; i++) {
-        const calc_app *app = &evidence->row[i].result->prediction->map.app;
-        evidence->row[i].width_fold =
-            calc_evidence_width_fold(app->hidden, deep ? app->num_blocks : 0);
-    }
-    evidence->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
+    /* The fold of a text, below `folds`: the same everywhere. */
+    return (int)(checksum(text) % (uint32_t)CALC_EVIDENCE_WIDTH_FOLDS);
 }
 
 /* Folds by publisher; within a single one by tensor parallelism. */
@@ -530,7 +513,13 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
                 .result = r, .index = i, .machine = m, .log_measured = log(r->measured)};
         }
     }
-    assign_folds_by_width(out);
+    /* Folds by width, or by depth if all runs have the same width. */
+    bool deep = is_one_width(out);
+    for (size_t i = 0; i < out->count; i++) {
+        const calc_app *app = &out->row[i].result->prediction->map.app;
+        out->row[i].width_fold = calc_evidence_width_fold(app->hidden, deep ? app->num_blocks : 0);
+    }
+    out->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
     assign_folds_by_source(out);
     return CALC_OK;
 }

@@ -774,16 +774,6 @@ static calc_status read_settings(reader *r, bool nested)
     return status;
 }
 
-static void fill_presets(reader *r)
-{
-    for (int i = 0; i < CALC_HF_PRESETS && r->said.family->preset[i].value > 0; i++) {
-        calc_hf_member member = r->said.family->preset[i].member;
-        if (isnan(r->said.value[member])) {
-            r->said.value[member] = (double)r->said.family->preset[i].value;
-        }
-    }
-}
-
 /* The family of the file. A type that is not known is no error: its keys say what it is. */
 static void find_family(reader *r, const calc_setting *type)
 {
@@ -810,7 +800,12 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
     find_family(&r, type_of(hf->settings, &nested));
     calc_status status = read_settings(&r, nested);
     if (status == CALC_OK) {
-        fill_presets(&r);
+        for (int i = 0; i < CALC_HF_PRESETS && r.said.family->preset[i].value > 0; i++) {
+            calc_hf_member member = r.said.family->preset[i].member;
+            if (isnan(r.said.value[member])) {
+                r.said.value[member] = (double)r.said.family->preset[i].value;
+            }
+        }
         int64_t listed = calc_hf_listed(&r.said);
         if (isnan(r.said.value[CALC_HF_LAYERS]) && listed > 0) {
             r.said.value[CALC_HF_LAYERS] = (double)listed;

@@ -237,15 +237,11 @@ static const char harmless[] =
     "linear_attn_config.gate_lower_bound attention_head_type scale_attention_softmax_in_fp32 "
     "use_mrope runner_max_sequence_length";
 
-static bool is_in_place(const char *words, const char *at, size_t length)
-{
-    return (at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
-}
-
 bool calc_hf_word_in(const char *words, const char *word, size_t length)
 {
     for (const char *at = words; length > 0 && *at; at++) {
-        if (strncmp(at, word, length) == 0 && is_in_place(words, at, length)) {
+        if (strncmp(at, word, length) == 0 &&
+            ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))) {
             return true;
         }
     }
@@ -620,17 +616,12 @@ enum { NOTE_SIZE = 256 };
 #define COUNT(name) ((int64_t)GET(name, 0))
 #define YES(name) (GET(name, 0) > 0)
 
-/* A square of the rectifier has no gate in any model. */
-static bool is_gated(const calc_hf_said *s)
-{
-    return s->family->ffn >= CALC_FFN_TYPE_SWIGLU &&
-           GET(ACTIVATION, CALC_FFN_TYPE_SWIGLU) != CALC_FFN_TYPE_RELU;
-}
-
 static calc_ffn_type ffn_of(const calc_hf_said *s)
 {
     calc_ffn_type said = (calc_ffn_type)GET(ACTIVATION, s->family->ffn);
-    if (is_gated(s)) {
+    /* A square of the rectifier has no gate in any model. */
+    if (s->family->ffn >= CALC_FFN_TYPE_SWIGLU &&
+        GET(ACTIVATION, CALC_FFN_TYPE_SWIGLU) != CALC_FFN_TYPE_RELU) {
         return said == CALC_FFN_TYPE_SWIGLU ? said : CALC_FFN_TYPE_GEGLU;
     }
     return said == CALC_FFN_TYPE_RELU ? said : CALC_FFN_TYPE_GELU;
@@ -706,12 +697,6 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     a->attn_size = COUNT(HEAD_SIZE) > 0 ? COUNT(HEAD_SIZE) : a->hidden / a->attn_heads;
     a->kv_heads = kv_heads_of(s, a->attn_heads);
     a->v_head_size = SAYS(V_SIZE) && COUNT(V_SIZE) != a->attn_size ? COUNT(V_SIZE) : 0;
-}
-
-static void set_window(const calc_hf_said *s, calc_app *a)
-{
-    bool windowed = GET(USE_WINDOW, !s->family->windowless || SAYS(LOCAL_LIST)) > 0;
-    a->window_size = windowed ? COUNT(WINDOW) : 0;
 }
 
 /* ---- Experts --------------------------------------------------------------------------------- */
@@ -834,7 +819,8 @@ calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *err
     set_sequence(s, app);
     set_structure(s, app);
     set_attention(s, app);
-    set_window(s, app);
+    bool windowed = GET(USE_WINDOW, !s->family->windowless || SAYS(LOCAL_LIST)) > 0;
+    app->window_size = windowed ? COUNT(WINDOW) : 0;
     set_experts(s, app);
     set_residual(s, app);
     if (s->family->note) {

@@ -12,17 +12,6 @@
 
 /* ---- From a layout --------------------------------------------------------------------------- */
 
-/* Megatron Core's kernels start in the order of its streams only with one queue; Megatron-FSDP and
- * overlapped micro-batches need several. CUDA's own default is 8. */
-static void set_queues(calc_plan *plan, const calc_strategy *s)
-{
-    bool split = s->tensor_par > 1 || s->context_par > 1;
-    bool batch = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
-    if (s->zero_stage >= 2 || split || batch) {
-        SET(QUEUES, s->zero_stage >= 2 ? 8 : split ? 1 : 32);
-    }
-}
-
 /* Uneven stages become a list. */
 static void set_stages(calc_plan *plan, const calc_exec *e)
 {
@@ -95,7 +84,13 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
     SET(SHARD_DATA, together > 0 ? together : 1);
     SET(REPLICATED, copies);
     SET(HYBRID, sharded && copies > 1);
-    set_queues(plan, s);
+    /* Megatron Core's kernels start in the order of its streams only with one queue; Megatron-FSDP
+     * and overlapped micro-batches need several. CUDA's own default is 8. */
+    bool split = s->tensor_par > 1 || s->context_par > 1;
+    bool batch = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    if (s->zero_stage >= 2 || split || batch) {
+        SET(QUEUES, s->zero_stage >= 2 ? 8 : split ? 1 : 32);
+    }
     set_stages(plan, e);
     SET(RECOMPUTES, s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
     SET(WIDE_GRAD, s->grad_datatype == CALC_FORMAT_FLOAT32);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "formats/read.h"
-#include "formats/slurm.h"
 
 /* The number at the end of "8", "a100:8" or "4-6" nodes, which are at least 4; of resources
  * "gpu:8", "shard:1,gpu:a100:8" that of processors. 0: there is none, or it is of no job. */
@@ -594,13 +593,6 @@ static const char *take_character(script *s, const char *at)
     return at + 1;
 }
 
-static bool separates(const script *s, const char *at)
-{
-    return isspace((unsigned char)*at) || *at == '(' || *at == ')' || *at == ';' || *at == '`' ||
-           *at == '\0' || (s->quote && *at == s->quote) ||
-           (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'));
-}
-
 /* Whether a line ends outside of lists and strings, after an option that has a value. */
 static bool ends_command(const script *s, const calc_settings *settings, const char *at)
 {
@@ -629,7 +621,9 @@ static calc_status read_script(script *s, calc_settings *settings)
     int line = 1;
     int column = 1;
     while (at < s->end) {
-        if (separates(s, at)) {
+        if (isspace((unsigned char)*at) || *at == '(' || *at == ')' || *at == ';' || *at == '`' ||
+            *at == '\0' || (s->quote && *at == s->quote) ||
+            (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'))) {
             if (!flush(s, settings, line, column)) {
                 return CALC_ERR_NOMEM;
             }

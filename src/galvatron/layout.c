@@ -148,15 +148,6 @@ static void put_list(const calc_galvatron_layout *s, const char *key, number_of 
     calc_output_text(out, "\",\n");
 }
 
-static void put_division(const calc_galvatron_layout *s, calc_output *out)
-{
-    calc_output_text(out, "    \"pp_division\": \"");
-    for (int i = 0; i < s->pp; i++) {
-        calc_output_printf(out, "%s%d", i ? "," : "", s->division[i]);
-    }
-    calc_output_text(out, "\",\n");
-}
-
 static void put_count(const char *key, int64_t value, calc_output *out)
 {
     calc_output_printf(out, "    \"%s\": %lld,\n", key, (long long)value);
@@ -179,7 +170,11 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     put_count("world_size", s->world, out);
     put_count("global_bsz", s->gbsz, out);
     put_count("chunks", s->chunks, out);
-    put_division(s, out);
+    calc_output_text(out, "    \"pp_division\": \"");
+    for (int i = 0; i < s->pp; i++) {
+        calc_output_printf(out, "%s%d", i ? "," : "", s->division[i]);
+    }
+    calc_output_text(out, "\",\n");
     calc_output_printf(out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
                        s->pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
                        types[s->default_dp_type]);

@@ -342,18 +342,13 @@ static bool step(calc_csv_reader *reader)
     return true;
 }
 
-static void skip_empty_lines(calc_csv_reader *reader)
+int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
+                      calc_errors *errors)
 {
     while (reader->next < reader->end && (*reader->next == '\n' || *reader->next == '\r')) {
         reader->line += ends_line(reader->next);
         reader->next++;
     }
-}
-
-int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
-                      calc_errors *errors)
-{
-    skip_empty_lines(reader);
     *line = reader->line;
     reader->row = reader->next;
     bool done = reader->next >= reader->end;

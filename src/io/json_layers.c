@@ -1,10 +1,9 @@
-#include "io/json_layers.h"
+#include "io/json_runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "io/json_load.h"
-#include "io/json_runs.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
 

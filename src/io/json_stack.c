@@ -1,4 +1,4 @@
-#include "io/json_stack.h"
+#include "io/json_runs.h"
 
 #include <stdio.h>
 #include <string.h>

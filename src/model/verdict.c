@@ -502,23 +502,6 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     }
 }
 
-/* Whether the weights leave room for a cache; if not, less in it does not help. */
-static bool cache_matters(const calc_stats *s)
-{
-    return s->weight_space < s->mem_tier1_capacity;
-}
-
-static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
-{
-    const calc_inference *i = &e->inference;
-    char fewer[96] = "";
-    if (s->max_batch >= 1) {
-        snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", s->max_batch);
-    }
-    snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par", fewer,
-             i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
-}
-
 /* For listed layers, the reason of the first ones that have one. */
 static void layers_network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
 {
@@ -595,8 +578,15 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
         r.item[r.count - 1] = found;
     }
     calc_reasons_stages_most(exec, stats, most);
-    if (served && cache_matters(stats)) {
-        cache_hint(exec, stats, hint);
+    /* Whether the weights leave room for a cache; if not, less in it does not help. */
+    if (served && (stats->weight_space < stats->mem_tier1_capacity)) {
+        const calc_inference *i = &exec->inference;
+        char fewer[96] = "";
+        if (stats->max_batch >= 1) {
+            snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", stats->max_batch);
+        }
+        snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par", fewer,
+                 i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
     } else {
         calc_reasons_stages_hint(app, exec, stats, hint);
     }

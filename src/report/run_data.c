@@ -166,19 +166,6 @@ void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *s
     calc_put_close(put);
 }
 
-/* Write the losses as a JSON object of label and share, in their order; null where they are not
- * known. */
-static void calc_breakdown_put_losses(calc_put *put, const char *key, const calc_stats *stats)
-{
-    double share[CALC_BREAKDOWN_LOSSES];
-    calc_breakdown_losses(stats, share);
-    calc_put_object(put, key, CALC_PUT_LINE);
-    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
-        calc_put_number(put, loss_labels[i], share[i]);
-    }
-    calc_put_close(put);
-}
-
 void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
                                const calc_stats *stats, int tier, bool ours)
 {
@@ -583,16 +570,6 @@ static void put_concurrency(calc_put *put, const calc_app *app, const calc_syste
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static void put_parameters(calc_put *put, const calc_app *app)
-{
-    calc_parameters p;
-    calc_count_parameters(app, &p);
-    calc_put_object(put, "parameters", CALC_PUT_LINE);
-    calc_put_number(put, "total", p.total);
-    calc_put_number(put, "active", p.active);
-    calc_put_close(put);
-}
-
 /* The time of a step with each rate raised by 10 %. */
 static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *errors)
 {
@@ -681,10 +658,23 @@ calc_status calc_run_data_put(calc_put *put, const calc_run_data *d, calc_errors
     put_concurrency(put, d->app, d->system, d->exec);
     calc_put_stages(put, d->stage, d->stages);
     calc_breakdown_put_time(put, "time", d->stats);
-    calc_breakdown_put_losses(put, "losses", d->stats);
+    /* Write the losses as a JSON object of label and share, in their order; null where they are not
+     * known. */
+    double share[CALC_BREAKDOWN_LOSSES];
+    calc_breakdown_losses(d->stats, share);
+    calc_put_object(put, "losses", CALC_PUT_LINE);
+    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
+        calc_put_number(put, loss_labels[i], share[i]);
+    }
+    calc_put_close(put);
     calc_breakdown_put_memory(put, "memory1", d->exec, d->stats, 1, ours);
     calc_breakdown_put_memory(put, "memory2", d->exec, d->stats, 2, ours);
-    put_parameters(put, d->app);
+    calc_parameters p;
+    calc_count_parameters(d->app, &p);
+    calc_put_object(put, "parameters", CALC_PUT_LINE);
+    calc_put_number(put, "total", p.total);
+    calc_put_number(put, "active", p.active);
+    calc_put_close(put);
     calc_put_flag(put, "ours", ours);
     calc_status status = put_changes(put, d, errors);
     status = status == CALC_OK ? put_more(put, d, errors) : status;

@@ -354,18 +354,6 @@ static void put_table(calc_put *put, const calc_table *table, const char *before
     }
 }
 
-/* The member "axes": every field of an execution and of its inference that is a number or a choice
- * and differs among the points, with its values. */
-static void put_axes(calc_put *put, const calc_sweep_cloud *cloud)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    const calc_field *inference = calc_table_find(table, "inference");
-    calc_put_array(put, "axes", CALC_PUT_LINES);
-    put_table(put, table, "", 0, cloud);
-    put_table(put, inference->table, "inference.", inference->offset, cloud);
-    calc_put_close(put);
-}
-
 /* Whether a statistic is worth showing: the points differ in it. */
 static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
 {
@@ -432,7 +420,14 @@ static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
     if (cloud->count > 0) { /* fields in which all points agree */
         calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
     }
-    put_axes(put, cloud);
+    /* The member "axes": every field of an execution and of its inference that is a number or a
+     * choice and differs among the points, with its values. */
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_field *inference = calc_table_find(table, "inference");
+    calc_put_array(put, "axes", CALC_PUT_LINES);
+    put_table(put, table, "", 0, cloud);
+    put_table(put, inference->table, "inference.", inference->offset, cloud);
+    calc_put_close(put);
     put_metrics(put, c, cloud);
     calc_put_close(put);
 }
@@ -603,17 +598,6 @@ static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
 
 /* ---- Designs --------------------------------------------------------------------------------- */
 
-/* The meaning of the numbers of designs, if they are few. */
-static void put_designs(calc_put *put, const calc_sweep_study *study)
-{
-    enum { DESIGNS = 1000 };
-    calc_put_array(put, "designs", CALC_PUT_LINES);
-    for (uint64_t i = 0; i < study->designs.count && study->designs.count <= DESIGNS; i++) {
-        calc_sweep_put_design(put, NULL, study, i);
-    }
-    calc_put_close(put);
-}
-
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* Results of the additional sweep for the page. */
@@ -657,7 +641,14 @@ calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc
     extras e = {.need = {.known = false}};
     calc_status status = find_extras(&e, data->study, data->result, errors);
     if (status == CALC_OK) {
-        put_designs(put, data->study);
+        /* The meaning of the numbers of designs, if they are few. */
+        enum { DESIGNS = 1000 };
+        calc_put_array(put, "designs", CALC_PUT_LINES);
+        for (uint64_t i = 0;
+             i < data->study->designs.count && data->study->designs.count <= DESIGNS; i++) {
+            calc_sweep_put_design(put, NULL, data->study, i);
+        }
+        calc_put_close(put);
         calc_sweep_put_summary(put, "summary", data->result);
         put_extras(put, data, &e);
         status = put_changes(put, data->study, data->result, errors);

@@ -175,19 +175,14 @@ static calc_status load_study(calc_sweep_study *study, const calc_request *reque
     return status;
 }
 
-static void put_study(calc_put *put, const calc_sweep_study *study)
-{
-    calc_put_object(put, "study", CALC_PUT_LINE);
-    calc_sweep_put_study(put, study);
-    calc_put_count(put, "designs", (int64_t)study->designs.count);
-    calc_put_flag(put, "per_num_procs", study->options.per_num_procs);
-    calc_put_close(put);
-}
-
 static calc_status put_sweep_page(calc_put *put, const calc_sweep_data *data, calc_errors *errors)
 {
     calc_put_object(put, "page", CALC_PUT_LINE);
-    put_study(put, data->study);
+    calc_put_object(put, "study", CALC_PUT_LINE);
+    calc_sweep_put_study(put, data->study);
+    calc_put_count(put, "designs", (int64_t)data->study->designs.count);
+    calc_put_flag(put, "per_num_procs", data->study->options.per_num_procs);
+    calc_put_close(put);
     calc_status status = calc_sweep_data_put(put, data, errors);
     calc_put_close(put);
     return status;
@@ -427,14 +422,6 @@ static size_t make_stages(calc_session *session, calc_stage_stats **stage)
     return *stage ? calc_each_stage(&in->app, &in->system, &in->exec, compat, *stage, count) : 0;
 }
 
-static void put_stages(calc_session *session, calc_put *put)
-{
-    calc_stage_stats *stage;
-    size_t count = make_stages(session, &stage);
-    calc_put_stages(put, stage, count);
-    free(stage);
-}
-
 /* What the page of the run draws: the run as calc run --json has it, but for the names of its
  * documents, and what is drawn beside it. */
 static void put_page(calc_session *session, calc_put *put)
@@ -491,7 +478,10 @@ static void evaluate(calc_session *session, calc_put *put)
         put_layers(session, put);
     }
     if (request->stages) {
-        put_stages(session, put);
+        calc_stage_stats *stage;
+        size_t count = make_stages(session, &stage);
+        calc_put_stages(put, stage, count);
+        free(stage);
     }
     if (request->page) {
         put_page(session, put);

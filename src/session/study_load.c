@@ -174,18 +174,6 @@ static calc_status take_constraint(sources *s, const char *word)
     return status;
 }
 
-/* Adds the condition of --tokens and --days. */
-static void take_days(sources *s)
-{
-    char text[96];
-    double tokens = calc_study_amount(value_of(s, "tokens"), "tokens");
-    double days = calc_study_amount(value_of(s, "days"), "days");
-    if (tokens > 0 && days > 0) {
-        snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / 1e12));
-        (void)!take_constraint(s, text);
-    }
-}
-
 static calc_status take_per(sources *s, const char *word)
 {
     bool procs = strcmp(word, "num_procs") == 0;
@@ -294,7 +282,14 @@ static void take_options(sources *s)
             blame_option(s, first, use->name, use->value);
         }
     }
-    take_days(s);
+    /* Adds the condition of --tokens and --days. */
+    char text[96];
+    double tokens = calc_study_amount(value_of(s, "tokens"), "tokens");
+    double days = calc_study_amount(value_of(s, "days"), "days");
+    if (tokens > 0 && days > 0) {
+        snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / 1e12));
+        (void)!take_constraint(s, text);
+    }
     o->constraints = s->study->constraints;
     o->constraint = s->study->constraint;
     o->no_prune = value_of(s, "no-prune") != NULL;
@@ -540,13 +535,6 @@ static void take_prefill_system(sources *s)
     }
 }
 
-/* Rules of Calculon: they also choose the default space. */
-static void take_rules(sources *s)
-{
-    const char *rules = value_of(s, "compat");
-    (void)!calc_compat_read(rules ? rules : "none", &s->study->options.compat, s->errors);
-}
-
 static calc_status some_run(const void *context, const calc_app *app, const calc_system *system,
                             const calc_exec *exec, bool *runs)
 {
@@ -676,7 +664,9 @@ calc_status calc_study_load(calc_sweep_study *study, const calc_study_source *so
     }
     if (errors->count == 0) {
         check_documents(&s);
-        take_rules(&s);
+        /* Rules of Calculon: they also choose the default space. */
+        const char *rules = value_of(&s, "compat");
+        (void)!calc_compat_read(rules ? rules : "none", &s.study->options.compat, s.errors);
         take_axes(&s);
         take_options(&s);
         if (calc_defaults_stages(&study->space, &study->builder, &study->options) != CALC_OK) {

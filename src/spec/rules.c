@@ -128,16 +128,6 @@ static void check_replicated(rules *r, int64_t ranks)
     }
 }
 
-static void check_stash(rules *r)
-{
-    const calc_strategy *s = &r->exec->strategy;
-    if (s->paged_stash > 0 && s->offload_modules & CALC_STASHED_MODULES) {
-        BROKEN(r, paged_stash,
-               "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules",
-               "what experts store is packed into pages or offloaded, not both");
-    }
-}
-
 static void check_expert_par(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -157,7 +147,12 @@ static void check_expert_par(rules *r)
         }
         return;
     }
-    check_stash(r);
+    const calc_strategy *s = &r->exec->strategy;
+    if (s->paged_stash > 0 && s->offload_modules & CALC_STASHED_MODULES) {
+        BROKEN(r, paged_stash,
+               "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules",
+               "what experts store is packed into pages or offloaded, not both");
+    }
     int64_t copies = e->inference.redundant_experts;
     calc_rules_must_divide(r->errors, "/expert_par", ep,
                            copies > 0 ? "num_experts + redundant_experts" : "num_experts",

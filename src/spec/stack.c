@@ -210,11 +210,6 @@ static bool append_kind(reader *r, const char *at, const int8_t mixer[2], const 
                     : append(r, kind);
 }
 
-static size_t name_length(const char *at)
-{
-    return strcspn(at, " \t\n+&()");
-}
-
 /* One layer: up to two mixers, up to two feed-forward parts. */
 static bool read_layer(reader *r)
 {
@@ -223,7 +218,7 @@ static bool read_layer(reader *r)
     int used[2] = {0, 0};
     bool behind = false; /* a feed-forward part was read */
     for (bool beside = false;; r->at++) {
-        size_t length = name_length(r->at);
+        size_t length = strcspn(r->at, " \t\n+&()");
         const char *name = r->at;
         if (length == 0) {
             return fail(r, name, "for example attention+mlp", "expected the name of a part");
@@ -518,14 +513,6 @@ int64_t calc_stage_text_blocks(const calc_stage_text *s, int64_t stage)
     return mine - (s->ends && stage == 0) - (s->ends && stage == s->stages - 1);
 }
 
-static void put_blocks(char *text, size_t size, int64_t blocks)
-{
-    calc_append(text, size, blocks < 1 ? "" : "t");
-    if (blocks > 1) {
-        calc_append(text, size, "*%lld", (long long)blocks);
-    }
-}
-
 bool calc_stage_text_write(const calc_stage_text *s, char *text, size_t size)
 {
     bool fits = true;
@@ -541,7 +528,10 @@ bool calc_stage_text_write(const calc_stage_text *s, char *text, size_t size)
         }
         fits = fits && blocks >= 0;
         calc_append(text, size, "%s%s", stage == 0 ? "E" : "", same > 1 ? "(" : "");
-        put_blocks(text, size, blocks);
+        calc_append(text, size, blocks < 1 ? "" : "t");
+        if (blocks > 1) {
+            calc_append(text, size, "*%lld", (long long)blocks);
+        }
         for (int64_t i = 0; last && i < s->mtp_blocks; i++) {
             calc_append(text, size, "m");
         }

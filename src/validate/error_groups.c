@@ -154,14 +154,9 @@ typedef struct identity {
     const char *name[NAMES];
 } identity;
 
-static const calc_exec *exec_of(const calc_result *r)
-{
-    return r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
-}
-
 static identity identity_of(const calc_result *r)
 {
-    const calc_exec *e = exec_of(r);
+    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
     identity is = {.layout = {r->predicted, (double)e->strategy.tensor_par, (double)e->pipeline_par,
                               (double)e->strategy.data_par, (double)e->strategy.context_par,
                               (double)e->strategy.expert_par, (double)e->inference.prefill_procs,

@@ -144,13 +144,6 @@ typedef struct machine {
     const calc_kernel_table *measured;
 } machine;
 
-static calc_verdict evaluate(const calc_prediction *p, const machine *m, const calc_exec *exec,
-                             calc_stats *stats)
-{
-    return m->measured ? calc_run_measured(&p->map.app, m->system, exec, m->measured, stats)
-                       : calc_run(&p->map.app, m->system, exec, CALC_COMPAT_NONE, stats);
-}
-
 /* One layout. @return its step time; NaN with a reason if there is none */
 static double try_layout(calc_prediction *p, const machine *m, const calc_exec *exec)
 {
@@ -161,7 +154,9 @@ static double try_layout(calc_prediction *p, const machine *m, const calc_exec *
                  errors.item[0].text);
         return (double)NAN;
     }
-    calc_verdict verdict = evaluate(p, m, exec, &stats);
+    calc_verdict verdict =
+        m->measured ? calc_run_measured(&p->map.app, m->system, exec, m->measured, &stats)
+                    : calc_run(&p->map.app, m->system, exec, CALC_COMPAT_NONE, &stats);
     bool full = verdict == CALC_VERDICT_MEM1_CAPACITY || verdict == CALC_VERDICT_MEM2_CAPACITY;
     bool fine = verdict == CALC_VERDICT_OK || full;
     if (!fine || !(stats.total_time > 0) || !isfinite(stats.total_time)) {

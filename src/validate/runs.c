@@ -544,14 +544,6 @@ static double sequence_of(const calc_app *app, const calc_exec *exec)
     return (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
 }
 
-static bool is_same(const calc_run_map *map, const calc_app *app, const char *machine,
-                    const calc_exec *exec)
-{
-    return !map->reason && strcmp(map->row->sys, machine) == 0 && map->step_s > 0 &&
-           same_model(&map->app, app) && same_layout(&map->exec, exec, map->search) &&
-           sequence_of(&map->app, &map->exec) == sequence_of(app, exec);
-}
-
 size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *runs,
                            const calc_app *app, const char *machine, const calc_exec *exec)
 {
@@ -559,7 +551,9 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
     for (size_t i = 0; exec->training && i < runs->count; i++) {
         calc_run_map map;
         calc_run_map_row(&map, &runs->row[i]);
-        if (is_same(&map, app, machine, exec)) {
+        if (!map.reason && strcmp(map.row->sys, machine) == 0 && map.step_s > 0 &&
+            same_model(&map.app, app) && same_layout(&map.exec, exec, map.search) &&
+            sequence_of(&map.app, &map.exec) == sequence_of(app, exec)) {
             if (count < room) {
                 out[count] = (calc_same_run){&runs->row[i], map.row->source, map.step_s};
             }

@@ -151,12 +151,6 @@ static size_t pass(calc_flags *out, const char *const *words, size_t count)
     return end;
 }
 
-static bool is_passed(const calc_flags *out, const char *word)
-{
-    return out->tool->passes && strncmp(word, "--", 2) == 0 &&
-           find(out->tool->flags, word, strcspn(word, "=")) < 0;
-}
-
 bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
                       const char *const *words)
 {
@@ -171,7 +165,8 @@ bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
             out->help = true;
             return true;
         }
-        if (is_passed(out, word)) {
+        if (out->tool->passes && strncmp(word, "--", 2) == 0 &&
+            find(out->tool->flags, word, strcspn(word, "=")) < 0) {
             i += pass(out, &words[i], count - i) - 1;
             continue;
         }

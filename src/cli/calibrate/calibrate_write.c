@@ -53,16 +53,6 @@ static size_t next_worst(const calc_calibrate_report *report, size_t last)
     return found;
 }
 
-static void write_run(calc_output *out, const calc_calibrate_report *report, size_t index)
-{
-    const calc_result *before = &report->results[CALC_CALIBRATE_ASSUMED]->item[index];
-    const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[index];
-    calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n", after->measured,
-                       before->predicted, 100 * before->error, after->predicted, 100 * after->error,
-                       after->prediction->map.row->id, *after->remark ? " (" : "", after->remark,
-                       *after->remark ? ")" : "");
-}
-
 static void write_memory(calc_output *out, const calc_results *results)
 {
     size_t count = 0;
@@ -90,7 +80,12 @@ static void calibrate_runs_write(calc_output *out, const calc_calibrate_report *
             calc_output_printf(out, "\n%10s%11s%9s%11s%9s  %s\n", "measured", "assumed", "error",
                                "fitted", "error", "runs, largest errors first");
         }
-        write_run(out, report, last);
+        const calc_result *before = &report->results[CALC_CALIBRATE_ASSUMED]->item[last];
+        const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[last];
+        calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n",
+                           after->measured, before->predicted, 100 * before->error,
+                           after->predicted, 100 * after->error, after->prediction->map.row->id,
+                           *after->remark ? " (" : "", after->remark, *after->remark ? ")" : "");
     }
     write_memory(out, report->results[CALC_CALIBRATE_FITTED]);
 }
@@ -326,14 +321,6 @@ static void write_side(calc_output *out, const calc_calibrate_report *report, bo
     }
 }
 
-static void write_held(calc_output *out, const calc_calibrate_report *report)
-{
-    if (report->held_out) {
-        write_side(out, report, false);
-        write_side(out, report, true);
-    }
-}
-
 void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report)
 {
     for (size_t i = 0; i < report->families; i++) {
@@ -355,7 +342,10 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
         }
     }
     calibrate_runs_write(out, report, report->rows);
-    write_held(out, report);
+    if (report->held_out) {
+        write_side(out, report, false);
+        write_side(out, report, true);
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -469,16 +459,6 @@ static void put_side(calc_put *put, const calc_calibrate_report *report, bool he
     calc_put_close(put);
 }
 
-static void put_held(calc_put *put, const calc_calibrate_report *report)
-{
-    if (report->held_out) {
-        calc_put_object(put, "halves", CALC_PUT_LINES);
-        put_side(put, report, false);
-        put_side(put, report, true);
-        calc_put_close(put);
-    }
-}
-
 void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report)
 {
     const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
@@ -496,7 +476,12 @@ void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *re
         put_group(&put, report, &fitted->item[i]);
     }
     calc_put_close(&put);
-    put_held(&put, report);
+    if (report->held_out) {
+        calc_put_object(&put, "halves", CALC_PUT_LINES);
+        put_side(&put, report, false);
+        put_side(&put, report, true);
+        calc_put_close(&put);
+    }
     calc_put_array(&put, "runs", CALC_PUT_LINES);
     for (size_t i = 0; i < results->count; i++) {
         if (results->item[i].use == CALC_USE_SCORED) {

@@ -180,17 +180,6 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
     }
 }
 
-/* A plan that no framework can run is of little use. */
-static void take_alike(calc_plan_task *t)
-{
-    const char *how = calc_opt_value(t->args, CALC_PLAN_OPT_RECOMPUTE);
-    bool told = true;
-    for (int i = 0; i < t->chips; i++) {
-        told = told && calc_export_recomputes_by_stage(&t->chip[i].system);
-    }
-    t->planner.alike_on_chip = how ? strcmp(how, "chip") == 0 : !told;
-}
-
 /* --layers: the axes give the strategies that layers may have. */
 static void take_layers(calc_plan_task *t, calc_errors *errors)
 {
@@ -324,7 +313,13 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->planner.runs = calc_plan_rows_runs;
     t->planner.runs_context = t;
     t->planner.curve = true;
-    take_alike(t);
+    /* A plan that no framework can run is of little use. */
+    const char *how = calc_opt_value(t->args, CALC_PLAN_OPT_RECOMPUTE);
+    bool told = true;
+    for (int i = 0; i < t->chips; i++) {
+        told = told && calc_export_recomputes_by_stage(&t->chip[i].system);
+    }
+    t->planner.alike_on_chip = how ? strcmp(how, "chip") == 0 : !told;
     calc_plan_room_take(t);
     return calc_errors_first(errors);
 }

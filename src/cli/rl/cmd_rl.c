@@ -239,17 +239,6 @@ static void write_layouts(calc_output *out, const calc_rl_task *task, const calc
     }
 }
 
-static void write_gains(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
-{
-    char a[CALC_HUMAN_MAX];
-    calc_output_text(out, "\nOne more processor\n");
-    for (size_t pool = 0; pool < task->pools; pool++) {
-        calc_output_printf(out, "  %-12.12s%s\n", task->pool_name[pool],
-                           s->gain_s[pool] > 0 ? calc_human_seconds(-s->gain_s[pool], a)
-                                               : "nothing waits for this pool");
-    }
-}
-
 static void calc_rl_write_text(calc_output *out, const calc_paint *paint, const calc_rl_task *task,
                                const calc_rl_step *s)
 {
@@ -261,7 +250,13 @@ static void calc_rl_write_text(calc_output *out, const calc_paint *paint, const 
     write_phases(out, paint, s);
     write_memory(out, task, s);
     write_layouts(out, task, s);
-    write_gains(out, task, s);
+    char a[CALC_HUMAN_MAX];
+    calc_output_text(out, "\nOne more processor\n");
+    for (size_t pool = 0; pool < task->pools; pool++) {
+        calc_output_printf(out, "  %-12.12s%s\n", task->pool_name[pool],
+                           s->gain_s[pool] > 0 ? calc_human_seconds(-s->gain_s[pool], a)
+                                               : "nothing waits for this pool");
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -330,15 +325,6 @@ static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step
     calc_put_object(put, "statistics", CALC_PUT_LINES);
     put_statistics(put, s);
     calc_put_close(put);
-}
-
-/* One JSON object: "format" 1, the job's roles, phases, statistics. */
-static void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
-{
-    calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
-    put_step(&put, task, s);
-    calc_put_end(&put);
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -642,7 +628,11 @@ typedef struct answer {
 static void write_json(calc_output *out, const void *what)
 {
     const answer *a = what;
-    calc_rl_write_json(out, a->task, a->step);
+    /* One JSON object: "format" 1, the job's roles, phases, statistics. */
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    put_step(&put, a->task, a->step);
+    calc_put_end(&put);
 }
 
 static void write_page(calc_output *out, const void *what)

@@ -145,17 +145,6 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
     return status;
 }
 
-static void complain_reasons(const calc_run_outcome *o)
-{
-    for (size_t i = 0; i < o->reason_count; i++) {
-        const calc_reason *reason = &o->reason[i];
-        calc_say("infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
-        if (reason->hint[0]) {
-            calc_say("  hint: %s\n", reason->hint);
-        }
-    }
-}
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 static void save_app(calc_output *out, const calc_run_outcome *o)
@@ -341,7 +330,13 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
         status = write_summary(args, o, errors);
     }
     if (stdout_is_taken || !isatty(STDOUT_FILENO)) {
-        complain_reasons(o);
+        for (size_t i = 0; i < o->reason_count; i++) {
+            const calc_reason *reason = &o->reason[i];
+            calc_say("infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
+            if (reason->hint[0]) {
+                calc_say("  hint: %s\n", reason->hint);
+            }
+        }
     }
     if (status != CALC_OK) {
         return calc_complain_failure(errors);

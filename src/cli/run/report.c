@@ -6,7 +6,6 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
-#include "cli/run/report_layout.h"
 #include "cli/run/run_outcome.h"
 #include "io/output.h"
 #include "model/run.h"
@@ -245,16 +244,6 @@ static void write_costs(calc_output *out, const calc_report *r)
     }
 }
 
-static void write_serving(calc_output *out, const calc_report *r)
-{
-    char title[128];
-    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        calc_report_title(
-            out, r, report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
-        report_inference_write(out, r->stats);
-    }
-}
-
 static void write_rates(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
@@ -481,7 +470,12 @@ void calc_report_write(calc_output *out, const calc_report *r)
     write_head(out, r);
     write_reasons(out, r);
     calc_report_layout_write(out, r);
-    write_serving(out, r);
+    char title[128];
+    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_report_title(
+            out, r, report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
+        report_inference_write(out, r->stats);
+    }
     write_rates(out, r);
     if (r->band) {
         calc_run_band_write(out, r);

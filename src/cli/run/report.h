@@ -29,4 +29,10 @@ void calc_report_title(calc_output *out, const calc_report *report, const char *
 /** Write the summary in 80 columns or the width of the terminal, except its longest lines. */
 void calc_report_write(calc_output *out, const calc_report *report);
 
+/* Writes the part of the summary about the layout: parallel groups and the
+ *  networks they span, blocks of stages, attention, number formats and memory savings. */
+
+/** Write it. Fields of modern models show only if the layout has any. */
+void calc_report_layout_write(calc_output *out, const calc_report *report);
+
 #endif

@@ -375,27 +375,10 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
     return status;
 }
 
-static void run_operators_free(calc_run_operators *operators)
-{
-    calc_points_free(&operators->points);
-    calc_point_table_free(&operators->table);
-}
-
 /* ---- For people ------------------------------------------------------------------------------ */
 
 /* The mark after a time that names its source. */
 static const char marks[CALC_KERNEL_SOURCES + 1] = " ^~=";
-
-static void write_pass(calc_output *out, const calc_operator_source *s, int pass)
-{
-    char text[CALC_HUMAN_MAX];
-    bool has = s->time_s[pass] > 0;
-    char mark = has ? marks[s->source[pass]] : ' ';
-    calc_output_printf(out, "%16s", has ? calc_human_seconds(s->time_s[pass], text) : "-");
-    if (mark != ' ' || pass + 1 < CALC_PASS_COUNT) {
-        calc_output_printf(out, " %c", mark);
-    }
-}
 
 static bool runs(const calc_operator_source *s)
 {
@@ -437,7 +420,13 @@ void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
         }
         calc_output_printf(out, "  %-26s", o->layer[i].name);
         for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
-            write_pass(out, s, pass);
+            char text[CALC_HUMAN_MAX];
+            bool has = s->time_s[pass] > 0;
+            char mark = has ? marks[s->source[pass]] : ' ';
+            calc_output_printf(out, "%16s", has ? calc_human_seconds(s->time_s[pass], text) : "-");
+            if (mark != ' ' || pass + 1 < CALC_PASS_COUNT) {
+                calc_output_printf(out, " %c", mark);
+            }
             time_s[s->source[pass]] += s->time_s[pass];
             total_s += s->time_s[pass];
         }
@@ -696,7 +685,8 @@ void calc_run_outcome_free(calc_run_outcome *o)
     free(o->set);
     calc_run_band_free(&o->band);
     if (o->operators) {
-        run_operators_free(o->operators);
+        calc_points_free(&o->operators->points);
+        calc_point_table_free(&o->operators->table);
     }
     free(o->operators);
     free(o->command);
@@ -793,7 +783,8 @@ static calc_status run_again(const void *context, const calc_system *system, con
     return status;
 }
 
-static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *plan, calc_errors *errors)
+static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *plan,
+                              calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
     calc_page page = plan ? CALC_PAGE_PLAN : CALC_PAGE_RUN;
@@ -823,7 +814,8 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     return status;
 }
 
-calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *plan, calc_errors *errors)
+calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *plan,
+                                calc_errors *errors)
 {
     calc_output *out = NULL;
     calc_status status = calc_output_open(&out, path, errors);

@@ -311,15 +311,6 @@ static void man_command(calc_output *out, const calc_command *command)
     write_examples(out, command->examples);
 }
 
-static void write_overview(calc_output *out)
-{
-    calc_output_text(out, ".B calc\nCOMMAND [ARGUMENT]... [OPTION]...\n");
-    write_section(out, "COMMANDS");
-    for (size_t i = 0; calc_command_list[i]; i++) {
-        write_item(out, calc_command_list[i]->name, calc_command_list[i]->summary);
-    }
-}
-
 static void write_see_also(calc_output *out, const calc_command *command)
 {
     write_section(out, "SEE ALSO");
@@ -350,7 +341,11 @@ static void calc_man_page(calc_output *out, const calc_command *command)
     if (command) {
         man_command(out, command);
     } else {
-        write_overview(out);
+        calc_output_text(out, ".B calc\nCOMMAND [ARGUMENT]... [OPTION]...\n");
+        write_section(out, "COMMANDS");
+        for (size_t i = 0; calc_command_list[i]; i++) {
+            write_item(out, calc_command_list[i]->name, calc_command_list[i]->summary);
+        }
     }
     man_pairs(out, "EXIT STATUS", calc_help_exits);
     man_pairs(out, "ENVIRONMENT", calc_help_environment);

@@ -1,4 +1,4 @@
-#include "cli/sweep/sweep_next.h"
+#include "cli/sweep/sweep_table.h"
 
 #include <math.h>
 #include <stdio.h>

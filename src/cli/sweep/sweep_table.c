@@ -11,7 +11,6 @@
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
 #include "cli/shell/start.h"
-#include "cli/sweep/sweep_next.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/utf8.h"

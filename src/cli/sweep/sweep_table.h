@@ -2,9 +2,13 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_TABLE_H
 #define CALC_CLI_SWEEP_SWEEP_TABLE_H
 
+#include "cli/draw/human.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_rows.h"
+#include "cli/sweep/sweep_study.h"
 #include "io/output.h"
+#include "plan/study.h"
+#include "plan/sweep_found.h"
 #include "spec/value_text.h"
 
 /* Lists the columns that a table of a sweep may have. */
@@ -98,5 +102,48 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
 CALC_MUST_USE calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *study,
                                                  const calc_sweep_result *result,
                                                  const calc_sweep_view *view, calc_errors *errors);
+
+/* Writes the space of a sweep and the amount of work, for people. */
+
+/** Write models, machines, sizes, and the axes that were asked for. */
+void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study);
+
+/** Write models, machines and all axes. */
+void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study);
+
+/** Write the number of layouts, the factors it is the product of, and the approximate duration.
+ *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
+                                               calc_errors *errors);
+
+/* Draws the results of a sweep in characters: the front, or the best of each
+ *  group, and the parts of the best layouts' steps. */
+
+/** Write both drawings. Numbers beside the points are those of the tables of
+ *  calc_sweep_table_found(). Nothing is drawn if nothing was found.
+ *  @param columns  width of the drawing
+ *  @return CALC_OK, or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_sweep_plot_write(calc_output *out, const calc_paint *paint,
+                                                const calc_sweep_study *study,
+                                                const calc_sweep_result *result, int columns,
+                                                calc_errors *errors);
+
+/* What a sweep did not search, and what it would give to the layout to start
+ *  with: changes that `calc why` finds outside the space, and narrower number formats. */
+
+/** Write a line for each of the two, if there is something: single fields with a value outside the
+ *  space that make the layout at least 1 % better, fit, and run in the frameworks of the sweep
+ *  (calc_sweep_options.runs); formats of matrix multiplications that the machine has and the space
+ *  does not name. For trained layouts of a sweep without rules of Calculon.
+ *  @param layout  the one to start with
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_sweep_next_write(calc_output *out, const calc_sweep_study *study,
+                                                const calc_found *layout);
+
+/* Explains why no layout of a sweep can run, and gives advice. */
+
+/** Write it to standard error. Layouts that bounds skipped are swept once more without bounds to
+ *  find their reason, unless there are millions. */
+void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_result *result);
 
 #endif

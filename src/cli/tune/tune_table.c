@@ -360,29 +360,14 @@ static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tu
     }
 }
 
-static void write_picks(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
-{
-    char path[CALC_FIND_PATH_MAX];
-    for (size_t i = 0; i < d->picks; i++) {
-        const char *glue = i == 0 ? "" : i + 1 == d->picks ? " and " : ", ";
-        calc_output_printf(out, "%s%s", glue, calc_tune_loop_path(t, d->pick[i], path));
-    }
-    calc_output_text(out, ".\n");
-}
-
-static void write_chance(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
-{
-    char chance[CALC_HUMAN_MAX], worth[CALC_HUMAN_MAX], best[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%s chance that a layout not measured is more than %s faster than %s",
-                       calc_human_percent(d->chance, chance),
-                       calc_human_percent(t->options.worth, worth),
-                       calc_human_seconds(d->best_s, best));
-}
-
 static void write_verdict(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     if (d->best != SIZE_MAX) {
-        write_chance(out, t, d);
+        char chance[CALC_HUMAN_MAX], worth[CALC_HUMAN_MAX], best[CALC_HUMAN_MAX];
+        calc_output_printf(
+            out, "%s chance that a layout not measured is more than %s faster than %s",
+            calc_human_percent(d->chance, chance), calc_human_percent(t->options.worth, worth),
+            calc_human_seconds(d->best_s, best));
     } else {
         calc_output_printf(out, "%s",
                            t->measurements > 0 ? "Nothing has run yet" : "Nothing is measured yet");
@@ -394,7 +379,12 @@ static void write_verdict(calc_output *out, const calc_tune_task *t, const calc_
         calc_output_text(out, ", but nothing is left to try.\n");
     } else {
         calc_output_text(out, ": try ");
-        write_picks(out, t, d);
+        char path[CALC_FIND_PATH_MAX];
+        for (size_t i = 0; i < d->picks; i++) {
+            const char *glue = i == 0 ? "" : i + 1 == d->picks ? " and " : ", ";
+            calc_output_printf(out, "%s%s", glue, calc_tune_loop_path(t, d->pick[i], path));
+        }
+        calc_output_text(out, ".\n");
     }
 }
 
@@ -630,17 +620,6 @@ static void put_layout(calc_put *put, const calc_tune_task *t, const calc_tune_d
     calc_put_close(put);
 }
 
-static void put_truth(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
-{
-    double regret, best_s;
-    bool found = calc_tune_order_regret(t, d, &best_s, &regret);
-    calc_put_object(put, "truth", CALC_PUT_LINE);
-    calc_put_count(put, "seed", (int64_t)t->truth_seed);
-    calc_put_number(put, "best_s", best_s);
-    calc_put_number(put, "regret", found ? regret : (double)NAN);
-    calc_put_close(put);
-}
-
 static void write_json(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
                        const size_t *order)
 {
@@ -651,7 +630,13 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     put_decision(&put, t, d);
     put_command(&put, t->args);
     if (t->way == CALC_TUNE_WAY_SIMULATE) {
-        put_truth(&put, t, d);
+        double regret, best_s;
+        bool found = calc_tune_order_regret(t, d, &best_s, &regret);
+        calc_put_object(&put, "truth", CALC_PUT_LINE);
+        calc_put_count(&put, "seed", (int64_t)t->truth_seed);
+        calc_put_number(&put, "best_s", best_s);
+        calc_put_number(&put, "regret", found ? regret : (double)NAN);
+        calc_put_close(&put);
     }
     if (t->options.kernels) {
         calc_tune_operators_put(&put, &t->operators);

@@ -494,16 +494,6 @@ static bool is_ended(const calc_tune_task *t, const calc_tune_decision *d, calc_
     return asks || *pause != CALC_TUNE_PAUSE_ASKED;
 }
 
-/* Signals wait while programs run, so that what they measured is kept and they are ended. */
-static void hold_signals(calc_tune_program *program)
-{
-    sigemptyset(&program->signals);
-    sigaddset(&program->signals, SIGINT);
-    sigaddset(&program->signals, SIGTERM);
-    sigaddset(&program->signals, SIGHUP);
-    sigprocmask(SIG_BLOCK, &program->signals, &program->mask);
-}
-
 calc_status calc_tune_loop(calc_tune_task *t, calc_tune_decision *d, calc_tune_pause *pause,
                            calc_errors *errors)
 {
@@ -512,7 +502,13 @@ calc_status calc_tune_loop(calc_tune_task *t, calc_tune_decision *d, calc_tune_p
     const struct timespec no_time = {0};
     calc_status status = simulates ? begin_truth(t, errors) : CALC_OK;
     if (runs) {
-        hold_signals(&t->program);
+        /* Signals wait while programs run, so that what they measured is kept and they are ended.
+         */
+        sigemptyset(&t->program.signals);
+        sigaddset(&t->program.signals, SIGINT);
+        sigaddset(&t->program.signals, SIGTERM);
+        sigaddset(&t->program.signals, SIGHUP);
+        sigprocmask(SIG_BLOCK, &t->program.signals, &t->program.mask);
     }
     while (status == CALC_OK) {
         status = decide(t, d, errors);

@@ -191,17 +191,6 @@ static void put_peers(calc_put *put, const calc_peers *peers)
     calc_put_close(put);
 }
 
-static void put_counts(calc_put *put, const calc_results *results)
-{
-    calc_put_object(put, "counts", CALC_PUT_LINE);
-    calc_put_count(put, "runs", (int64_t)(results->predictions + results->servings));
-    for (int use = 0; use < CALC_USE_COUNT; use++) {
-        calc_put_count(put, calc_use_word((calc_use)use),
-                       (int64_t)calc_results_count(results, (calc_use)use));
-    }
-    calc_put_close(put);
-}
-
 /* The tables of the rows, and the measured operators. */
 static void put_read(calc_put *put, const calc_measured *measured)
 {
@@ -227,7 +216,13 @@ static void calc_validate_write_json(calc_output *out, const calc_validation *v)
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     calc_put_text(&put, "version", CALC_VERSION);
     put_read(&put, v->measured);
-    put_counts(&put, v->results);
+    calc_put_object(&put, "counts", CALC_PUT_LINE);
+    calc_put_count(&put, "runs", (int64_t)(v->results->predictions + v->results->servings));
+    for (int use = 0; use < CALC_USE_COUNT; use++) {
+        calc_put_count(&put, calc_use_word((calc_use)use),
+                       (int64_t)calc_results_count(v->results, (calc_use)use));
+    }
+    calc_put_close(&put);
     calc_put_array(&put, "rows", CALC_PUT_LINES);
     for (size_t i = 0; i < v->results->count; i++) {
         put_row(&put, &v->results->item[i], v);
@@ -257,14 +252,6 @@ static void calc_validate_write_json(calc_output *out, const calc_validation *v)
 
 /* Write a page for a browser with that JSON. */
 
-static void calc_validate_write_page(calc_output *out, const calc_validation *validation)
-{
-    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
-    calc_put_key(&put, "validate");
-    calc_validate_write_json(out, validation);
-    calc_page_end(&put, CALC_PAGE_VALIDATE);
-}
-
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void write_csv_number(calc_output *out, double value)
@@ -288,16 +275,6 @@ static void write_csv_row(calc_output *out, const calc_result *r)
     write_csv_number(out, r->error);
     calc_csv_text(out, r->remark, false);
     calc_output_text(out, "\n");
-}
-
-/* Write a header and one row per measurement, as calc_baseline_read() reads them. */
-static void calc_validate_write_csv(calc_output *out, const calc_results *results)
-{
-    calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
-                          "predicted,error,remark\n");
-    for (size_t i = 0; i < results->count; i++) {
-        write_csv_row(out, &results->item[i]);
-    }
 }
 
 #define OPTIONS(X)                                                                                 \
@@ -413,12 +390,20 @@ static void write_json(calc_output *out, task *t)
 
 static void write_csv(calc_output *out, task *t)
 {
-    calc_validate_write_csv(out, &t->results);
+    /* Write a header and one row per measurement, as calc_baseline_read() reads them. */
+    calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
+                          "predicted,error,remark\n");
+    for (size_t i = 0; i < t->results.count; i++) {
+        write_csv_row(out, &t->results.item[i]);
+    }
 }
 
 static void write_page(calc_output *out, task *t)
 {
-    calc_validate_write_page(out, &t->found);
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_validate_write_json(out, &t->found);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
 }
 
 static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,

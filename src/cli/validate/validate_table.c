@@ -386,11 +386,6 @@ static void predict(const calc_result *result, calc_systems *systems, calc_stats
     }
 }
 
-static bool is_time(const calc_result *result)
-{
-    return result->quantity == CALC_QUANTITY_STEP_TIME;
-}
-
 static void write_parts(calc_output *out, const double *part, size_t count, double total,
                         const char *(*label)(size_t part))
 {
@@ -410,7 +405,7 @@ static void validate_worst_parts(calc_output *out, const calc_result *result, ca
     calc_stats stats;
     predict(result, systems, &stats);
     calc_output_printf(out, "%34s", "");
-    if (is_time(result)) {
+    if (result->quantity == CALC_QUANTITY_STEP_TIME) {
         double time_s[CALC_BREAKDOWN_TIMES];
         calc_breakdown_times(&stats, time_s);
         write_parts(out, time_s, CALC_BREAKDOWN_TIMES, stats.total_time, calc_breakdown_time_label);
@@ -736,15 +731,6 @@ static const char *value_text(calc_quantity quantity, double value, char *buffer
     return buffer;
 }
 
-static void write_result(calc_output *out, const calc_result *r)
-{
-    char measured[32], predicted[32];
-    calc_output_printf(out, "%+7.1f%%%12s%12s  %s%s%s%s\n", 100 * r->error,
-                       value_text(r->quantity, r->measured, measured, sizeof measured),
-                       value_text(r->quantity, r->predicted, predicted, sizeof predicted),
-                       calc_result_id(r), *r->remark ? " (" : "", r->remark, *r->remark ? ")" : "");
-}
-
 static void write_worst(calc_output *out, const calc_validation *v)
 {
     const calc_result *r = NULL;
@@ -753,7 +739,12 @@ static void write_worst(calc_output *out, const calc_validation *v)
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");
         }
-        write_result(out, r);
+        char measured[32], predicted[32];
+        calc_output_printf(out, "%+7.1f%%%12s%12s  %s%s%s%s\n", 100 * r->error,
+                           value_text(r->quantity, r->measured, measured, sizeof measured),
+                           value_text(r->quantity, r->predicted, predicted, sizeof predicted),
+                           calc_result_id(r), *r->remark ? " (" : "", r->remark,
+                           *r->remark ? ")" : "");
         if (v->breakdown) {
             validate_worst_parts(out, r, v->systems);
         }
