@@ -218,12 +218,12 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_trl, "trl", trainer)                                                          \
     X(calc_framework_swift, "ms-swift", trainer)                                                   \
     X(calc_framework_swift_core, "megatron-swift", trainer)                                        \
-    X(calc_framework_automodel, "automodel", automodel)                                            \
-    X(calc_framework_nemo2, "nemo2", nemo_recipe)                                                  \
-    X(calc_framework_nanotron, "nanotron", nanotron)                                               \
-    X(calc_framework_maxtext, "maxtext", maxtext)                                                  \
-    X(calc_framework_gpt_neox, "gpt-neox", gpt_neox)                                               \
-    X(calc_framework_llm_foundry, "llm-foundry", llm_foundry)                                      \
+    X(calc_framework_automodel, "automodel", read_only)                                            \
+    X(calc_framework_nemo2, "nemo2", read_only)                                                    \
+    X(calc_framework_nanotron, "nanotron", read_only)                                              \
+    X(calc_framework_maxtext, "maxtext", read_only)                                                \
+    X(calc_framework_gpt_neox, "gpt-neox", read_only)                                              \
+    X(calc_framework_llm_foundry, "llm-foundry", read_only)                                        \
     X(calc_framework_verl, "verl", verl)                                                           \
     X(calc_framework_slime, "slime", verl)                                                         \
     X(calc_framework_nemo_rl, "nemo-rl", launch_keys)                                              \

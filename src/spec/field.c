@@ -14,47 +14,13 @@
 /* ---- Words ---------------------------------------------------------------------------------- */
 
 #define CHOICE(name, text) text,
-const char *const calc_datatype_names[] = {CALC_DATATYPE_LIST(CHOICE) NULL};
-const char *const calc_pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
-static const char *const attention_type_names[] = {CALC_ATTENTION_TYPE_LIST(CHOICE) NULL};
-static const char *const structure_type_names[] = {CALC_STRUCTURE_TYPE_LIST(CHOICE) NULL};
-static const char *const activation_recompute_names[] = {CALC_ACTIVATION_RECOMPUTE_LIST(CHOICE)
-                                                             NULL};
-static const char *const tensor_par_comm_type_names[] = {CALC_TENSOR_PAR_COMM_TYPE_LIST(CHOICE)
-                                                             NULL};
-static const char *const tensor_par_overlap_names[] = {CALC_TENSOR_PAR_OVERLAP_LIST(CHOICE) NULL};
-static const char *const platform_names[] = {CALC_PLATFORM_LIST(CHOICE) NULL};
-static const char *const processing_mode_names[] = {CALC_PROCESSING_MODE_LIST(CHOICE) NULL};
-static const char *const grouped_mode_names[] = {CALC_GROUPED_MODE_LIST(CHOICE) NULL};
-static const char *const format_names[] = {CALC_FORMAT_LIST(CHOICE) NULL};
-static const char *const choice_names[] = {CALC_CHOICE_LIST(CHOICE) NULL};
-static const char *const ffn_type_names[] = {CALC_FFN_TYPE_LIST(CHOICE) NULL};
-const char *const calc_part_type_names[] = {CALC_PART_TYPE_LIST(CHOICE) NULL};
-static const char *const output_gate_names[] = {CALC_OUTPUT_GATE_LIST(CHOICE) NULL};
-static const char *const norm_place_names[] = {CALC_NORM_PLACE_LIST(CHOICE) NULL};
-static const char *const residual_type_names[] = {CALC_RESIDUAL_TYPE_LIST(CHOICE) NULL};
-static const char *const norm_type_names[] = {CALC_NORM_TYPE_LIST(CHOICE) NULL};
-static const char *const position_type_names[] = {CALC_POSITION_TYPE_LIST(CHOICE) NULL};
-static const char *const rank_order_names[] = {CALC_RANK_ORDER_LIST(CHOICE) NULL};
-static const char *const context_par_type_names[] = {CALC_CONTEXT_PAR_TYPE_LIST(CHOICE) NULL};
-static const char *const wide_attention_names[] = {CALC_WIDE_ATTENTION_LIST(CHOICE) NULL};
-static const char *const context_par_balance_names[] = {CALC_CONTEXT_PAR_BALANCE_LIST(CHOICE) NULL};
-static const char *const dispatch_type_names[] = {CALC_DISPATCH_TYPE_LIST(CHOICE) NULL};
-static const char *const expert_par_overlap_names[] = {CALC_EXPERT_PAR_OVERLAP_LIST(CHOICE) NULL};
-static const char *const pipeline_balance_names[] = {CALC_PIPELINE_BALANCE_LIST(CHOICE) NULL};
-static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) NULL};
-static const char *const optimizer_shards_names[] = {CALC_OPTIMIZER_SHARDS_LIST(CHOICE) NULL};
-static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
-static const char *const optimizer_names[] = {CALC_OPTIMIZER_LIST(CHOICE) NULL};
-static const char *const trained_names[] = {CALC_TRAINED_LIST(CHOICE) NULL};
-static const char *const encoder_trained_names[] = {CALC_ENCODER_TRAINED_LIST(CHOICE) NULL};
-static const char *const frozen_datatype_names[] = {CALC_FROZEN_DATATYPE_LIST(CHOICE) NULL};
+#define NAMES(type, TYPE)                                                                          \
+    static const char *const type##_names[] = {CALC_##TYPE##_LIST(CHOICE) NULL};
+CALC_ENUM_LIST(NAMES)
+const char *const *const calc_datatype_names = datatype_names;
+const char *const *const calc_pipeline_schedule_names = pipeline_schedule_names;
+const char *const *const calc_part_type_names = part_type_names;
 static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) NULL};
-static const char *const lora_experts_names[] = {CALC_LORA_EXPERTS_LIST(CHOICE) NULL};
-static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
-static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
-static const char *const serving_program_names[] = {CALC_SERVING_PROGRAM_LIST(CHOICE) NULL};
-static const char *const memory_taken_names[] = {CALC_MEMORY_TAKEN_LIST(CHOICE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
 static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
@@ -64,9 +30,6 @@ static const char *const job_algorithm_names[] = {CALC_JOB_ALGORITHM_LIST(CHOICE
 static const char *const job_old_logprob_names[] = {CALC_JOB_OLD_LOGPROB_LIST(CHOICE) NULL};
 static const char *const job_offload_names[] = {CALC_JOB_OFFLOAD_LIST(CHOICE) NULL};
 static const char *const job_sync_method_names[] = {CALC_JOB_SYNC_METHOD_LIST(CHOICE) NULL};
-#define datatype_names calc_datatype_names
-#define part_type_names calc_part_type_names
-#define pipeline_schedule_names calc_pipeline_schedule_names
 
 const char *calc_verdict_text(calc_verdict verdict)
 {
@@ -91,7 +54,7 @@ const char *calc_verdict_text(calc_verdict verdict)
     .element = sizeof(calc_##arg), .table = &arg##_table,
 #define COLUMNS_MAP(S, name, arg)                                                                  \
     .offset = offsetof(S, name), .element = sizeof(calc_##arg), .table = &arg##_table,             \
-    .choices = calc_datatype_names,
+    .choices = datatype_names,
 #define COLUMNS_NOTE(S, name, arg) .offset = 0,
 #define COLUMNS_SYSTEM(S, name, arg) .offset = offsetof(S, name),
 #define COLUMNS_ENGINE(S, name, arg) .offset = offsetof(S, name),

@@ -5,12 +5,12 @@
 #include "calc.h"
 
 /** Texts of the datatypes, in enum order, NULL at the end. */
-extern const char *const calc_datatype_names[];
+extern const char *const *const calc_datatype_names;
 /** Texts of the pipeline schedules, likewise. */
-extern const char *const calc_pipeline_schedule_names[];
+extern const char *const *const calc_pipeline_schedule_names;
 
 /** Texts of the types of parts, likewise. */
-extern const char *const calc_part_type_names[];
+extern const char *const *const calc_part_type_names;
 
 /** The rows of calc_part: its type, and the fields of a model that its parts may change. */
 const calc_table *calc_part_table(void);
