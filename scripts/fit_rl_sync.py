@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Constants of src/rl/sync.c: fixed + a tensors + bytes / rate for each method, fitted to published
+"""Constants of src/rl/step.c: fixed + a tensors + bytes / rate for each method, fitted to published
 times (tests/measured/weight_sync.csv) by least squares of logarithms, none of them negative.
 
 usage: scripts/fit_rl_sync.py [CALC]

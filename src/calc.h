@@ -152,6 +152,16 @@ typedef struct calc_network_op {
 #define CALC_MEMBER_SYSTEM(name, arg) calc_other_system name;
 #define CALC_MEMBER_ENGINE(name, arg) calc_serving_engine name;
 
+#define CALC_TABLE(name, label) typedef struct calc_##name {
+#define CALC_TABLE_ROW(of, name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+#define CALC_END(name, label)                                                                      \
+    }                                                                                              \
+    calc_##name;
+#include "calc/parts.fields.h"
+#undef CALC_TABLE
+#undef CALC_TABLE_ROW
+#undef CALC_END
+
 #define CALC_FIELD(name, type, arg, ...)
 #define CALC_PART_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
 /** A part of a layer, a mixer or a feed-forward part, with all of its fields: those of the model
@@ -181,56 +191,12 @@ typedef struct calc_stack {
     uint8_t layer[CALC_MAX_STACK]; /**< index of the kind */
     uint8_t mtp_layer[CALC_MAX_MTP_LAYERS];
 } calc_stack;
-/** Number formats of a model's published weights. */
-typedef struct calc_checkpoint_formats {
-#include "calc/checkpoint_formats.fields.h"
-} calc_checkpoint_formats;
-/** An encoder of images in front of a model. */
-typedef struct calc_encoder {
-#include "calc/encoder.fields.h"
-} calc_encoder;
 /** The model that is trained or served. */
 typedef struct calc_app {
 #include "calc/app.fields.h"
     calc_stack stack;
 } calc_app;
 #undef CALC_PART_FIELD
-/** Peak rate and efficiency of one engine in one datatype; a rate of 0 means not offered. */
-typedef struct calc_engine {
-#include "calc/engine.fields.h"
-} calc_engine;
-/** Kernels of flash attention. */
-typedef struct calc_attention_rates {
-#include "calc/attention_rates.fields.h"
-} calc_attention_rates;
-/** Grouped matrix multiplications: one per local expert. */
-typedef struct calc_grouped_rates {
-#include "calc/grouped_rates.fields.h"
-} calc_grouped_rates;
-/** Convolutions and recurrences of linear mixers. */
-typedef struct calc_recurrence_rates {
-#include "calc/recurrence_rates.fields.h"
-} calc_recurrence_rates;
-/** Time of starting a kernel. */
-typedef struct calc_launch {
-#include "calc/launch.fields.h"
-} calc_launch;
-/** The host, which issues the kernels. */
-typedef struct calc_host {
-#include "calc/host.fields.h"
-} calc_host;
-/** How much of the communication each mechanism hides. */
-typedef struct calc_overlap_shares {
-#include "calc/overlap_shares.fields.h"
-} calc_overlap_shares;
-/** What one network operation reaches, where it differs from its network. */
-typedef struct calc_op_rate {
-#include "calc/op_rate.fields.h"
-} calc_op_rate;
-/** The same for each operation. */
-typedef struct calc_op_rates {
-#include "calc/op_rates.fields.h"
-} calc_op_rates;
 /** Matrix multiplications of serving. */
 typedef struct calc_serving_matrix {
 #include "calc/serving_matrix.fields.h"
@@ -259,18 +225,6 @@ typedef struct calc_serving_latency {
 typedef struct calc_serving_rates {
 #include "calc/serving_rates.fields.h"
 } calc_serving_rates;
-/** One tier of memory. */
-typedef struct calc_memory_tier {
-#include "calc/memory_tier.fields.h"
-} calc_memory_tier;
-/** The operations of a network. */
-typedef struct calc_network_ops {
-#include "calc/network_ops.fields.h"
-} calc_network_ops;
-/** One network tier. */
-typedef struct calc_network {
-#include "calc/network.fields.h"
-} calc_network;
 #undef CALC_FIELD
 
 /* A row of a part of a struct is a member of that part, not of the struct itself. */

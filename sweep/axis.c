@@ -9,17 +9,19 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "show.h"
+#include "objective.h"
 #include "spec/amount.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
+#include "spec/value_text.h"
 #include "variants.h"
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
-                            calc_status status, const char *hint, const char *fmt, ...)
+/* Add an error about an item of an axis or its key. @return status */
+
+static calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
+                                   calc_status status, const char *hint, const char *fmt, ...)
 {
     char pointer[sizeof errors->item->pointer] = "";
     char message[sizeof errors->item->text];
@@ -327,12 +329,6 @@ static void read_item(reader *r, const char *item)
     }
 }
 
-/* Whether the next item is worth reading: there is room for its values, or for its error. */
-static bool may_go_on(const reader *r)
-{
-    return !r->full && (r->status == CALC_OK || (r->errors && r->errors->count < CALC_MAX_ERRORS));
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a;
@@ -356,7 +352,10 @@ calc_status calc_axis_parse(const calc_field *field, const calc_axis_text *text,
                             size_t *count, calc_errors *errors)
 {
     reader r = {.field = field, .text = text, .errors = errors};
-    for (; r.item < text->count && may_go_on(&r); r.item++) {
+    /* Whether the next item is worth reading: there is room for its values, or for its error. */
+    for (; r.item < text->count &&
+           (!r.full && (r.status == CALC_OK || (r.errors && r.errors->count < CALC_MAX_ERRORS)));
+         r.item++) {
         read_item(&r, text->item[r.item]);
     }
     if (r.status != CALC_OK) {

@@ -38,11 +38,6 @@ CALC_MUST_USE calc_status calc_axis_parse(const calc_field *field, const calc_ax
 /** Of calc_axis_error(): the error is about the key, not about an item. */
 #define CALC_AXIS_KEY SIZE_MAX
 
-/** Add an error about an item of an axis or its key. @return status */
-calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
-                            calc_status status, const char *hint, const char *fmt, ...)
-    CALC_PRINTF(6, 7);
-
 /** Set an axis: fields of the execution in the space, those of the application and the system in
  *  `designs`, whose applications and systems must be there already (the field must exist in all of
  *  them). A name without prefix is looked up in exe first. The batch size is exact, or the largest

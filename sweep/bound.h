@@ -3,7 +3,10 @@
 #ifndef CALC_SWEEP_BOUND_H
 #define CALC_SWEEP_BOUND_H
 
+#include <stddef.h>
+
 #include "model/stages/stage_step.h"
+#include "rows.h"
 
 /** Parts of the model that a step does one after the other. */
 typedef struct calc_floor_path {
@@ -105,5 +108,57 @@ CALC_STAGE_INLINE calc_bound calc_bound_of(const calc_stage_terms *t, const calc
     b.tier2_bytes = known ? tier2_bytes * less : 0;
     return b;
 }
+
+/* A quick comparison with the best so far: the longest step that still matters,
+ * given its needs of both memory tiers. A table over the needs keeps the best rate of the points
+ * that need less. It errs on the safe side: longer steps are dominated, others may be. */
+
+enum {
+    CALC_SCREEN_TIER1 = 64, /**< steps of the need of the first tier, */
+    CALC_SCREEN_TIER2 = 8,  /**< and of the second */
+    CALC_SCREEN_SIZE = CALC_SCREEN_TIER1 * CALC_SCREEN_TIER2
+};
+
+/** Rates as somebody counts them: a step that takes numerator/rate seconds has a rate. */
+typedef struct calc_screen {
+    double tier1_per_byte, tier2_per_byte; /**< steps per byte */
+    float rate[CALC_SCREEN_SIZE];          /**< best of the points that need no more than where a
+                                                step begins */
+} calc_screen;
+
+/** Nothing is known. @param tier1_bytes, tier2_bytes  capacities */
+void calc_screen_clear(calc_screen *screen, double tier1_bytes, double tier2_bytes);
+
+/** A point is known. */
+void calc_screen_add(calc_screen *screen, double rate, double tier1_bytes, double tier2_bytes);
+
+/** No longer step matters [s].
+ *  @param numerator  of rates */
+static inline double calc_screen_longest_s(const calc_screen *s, double numerator,
+                                           double tier1_bytes, double tier2_bytes)
+{
+    double i = tier1_bytes * s->tier1_per_byte;
+    double j = tier2_bytes * s->tier2_per_byte;
+    i = i < CALC_SCREEN_TIER1 - 1 ? i : CALC_SCREEN_TIER1 - 1;
+    j = j < CALC_SCREEN_TIER2 - 1 ? j : CALC_SCREEN_TIER2 - 1;
+    return numerator / (double)s->rate[(int)i * CALC_SCREEN_TIER2 + (int)j];
+}
+
+/* Lower bounds of all layouts of a unit: the shortest times of the parts of the
+ * model in any of its rows. A cell whose shortest step with them cannot matter is skipped before
+ * any lane of it is made. */
+
+/** The parts of the model, on one processor and for one micro-batch [s]. */
+typedef struct calc_region {
+    bool known; /**< not by rule */
+    double dense_s, moe_s, embedding_s, head_s;
+    double overhead_s; /**< of a step */
+} calc_region;
+
+/** The region of a table that is profiled. */
+calc_region calc_region_of(const calc_rows *rows);
+
+/** No step of a cell is shorter [s]. @param floor  of the cell */
+double calc_region_least_s(const calc_region *region, const calc_floor *floor);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "model/stages/stage_parts.h"
-#include "model/stages/stage_rules.h"
+#include "model/stages/stages.h"
 #include "model/verdict.h"
 #include "variants.h"
 

@@ -123,4 +123,12 @@ CALC_MUST_USE calc_status calc_parts_merge(const char *const *path, size_t count
                                            const calc_sweep_options *options,
                                            calc_sweep_result *result, calc_errors *errors);
 
+/* One number for all inputs that determine a sweep's result. Parts of a sweep
+ * are merged only if their numbers agree. */
+
+/** Hash of calc's version, the space, every design, and those options that change the result or its
+ *  counts; threads, CPU level, verification and callbacks do not. */
+uint64_t calc_fingerprint(const calc_space *space, const calc_designs *designs,
+                          const calc_sweep_options *options);
+
 #endif

@@ -5,8 +5,8 @@
 
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
-#include "spec/checkpoint_formats.h"
 #include "spec/field.h"
+#include "spec/format.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "spec/serving_engine.h"
@@ -49,11 +49,6 @@ static bool node_limited(const facts *f)
 static bool two_batches(const facts *f)
 {
     return f->experts && is_on(f, ON(CUDA) | ON(CANN));
-}
-
-static bool graphed(const facts *f)
-{
-    return on_cuda(f) && (f->dense ? f->small : f->experts && f->float8);
 }
 
 static bool latent_experts(const facts *f)
@@ -207,8 +202,13 @@ static const struct {
      "a last resort: --axis optimizer_offload='*'"},
 };
 
-calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
-                              bool last, const char *reason)
+/* Set the values of an axis that nobody set.
+ * @param value   `count` of them; NULL: every legal value
+ * @param last    only the last one that is legal counts
+ * @param reason  why: calc_values.reason
+ * @return CALC_OK or CALC_ERR_NOMEM, only if there are values */
+static calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value,
+                                     size_t count, bool last, const char *reason)
 {
     calc_values *values = &space->axis[axis];
     calc_status status = CALC_OK;
@@ -243,7 +243,9 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
-double calc_defaults_most(const calc_designs_builder *designs, const char *key)
+/* The largest number of a field of the application in any design: from its swept values, or from
+ * the applications. */
+static double calc_defaults_most(const calc_designs_builder *designs, const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
     double most = 0;
@@ -353,7 +355,7 @@ static calc_status set_sizes(calc_space *space, const calc_designs_builder *desi
         status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
                                    "as long as a rank has 4,096 tokens of a sequence");
     }
-    if (graphed(f) && status == CALC_OK) {
+    if ((on_cuda(f) && (f->dense ? f->small : f->experts && f->float8)) && status == CALC_OK) {
         status = calc_defaults_put(space, CALC_AXIS_cuda_graph, graphs, 2, false,
                                    f->dense ? "the kernels of a narrow model are short"
                                             : "attention and router, whose kernels are short");
@@ -402,6 +404,9 @@ calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *
     }
     return status == CALC_OK ? set_sizes(space, designs, &f) : status;
 }
+
+static CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space,
+                                                       const calc_designs_builder *designs);
 
 calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
                               calc_compat compat)
@@ -487,8 +492,7 @@ static calc_status set_forward(calc_space *space)
 }
 
 /* The same for a field of what is served, of which the execution that is completed may have a
- * value.
- */
+ * value. */
 static calc_status put_served(calc_space *space, calc_axis axis, const int64_t *value, size_t count)
 {
     const calc_field *field = calc_axis_field(axis);
@@ -646,7 +650,8 @@ static calc_status set_serving(calc_space *space, const calc_designs_builder *de
     return status == CALC_OK ? set_pools(space) : status;
 }
 
-calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder *designs)
+/* The part of calc_defaults_set() for layouts that do not train. */
+static calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder *designs)
 {
     calc_status status = CALC_OK;
     if (!calc_space_has(space, CALC_AXIS_training, true)) {

@@ -40,22 +40,6 @@ CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_design
 CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
                                                const calc_designs_builder *designs);
 
-/** Set the values of an axis that nobody set.
- *  @param value   `count` of them; NULL: every legal value
- *  @param last    only the last one that is legal counts
- *  @param reason  why: calc_values.reason
- *  @return CALC_OK or CALC_ERR_NOMEM, only if there are values */
-calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
-                              bool last, const char *reason);
-
-/** The largest number of a field of the application in any design: from its swept values, or from
- *  the applications. */
-double calc_defaults_most(const calc_designs_builder *designs, const char *key);
-
-/** The part of calc_defaults_set() for layouts that do not train. */
-CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space,
-                                                const calc_designs_builder *designs);
-
 /** Where users are not to wait longer than a condition says, stages of a pipeline are on nodes of
  *  their own: within a node they only make a token wait for more messages. Sets pipeline_par if
  *  nobody did, layouts serve, and a condition is on a time or on the tokens of a user.

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "census.h"
+#include "estimate.h"
 #include "spec/field.h"
 
 /* ---- The lists ------------------------------------------------------------------------------ */

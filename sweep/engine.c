@@ -1,4 +1,3 @@
-/* calc_sweep(): units of work over threads, and one result out of many. */
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -9,12 +8,14 @@
 #include "base/error.h"
 #include "batch.h"
 #include "cell.h"
-#include "census.h"
+#include "estimate.h"
 #include "kernel.h"
 #include "result.h"
 #include "sweep.h"
 #include "units.h"
 #include "worker.h"
+
+/* calc_sweep(): units of work over threads, and one result out of many. */
 
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
@@ -73,15 +74,6 @@ static bool show_progress(shared *s)
     return o->progress(o->progress_context, &p);
 }
 
-/* Make known the best that a thread has found. */
-static void tell_best(shared *s, const calc_worker *w)
-{
-    double known = atomic_load(&s->best);
-    while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
-        /* another thread's finds are known now */
-    }
-}
-
 /* Make known how far a thread is. @return whether the sweep is to stop */
 static bool tell(void *context, calc_worker *w)
 {
@@ -91,7 +83,11 @@ static bool tell(void *context, calc_worker *w)
     w->told_evaluated = w->counts.evaluated;
     w->told_total = w->counts.total;
     if (s->options->progress) {
-        tell_best(s, w);
+        /* Make known the best that a thread has found. */
+        double known = atomic_load(&s->best);
+        while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
+            /* another thread's finds are known now */
+        }
     }
     if (w->status != CALC_OK || (w == s->worker[0] && show_progress(s))) {
         atomic_store(&s->stop, true);
@@ -111,18 +107,15 @@ static void run_unit(shared *s, size_t position)
     tell(s, w);
 }
 
-/* Whether a unit shares computed data with the one before it, which the thread keeps. */
-static bool follows(const shared *s, const size_t *position, size_t i)
-{
-    return i > 0 && calc_units_share(&s->units, position[i - 1], position[i]);
-}
-
 /* Evaluate the units at these positions: a thread that takes one also takes the next ones. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (size_t i = 0; i < count; i++) {
-        for (size_t n = i; n < count && follows(s, position, n) == (n > i); n++) {
+        /* Whether a unit shares computed data with the one before it, which the thread keeps. */
+        for (size_t n = i; n < count && (n > 0 && calc_units_share(&s->units, position[n - 1],
+                                                                   position[n])) == (n > i);
+             n++) {
             run_unit(s, position[n]);
         }
     }
@@ -414,4 +407,37 @@ calc_status calc_sweep_count(const calc_space *space, const calc_designs *design
     *out = census.counts;
     calc_census_free(&census);
     return status;
+}
+
+/* Which kernels this machine can run. */
+
+size_t calc_kernel_levels(calc_kernel_level out[4])
+{
+    size_t count = 0;
+    out[count++] = (calc_kernel_level){"generic", &calc_kernel_generic};
+#ifdef CALC_KERNEL_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma")) {
+        out[count++] = (calc_kernel_level){"x86-64-v3", &calc_kernel_v3};
+    }
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd")) {
+        out[count++] = (calc_kernel_level){"x86-64-v4", &calc_kernel_v4};
+    }
+#endif
+    return count;
+}
+
+calc_stage_step calc_kernel_lane_step(const calc_kernel_job *job,
+                                      const calc_kernel_chunking *chunking,
+                                      const calc_stage_links *links, size_t lane, bool least)
+{
+    const calc_stage_terms *common = job->shared;
+    calc_stage_terms t = {0};
+    calc_panel_terms(job->panel, common, common->compat, common->training, lane, &t);
+    double exposed = chunking->overlapped > 0 ? 1 - t.message_hidden : 1;
+    return calc_stage_step_or_less(&t, links, job->schedule, chunking->classes, chunking->item,
+                                   chunking->chunks, exposed, least);
 }

@@ -1,16 +1,349 @@
 #include "estimate.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "census.h"
 #include "kernel.h"
 #include "point.h"
+#include "result.h"
 #include "serve.h"
+#include "units.h"
 #include "worker.h"
+
+/* Threads pay where a kind has at least so many units. */
+enum { SEVERAL_UNITS = 64 };
+
+/* Counting under way: the current kind. */
+typedef struct calc_census_walk {
+    const calc_space *space;
+    const calc_designs *designs;
+    calc_sweep_options options; /* of the workers */
+    int threads;
+    calc_worker **worker; /* one per thread */
+    uint64_t *kind_total; /* points of one design of each kind */
+    uint64_t kind;
+    calc_app app;
+    calc_system system;
+    calc_units units;
+    uint64_t *unit_total; /* points of each unit */
+    size_t capacity;      /* units it has room for */
+} walk;
+
+/* A system reduced to the properties that counting depends on: which engines and which tiers there
+ * are, the number and sizes of its networks and which of them must be filled. */
+static calc_system calc_census_system(const calc_system *s)
+{
+    calc_system seen = {.networks_count = s->networks_count};
+    for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
+        seen.chip.matrix[d].flop_per_s = s->chip.matrix[d].flop_per_s > 0;
+        seen.chip.matrix[d].efficiency.count = s->chip.matrix[d].efficiency.count;
+        seen.chip.vector[d].flop_per_s = s->chip.vector[d].flop_per_s > 0;
+        seen.chip.vector[d].efficiency.count = s->chip.vector[d].efficiency.count;
+    }
+    seen.chip.mem2.capacity_bytes = s->chip.mem2.capacity_bytes > 0;
+    for (int n = 0; n < CALC_MAX_NETWORKS; n++) {
+        seen.networks[n].size = s->networks[n].size;
+        seen.networks[n].must_be_filled = s->networks[n].must_be_filled;
+    }
+    return seen;
+}
+
+static bool same_engine(const calc_engine *a, const calc_engine *b)
+{
+    return a->flop_per_s == b->flop_per_s && a->efficiency.count == b->efficiency.count;
+}
+
+bool calc_census_alike(const calc_system *first, const calc_system *second)
+{
+    const calc_system a = calc_census_system(first);
+    const calc_system b = calc_census_system(second);
+    bool same = a.networks_count == b.networks_count &&
+                a.chip.mem2.capacity_bytes == b.chip.mem2.capacity_bytes;
+    for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
+        same = same && same_engine(&a.chip.matrix[d], &b.chip.matrix[d]) &&
+               same_engine(&a.chip.vector[d], &b.chip.vector[d]);
+    }
+    for (int n = 0; n < CALC_MAX_NETWORKS; n++) {
+        same = same && a.networks[n].size == b.networks[n].size &&
+               a.networks[n].must_be_filled == b.networks[n].must_be_filled;
+    }
+    return same;
+}
+
+/* ---- Kinds of designs ------------------------------------------------------------------------ */
+
+static uint64_t kinds_of(const calc_designs *d)
+{
+    return d->kinds > 0 ? d->kinds : d->count;
+}
+
+static uint64_t members_of(const calc_designs *d, uint64_t kind)
+{
+    return d->kinds > 0 ? d->members(d->context, kind) : 1;
+}
+
+static uint64_t member_of(const calc_designs *d, uint64_t kind, uint64_t member)
+{
+    return d->kinds > 0 ? d->member(d->context, kind, member) : kind;
+}
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+static double thread_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* List the units of a kind. */
+static calc_status list_units(walk *w, uint64_t kind, calc_errors *errors)
+{
+    w->designs->get(w->designs->context, member_of(w->designs, kind, 0), &w->app, &w->system);
+    w->system = calc_census_system(&w->system);
+    w->kind = kind;
+    if (!calc_cell_chunkings_fit(w->space, &w->app)) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, "list fewer",
+                               "too many values of pipeline_interleaving");
+    }
+    calc_status status =
+        calc_units_list(&w->units, w->space, &w->app, &w->system, w->options.compat);
+    if (status == CALC_OK && w->units.count > w->capacity) {
+        free(w->unit_total);
+        w->unit_total = malloc(w->units.count * sizeof *w->unit_total);
+        w->capacity = w->unit_total ? w->units.count : 0;
+        status = w->unit_total ? CALC_OK : CALC_ERR_NOMEM;
+    }
+    return calc_errors_status(errors, status);
+}
+
+static void begin(walk *w, calc_worker *worker, calc_worker_visit *visit, void *context)
+{
+    calc_worker_begin(worker, &w->app, &w->system, 0);
+    worker->counts = (calc_sweep_counts){0};
+    worker->rows_filled = 0;
+    worker->counts_only = true;
+    worker->visit = visit;
+    worker->visit_context = context;
+}
+
+/* Count the units that were listed. @param one  filled with the counts of one design of the kind */
+static calc_status count_units(walk *w, calc_census *one)
+{
+    int threads = w->units.count < SEVERAL_UNITS ? 1 : w->threads;
+    double walk_s = 0;
+    calc_status status = CALC_OK;
+    size_t most_rows = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : walk_s) reduction(max : status, most_rows)
+    {
+        calc_worker *worker = w->worker[omp_get_thread_num()];
+        double start_s = thread_s();
+        begin(w, worker, NULL, NULL);
+#pragma omp for schedule(dynamic, 4)
+        for (size_t i = 0; i < w->units.count; i++) {
+            uint64_t before = worker->counts.total;
+            uint64_t rows = worker->rows_filled;
+            calc_units_run(worker, &w->units, i);
+            w->unit_total[i] = worker->counts.total - before;
+            rows = worker->rows_filled - rows;
+            most_rows = rows > most_rows ? (size_t)rows : most_rows;
+        }
+        status = worker->status > status ? worker->status : status;
+        walk_s += thread_s() - start_s;
+    }
+    *one = (calc_census){.units = (double)w->units.count, .walk_s = walk_s, .most_rows = most_rows};
+    for (int t = 0; t < threads; t++) {
+        calc_result_add_counts(&one->counts, &w->worker[t]->counts);
+        one->rows += (double)w->worker[t]->rows_filled;
+    }
+    return status;
+}
+
+/* Add a number several times. @return whether the sum fits */
+static bool add_times(uint64_t *sum, uint64_t number, uint64_t times)
+{
+    uint64_t product;
+    return !__builtin_mul_overflow(number, times, &product) &&
+           !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* Add the counts of one design of a kind, for all of the kind. */
+static calc_status add_kind(calc_census *sum, const calc_census *one, uint64_t members,
+                            calc_errors *errors)
+{
+    bool fits = add_times(&sum->counts.total, one->counts.total, members);
+    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) { /* no more than the total */
+        fits = fits && add_times(&sum->counts.rejected[v], one->counts.rejected[v], members);
+    }
+    sum->units += one->units * (double)members;
+    sum->rows += one->rows * (double)members;
+    sum->walk_s += one->walk_s * (double)members;
+    sum->most_rows = one->most_rows > sum->most_rows ? one->most_rows : sum->most_rows;
+    return fits ? CALC_OK
+                : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
+                                  "sweep fewer values", "there are 2^64 or more layouts");
+}
+
+static calc_status prepare(walk *w, calc_errors *errors)
+{
+    w->kind_total = calloc(kinds_of(w->designs), sizeof *w->kind_total);
+    w->worker = calloc((size_t)w->threads, sizeof *w->worker);
+    bool fine = w->kind_total && w->worker;
+    for (int t = 0; t < w->threads && fine; t++) {
+        w->worker[t] = calc_worker_create(w->space, &w->options, NULL, 1);
+        fine = w->worker[t] != NULL;
+    }
+    return fine ? CALC_OK : calc_errors_no_memory(errors);
+}
+
+calc_status calc_census_take(calc_census *out, const calc_space *space, const calc_designs *designs,
+                             calc_compat compat, calc_errors *errors)
+{
+    walk *w = calloc(1, sizeof *w);
+    *out = (calc_census){.walk = w};
+    if (!w) {
+        return calc_errors_no_memory(errors);
+    }
+    *w = (walk){.space = space,
+                .designs = designs,
+                .options = {.compat = compat},
+                .threads = omp_get_num_procs()};
+    calc_status status = prepare(w, errors);
+    for (uint64_t k = 0; k < kinds_of(designs) && status == CALC_OK; k++) {
+        calc_census one;
+        status = list_units(w, k, errors);
+        if (status == CALC_OK) {
+            status = calc_errors_status(errors, count_units(w, &one));
+        }
+        if (status == CALC_OK) {
+            w->kind_total[k] = one.counts.total;
+            status = add_kind(out, &one, members_of(designs, k), errors);
+        }
+    }
+    return status;
+}
+
+void calc_census_free(calc_census *census)
+{
+    walk *w = census->walk;
+    for (int t = 0; w && w->worker && t < w->threads; t++) {
+        calc_worker_free(w->worker[t]);
+    }
+    if (w) {
+        calc_units_free(&w->units);
+        free(w->worker);
+        free(w->kind_total);
+        free(w->unit_total);
+    }
+    free(w);
+    *census = (calc_census){0};
+}
+
+/* ---- Points by number ------------------------------------------------------------------------ */
+
+/* A point of a design of a kind. */
+typedef struct asked {
+    uint64_t point, member;
+    size_t i;
+} asked;
+
+typedef struct asking {
+    const calc_designs *designs;
+    uint64_t kind;
+    asked *item; /* by point */
+    size_t count, next;
+    calc_census_visit *visit;
+    void *context;
+} asking;
+
+static int compare_asked(const void *a, const void *b)
+{
+    const asked *x = a;
+    const asked *y = b;
+    if (x->point != y->point) {
+        return x->point < y->point ? -1 : 1;
+    }
+    return (x->i > y->i) - (x->i < y->i);
+}
+
+static void visit_row(void *context, const calc_worker_place *place)
+{
+    asking *a = context;
+    while (a->next < a->count && a->item[a->next].point < place->worker->counts.total) {
+        const asked *item = &a->item[a->next++];
+        a->visit(a->context, item->i, member_of(a->designs, a->kind, item->member), place,
+                 item->point - place->first);
+    }
+}
+
+/* Visit the units of the current kind that have points asked for. */
+static calc_status visit_units(walk *w, asking *a)
+{
+    calc_worker *worker = w->worker[0];
+    uint64_t first = 0;
+    qsort(a->item, a->count, sizeof *a->item, compare_asked);
+    begin(w, worker, visit_row, a);
+    for (size_t i = 0; i < w->units.count && a->next < a->count; i++) {
+        worker->counts.total = first;
+        first += w->unit_total[i];
+        if (a->item[a->next].point < first) {
+            calc_units_run(worker, &w->units, i);
+        }
+    }
+    return worker->status;
+}
+
+static calc_status visit_kind(walk *w, asking *a, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    if (w->kind != a->kind) {
+        calc_census one;
+        status = list_units(w, a->kind, errors);
+        status = status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
+    }
+    return status == CALC_OK ? calc_errors_status(errors, visit_units(w, a)) : status;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+calc_status calc_census_points(const calc_census *census, uint64_t *index, size_t count,
+                               calc_census_visit *visit, void *context, calc_errors *errors)
+{
+    walk *w = census->walk;
+    asking a = {.designs = w->designs, .visit = visit, .context = context};
+    a.item = malloc((count > 0 ? count : 1) * sizeof *a.item);
+    if (!a.item) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
+    uint64_t first = 0; /* point of the kind */
+    qsort(index, count, sizeof *index, compare_numbers);
+    size_t i = 0;
+    for (a.kind = 0; i < count && status == CALC_OK; a.kind++) {
+        uint64_t each = w->kind_total[a.kind];
+        uint64_t end = first + each * members_of(w->designs, a.kind);
+        a.count = a.next = 0;
+        for (; i < count && index[i] < end; i++) {
+            a.item[a.count++] = (asked){
+                .point = (index[i] - first) % each, .member = (index[i] - first) / each, .i = i};
+        }
+        first = end;
+        if (a.count > 0) {
+            status = visit_kind(w, &a, errors);
+        }
+    }
+    free(a.item);
+    return status;
+}
 
 /* ---- Random points --------------------------------------------------------------------------- */
 

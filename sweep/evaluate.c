@@ -1,16 +1,14 @@
-#include "evaluate.h"
+#include "worker.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "adapt.h"
 #include "filter.h"
 #include "model/operators/processor.h"
 #include "model/verdict.h"
 #include "point.h"
 #include "screening.h"
 #include "sheet.h"
-#include "worker.h"
 
 /* A panel in a cell: its lanes with every chunking and every pair of networks. */
 
@@ -55,8 +53,7 @@ static bool count_asks(const calc_worker *w)
 }
 
 /* Which lanes of the current panel meet the conditions on rows, choices and cells:
- * worker->fields_met.
- */
+ * worker->fields_met. */
 static void count_panel(calc_worker *w)
 {
     bool some = calc_filter_counts(w) && w->conditions.any[CALC_CONDITION_TILE];
@@ -70,7 +67,7 @@ static void count_panel(calc_worker *w)
 }
 
 /* Which of them, with the current chunking, also fit and meet the conditions on memory:
- *  worker->met. */
+ * worker->met. */
 static void count_needs(calc_worker *w)
 {
     const calc_kernel_needs *n = &w->needs;
@@ -186,7 +183,7 @@ static uint64_t unmet(calc_worker *w, tile_place at)
  * ------------------------------------------------------------------------------------- */
 
 /* Count the layouts of a chunking and a pair of networks that do not meet the conditions.
- *  @return whether some lanes may meet them */
+ * @return whether some lanes may meet them */
 static bool count_pair(calc_worker *w, tile_place at)
 {
     const calc_conditions *known = &w->conditions;
@@ -724,7 +721,7 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
 }
 
 /* Pairs of networks that the lanes of a sheet allow.
- *  @param data  of this network of data parallelism only; -1: of any */
+ * @param data  of this network of data parallelism only; -1: of any */
 static void list_pairs(calc_worker *w, const calc_sheet *sheet, int64_t data)
 {
     const calc_cell *c = &w->cell;

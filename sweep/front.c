@@ -320,14 +320,6 @@ static bool front_tree_dominates(calc_front_tree *tree, const double *objective)
     return found != NULL;
 }
 
-/* The least first objective of the points that are no worse than `objective` in all others;
- *  infinity if there are none. */
-static double front_tree_best_first(const calc_front_tree *tree, const double *objective)
-{
-    return tree->root ? front_node_best_first(tree->root, objective, tree->objectives, INFINITY)
-                      : INFINITY;
-}
-
 /* The point that is equal. @return whether there is one; then *slot is its slot */
 static bool front_tree_find(const calc_front_tree *tree, const double *objective, size_t *slot)
 {
@@ -552,7 +544,11 @@ double calc_front_best_first(const calc_front *front, const double *objective, s
 {
     double best = INFINITY;
     if (front->tree) {
-        return front_tree_best_first(front->tree, objective);
+        /* The least first objective of the points that are no worse than `objective` in all others;
+         *  infinity if there are none. */
+        return front->tree->root ? front_node_best_first(front->tree->root, objective,
+                                                         front->tree->objectives, INFINITY)
+                                 : INFINITY;
     }
     for (size_t i = 0; i < front->count; i++) {
         const double *have = front->item[i].objective;

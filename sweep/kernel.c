@@ -5,12 +5,139 @@
 
 #include <assert.h>
 
-#include "kernel_loops.h"
-#include "kernel_shard.h"
-
 #ifndef CALC_KERNEL_NAME
 #define CALC_KERNEL_NAME calc_kernel_generic
 #endif
+
+/* ---- Specialised loops ----------------------------------------------------------------------- */
+
+/* The properties that loops are specialised for. */
+typedef struct calc_kernel_known {
+    bool training;
+    calc_pipeline_schedule schedule;
+    calc_compat compat;
+    int classes;
+    bool experts, chunked;
+} calc_kernel_known;
+
+/* Call the loop specialised for the current case: BODY(known). `chunking` and `job` are in
+ *  scope. */
+#define CALC_KERNEL_CLASSES(BODY, experts, chunked)                                                \
+    switch (chunking->classes) {                                                                   \
+    case 1:                                                                                        \
+        BODY(((calc_kernel_known){true, usual, CALC_COMPAT_NONE, 1, experts, chunked}));           \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        BODY(((calc_kernel_known){true, usual, CALC_COMPAT_NONE, 2, experts, chunked}));           \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        BODY(((calc_kernel_known){true, usual, CALC_COMPAT_NONE, 3, experts, chunked}));           \
+        break;                                                                                     \
+    default:                                                                                       \
+        BODY(((calc_kernel_known){true, usual, CALC_COMPAT_NONE, CALC_MAX_STAGE_CLASSES, experts,  \
+                                  chunked}));                                                      \
+        break;                                                                                     \
+    }
+
+#define CALC_KERNEL_DISPATCH(BODY)                                                                 \
+    const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;                              \
+    const calc_stage_terms *shared = job->shared;                                                  \
+    bool chunks = chunking->chunks > 1;                                                            \
+    bool plain = shared->training && job->schedule == usual;                                       \
+    bool simple = plain && chunking->classes == 1 && !chunking->experts;                           \
+    if (plain && shared->compat == CALC_COMPAT_NONE) {                                             \
+        if (chunking->experts && chunks) {                                                         \
+            CALC_KERNEL_CLASSES(BODY, true, true)                                                  \
+        } else if (chunking->experts) {                                                            \
+            CALC_KERNEL_CLASSES(BODY, true, false)                                                 \
+        } else if (chunks) {                                                                       \
+            CALC_KERNEL_CLASSES(BODY, false, true)                                                 \
+        } else {                                                                                   \
+            CALC_KERNEL_CLASSES(BODY, false, false)                                                \
+        }                                                                                          \
+    } else if (simple && shared->compat == CALC_COMPAT_REPAIRED) {                                 \
+        BODY(((calc_kernel_known){true, usual, CALC_COMPAT_REPAIRED, 1, false, true}));            \
+    } else if (simple && shared->compat == CALC_COMPAT_CALCULON) {                                 \
+        BODY(((calc_kernel_known){true, usual, CALC_COMPAT_CALCULON, 1, false, true}));            \
+    } else {                                                                                       \
+        BODY(((calc_kernel_known){shared->training, job->schedule, shared->compat,                 \
+                                  chunking->classes, chunking->experts, chunks}));                 \
+    }
+
+/* The members of the chunking that loops need, with its known properties. */
+typedef struct calc_kernel_shape {
+    calc_stage_class item[CALC_MAX_STAGE_CLASSES];
+    double held[CALC_MAX_STAGE_CLASSES];
+    double chunks, exposed;
+    calc_stage_special start, finish;
+} calc_kernel_shape;
+
+CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *job,
+                                                         const calc_kernel_chunking *c,
+                                                         calc_kernel_known k)
+{
+    const calc_stage_class none = {0};
+    calc_kernel_shape s = {.item = {none, none, none, none}, .held = {0}};
+    for (int i = 0; i < k.classes; i++) {
+        s.item[i] = c->item[i];
+        s.item[i].moe = k.experts ? c->item[i].moe : 0;
+        s.held[i] = c->held[i];
+    }
+    s.chunks = k.chunked ? c->chunks : 1;
+    s.start = c->start;
+    s.finish = c->finish;
+    s.start.chunk.moe = k.experts ? s.start.chunk.moe : 0;
+    s.finish.chunk.moe = k.experts ? s.finish.chunk.moe : 0;
+    s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
+    return s;
+}
+
+/* The effect of sharding on the blocks and the ends of a lane (adapt.h): the
+ * bodies of loops of kernel.c. */
+
+/* The source and the part of a block of a lane: calc_kernel_dense_lane(), calc_kernel_moe_lane().
+ */
+#define CALC_KERNEL_BLOCK(kind, index)                                                             \
+    CALC_STAGE_INLINE void calc_kernel_##kind##_lane(                                              \
+        const calc_stage_keeping *k, const calc_adapt_source *s, size_t i, calc_panel *restrict p) \
+    {                                                                                              \
+        const calc_adapt_block *b = &s->block[index];                                              \
+        calc_stage_source from;                                                                    \
+        calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0,                       \
+                                s->activation_away[i]};                                            \
+        CALC_STAGE_SOURCE_LIST(CALC_KERNEL_SOURCE)                                                 \
+        from.frozen.dense = from.frozen.expert = 0;                                                \
+        calc_stage_part part = calc_stage_block_of(&from, k, &away);                               \
+        p->kind##_fw_s[i] = part.fw_s;                                                             \
+        p->kind##_agrad_s[i] = part.agrad_s;                                                       \
+        p->kind##_wgrad_s[i] = part.wgrad_s;                                                       \
+        p->kind##_spared_s[i] = part.spared_s;                                                     \
+        p->kind##_weights[i] = part.weights.dense;                                                 \
+        p->kind##_expert_weights[i] = part.weights.expert;                                         \
+        p->kind##_kept_bytes[i] = part.kept_bytes;                                                 \
+        p->kind##_whole_bytes[i] = part.whole_bytes;                                               \
+        p->kind##_away_bytes[i] = part.away_bytes;                                                 \
+        p->kind##_passing_bytes[i] = part.passing_bytes;                                           \
+    }
+#define CALC_KERNEL_SOURCE(member) from.member = b->member[i];
+CALC_KERNEL_BLOCK(dense, 0)
+CALC_KERNEL_BLOCK(moe, 1)
+
+/* Embedding and head of a lane. */
+CALC_STAGE_INLINE void calc_kernel_ends_lane(const calc_stage_keeping *k,
+                                             const calc_adapt_source *s, size_t i,
+                                             calc_panel *restrict p)
+{
+    const calc_stage_weights none = {0, 0};
+    calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0, &none,
+                                            s->embedding_pass_fw_s[i], s->embedding_pass_bw_s[i]);
+    calc_stage_sharded h = calc_stage_shard(k, p->head_weights[i], p->head_expert_weights[i], &none,
+                                            s->head_pass_fw_s[i], s->head_pass_bw_s[i]);
+    p->embedding_fw_s[i] = s->embedding_fw_s[i] + e.fw_s * k->speed;
+    p->embedding_agrad_s[i] = s->embedding_agrad_s[i] + e.bw_s * k->speed;
+    p->head_fw_s[i] = s->head_fw_s[i] + h.fw_s * k->speed;
+    p->head_agrad_s[i] = s->head_agrad_s[i] + h.bw_s * k->speed;
+}
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 

@@ -5,10 +5,8 @@
 #ifndef CALC_SWEEP_KERNEL_H
 #define CALC_SWEEP_KERNEL_H
 
-#include "adapt_source.h"
 #include "bound.h"
 #include "panel.h"
-#include "screen.h"
 
 /** Longer than any step, for what is not allowed; finite, as the kernel is compiled without
  *  infinities. */

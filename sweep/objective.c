@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "show.h"
 #include "spec/alias.h"
 #include "spec/amount.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { WORD_SIZE = 64 };
 

@@ -2,6 +2,8 @@
 #ifndef CALC_SWEEP_OBJECTIVE_H
 #define CALC_SWEEP_OBJECTIVE_H
 
+#include <string.h>
+
 #include "calc.h"
 
 enum { CALC_MAX_OBJECTIVES = 4 };
@@ -99,5 +101,21 @@ double calc_objective_of(const calc_objective *objective, const calc_stats *stat
 
 /** The same back in the statistic's own sign. */
 double calc_objective_value(const calc_objective *objective, double stored);
+
+/* Text from outside inside a message. */
+
+enum { CALC_SHOW_SIZE = 64 /**< bytes that calc_show() fills at most */ };
+
+/** Copy a text so that it stands in one line: bytes that are not printable ASCII become '?', and an
+ *  end that does not fit becomes "...". @return buffer */
+static inline char *calc_show(char buffer[CALC_SHOW_SIZE], const char *text)
+{
+    size_t used = 0;
+    for (; *text && used < CALC_SHOW_SIZE - 4; text++) {
+        buffer[used++] = *text >= ' ' && *text <= '~' ? *text : '?';
+    }
+    strcpy(buffer + used, *text ? "..." : "");
+    return buffer;
+}
 
 #endif

@@ -57,7 +57,8 @@ bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const cal
     return !calc_front_dominates(&group->front, objective, o->objectives);
 }
 
-calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
+/* Whether a point's memory fits: CALC_VERDICT_OK, or which tier is too small. */
+static calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
 {
     if (p->tier1_bytes > w->system->chip.mem1.capacity_bytes) {
         return CALC_VERDICT_MEM1_CAPACITY;
@@ -126,18 +127,6 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
     }
 }
 
-/* Enter a point that the kernel evaluated, if it meets the conditions; if it does not, count it if
- * it would matter, unless all are counted. */
-static void filter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
-                         const calc_point *p)
-{
-    if (calc_filter_point(w, exec, p->total_s)) {
-        enter_point(w, group, exec, p);
-    } else if (!calc_filter_counts(w)) {
-        w->counts.filtered++;
-    }
-}
-
 void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                      const calc_point *p, calc_point_purpose what)
 {
@@ -146,7 +135,13 @@ void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
     } else if (what == CALC_POINT_VERIFY) {
         verify(w, exec, p);
     } else {
-        filter_point(w, group, exec, p);
+        /* Enter a point that the kernel evaluated, if it meets the conditions; if it does not,
+         * count it if it would matter, unless all are counted. */
+        if (calc_filter_point(w, exec, p->total_s)) {
+            enter_point(w, group, exec, p);
+        } else if (!calc_filter_counts(w)) {
+            w->counts.filtered++;
+        }
     }
 }
 

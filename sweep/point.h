@@ -14,9 +14,6 @@ typedef struct calc_point {
  *  is never worse (worker->bounded) does "at least this good" say anything. */
 bool calc_point_matters(const calc_worker *worker, calc_sweep_group *group, const calc_point *p);
 
-/** Whether a point's memory fits: CALC_VERDICT_OK, or which tier is too small. */
-calc_verdict calc_point_fits(const calc_worker *worker, const calc_point *p);
-
 /** What to do with a point. */
 typedef enum calc_point_purpose {
     CALC_POINT_ENTER,  /**< enter those that matter among the best, if they meet the conditions */

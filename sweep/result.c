@@ -3,18 +3,13 @@
 
 #include <stdlib.h>
 
-static void free_groups(calc_sweep_group *group, size_t count)
-{
-    for (size_t i = 0; group && i < count; i++) {
-        calc_front_free(&group[i].front);
-        calc_front_free(&group[i].top);
-    }
-    free(group);
-}
-
 void calc_sweep_result_free(calc_sweep_result *result)
 {
-    free_groups(result->group, result->groups_count);
+    for (size_t i = 0; result->group && i < result->groups_count; i++) {
+        calc_front_free(&result->group[i].front);
+        calc_front_free(&result->group[i].top);
+    }
+    free(result->group);
     *result = (calc_sweep_result){0};
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "model/cost/state.h"
-#include "model/stages/stage_rules.h"
+#include "model/stages/stages.h"
 #include "spec/rules.h"
 
 enum { TIMED = 4 }; /* rooms for operators: current and previous ones */

@@ -1,4 +1,4 @@
-/** @file screening.h  The screens of a worker: the screen of each group (screen.h) follows its
+/** @file screening.h  The screens of a worker: the screen of each group (bound.h) follows its
  *  front, where the objectives are a rate or a time and needs of memory. */
 #ifndef CALC_SWEEP_SCREENING_H
 #define CALC_SWEEP_SCREENING_H

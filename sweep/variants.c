@@ -5,7 +5,6 @@
 #include "base/buffer.h"
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
-#include "spec/checkpoint_formats.h"
 #include "spec/format.h"
 #include "units.h"
 

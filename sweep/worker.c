@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "batch.h"
-#include "evaluate.h"
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
@@ -276,14 +275,6 @@ static void count_rows(calc_worker *w, const calc_row_kind *kind)
     }
 }
 
-/* Micro-batches in flight, and what bounds have in common. */
-static void settle(calc_worker *w)
-{
-    calc_stage_terms t = {.compat = w->options->compat, .training = w->cell.exec.training};
-    calc_stage_terms_pipeline(&w->rows.shape, &w->cell.exec, &t);
-    calc_cell_settle(&w->cell, &t, calc_worker_prunes(w));
-}
-
 void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
@@ -300,7 +291,10 @@ void calc_worker_fill(calc_worker *w)
         calc_splits_keep(&w->splits, c);
     }
     if (settles && c->fitting > 0) {
-        settle(w);
+        /* Micro-batches in flight, and what bounds have in common. */
+        calc_stage_terms t = {.compat = w->options->compat, .training = w->cell.exec.training};
+        calc_stage_terms_pipeline(&w->rows.shape, &w->cell.exec, &t);
+        calc_cell_settle(&w->cell, &t, calc_worker_prunes(w));
     }
     calc_filter_cell(w);
 }

@@ -6,12 +6,12 @@
 
 #include <pthread.h>
 
+#include "bound.h"
 #include "calc.h"
 #include "cell.h"
 #include "condition.h"
 #include "kernel.h"
 #include "legal.h"
-#include "region.h"
 #include "rows.h"
 #include "sheet.h"
 #include "sweep.h"
@@ -171,5 +171,12 @@ void calc_worker_put_choice(const calc_worker *worker, size_t choice, calc_exec 
 /** The layout of a point of a place, and the verdict on it before its evaluation.
  *  @param index  below the number of points of the place */
 calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, calc_exec *exec);
+
+/* The lanes of a cell, evaluated: those that are legal, then those that bounds
+ *  leave, with every chunking and every pair of networks. */
+
+/** Evaluate the lanes of all sheets in the worker's cell, which some chunking fits, and count them.
+ *  @param first, last  of the rows from the one to before the other */
+void calc_evaluate_cell(calc_worker *worker, size_t first, size_t last);
 
 #endif

@@ -397,7 +397,7 @@ def _divisors(n):
 
 
 def _schedule_fits(stages, chunks, batches, schedule):
-    """Whether a schedule has an order for micro-batches (src/spec/rules_parallel.c)."""
+    """Whether a schedule has an order for micro-batches (src/spec/rules.c)."""
     if schedule == "1f1b":
         return chunks == 1 or batches % stages == 0
     even = schedule != "dualpipe" or stages % 2 == 0 and batches % 2 == 0

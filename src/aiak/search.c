@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aiak/gpus.h"
+#include "aiak/pipeline.h"
 
 enum {
     ROOM = 20000,      /* most candidates sorted at a time */

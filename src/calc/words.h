@@ -417,44 +417,47 @@
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
 #define CALC_X_SERVING_PROGRAM(name, text) CALC_SERVING_PROGRAM_##name,
 #define CALC_X_MEMORY_TAKEN(name, text) CALC_MEMORY_TAKEN_##name,
-CALC_DECLARE_ENUM(datatype, DATATYPE)
-CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
-CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
-CALC_DECLARE_ENUM(activation_recompute, ACTIVATION_RECOMPUTE)
-CALC_DECLARE_ENUM(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)
-CALC_DECLARE_ENUM(tensor_par_overlap, TENSOR_PAR_OVERLAP)
-CALC_DECLARE_ENUM(platform, PLATFORM)
-CALC_DECLARE_ENUM(processing_mode, PROCESSING_MODE)
-CALC_DECLARE_ENUM(grouped_mode, GROUPED_MODE)
-CALC_DECLARE_ENUM(format, FORMAT)
-CALC_DECLARE_ENUM(choice, CHOICE)
-CALC_DECLARE_ENUM(ffn_type, FFN_TYPE)
-CALC_DECLARE_ENUM(norm_type, NORM_TYPE)
-CALC_DECLARE_ENUM(part_type, PART_TYPE)
-CALC_DECLARE_ENUM(output_gate, OUTPUT_GATE)
-CALC_DECLARE_ENUM(norm_place, NORM_PLACE)
-CALC_DECLARE_ENUM(residual_type, RESIDUAL_TYPE)
-CALC_DECLARE_ENUM(position_type, POSITION_TYPE)
-CALC_DECLARE_ENUM(rank_order, RANK_ORDER)
-CALC_DECLARE_ENUM(context_par_type, CONTEXT_PAR_TYPE)
-CALC_DECLARE_ENUM(context_par_balance, CONTEXT_PAR_BALANCE)
-CALC_DECLARE_ENUM(wide_attention, WIDE_ATTENTION)
-CALC_DECLARE_ENUM(dispatch_type, DISPATCH_TYPE)
-CALC_DECLARE_ENUM(expert_par_overlap, EXPERT_PAR_OVERLAP)
-CALC_DECLARE_ENUM(pipeline_schedule, PIPELINE_SCHEDULE)
-CALC_DECLARE_ENUM(pipeline_balance, PIPELINE_BALANCE)
-CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
-CALC_DECLARE_ENUM(optimizer_shards, OPTIMIZER_SHARDS)
-CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
-CALC_DECLARE_ENUM(optimizer, OPTIMIZER)
-CALC_DECLARE_ENUM(scaling, SCALING)
-CALC_DECLARE_ENUM(trained, TRAINED)
-CALC_DECLARE_ENUM(encoder_trained, ENCODER_TRAINED)
-CALC_DECLARE_ENUM(frozen_datatype, FROZEN_DATATYPE)
-CALC_DECLARE_ENUM(lora_experts, LORA_EXPERTS)
-CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
-CALC_DECLARE_ENUM(serving_program, SERVING_PROGRAM)
-CALC_DECLARE_ENUM(memory_taken, MEMORY_TAKEN)
+/* The types of choices: X(name, NAME). */
+#define CALC_ENUM_LIST(X)                                                                          \
+    X(datatype, DATATYPE)                                                                          \
+    X(attention_type, ATTENTION_TYPE)                                                              \
+    X(structure_type, STRUCTURE_TYPE)                                                              \
+    X(activation_recompute, ACTIVATION_RECOMPUTE)                                                  \
+    X(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)                                                  \
+    X(tensor_par_overlap, TENSOR_PAR_OVERLAP)                                                      \
+    X(platform, PLATFORM)                                                                          \
+    X(processing_mode, PROCESSING_MODE)                                                            \
+    X(grouped_mode, GROUPED_MODE)                                                                  \
+    X(format, FORMAT)                                                                              \
+    X(choice, CHOICE)                                                                              \
+    X(ffn_type, FFN_TYPE)                                                                          \
+    X(norm_type, NORM_TYPE)                                                                        \
+    X(part_type, PART_TYPE)                                                                        \
+    X(output_gate, OUTPUT_GATE)                                                                    \
+    X(norm_place, NORM_PLACE)                                                                      \
+    X(residual_type, RESIDUAL_TYPE)                                                                \
+    X(position_type, POSITION_TYPE)                                                                \
+    X(rank_order, RANK_ORDER)                                                                      \
+    X(context_par_type, CONTEXT_PAR_TYPE)                                                          \
+    X(context_par_balance, CONTEXT_PAR_BALANCE)                                                    \
+    X(wide_attention, WIDE_ATTENTION)                                                              \
+    X(dispatch_type, DISPATCH_TYPE)                                                                \
+    X(expert_par_overlap, EXPERT_PAR_OVERLAP)                                                      \
+    X(pipeline_schedule, PIPELINE_SCHEDULE)                                                        \
+    X(pipeline_balance, PIPELINE_BALANCE)                                                          \
+    X(memory_model, MEMORY_MODEL)                                                                  \
+    X(optimizer_shards, OPTIMIZER_SHARDS)                                                          \
+    X(attention_kernel, ATTENTION_KERNEL)                                                          \
+    X(optimizer, OPTIMIZER)                                                                        \
+    X(scaling, SCALING)                                                                            \
+    X(trained, TRAINED)                                                                            \
+    X(encoder_trained, ENCODER_TRAINED)                                                            \
+    X(frozen_datatype, FROZEN_DATATYPE)                                                            \
+    X(lora_experts, LORA_EXPERTS)                                                                  \
+    X(inference_phase, INFERENCE_PHASE)                                                            \
+    X(serving_program, SERVING_PROGRAM)                                                            \
+    X(memory_taken, MEMORY_TAKEN)
+CALC_ENUM_LIST(CALC_DECLARE_ENUM)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \

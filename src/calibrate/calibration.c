@@ -195,22 +195,17 @@ static calc_status select_unknowns(task *t, calc_errors *errors)
     return status;
 }
 
-static void round_values(calc_unknowns *unknowns)
-{
-    for (size_t i = 0; i < unknowns->count; i++) {
-        char text[32];
-        calc_unknown *p = &unknowns->item[i];
-        snprintf(text, sizeof text, "%.3g", p->value);
-        p->value = p->value == p->start ? p->start : strtod(text, NULL);
-    }
-}
-
 static calc_status fit_all(task *t, calc_errors *errors)
 {
     calc_status status = select_unknowns(t, errors);
     status = status == CALC_OK ? predict(t, errors) : status;
     status = status == CALC_OK ? fit(t, t->use, &t->c->unknowns, errors) : status;
-    round_values(&t->c->unknowns);
+    for (size_t i = 0; i < t->c->unknowns.count; i++) {
+        char text[32];
+        calc_unknown *p = &t->c->unknowns.item[i];
+        snprintf(text, sizeof text, "%.3g", p->value);
+        p->value = p->value == p->start ? p->start : strtod(text, NULL);
+    }
     return status == CALC_OK ? predict(t, errors) : status;
 }
 

@@ -80,7 +80,7 @@ CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross
                                                  int *fold, calc_errors *errors);
 
 /* Residuals of measured runs against predictions that have not seen them, for the
- * bands of predictions (validate/band.h). */
+ * bands of predictions (validate/residuals.h). */
 
 /** Write the residuals of the scored measurements on machines of calibrated families. Times are
  *  those of cross-validation by width and by source. Memory depends on no constant of a machine, so

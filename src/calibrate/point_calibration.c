@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/point_time.h"
+#include "calibrate/point_fit.h"
 #include "calibrate/standard_errors.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "spec/field.h"
 
 enum { OCTAVES = 64, BISECTIONS = 40 };

@@ -5,7 +5,6 @@
 #define CALC_CALIBRATE_POINT_CALIBRATION_H
 
 #include "calibrate/point_fit.h"
-#include "calibrate/point_table.h"
 #include "calibrate/points.h"
 #include "io/output.h"
 

@@ -4,11 +4,12 @@
 
 #include "calc.h"
 #include "io/text.h"
+#include "model/cost/kernel_table.h"
 #include "model/operators/operator.h"
+#include "validate/systems.h"
 
 /* A measured operator: one kernel, one collective or one block, of one shape, on
- * one machine.
- */
+ * one machine. */
 
 /** The types of measured points, with the sizes that identify each: X(NAME, name, sizes...).
  * Kernels of serving follow the others: replayed as a graph, for which a machine has rates of their
@@ -70,9 +71,6 @@ const char *calc_point_class_name(calc_point_class class);
 /** Arithmetic of a multiplication; of the other classes 0. */
 double calc_point_flop(const calc_point *point);
 
-/** Names of its sizes, NULL at the end. */
-const char *const *calc_point_size_names(calc_point_class class);
-
 static inline bool calc_point_is_used(const calc_point *point)
 {
     return point->reason[0] == '\0';
@@ -129,5 +127,44 @@ void calc_points_free(calc_points *points);
  *  @return CALC_OK; CALC_ERR_FIELD if they do not agree, or if no row has one of the names */
 CALC_MUST_USE calc_status calc_points_select(calc_points *points, const char *rows,
                                              const calc_system *system, calc_errors *errors);
+
+/* Measured operators as a table that the model looks kernels up in. */
+
+/** A table. Owns its points. */
+typedef struct calc_point_table {
+    calc_kernel_table table;
+    calc_kernel_point *owned;
+} calc_point_table;
+
+/** The key of a point that is used, on its machine. */
+calc_kernel_key calc_point_key(const calc_point *point, const calc_system *system);
+
+/** Make a table for a machine.
+ *  @param skip  by index of point: not to be in it; NULL: none
+ *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_point_table_make(calc_point_table *out, const calc_point *points,
+                                                size_t count, const bool *skip,
+                                                const calc_system *system, calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_point_table_free(calc_point_table *table);
+
+/** The tables of several machines, made as they are asked for. Owns them and the points. Start with
+ *  {0} and calc_points_read(). */
+typedef struct calc_point_tables {
+    calc_points points;
+    calc_point_table table[CALC_SYSTEMS_MAX];
+    size_t count;
+    calc_errors errors; /**< why the last machine that was asked for has no table */
+} calc_point_tables;
+
+/** The table of a machine: of the rows whose column `system` has its name, and of those without.
+ *  @param tables  a calc_point_tables
+ *  @return NULL: no row can be used */
+const calc_kernel_table *calc_point_tables_of(void *tables, const char *machine,
+                                              const calc_system *system);
+
+/** Free what they own; fine on {0}. */
+void calc_point_tables_free(calc_point_tables *tables);
 
 #endif

@@ -4,7 +4,7 @@
 #define CALC_CALIBRATE_STANDARD_ERRORS_H
 
 #include "calibrate/calibration.h"
-#include "calibrate/constant.h"
+#include "calibrate/fit.h"
 #include "io/output.h"
 #include "io/text.h"
 

@@ -3,10 +3,11 @@
 #ifndef CALC_FORMATS_EXPORT_H
 #define CALC_FORMATS_EXPORT_H
 
+#include "calc.h"
 #include "formats/framework.h"
 #include "formats/settings.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { CALC_EXPORT_TEXT = CALC_CHOICE_SET_SIZE /**< bytes of a value */ };
 
@@ -17,10 +18,6 @@ bool calc_export_is_listed(const char *list, const char *key);
 /** A field's value as in a file. @return text, or a constant */
 const char *calc_export_value_text(const calc_field *field, double number,
                                    char text[CALC_EXPORT_TEXT]);
-
-/** Checks that the sizes of a layout divide evenly where frameworks take quotients.
- *  @return CALC_OK, or CALC_ERR_RULE with an error */
-CALC_MUST_USE calc_status calc_export_check(const calc_exec *exec, calc_errors *errors);
 
 /** Builds the settings of a framework for a model and its layout.
  *  @param node_procs  processors of one node, at least 1
@@ -43,5 +40,44 @@ CALC_MUST_USE calc_status calc_export_lost(const calc_framework *framework, cons
                                            void (*tell)(void *context, const char *field,
                                                         const char *value, bool layout),
                                            void *context);
+
+/* Explains why a framework cannot run a layout: the checks of its arguments
+ * refuse the combination, or its settings lack a field without which it is another layout. A
+ * layout can be legal for calc and still not start. */
+
+/* Each answers CALC_OK, or CALC_ERR_NOMEM: without memory nothing is said of a layout. */
+
+/** Calls `tell` with each reason for which the framework cannot run this layout, a sentence that
+ *  uses our field names. Depends on the arguments only.
+ *  @param count  set to the number of reasons; 0: the framework starts with the settings of
+ *  calc_export() */
+CALC_MUST_USE calc_status calc_export_refused(const calc_framework *framework, const calc_app *app,
+                                              const calc_exec *exec,
+                                              void (*tell)(void *context, const char *reason),
+                                              void *context, size_t *count);
+
+/** Whether a framework can train or serve a layout on all of its systems.
+ *  @param system  for parts of the layout that name no other; NULL: any
+ *  @param runs    set */
+CALC_MUST_USE calc_status calc_export_runs(const calc_framework *framework, const calc_app *app,
+                                           const calc_system *system, const calc_exec *exec,
+                                           bool *runs);
+
+/** The first framework that can train or serve a layout on all of its systems, as a value of `calc
+ *  export --to`.
+ *  @param system  for parts of the layout that name no other
+ *  @param name    set; NULL if there is none */
+CALC_MUST_USE calc_status calc_export_starter(const calc_app *app, const calc_system *system,
+                                              const calc_exec *exec, const char **name);
+
+/** Whether a framework for the system has a setting of such a form: CALC_HOW_RECOMPUTED for the
+ *  number of recomputed blocks of each stage, CALC_HOW_STAGES for their blocks, even if an end of
+ *  the model stands alone. */
+bool calc_export_says(const calc_system *system, calc_how how);
+
+/** Whether there is one. Where no framework known here trains, or serves, on the platform of the
+ *  system at all, or a part of the weights is frozen, nobody's rules refuse the layout: true. */
+CALC_MUST_USE calc_status calc_export_starts(const calc_app *app, const calc_system *system,
+                                             const calc_exec *exec, bool *starts);
 
 #endif

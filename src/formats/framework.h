@@ -4,10 +4,19 @@
 #ifndef CALC_FORMATS_FRAMEWORK_H
 #define CALC_FORMATS_FRAMEWORK_H
 
-#include "formats/export_pool.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "formats/plan.h"
 #include "formats/settings.h"
 #include "spec/refusals.h"
+
+typedef enum calc_pool { CALC_POOL_PREFILL, CALC_POOL_DECODE, CALC_POOL_COUNT } calc_pool;
+
+/** Fills the layout of one pool of a layout with phase disaggregated. The prefill pool runs only
+ *  prompts, one pass at a time; the decode pool only decodes. */
+void calc_export_pool_exec(const calc_exec *exec, calc_pool pool, calc_exec *out);
 
 /** The form in which a member is written. */
 typedef enum calc_how {
@@ -209,12 +218,12 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_trl, "trl", trainer)                                                          \
     X(calc_framework_swift, "ms-swift", trainer)                                                   \
     X(calc_framework_swift_core, "megatron-swift", trainer)                                        \
-    X(calc_framework_automodel, "automodel", automodel)                                            \
-    X(calc_framework_nemo2, "nemo2", nemo_recipe)                                                  \
-    X(calc_framework_nanotron, "nanotron", nanotron)                                               \
-    X(calc_framework_maxtext, "maxtext", maxtext)                                                  \
-    X(calc_framework_gpt_neox, "gpt-neox", gpt_neox)                                               \
-    X(calc_framework_llm_foundry, "llm-foundry", llm_foundry)                                      \
+    X(calc_framework_automodel, "automodel", read_only)                                            \
+    X(calc_framework_nemo2, "nemo2", read_only)                                                    \
+    X(calc_framework_nanotron, "nanotron", read_only)                                              \
+    X(calc_framework_maxtext, "maxtext", read_only)                                                \
+    X(calc_framework_gpt_neox, "gpt-neox", read_only)                                              \
+    X(calc_framework_llm_foundry, "llm-foundry", read_only)                                        \
     X(calc_framework_verl, "verl", verl)                                                           \
     X(calc_framework_slime, "slime", verl)                                                         \
     X(calc_framework_nemo_rl, "nemo-rl", launch_keys)                                              \
@@ -268,5 +277,28 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
  *  @return whether it was understood */
 bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size);
+
+/* Reads and writes the blocks with experts as frameworks denote them: a period
+ * ("2"), a list ("0 1 1", "[0, 1, 1]") or sums and multiples of lists ("([0]*3+[1]*58)"). */
+
+enum { CALC_PATTERN_MAX = 4096 /**< most blocks of a list */ };
+
+/** Dense blocks come first; then every `every`-th block has experts. */
+typedef struct calc_pattern {
+    int64_t dense, every;
+} calc_pattern;
+
+/** Reads any of the three forms.
+ *  @return whether the text is one of them and `out` can express it */
+bool calc_pattern_read(const char *text, calc_pattern *out);
+
+/** Writes it for a model of `blocks`: as a list of numbers ("[0, 1, 1]") or, if that is shorter, as
+ *  a multiple of lists.
+ *  @return whether it fits into `size` bytes */
+bool calc_pattern_write(calc_pattern pattern, int64_t blocks, bool plain, char *text, size_t size);
+
+/** Describes a list of 0 and 1.
+ *  @return whether `out` can express it */
+bool calc_pattern_of(const char *mark, size_t count, calc_pattern *out);
 
 #endif

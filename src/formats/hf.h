@@ -34,4 +34,7 @@ CALC_MUST_USE calc_status calc_hf_is_text(const char *text, size_t length);
 CALC_MUST_USE calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length,
                                             calc_app *app, calc_errors *errors);
 
+/* Number formats of published weights: "quantization_config" of a Hugging
+ * Face configuration, and hf_quant_config.json beside it. */
+
 #endif

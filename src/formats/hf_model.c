@@ -1,10 +1,613 @@
-/* Derives a model from the values of a configuration. */
+#include "formats/hf_model.h"
+
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "formats/hf_layers.h"
+#include "io/utf8.h"
 #include "spec/field.h"
+
+/* Families of Hugging Face models. Source: transformers 4.57,
+ * src/transformers/models/<kind>/{configuration,modeling}_<kind>.py; modeling_{deepseek,chatglm}.py
+ * beside the weights of DeepSeek-V2 and V3, Kimi K2 and GLM-4. Families of 2026 are from the
+ * sources that docs/models.md and the tests of their parameters name; a few have no test yet. */
+
+/* Blocks in the style of Llama, and of GPT-2. */
+#define LLAMA                                                                                      \
+    .ffn = CALC_FFN_TYPE_SWIGLU, .norm = CALC_NORM_TYPE_RMS, .position = CALC_POSITION_TYPE_ROPE
+#define GEMMA                                                                                      \
+    .ffn = CALC_FFN_TYPE_GEGLU, .norm = CALC_NORM_TYPE_RMS, .position = CALC_POSITION_TYPE_ROPE,   \
+    .tied = true
+#define GPT(ffn_, position_)                                                                       \
+    .ffn = CALC_FFN_TYPE_##ffn_, .norm = CALC_NORM_TYPE_LAYER,                                     \
+    .position = CALC_POSITION_TYPE_##position_
+#define SANDWICH .place = CALC_NORM_PLACE_SANDWICH
+#define PARALLEL_NOTE                                                                              \
+    "attention and feed-forward stand side by side in it; here they follow each other"
+
+static const calc_hf_family families[] = {
+    {.types = "llama mixtral",
+     .also = "granite seed_oss nemotron-nas smollm3 ernie4_5 ministral",
+     LLAMA},
+    /* Configurations with a vision tower omit values that equal the defaults of the class. */
+    {.types = "mistral",
+     .also = "mistral3",
+     LLAMA,
+     .preset = {{CALC_HF_HEADS, 32}, {CALC_HF_KV_HEADS, 8}}},
+    {.types = "ernie4_5_moe", LLAMA, .router_bias = true},
+    {.types = "qwen2",
+     .also = "qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text",
+     LLAMA,
+     .attn_bias = true,
+     .windowless = true},
+    {.types = "qwen2_moe", LLAMA, .attn_bias = true, .windowless = true, .shared_gate = true},
+    {.types = "qwen3 qwen3_moe",
+     .also = "qwen3_vl_text qwen3_vl_moe_text qwen3_omni_moe_text",
+     LLAMA,
+     .qk_norm = true,
+     .windowless = true,
+     .preset = {{CALC_HF_HEAD_SIZE, 128}}},
+    {.types = "qwen3_next qwen3_5 qwen3_5_moe",
+     .also = "qwen3_5_text qwen3_5_moe_text",
+     LLAMA,
+     .qk_norm = true,
+     .windowless = true,
+     .shared_gate = true,
+     .gate = CALC_OUTPUT_GATE_CHANNEL,
+     .preset = {{CALC_HF_HEAD_SIZE, 256}}},
+    {.types = "deepseek", LLAMA},
+    {.types = "deepseek_v2",
+     LLAMA,
+     .preset = {{CALC_HF_QK_NOPE, 128}, {CALC_HF_QK_ROPE, 64}, {CALC_HF_V_SIZE, 128}}},
+    {.types = "deepseek_v3 deepseek_v32 kimi_k2 glm_moe_dsa glm4_moe_lite",
+     LLAMA,
+     .router_bias = true},
+    {.types = "deepseek_v4",
+     LLAMA,
+     .router_bias = true,
+     .sinks = true,
+     .residual = CALC_RESIDUAL_TYPE_HYPER},
+    {.types = "kimi_linear", LLAMA, .router_bias = true},
+    {.types = "kimi_k3",
+     LLAMA,
+     .router_bias = true,
+     .gate = CALC_OUTPUT_GATE_CHANNEL,
+     .preset = {{CALC_HF_TOP_K, 16}}},
+    {.types = "longcat_flash", LLAMA, .router_bias = true, .twin = true},
+    {.types = "minimax_m2", LLAMA, .router_bias = true, .whole_norm = true},
+    {.types = "minimax_m1 minimax", .also = "minimax_text_01", LLAMA, .lightning = true},
+    {.types = "mimo", LLAMA, .attn_bias = true, .windowless = true},
+    {.types = "bailing_moe", .also = "bailing_moe_v2", LLAMA, .router_bias = true},
+    {.types = "llama4",
+     .also = "llama4_text",
+     LLAMA,
+     .preset = {{CALC_HF_SHARED, 1}, {CALC_HF_CHUNK, 8192}}},
+    {.types = "olmo2 olmo3", LLAMA, .whole_norm = true, .place = CALC_NORM_PLACE_POST},
+    {.types = "step3p7",
+     LLAMA,
+     .qk_norm = true,
+     .router_bias = true,
+     .gate = CALC_OUTPUT_GATE_HEAD},
+    {.types = "nemotron_h",
+     .ffn = CALC_FFN_TYPE_RELU,
+     .norm = CALC_NORM_TYPE_RMS,
+     .position = CALC_POSITION_TYPE_NONE,
+     .router_bias = true},
+    {.types = "jamba",
+     LLAMA,
+     .ssm_norm = true,
+     .preset = {{CALC_HF_ATTN_PERIOD, 8},
+                {CALC_HF_ATTN_OFFSET, 4},
+                {CALC_HF_EXPERT_PERIOD, 2},
+                {CALC_HF_EXPERT_OFFSET, 1},
+                {CALC_HF_SSM_STATE, 16}}},
+    {.types = "granitemoehybrid bamba", LLAMA},
+    {.types = "falcon_h1", LLAMA, .beside = true},
+    {.types = "lfm2", LLAMA, .qk_norm = true, .tied = true},
+    {.types = "gemma", GEMMA, .preset = {{CALC_HF_HEAD_SIZE, 256}}},
+    {.types = "gemma2",
+     .also = "gemma2_text",
+     GEMMA,
+     .preset = {{CALC_HF_HEAD_SIZE, 256}, {CALC_HF_PATTERN, 2}},
+     SANDWICH,
+     .note = "the cap of the scores is not modelled"},
+    /* Configurations with a vision tower omit values that equal the defaults of the class. */
+    {.types = "gemma3",
+     .also = "gemma3_text",
+     GEMMA,
+     .qk_norm = true,
+     .preset = {{CALC_HF_HEAD_SIZE, 256},
+                {CALC_HF_PATTERN, 6},
+                {CALC_HF_VOCAB, 262208},
+                {CALC_HF_HEADS, 8},
+                {CALC_HF_KV_HEADS, 4},
+                {CALC_HF_POSITIONS, 131072}},
+     SANDWICH},
+    {.types = "gemma3n",
+     .also = "gemma3n_text",
+     GEMMA,
+     .qk_norm = true,
+     SANDWICH,
+     .residual = CALC_RESIDUAL_TYPE_ALTUP,
+     .preset = {{CALC_HF_HEAD_SIZE, 256},
+                {CALC_HF_PATTERN, 5},
+                {CALC_HF_STREAMS, 4},
+                {CALC_HF_LAYER_EMBED, 256},
+                {CALC_HF_LAYER_VOCAB, 262144},
+                {CALC_HF_RESIDUAL_RANK, 64}}},
+    {.types = "gemma4",
+     .also = "gemma4_text",
+     GEMMA,
+     .qk_norm = true,
+     SANDWICH,
+     .router_scale = true},
+    {.types = "glm chatglm", LLAMA, .attn_bias = true},
+    {.types = "glm4", LLAMA, .attn_bias = true, SANDWICH},
+    {.types = "glm4_moe", LLAMA, .attn_bias = true, .router_bias = true},
+    {.types = "gpt_oss",
+     LLAMA,
+     .bias = true,
+     .preset = {{CALC_HF_HEAD_SIZE, 64}, {CALC_HF_PATTERN, 2}},
+     .sinks = true},
+    {.types = "phi3", LLAMA},
+    {.types = "phi", GPT(GELU, ROPE), .bias = true, .note = PARALLEL_NOTE},
+    {.types = "gpt_neox", GPT(GELU, ROPE), .bias = true, .note = PARALLEL_NOTE},
+    {.types = "gpt2", GPT(GELU, LEARNED), .bias = true, .dropout = true, .tied = true},
+    {.types = "gpt_bigcode",
+     GPT(GELU, LEARNED),
+     .bias = true,
+     .dropout = true,
+     .tied = true,
+     .preset = {{CALC_HF_MULTI_QUERY, 1}}},
+    {.types = "opt",
+     GPT(RELU, LEARNED),
+     .bias = true,
+     .dropout = true,
+     .tied = true,
+     .note = "its table of positions has 2 rows more"},
+    {.types = "bloom",
+     GPT(GELU, NONE),
+     .bias = true,
+     .tied = true,
+     .preset = {{CALC_HF_POSITIONS, 2048}},
+     .note = "ALiBi and the norm after the embedding are not modelled"},
+    {.types = "falcon",
+     .also = "RefinedWeb RefinedWebModel",
+     GPT(GELU, ROPE),
+     .tied = true,
+     .preset = {{CALC_HF_POSITIONS, 2048}, {CALC_HF_MULTI_QUERY, 1}},
+     .note = PARALLEL_NOTE},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* Keys of tokens, training, generation and arithmetic that change neither shape nor cost. */
+static const char harmless[] =
+    "architectures model_type torch_dtype dtype transformers_version auto_map _name_or_path "
+    "name_or_path _attn_implementation attn_implementation use_cache use_return_dict return_dict "
+    "bos_token_id eos_token_id pad_token_id unk_token_id sep_token_id decoder_start_token_id "
+    "initializer_range init_std rms_norm_eps layer_norm_eps layer_norm_epsilon layernorm_epsilon "
+    "rope_theta rope_local_base_freq rope_interleave rope_ratio rotary_emb_base rotary_pct "
+    "partial_rotary_factor original_rope rotary_dim position_embedding_type "
+    "attention_dropout attn_pdrop embd_pdrop embedding_dropout embed_dropout activation_dropout "
+    "classifier_dropout layerdrop hidden_dropout_prob attention_probs_dropout_prob "
+    "summary_activation summary_first_dropout "
+    "summary_proj_to_labels summary_type summary_use_proj output_attentions output_hidden_states "
+    "output_router_logits router_aux_loss_coef router_jitter_noise aux_loss_alpha seq_aux "
+    "pretraining_tp ep_size norm_topk_prob routed_scaling_factor scoring_func topk_scaling_factor "
+    "router_dtype swiglu_limit attn_logit_softcapping final_logit_softcapping cache_implementation "
+    "query_pre_attn_scalar scale_attn_weights scale_attn_by_inverse_layer_idx "
+    "reorder_and_upcast_attn apply_query_key_layer_scaling "
+    "apply_residual_connection_post_layernorm "
+    "attention_softmax_in_fp32 bias_dropout_fusion fp32_residual_connection post_layer_norm "
+    "rmsnorm masked_softmax_fusion offset_alibi skip_bias_add skip_bias_add_qkv slow_but_exact "
+    "do_layer_norm_before _remove_final_layer_norm use_parallel_residual "
+    "layer_norm_elementwise_affine parallel_attn num_ln_in_parallel_attn prefix "
+    "task_specific_params "
+    "pre_seq_len prefix_projection quantization_bit classifier_bias use_bidirectional_attention "
+    "rope_scaling rope_parameters gradient_checkpointing max_length min_length is_decoder "
+    "is_encoder_decoder tokenizer_class problem_type finetuning_task id2label label2id "
+    "hidden_act_param force_use_exact_gelu eos_token bos_token chunk_size_feed_forward "
+    "moe_router_dtype _commit_hash "
+    "add_cross_attention bad_words_ids begin_suppress_tokens cross_attention_hidden_size "
+    "diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size "
+    "exponential_decay_length_penalty forced_bos_token_id forced_eos_token_id length_penalty "
+    "no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_scores "
+    "pruned_heads remove_invalid_values repetition_penalty return_dict_in_generate "
+    "suppress_tokens temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript "
+    "typical_p use_bfloat16 inference_runner validate_runner_input "
+    "image_token_index image_token_id video_token_id audio_token_id ignore_index eoa_token_index "
+    "vision_feature_layer projector_hidden_act multimodal_projector_bias spatial_merge_size "
+    "vision_soft_tokens_per_image use_unified_vision_chunk norm_eps conv_bias use_conv_bias "
+    "mamba_proj_bias mamba_conv_bias mamba_hidden_act mamba_ssm_cache_dtype mamba_ssm_dtype "
+    "use_mamba_kernels time_step_floor time_step_limit time_step_max time_step_min time_step_rank "
+    "rescale_prenorm_residual residual_in_fp32 num_logits_to_keep moe_shared_expert_overlap "
+    "moe_router_scaling_factor moe_router_activation_func moe_renormalize use_grouped_topk "
+    "activation_situ_beta activation_situ_linear_beta mla_use_nope hc_eps hc_sinkhorn_iters "
+    "use_mtp num_mtp_modules compress_rope_theta indexer_rope_interleave qk_head_dim "
+    "mtp_use_dedicated_embeddings mtp_transformer_layers num_attention_groups block_configs "
+    "attention_multiplier embedding_multiplier residual_multiplier logits_scaling "
+    "expert_dtype full_attn_mod interpolate_factor num_hidden_layers_override "
+    "hidden_act_ffn use_double_wide_mlp activation_sparsity_pattern "
+    "image_seq_length image_token_id lm_head_type n_layers_total mamba_chunk_size_hint "
+    "max_window_size layer_norm_epsilon attn_temperature_tuning floor_scale attn_scale "
+    "linear_attn_config.gate_lower_bound attention_head_type scale_attention_softmax_in_fp32 "
+    "use_mrope runner_max_sequence_length";
+
+bool calc_hf_word_in(const char *words, const char *word, size_t length)
+{
+    for (const char *at = words; length > 0 && *at; at++) {
+        if (strncmp(at, word, length) == 0 &&
+            ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const calc_hf_family *calc_hf_family_unknown(void)
+{
+    static const calc_hf_family any = {.types = "", LLAMA};
+    return &any;
+}
+
+const calc_hf_family *calc_hf_family_find(const char *type)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const char *also = families[i].also ? families[i].also : "";
+        if (calc_hf_word_in(families[i].types, type, strlen(type)) ||
+            calc_hf_word_in(also, type, strlen(type))) {
+            return &families[i];
+        }
+    }
+    return NULL;
+}
+
+bool calc_hf_key_structural(const char *key)
+{
+    static const char *const parts[] = {
+        "layer", "head",   "expert", "hidden", "intermediate", "_dim",  "_rank", "mamba",
+        "ssm",   "attn",   "window", "block",  "ffn",          "mlp",   "moe",   "latent",
+        "mtp",   "stream", "conv_",  "vocab",  "pattern",      "embed", "altup", "memory"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strstr(key, parts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_hf_value_neutral(const char *value)
+{
+    char *end;
+    double number = strtod(value, &end);
+    return strcasecmp(value, "false") == 0 || (end != value && !*end && number <= 0);
+}
+
+bool calc_hf_key_harmless(const char *key)
+{
+    return calc_hf_word_in(harmless, key, strcspn(key, ".")) ||
+           calc_hf_word_in(harmless, key, strlen(key));
+}
+
+/* Sources: transformers 4.57, src/transformers/models/<kind>/{configuration,modeling}_<kind>.py;
+ * modeling_intern_vit.py and modeling_internvl_chat.py beside the weights of InternVL;
+ * modeling_kimi_k25.py beside those of Kimi K2.5. */
+
+/* What a configuration says of a tower. */
+typedef enum member {
+    HIDDEN,
+    BLOCKS,
+    FEEDFORWARD,
+    HEADS,
+    HEAD_SIZE,
+    HEADS_WIDTH, /* of all heads */
+    PATCH,       /* side */
+    CHANNELS,
+    FRAMES,
+    WINDOW, /* side, in numbers of an image */
+    FULL,
+    IMAGE, /* side */
+    POSITIONS,
+    POSITIONS_SIDE,
+    MERGE,     /* side */
+    SHUFFLE,   /* 1 / side of a merge */
+    TOKENS,    /* of an image, after pooling */
+    POOL,      /* side */
+    PROJECTOR, /* width of its hidden layers */
+    PROJECTOR_BIAS,
+    DEEPSTACK,
+    MEMBERS
+} member;
+
+/* Keys of a vision_config, and of the model above it; later ones of a file count. */
+static const struct {
+    const char *keys, *above;
+} members[MEMBERS] = {
+    [HIDDEN] = {"hidden_size embed_dim vt_hidden_size", ""},
+    [BLOCKS] = {"num_hidden_layers depth vt_num_hidden_layers", ""},
+    [FEEDFORWARD] = {"intermediate_size vt_intermediate_size", ""},
+    [HEADS] = {"num_attention_heads num_heads vt_num_attention_heads", ""},
+    [HEAD_SIZE] = {"head_dim", ""},
+    [HEADS_WIDTH] = {"qkv_hidden_size", ""},
+    [PATCH] = {"patch_size spatial_patch_size", ""},
+    [CHANNELS] = {"num_channels in_channels in_chans", ""},
+    [FRAMES] = {"temporal_patch_size", ""},
+    [WINDOW] = {"window_size", ""},
+    [FULL] = {"fullatt_block_indexes", ""},
+    [IMAGE] = {"image_size", ""},
+    [POSITIONS] = {"num_position_embeddings position_embedding_size", ""},
+    [POSITIONS_SIDE] = {"init_pos_emb_height", ""},
+    [MERGE] = {"spatial_merge_size merge_kernel_size", "spatial_merge_size"},
+    [SHUFFLE] = {"pixel_shuffle_ratio", "downsample_ratio"},
+    [TOKENS] = {"", "mm_tokens_per_image"},
+    [POOL] = {"pooling_kernel_size", ""},
+    [PROJECTOR] = {"projector_output_dim", ""},
+    [PROJECTOR_BIAS] = {"", "multimodal_projector_bias"},
+    [DEEPSTACK] = {"deepstack_visual_indexes", ""},
+};
+
+/* Keys of towers that change neither shape nor cost. */
+static const char encoder_harmless[] =
+    "architectures model_type dtype torch_dtype transformers_version hidden_act hidden_activation "
+    "out_hidden_size text_hidden_size mm_hidden_size vision_output_dim projector_input_dim "
+    "num_key_value_heads global_head_dim max_position_embeddings mlp_ratio init_pos_emb_width "
+    "init_pos_emb_time num_register_tokens vision_feature_layer attention_bias qkv_bias "
+    "merge_type mm_projector_type pos_emb_type video_attn_type hidden_size_per_layer_input "
+    "layer_norm_eps "
+    "projection_dim vocab_size";
+
+/* A kind of tower: how it is built, and what its configurations may leave out. */
+typedef struct tower {
+    const char *types; /* "model_type" of the vision_config, or of the model */
+    calc_encoder is;
+    /* Vectors of weights beside: as wide as the tower, for each block, and as merged patches. */
+    int vectors, block_vectors, merged_vectors;
+    int tables;       /* of positions */
+    int image, patch; /* sides, where the file leaves them out; image 0: they differ in size */
+    int shuffle;      /* side of a merge, where the file leaves it out */
+    bool mark;        /* one vector more than an image has patches (class token) */
+    bool merged;      /* hidden layers of the projector are as wide as merged patches */
+    bool deep;        /* projectors behind blocks have a norm of merged patches */
+} tower;
+
+#define ROTARY .position_type = CALC_POSITION_TYPE_ROPE
+#define RMS .norm_type = CALC_NORM_TYPE_RMS
+#define GATED .ffn_type = CALC_FFN_TYPE_SWIGLU
+#define PLAIN .bias = CALC_CHOICE_FALSE
+#define PIXTRAL                                                                                    \
+    .hidden = 1024, .num_blocks = 24, .feedforward = 4096, .attn_heads = 16, ROTARY, RMS, GATED,   \
+    PLAIN
+#define PROJECTOR_OF(layers) .projector_layers = (layers)
+
+static const tower towers[] = {
+    {.types = "qwen2_vl",
+     .is = {ROTARY, PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 2,
+     .merged = true},
+    {.types = "qwen2_5_vl",
+     .is = {ROTARY, RMS, GATED, PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 1,
+     .patch = 14,
+     .merged = true},
+    {.types = "qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe qwen3_5_moe_vision qwen3_5_vision "
+              "qwen3_omni_moe_vision_encoder",
+     .is = {ROTARY, PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 3, /* a norm, and the bias of the patches */
+     .merged = true,
+     .deep = true},
+    {.types = "siglip_vision_model",
+     .is = {.num_blocks = 0},
+     .vectors = 4, /* a norm with its bias, one without, and the bias of the patches */
+     .tables = 1,
+     .image = 224,
+     .patch = 16},
+    {.types = "gemma4_vision",
+     .is = {ROTARY, RMS, .norm_place = CALC_NORM_PLACE_SANDWICH, GATED, PLAIN, .qk_norm = true},
+     .tables = 2},
+    {.types = "llama4_vision_model",
+     .is = {ROTARY, PROJECTOR_OF(2)},
+     .vectors = 5, /* a class token and two norms */
+     .tables = 1,
+     .shuffle = 2,
+     .mark = true},
+    {.types = "mistral3",
+     .is = {PIXTRAL, .merge_matrix = true, PROJECTOR_OF(1)},
+     .vectors = 2,
+     .patch = 14},
+    {.types = "pixtral",
+     .is = {PIXTRAL, PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 1,
+     .patch = 16},
+    {.types = "internvl_chat intern_vit_6b",
+     .is = {PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 2, /* a class token and the bias of the patches */
+     .block_vectors = 2,
+     .merged_vectors = 2,
+     .tables = 1,
+     .shuffle = 2,
+     .mark = true},
+    {.types = "kimi_k25",
+     .is = {ROTARY, PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 5, /* two norms and the bias of the patches */
+     .merged = true},
+    {.types = "clip_vision_model",
+     .is = {PROJECTOR_OF(1), .projector_bias = true},
+     .vectors = 5, /* a class token and two norms */
+     .tables = 1,
+     .image = 336,
+     .patch = 14,
+     .mark = true},
+};
+
+static const char *const prefixes[] = {"vision_config.", "thinker_config.vision_config."};
+
+size_t calc_hf_encoder_prefix(const char *key)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(key, prefixes[i], strlen(prefixes[i])) == 0) {
+            return strlen(prefixes[i]);
+        }
+    }
+    return 0;
+}
+
+/* The kind of tower of a file; NULL: none that is known. @param any  whether it has one */
+static const tower *find(const calc_settings *settings, bool *any)
+{
+    const tower *by_model = NULL, *own = NULL;
+    *any = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        size_t prefix = calc_hf_encoder_prefix(s->key);
+        *any = *any || prefix > 0;
+        for (size_t k = 0; k < sizeof towers / sizeof *towers; k++) {
+            if (strcmp(s->key + prefix, "model_type") == 0 &&
+                calc_hf_word_in(towers[k].types, s->value, s->length)) {
+                *(prefix > 0 ? &own : &by_model) = &towers[k];
+            }
+        }
+    }
+    return by_model ? by_model : own;
+}
+
+/* Reads a number, or the first of several that are alike; words of switches are 0 and 1. */
+static calc_status read_value(const calc_hf *hf, member m, const calc_setting *s, double *value,
+                              calc_errors *errors)
+{
+    char *end, shown[CALC_UTF8_SHOW_SIZE], key[CALC_UTF8_SHOW_SIZE];
+    bool words = m == PROJECTOR_BIAS;
+    double number = strtod(s->value, &end);
+    if (m == DEEPSTACK || m == FULL) { /* how many there are */
+        *value = s->length > 0;
+        for (const char *at = s->value; *at; at++) {
+            *value += *at == ' ';
+        }
+        return CALC_OK;
+    }
+    if (words && (strcasecmp(s->value, "true") == 0 || strcasecmp(s->value, "false") == 0)) {
+        *value = strcasecmp(s->value, "true") == 0;
+        return CALC_OK;
+    }
+    bool whole = m == SHUFFLE ? number > 0 && number <= 1 : number >= 1 && number == floor(number);
+    if (words || end == s->value || (*end && *end != ' ') || !whole || number > 1e9) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, hf->name, s->line, s->column, NULL,
+                              "%s: expected %s, found \"%s\"",
+                              calc_utf8_show(key, s->key, strlen(s->key)),
+                              words          ? "true or false"
+                              : m == SHUFFLE ? "more than 0, at most 1"
+                                             : "a whole number of at least 1",
+                              calc_utf8_show(shown, s->value, s->length));
+    }
+    *value = number;
+    return CALC_OK;
+}
+
+static calc_status read_values(const calc_hf *hf, double value[MEMBERS], calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < hf->settings->count; i++) {
+        const calc_setting *s = &hf->settings->item[i];
+        size_t prefix = calc_hf_encoder_prefix(s->key);
+        const char *key = s->key + prefix;
+        char text[320], shown[CALC_UTF8_SHOW_SIZE];
+        int m = 0;
+        while (m < MEMBERS && !calc_hf_word_in(prefix > 0 ? members[m].keys : members[m].above, key,
+                                               strlen(key))) {
+            m++;
+        }
+        if (m < MEMBERS && s->value[0]) {
+            calc_status one = read_value(hf, (member)m, s, &value[m], errors);
+            status = status == CALC_OK ? one : status;
+        } else if (m == MEMBERS && prefix > 0 && s->value[0] && calc_hf_key_structural(key) &&
+                   !calc_hf_key_harmless(key) &&
+                   !calc_hf_word_in(encoder_harmless, key, strlen(key)) &&
+                   !calc_hf_value_neutral(s->value)) {
+            snprintf(text, sizeof text, "%s is not modelled",
+                     calc_utf8_show(shown, s->key, strlen(s->key)));
+            calc_hf_tell(hf, text);
+        }
+    }
+    return status;
+}
+
+/* A value, or that of the row. */
+static double or_else(double value, double otherwise)
+{
+    return isnan(value) ? otherwise : value;
+}
+
+static void build(const tower *t, const double *v, calc_encoder *e)
+{
+    double side = or_else(v[PATCH], t->patch);
+    double image = or_else(v[IMAGE], t->image);
+    double across = side > 0 && (t->image > 0 || t->mark) ? floor(image / side) : 0;
+    double merge = or_else(v[MERGE], isnan(v[SHUFFLE]) ? (t->shuffle > 0 ? t->shuffle : 1)
+                                                       : round(1 / v[SHUFFLE]));
+    double deep = or_else(v[DEEPSTACK], 0);
+    *e = t->is;
+    e->hidden = (int64_t)or_else(v[HIDDEN], (double)e->hidden);
+    e->num_blocks = (int64_t)or_else(v[BLOCKS], (double)e->num_blocks);
+    e->attn_heads = (int64_t)or_else(v[HEADS], (double)e->attn_heads);
+    double hidden = (double)e->hidden;
+    e->feedforward =
+        (int64_t)or_else(v[FEEDFORWARD], e->feedforward > 0 ? (double)e->feedforward : 4 * hidden);
+    double size = !isnan(v[HEADS_WIDTH]) && e->attn_heads > 0
+                      ? v[HEADS_WIDTH] / (double)e->attn_heads
+                      : or_else(v[HEAD_SIZE], 0);
+    e->attn_size = size * (double)e->attn_heads == hidden ? 0 : (int64_t)size;
+    e->patch_values =
+        (int64_t)(or_else(v[CHANNELS], 3) * side * side * or_else(v[FRAMES], t->deep ? 2 : 1));
+    e->patches = (int64_t)(across * across + (across > 0 && t->mark));
+    double window = side > 0 ? floor(or_else(v[WINDOW], 0) / side) : 0;
+    e->window = (int64_t)(window * window);
+    e->full_blocks = e->window > 0 ? (int64_t)or_else(v[FULL], 0) : 0;
+    e->positions = t->tables > 0 && across > 0 ? t->tables * e->patches
+                   : !isnan(v[POSITIONS_SIDE])
+                       ? (int64_t)(v[POSITIONS_SIDE] * v[POSITIONS_SIDE])
+                       : (int64_t)(or_else(v[POSITIONS], 0) * (t->tables > 1 ? t->tables : 1));
+    e->pool = !isnan(v[TOKENS]) ? (int64_t)((double)e->patches / v[TOKENS])
+                                : (int64_t)(isnan(v[POOL]) ? 0 : v[POOL] * v[POOL]);
+    e->merge = merge > 1 ? (int64_t)(merge * merge) : 0;
+    if (!isnan(v[PROJECTOR_BIAS])) {
+        e->projector_bias = v[PROJECTOR_BIAS] > 0;
+    }
+    e->projector_width =
+        t->merged ? (int64_t)(hidden * merge * merge) : (int64_t)or_else(v[PROJECTOR], 0);
+    e->projectors = deep > 0 ? (int64_t)deep + 1 : 0;
+    e->other_weights =
+        (int64_t)(hidden * (t->vectors + t->block_vectors * (double)e->num_blocks +
+                            merge * merge * (t->merged_vectors + (t->deep ? 2 * deep : 0))));
+}
+
+calc_status calc_hf_encoder_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
+{
+    double value[MEMBERS];
+    bool any;
+    const tower *t = find(hf->settings, &any);
+    for (int i = 0; i < MEMBERS; i++) {
+        value[i] = NAN;
+    }
+    if (!any) {
+        return CALC_OK;
+    }
+    calc_status status = t ? read_values(hf, value, errors) : CALC_OK;
+    calc_encoder encoder = {0};
+    if (t && status == CALC_OK) {
+        build(t, value, &encoder);
+    }
+    if (encoder.hidden > 0 && encoder.num_blocks > 0 && encoder.attn_heads > 0) {
+        app->encoder = encoder;
+    } else if (status == CALC_OK) {
+        calc_hf_tell(hf, "vision_config is not read: only the text model is");
+    }
+    return status;
+}
+
+/* Derives a model from the values of a configuration. */
 
 enum { NOTE_SIZE = 256 };
 
@@ -13,17 +616,12 @@ enum { NOTE_SIZE = 256 };
 #define COUNT(name) ((int64_t)GET(name, 0))
 #define YES(name) (GET(name, 0) > 0)
 
-/* A square of the rectifier has no gate in any model. */
-static bool is_gated(const calc_hf_said *s)
-{
-    return s->family->ffn >= CALC_FFN_TYPE_SWIGLU &&
-           GET(ACTIVATION, CALC_FFN_TYPE_SWIGLU) != CALC_FFN_TYPE_RELU;
-}
-
 static calc_ffn_type ffn_of(const calc_hf_said *s)
 {
     calc_ffn_type said = (calc_ffn_type)GET(ACTIVATION, s->family->ffn);
-    if (is_gated(s)) {
+    /* A square of the rectifier has no gate in any model. */
+    if (s->family->ffn >= CALC_FFN_TYPE_SWIGLU &&
+        GET(ACTIVATION, CALC_FFN_TYPE_SWIGLU) != CALC_FFN_TYPE_RELU) {
         return said == CALC_FFN_TYPE_SWIGLU ? said : CALC_FFN_TYPE_GEGLU;
     }
     return said == CALC_FFN_TYPE_RELU ? said : CALC_FFN_TYPE_GELU;
@@ -101,12 +699,6 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     a->v_head_size = SAYS(V_SIZE) && COUNT(V_SIZE) != a->attn_size ? COUNT(V_SIZE) : 0;
 }
 
-static void set_window(const calc_hf_said *s, calc_app *a)
-{
-    bool windowed = GET(USE_WINDOW, !s->family->windowless || SAYS(LOCAL_LIST)) > 0;
-    a->window_size = windowed ? COUNT(WINDOW) : 0;
-}
-
 /* ---- Experts --------------------------------------------------------------------------------- */
 
 static void set_experts(const calc_hf_said *s, calc_app *a)
@@ -160,13 +752,13 @@ static void set_sequence(const calc_hf_said *s, calc_app *a)
         a->seq_size = s->hf->seq_size;
         return;
     }
-    calc_hf_member member = SAYS(ORIGINAL) ? CALC_HF_ORIGINAL : CALC_HF_POSITIONS;
-    int64_t said = (int64_t)calc_hf_get(s, member, CALC_HF_SEQ_MAX);
+    calc_hf_member length = SAYS(ORIGINAL) ? CALC_HF_ORIGINAL : CALC_HF_POSITIONS;
+    int64_t said = (int64_t)calc_hf_get(s, length, CALC_HF_SEQ_MAX);
     a->seq_size = said < CALC_HF_SEQ_MAX ? said : CALC_HF_SEQ_MAX;
-    if (s->setting[member]) {
+    if (s->setting[length]) {
         snprintf(note, sizeof note,
                  "sequences of %lld tokens (%.80s is %lld); seq_size sets another",
-                 (long long)a->seq_size, s->setting[member]->key, (long long)said);
+                 (long long)a->seq_size, s->setting[length]->key, (long long)said);
     } else {
         snprintf(note, sizeof note,
                  "sequences of %lld tokens, as the file says none; seq_size sets another",
@@ -227,7 +819,8 @@ calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *err
     set_sequence(s, app);
     set_structure(s, app);
     set_attention(s, app);
-    set_window(s, app);
+    bool windowed = GET(USE_WINDOW, !s->family->windowless || SAYS(LOCAL_LIST)) > 0;
+    app->window_size = windowed ? COUNT(WINDOW) : 0;
     set_experts(s, app);
     set_residual(s, app);
     if (s->family->note) {

@@ -7,7 +7,7 @@
 #include "formats/export.h"
 #include "formats/launch.h"
 #include "formats/write.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 

@@ -1,8 +1,17 @@
+#include "formats/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
 #include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
-#include "formats/plan_stages.h"
-
+#include "spec/field.h"
 #include "spec/rules.h"
+#include "spec/stage_list.h"
+#include "spec/value_text.h"
 
 static const struct {
     const char *field, *meaning;
@@ -378,6 +387,8 @@ static void set_model(calc_plan *plan, const calc_app *a)
     set_model_name(plan, a);
 }
 
+static void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec *exec);
+
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec, int64_t node_procs)
 {
     calc_app a = *app;
@@ -401,4 +412,405 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     calc_plan_serve(plan, &a, &e);
     calc_plan_stages_from(plan, &a, &e);
     calc_plan_layers_from(plan, &a, &e);
+}
+
+/* ---- Chunks along the model ------------------------------------------------------------------ */
+
+static bool recomputes_nothing(const calc_exec *e)
+{
+    return e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
+}
+
+/* A place with all values explicit. */
+static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_stage_run *place)
+{
+    calc_exec e = calc_stage_list_exec(exec, place);
+    int64_t blocks = place->blocks == CALC_STAGE_AS_EXEC ? even * copies : place->blocks;
+    bool own = place->recompute_blocks != CALC_STAGE_AS_EXEC;
+    int64_t chunks = own ? copies : exec->pipeline_interleaving;
+    int64_t again = e.recompute_blocks;
+    bool all = recomputes_nothing(&e) || again == 0 || (own && again >= blocks);
+    place->recompute = (int8_t)e.strategy.activation_recompute;
+    place->modules = (uint16_t)e.strategy.recompute_modules;
+    place->blocks = (int16_t)(blocks / copies);
+    bool whole = blocks % copies == 0 && (all || again % chunks == 0);
+    again = all ? place->blocks : again / chunks;
+    again = again < place->blocks ? again : place->blocks;
+    place->recompute_blocks = recomputes_nothing(&e) ? 0 : (int16_t)again;
+    return whole;
+}
+
+/* Blocks of a place if embedding and head count as one block each and all places hold equally
+ * many. */
+static int16_t ends_blocks(const calc_app *app, const calc_exec *exec, int64_t place)
+{
+    int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
+    bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    if (!ends || (app->num_blocks + 2) % all != 0) {
+        return CALC_STAGE_AS_EXEC;
+    }
+    return (int16_t)((app->num_blocks + 2) / all - (place == 0) - (place == all - 1));
+}
+
+int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_run *out)
+{
+    int64_t stages = exec->pipeline_par;
+    int64_t all = stages * exec->pipeline_interleaving;
+    int64_t count = calc_stage_list_expand(&exec->stages, out);
+    bool even = all > 0 && app->num_blocks % all == 0;
+    if (all < 1 || all > CALC_MAX_PLACES || (count > 0 && count != stages && count != all)) {
+        return 0;
+    }
+    if (count == 0) {
+        even = even && exec->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS &&
+               exec->first_stage_blocks == 0 && exec->last_stage_blocks == 0;
+        for (; count < all; count++) {
+            out[count] = (calc_stage_run){
+                1, ends_blocks(app, exec, count), CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+        }
+    }
+    int64_t copies = all / count;
+    for (int64_t i = 0; i < count; i++) {
+        bool spread = out[i].blocks == CALC_STAGE_AS_EXEC;
+        if ((spread && !even) || !complete(exec, app->num_blocks / all, copies, &out[i])) {
+            return 0;
+        }
+    }
+    for (int64_t i = count; i < all; i++) {
+        out[i] = out[i - count];
+    }
+    return all;
+}
+
+/* ---- Common values of stages ----------------------------------------------------------------- */
+
+static bool is_all(const calc_stage_run *p)
+{
+    return p->recompute_blocks == p->blocks;
+}
+
+static bool same_blocks(const calc_stage_run *place, int64_t count)
+{
+    bool same = true;
+    for (int64_t i = 1; i < count; i++) {
+        same = same && place[i].blocks == place[0].blocks;
+    }
+    return same;
+}
+
+static int16_t most_recomputed(const calc_stage_run *place, int64_t count)
+{
+    int16_t most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        most = place[i].recompute_blocks > most ? place[i].recompute_blocks : most;
+    }
+    return most;
+}
+
+/* Whether all chunks recompute alike: all their blocks, or the same number, or all blocks where a
+ * chunk has fewer. */
+static bool same_recomputation(const calc_stage_run *place, int64_t count)
+{
+    int16_t most = most_recomputed(place, count);
+    bool same = true;
+    for (int64_t i = 0; i < count; i++) {
+        const calc_stage_run *p = &place[i];
+        same = same && p->recompute == place[0].recompute && p->modules == place[0].modules &&
+               (is_all(p) || p->recompute_blocks == most);
+    }
+    return same;
+}
+
+void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec)
+{
+    calc_stage_run place[CALC_MAX_PLACES];
+    if (exec->stages.count == 0) {
+        return;
+    }
+    int64_t count = calc_plan_places(app, exec, place);
+    if (count == 0) {
+        return;
+    }
+    bool blocks = same_blocks(place, count);
+    bool recomputation = same_recomputation(place, count);
+    if (recomputation) {
+        bool all = true;
+        for (int64_t i = 0; i < count; i++) {
+            all = all && is_all(&place[i]);
+        }
+        bool none = place[0].recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
+        exec->strategy.activation_recompute = (calc_activation_recompute)place[0].recompute;
+        exec->strategy.recompute_modules = place[0].modules;
+        exec->recompute_blocks =
+            all || none ? 0 : most_recomputed(place, count) * exec->pipeline_interleaving;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        place[i].blocks = blocks ? CALC_STAGE_AS_EXEC : place[i].blocks;
+        if (recomputation) {
+            place[i].recompute = CALC_STAGE_AS_EXEC;
+            place[i].recompute_blocks = CALC_STAGE_AS_EXEC;
+            place[i].modules = 0;
+        }
+    }
+    if (blocks && recomputation && exec->stages.chips == 0) {
+        exec->stages = (calc_stage_list){0};
+    } else {
+        calc_stage_list whole = exec->stages;
+        if (calc_stage_list_pack(place, count, &whole)) {
+            exec->stages = whole;
+        }
+    }
+}
+
+/* ---- Conversion to and from a plan ----------------------------------------------------------- */
+
+/* Number of recomputed first blocks of each chunk, the only form that a list of numbers can
+ * express. */
+static bool set_recomputed(calc_plan *plan, const calc_stage_run *place, int64_t count)
+{
+    bool some = false;
+    for (int64_t i = 0; i < count; i++) {
+        bool full = place[i].recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+        if (!full && place[i].recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
+            return false;
+        }
+        some = some || (full && !is_all(&place[i]));
+        plan->recomputed.number[i] = place[i].recompute_blocks;
+    }
+    plan->recomputed.count = some || !same_recomputation(place, count) ? (int32_t)count : 0;
+    return true;
+}
+
+/* Adds the list to a plan that is otherwise finished. Both are resolved. */
+static void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec *exec)
+{
+    calc_stage_run place[CALC_MAX_PLACES];
+    bool listed = exec->stages.count > 0;
+    if (!listed && exec->recompute_blocks == 0) {
+        return;
+    }
+    int64_t count = calc_plan_places(app, exec, place);
+    bool told = set_recomputed(plan, place, count);
+    if (plan->recomputed.count > 0) {
+        SET(RECOMPUTE, 2);
+    } else if (!told && !same_recomputation(place, count)) {
+        SET(RECOMPUTE, 0);
+    }
+    if (count == 0 || !listed || same_blocks(place, count)) {
+        return;
+    }
+    SET(STAGE_BLOCKS, 3);
+    SET(STAGE_COUNT, count);
+    SET(CHUNK_BLOCKS, NAN);
+    SET(EVEN_CHUNKS, NAN);
+    plan->blocks.count = (int32_t)count;
+    for (int64_t i = 0; i < count; i++) {
+        plan->blocks.number[i] = place[i].blocks;
+    }
+}
+
+/* Blocks from offsets; prediction blocks count in the last chunk. */
+static calc_status apply_offsets(const calc_plan *plan, int64_t blocks, int64_t all,
+                                 calc_stage_run *place, calc_errors *errors)
+{
+    int64_t whole = blocks + COUNT(MTP);
+    int64_t sum = 0;
+    bool fit = all <= CALC_MAX_PLACES && all % plan->offsets.count == 0;
+    for (int64_t i = 0; fit && i < all; i++) {
+        int64_t mine = whole / all + plan->offsets.number[i % plan->offsets.count];
+        sum += mine;
+        mine -= i == all - 1 ? COUNT(MTP) : 0;
+        fit = mine > 0;
+        place[i].blocks = (int16_t)mine;
+    }
+    if (fit && sum == whole) {
+        return CALC_OK;
+    }
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                           "a number per stage, or per chunk and stage; with what an even split "
+                           "leaves of the blocks for their sum",
+                           "the offsets do not spread %lld blocks over %lld stages and chunks",
+                           (long long)whole, (long long)all);
+}
+
+calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, calc_exec *exec,
+                                   calc_errors *errors)
+{
+    calc_stage_run place[CALC_MAX_PLACES];
+    int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
+    bool again = plan->recomputed.count > 0 && all <= CALC_MAX_PLACES;
+    for (int64_t i = 0; i < CALC_MAX_PLACES; i++) {
+        place[i] =
+            (calc_stage_run){1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+    }
+    if (plan->blocks.count == 0 && plan->offsets.count == 0 && !again) {
+        return CALC_OK;
+    }
+    if (plan->offsets.count > 0 && app->num_blocks > 0) {
+        calc_status status = apply_offsets(plan, app->num_blocks, all, place, errors);
+        if (status != CALC_OK) {
+            return status;
+        }
+    } else if (plan->blocks.count == all && all <= CALC_MAX_PLACES) {
+        for (int64_t i = 0; i < all; i++) {
+            place[i].blocks = plan->blocks.number[i];
+        }
+    }
+    if (again && all % plan->recomputed.count != 0) {
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                               "a number per stage, or per chunk and stage",
+                               "blocks that recompute are given for %d of %lld stages and chunks",
+                               plan->recomputed.count, (long long)all);
+    }
+    for (int64_t i = 0; again && i < all; i++) {
+        int16_t number = plan->recomputed.number[i % plan->recomputed.count];
+        place[i].recompute =
+            (int8_t)(number > 0 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE);
+        place[i].recompute_blocks = number;
+    }
+    if (all <= CALC_MAX_PLACES && !calc_stage_list_pack(place, all, &exec->stages)) {
+        exec->stages = (calc_stage_list){0};
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "more than %d runs of equal stages", CALC_MAX_STAGE_RUNS);
+    }
+    calc_plan_stages_resolve(app, exec);
+    return CALC_OK;
+}
+
+/* ---- Lost values ----------------------------------------------------------------------------- */
+
+/* What is said of a place. */
+enum { BLOCKS, RECOMPUTATION, SYSTEM };
+
+static void put_word(int what, const calc_exec *exec, const calc_stage_run *place, char word[64])
+{
+    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute");
+    if (what == BLOCKS) {
+        snprintf(word, 64, "%d", place->blocks);
+    } else if (what == SYSTEM) {
+        snprintf(word, 64, "%s",
+                 place->chip > 0 ? exec->stages.name[place->chip - 1] : "that of the run");
+    } else {
+        snprintf(word, 64, "%s", row->choices[place->recompute]);
+        if (!is_all(place) && place->recompute_blocks > 0) {
+            calc_append(word, 64, " of %d", place->recompute_blocks);
+        }
+    }
+}
+
+/* "3, 7x11": the words of places, with equal neighbours combined. */
+static const char *text_of(int what, const calc_exec *exec, const calc_stage_run *place,
+                           int64_t count, char *text, size_t size)
+{
+    char word[64], next[64];
+    text[0] = '\0';
+    for (int64_t i = 0, times; i < count; i += times) {
+        put_word(what, exec, &place[i], word);
+        for (times = 1; i + times < count; times++) {
+            put_word(what, exec, &place[i + times], next);
+            if (strcmp(word, next) != 0) {
+                break;
+            }
+        }
+        calc_append(text, size, i > 0 ? ", " : "");
+        if (times > 1) {
+            calc_append(text, size, "%lldx%s", (long long)times, what == BLOCKS ? "" : " ");
+        }
+        calc_append(text, size, "%s", word);
+    }
+    return text;
+}
+
+size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
+                             void (*tell)(void *context, const char *field, const char *value,
+                                          bool layout),
+                             void *context)
+{
+    static const char *const fields[] = {"stages.blocks", "stages.recompute_blocks"};
+    calc_stage_run mine[CALC_MAX_PLACES], other[CALC_MAX_PLACES];
+    char text[512];
+    size_t told = 0;
+    if (exec->stages.count == 0 && back->stages.count == 0) {
+        return 0;
+    }
+    int64_t count = calc_plan_places(app, exec, mine);
+    bool same_count =
+        count > 0 && back->pipeline_par > 0 && calc_plan_places(app, back, other) == count;
+    for (int what = BLOCKS; what <= RECOMPUTATION; what++) {
+        bool whole = what == RECOMPUTATION && same_recomputation(mine, count);
+        bool lost = !same_count && !whole;
+        for (int64_t i = 0; i < count && same_count && !lost; i++) {
+            const calc_stage_run *a = &mine[i], *b = &other[i];
+            lost = what == BLOCKS ? a->blocks != b->blocks
+                                  : a->recompute != b->recompute || a->modules != b->modules ||
+                                        a->recompute_blocks != b->recompute_blocks;
+        }
+        if (lost) {
+            tell(context, fields[what], text_of(what, exec, mine, count, text, sizeof text), true);
+            told++;
+        }
+    }
+    if (exec->stages.chips > 0) {
+        tell(context, "stages.system", text_of(SYSTEM, exec, mine, count, text, sizeof text),
+             false);
+        told++;
+    }
+    return told;
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+/* Writes one list per chunk if there are several. */
+static void write_lists(const int64_t *number, int64_t stages, int64_t all, char *text, size_t size)
+{
+    bool several = all > stages;
+    text[0] = '\0';
+    calc_append(text, size, several ? "[" : "");
+    for (int64_t i = 0; i < all; i++) {
+        bool first = i % stages == 0;
+        calc_append(text, size, "%s%s%lld%s", i > 0 ? ", " : "", first ? "[" : "",
+                    (long long)number[i], i % stages == stages - 1 ? "]" : "");
+    }
+    calc_append(text, size, several ? "]" : "");
+}
+
+bool calc_plan_offsets_write(const calc_plan *plan, char *text, size_t size)
+{
+    int64_t number[CALC_MAX_PLACES];
+    int64_t all = plan->blocks.count;
+    int64_t predictions = COUNT(MTP);
+    for (int64_t i = 0; i < all; i++) {
+        number[i] = plan->blocks.number[i] + (i == all - 1 ? predictions : 0) -
+                    (COUNT(BLOCKS) + predictions) / all;
+    }
+    write_lists(number, COUNT(PIPELINE), all, text, size);
+    return all > 0;
+}
+
+bool calc_plan_recomputed_write(const calc_plan *plan, char *text, size_t size)
+{
+    int64_t number[CALC_MAX_PLACES];
+    for (int32_t i = 0; i < plan->recomputed.count; i++) {
+        number[i] = plan->recomputed.number[i];
+    }
+    write_lists(number, COUNT(PIPELINE), plan->recomputed.count, text, size);
+    return plan->recomputed.count > 0;
+}
+
+bool calc_plan_list_read(const char *text, calc_plan_list *list)
+{
+    enum { MOST = 10000 };
+    calc_plan_list found = {0};
+    for (text += strspn(text, " ,[]"); *text; text += strspn(text, " ,[]")) {
+        char *end;
+        long number = strtol(text, &end, 10);
+        if (end == text || !strchr(" ,[]", *end) || labs(number) > MOST ||
+            found.count == CALC_MAX_PLACES) {
+            return false;
+        }
+        found.number[found.count++] = (int16_t)number;
+        text = end;
+    }
+    *list = found;
+    return found.count > 0;
 }

@@ -6,12 +6,11 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/export.h"
-#include "formats/pattern.h"
+#include "formats/framework.h"
+#include "formats/plan.h"
 #include "formats/plan_macros.h"
-#include "formats/plan_stages.h"
 #include "spec/field.h"
 #include "spec/stack.h"
-#include "spec/stage_text.h"
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 

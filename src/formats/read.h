@@ -3,6 +3,9 @@
 #ifndef CALC_FORMATS_READ_H
 #define CALC_FORMATS_READ_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "formats/settings.h"
 
 /** Whether a word is an option, --key or --key=value, or sets a nested key as Hydra does,
@@ -57,5 +60,13 @@ CALC_MUST_USE calc_status calc_settings_from_text(calc_settings *settings, calc_
 
 /** The version of libyaml: "0.2.5". */
 const char *calc_settings_yaml_library(void);
+
+/* The size of a job in the directives of a batch script of Slurm, "#SBATCH
+ * --nodes=4" (https://slurm.schedmd.com/sbatch.html), and the variables that follow from it. */
+
+/** What the directives ask for; 0: they do not say. Start with {0}. */
+typedef struct calc_slurm {
+    int64_t nodes, tasks, node_tasks, gpus, node_gpus, task_gpus;
+} calc_slurm;
 
 #endif

@@ -44,9 +44,6 @@ int calc_galvatron_layout_run(const calc_galvatron_layout *s, int first, int end
 void calc_galvatron_layout_answer(const calc_galvatron_request *request,
                                   const calc_galvatron_answer *answer, calc_galvatron_layout *out);
 
-/** Gives each stage equally many layers, and the last stage the remainder. */
-void calc_galvatron_layout_divide(calc_galvatron_layout *s);
-
 /** The file name that upstream would use for a request. */
 char *calc_galvatron_layout_name(const calc_galvatron_request *request,
                                  char name[CALC_GALVATRON_NAME_SIZE]);

@@ -57,10 +57,21 @@ void calc_galvatron_posed_free(calc_galvatron_posed *posed);
  *  @param limited  false: ignores the memory limit */
 double calc_galvatron_bound_s(calc_galvatron_posed *posed, int end, bool limited);
 
-/** Replaces times between groups, [GROUPS * GROUPS], by shorter routes through other groups. */
-void calc_galvatron_shorten(double *switch_s);
-
 /** The least limit [MB] with which something can fit. INFINITY: there are no strategies. */
 double calc_galvatron_least_mb(const calc_galvatron_posed *posed);
+
+/* Upstream's dynamic programme over a stage, by layers, whole MB and the last
+ * layer's strategy. Its choice between equal answers depends on the rounding of its sums, so the
+ * sums are repeated here in its order. They are computed only for the beginnings of answers that
+ * are as short as the best, because upstream discards all others; these answers are listed first.
+ * If there are more than 20,000, some are not listed, and another answer of the same length may be
+ * found. */
+
+/** Finds the strategies of a stage's layers.
+ *  @param choice     [layers of the stage]: strategies of the task
+ *  @param remain_mb  memory left
+ *  @return CALC_OK; CALC_ERR_RULE if the layers do not fit; CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage,
+                                               double room_mb, int *choice, double *remain_mb);
 
 #endif

@@ -60,6 +60,9 @@ calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_stat
     return calc_errors_at(r->errors, status, r->name, 0, 0, hint, "%s", text);
 }
 
+static CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
+                                                            calc_galvatron_file file);
+
 calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_file file)
 {
     static calc_status (*const readers[CALC_GALVATRON_FILE_COUNT])(
@@ -216,7 +219,11 @@ static calc_status check_ranks(const calc_galvatron_reading *r, calc_galvatron_f
     return status;
 }
 
-calc_status calc_galvatron_units_check(const calc_galvatron_reading *r, calc_galvatron_file file)
+/* Checks that the numbers of a file can be in the expected units: no processor is a thousand times
+ * faster than existing ones, and no layer is a thousand times larger than its width implies. Else
+ * adds an error. */
+static calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
+                                              calc_galvatron_file file)
 {
     calc_status status = CALC_OK;
     for (int type = 0; type < r->request->types && status == CALC_OK; type++) {

@@ -41,12 +41,6 @@ CALC_MUST_USE calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *
 CALC_MUST_USE calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r);
 CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r);
 
-/** Checks that the numbers of a file can be in the expected units: no processor is a thousand times
- *  faster than existing ones, and no layer is a thousand times larger than its width implies. Else
- *  adds an error. */
-CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
-                                                     calc_galvatron_file file);
-
 /** Derives times of collectives from bandwidths of all-reduces, without latency, if there is no
  *  file of measured times. */
 void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,

@@ -5,7 +5,7 @@
 
 #include "galvatron/better.h"
 #include "galvatron/cost_terms.h"
-#include "galvatron/whole.h"
+#include "galvatron/posed.h"
 
 static bool within(int64_t value, int64_t most)
 {

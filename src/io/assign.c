@@ -2,10 +2,9 @@
 #include "io/assign.h"
 
 #include "base/buffer.h"
-#include "io/json_bind.h"
 #include "io/json_load.h"
+#include "io/json_report.h"
 #include "io/json_runs.h"
-#include "io/json_syntax.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/amount.h"

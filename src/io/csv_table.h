@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calc.h"
+#include "io/output.h"
 #include "io/text.h"
 
 /** Position of the reader. Start with calc_csv_read_start(). Borrows the text. */
@@ -125,5 +126,18 @@ CALC_MUST_USE calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv
 CALC_MUST_USE calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_csv_table *table,
                                                calc_text text, const char *name,
                                                calc_errors *errors);
+
+/* Writes rows of comma-separated values (RFC 4180) from the tables of fields. */
+
+/** Column names of a kind: its scalar fields in row order, nested ones by path ("mem1.GiB").
+ *  Curves, ops, maps, lists and notes have no column. A `,` goes before each unless `first`. */
+void calc_csv_header(calc_output *out, calc_kind kind, bool first);
+
+/** The values under that header; NaN is empty, enumerations are their text, sets too
+ *  ("core_attn+mlp"; empty without a member), booleans true/false. */
+void calc_csv_values(calc_output *out, calc_kind kind, const void *object, bool first);
+
+/** One text cell, quoted if it needs to be. */
+void calc_csv_text(calc_output *out, const char *text, bool first);
 
 #endif

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json_bind.h"
 #include "io/json_load.h"
-#include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 
@@ -207,17 +205,6 @@ static bool find(calc_job *job, const char *path, target *to)
     return false;
 }
 
-/* A role that is named as a whole runs, or not. */
-static void set_role(calc_json_report *report, calc_job_role *role, const json_t *value)
-{
-    if (json_is_null(value) || json_is_boolean(value)) {
-        role->given = json_is_true(value) ? CALC_JOB_RUNS : CALC_JOB_OFF;
-    } else {
-        calc_json_value_type_error(report, "true, or null for a role that does not run", value,
-                                   NULL);
-    }
-}
-
 static void set(calc_json_report *report, const target *to, const char *text)
 {
     json_t *value = to->text ? json_string(text) : json_loads(text, JSON_DECODE_ANY, NULL);
@@ -229,7 +216,13 @@ static void set(calc_json_report *report, const target *to, const char *text)
         calc_json_value_name(report, value, to->text->of, to->object + to->text->offset,
                              to->text->size);
     } else if (to->field->type == CALC_TYPE_OBJECT) {
-        set_role(report, to->role, value);
+        /* A role that is named as a whole runs, or not. */
+        if (json_is_null(value) || json_is_boolean(value)) {
+            to->role->given = json_is_true(value) ? CALC_JOB_RUNS : CALC_JOB_OFF;
+        } else {
+            calc_json_value_type_error(report, "true, or null for a role that does not run", value,
+                                       NULL);
+        }
     } else {
         calc_json_bind_field(report, to->field, value, to->object + to->field->offset);
         if (to->role && to->field->type == CALC_TYPE_SET) {

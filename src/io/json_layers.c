@@ -1,11 +1,9 @@
-#include "io/json_layers.h"
+#include "io/json_runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "io/json_bind.h"
-#include "io/json_runs.h"
-#include "io/json_value.h"
+#include "io/json_load.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
 

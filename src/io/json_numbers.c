@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "io/json_load.h"
-#include "io/json_value.h"
 #include "io/utf8.h"
 
 #include <string.h>

@@ -1,12 +1,17 @@
 #include "io/json_put.h"
 
-#include "io/utf8.h"
-#include "spec/field.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "io/json_runs.h"
+#include "io/utf8.h"
+#include "spec/absent.h"
+#include "spec/automatic.h"
+#include "spec/field.h"
+#include "spec/software.h"
 
 void calc_json_string(calc_output *out, const char *text)
 {
@@ -150,4 +155,364 @@ void calc_put_rows(calc_put *put, calc_kind kind, const void *object)
         calc_put_number(put, field->key,
                         calc_member_number(field, (const char *)object + field->offset));
     }
+}
+
+static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object);
+
+static void put_scaled(calc_put *put, const char *key, double value, double scale)
+{
+    char text[32];
+    calc_put_raw(put, key, calc_number_text(value, scale, text));
+}
+
+static void put_curve(calc_put *put, const calc_field *field, const calc_curve *curve)
+{
+    calc_put_array(put, field->key, CALC_PUT_LINE);
+    for (int64_t i = 0; i < curve->count; i++) {
+        calc_put_array(put, NULL, CALC_PUT_LINE);
+        put_scaled(put, NULL, curve->threshold[i], calc_field_scale(field));
+        calc_put_number(put, NULL, curve->efficiency[i]);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_op(calc_put *put, const calc_field *field, const calc_network_op *op)
+{
+    calc_put_array(put, field->key, CALC_PUT_LINE);
+    calc_put_number(put, NULL, op->scalar);
+    if (field->flags & CALC_POINT_TO_POINT) {
+        calc_put_raw(put, NULL, "null");
+    } else {
+        calc_put_number(put, NULL, op->offset);
+    }
+    calc_put_close(put);
+}
+
+/* The members of a set, in the order of their choices. */
+static void put_set(calc_put *put, const calc_field *field, int64_t set)
+{
+    calc_put_array(put, field->key, CALC_PUT_LINE);
+    for (size_t i = 0; field->choices[i]; i++) {
+        if (set >> i & 1) {
+            calc_put_text(put, NULL, field->choices[i]);
+        }
+    }
+    calc_put_close(put);
+}
+
+static void put_list(calc_put *put, const calc_field *field, const char *member)
+{
+    int64_t count = *(const int64_t *)(const void *)(member - field->offset + field->count);
+    calc_put_array(put, field->key, CALC_PUT_LINES);
+    for (int64_t i = 0; i < count; i++) {
+        put_table(put, NULL, field->table, member + (size_t)i * field->element);
+    }
+    calc_put_close(put);
+}
+
+static bool is_zero(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An element that is all zero is not offered. */
+static void put_map(calc_put *put, const calc_field *field, const char *member)
+{
+    calc_put_object(put, field->key, CALC_PUT_LINES);
+    for (size_t i = 0; field->choices[i]; i++) {
+        const char *element = member + i * field->element;
+        if (!is_zero(element, field->element)) {
+            put_table(put, field->choices[i], field->table, element);
+        }
+    }
+    calc_put_close(put);
+}
+
+/* A choice between yes, no and auto is true or false in JSON. */
+static void put_choice(calc_put *put, const char *key, const char *choice)
+{
+    bool plain = strcmp(choice, "true") == 0 || strcmp(choice, "false") == 0;
+    (plain ? calc_put_raw : calc_put_text)(put, key, choice);
+}
+
+void calc_json_put_member(calc_put *put, const calc_field *field, const void *value)
+{
+    const char *member = value;
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        calc_put_count(put, field->key, *(const int64_t *)value);
+        break;
+    case CALC_TYPE_REAL:
+        put_scaled(put, field->key, *(const double *)value, calc_field_scale(field));
+        break;
+    case CALC_TYPE_BOOL:
+        calc_put_flag(put, field->key, *(const bool *)value);
+        break;
+    case CALC_TYPE_ENUM:
+        put_choice(put, field->key, field->choices[*(const int *)value]);
+        break;
+    case CALC_TYPE_SET:
+        put_set(put, field, *(const int64_t *)value);
+        break;
+    case CALC_TYPE_CURVE:
+        put_curve(put, field, value);
+        break;
+    case CALC_TYPE_OP:
+        put_op(put, field, value);
+        break;
+    case CALC_TYPE_OBJECT:
+        put_table(put, field->key, field->table, member);
+        break;
+    case CALC_TYPE_LIST:
+        put_list(put, field, member);
+        break;
+    case CALC_TYPE_MAP:
+        put_map(put, field, member);
+        break;
+    case CALC_TYPE_SYSTEM:
+    case CALC_TYPE_ENGINE: /* both begin with a name */
+        calc_put_text(put, field->key, value);
+        break;
+    case CALC_TYPE_NOTE:
+        break;
+    }
+}
+
+/* What a layout says where its software says otherwise is written, though it be what an absent key
+ * means. */
+static bool is_left_out(const calc_table *table, size_t row, const char *object)
+{
+    const calc_field *field = &table->rows[row];
+    const calc_exec *exec = (const void *)object;
+    bool said = table == calc_table_of(CALC_KIND_EXEC) && exec->software[0] &&
+                calc_exec_rows_has(&exec->stated, row);
+    return field->type == CALC_TYPE_NOTE ||
+           (field->flags & CALC_OPTIONAL && !said && calc_absent_is(field, object + field->offset));
+}
+
+static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object)
+{
+    calc_put_object(put, key, CALC_PUT_LINES);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        if (field->flags & CALC_AUTO && /* only executions have such fields */
+            ((const calc_exec *)(const void *)object)->automatic & calc_automatic_bit(field)) {
+            calc_put_text(put, field->key, "auto");
+        } else if (!calc_json_lists_put(put, field, object) && !is_left_out(table, i, object)) {
+            calc_json_put_member(put, field, object + field->offset);
+        }
+    }
+    calc_put_close(put);
+}
+
+void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object)
+{
+    put_table(put, key, calc_table_of(kind), object);
+}
+
+void calc_put_engine(calc_put *put, const calc_serving_engine *engine)
+{
+    put_table(put, NULL, calc_serving_engine_table(), (const char *)engine);
+}
+
+void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent)
+{
+    calc_put put = calc_put_to(out);
+    put.indent = indent;
+    calc_put_struct(&put, NULL, kind, object);
+}
+
+#include "spec/alias.h"
+
+static const char *type_of(const calc_field *field)
+{
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        return "integer";
+    case CALC_TYPE_REAL:
+        return "number";
+    case CALC_TYPE_BOOL:
+        return "boolean";
+    case CALC_TYPE_ENUM:
+        return "choice";
+    case CALC_TYPE_SET:
+        return "set";
+    case CALC_TYPE_CURVE:
+        return "curve";
+    case CALC_TYPE_OP:
+        return "operation";
+    case CALC_TYPE_SYSTEM:
+        return "system";
+    case CALC_TYPE_ENGINE:
+        return "engine";
+    default:
+        return field->flags & CALC_STAGES     ? "stages"
+               : field->flags & CALC_LAYERS   ? "layers"
+               : field->flags & CALC_STACK    ? "pattern"
+               : field->flags & CALC_SOFTWARE ? "software"
+                                              : "text";
+    }
+}
+
+static void put_choices(calc_put *put, const calc_field *field)
+{
+    if (field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET) {
+        calc_put_array(put, "choices", CALC_PUT_LINE);
+        for (size_t i = 0; field->choices[i]; i++) {
+            calc_put_text(put, NULL, field->choices[i]);
+        }
+        calc_put_close(put);
+    }
+}
+
+static void put_range(calc_put *put, const calc_field *field)
+{
+    bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
+    if (number && field->lo < field->hi) {
+        calc_put_number(put, "minimum", field->flags & CALC_OR_ZERO ? 0 : field->lo);
+        calc_put_number(put, "maximum", field->hi);
+    }
+}
+
+/* The meaning of an absent key. */
+static void put_default(calc_put *put, const calc_field *field)
+{
+    switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {
+    case CALC_TYPE_INT:
+    case CALC_TYPE_REAL:
+        calc_put_number(put, "default", field->absent);
+        break;
+    case CALC_TYPE_BOOL:
+        calc_put_flag(put, "default", false);
+        break;
+    case CALC_TYPE_ENUM:
+        calc_put_text(put, "default", field->choices[0]);
+        break;
+    case CALC_TYPE_SET:
+        calc_put_text(put, "default", "none");
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_names(calc_put *put, const calc_table *table, const calc_field *field)
+{
+    const calc_alias *alias = calc_alias_next(table, field->key, NULL);
+    if (alias) {
+        calc_put_array(put, "also", CALC_PUT_LINE);
+        for (; alias; alias = calc_alias_next(table, field->key, alias)) {
+            calc_put_text(put, NULL, alias->key);
+        }
+        calc_put_close(put);
+    }
+}
+
+/* calc_field_visitor */
+static void put_field(void *context, const calc_table *table, const char *path,
+                      const calc_field *field)
+{
+    calc_put *put = context;
+    calc_put_object(put, path, CALC_PUT_LINE);
+    calc_put_text(put, "type", type_of(field));
+    put_choices(put, field);
+    put_range(put, field);
+    if (field->unit) {
+        calc_put_text(put, "unit", field->unit);
+    }
+    put_default(put, field);
+    if (field->flags & CALC_AUTO) {
+        calc_put_flag(put, "auto", true);
+    }
+    if (field->flags & CALC_MORE) {
+        calc_put_flag(put, "more_is_better", true);
+    }
+    put_names(put, table, field);
+    calc_put_text(put, "description", field->doc);
+    calc_put_close(put);
+}
+
+void calc_put_fields(calc_put *put, calc_kind kind)
+{
+    calc_put_object(put, "fields", CALC_PUT_LINES);
+    calc_field_each(calc_table_of(kind), put_field, put);
+    calc_put_close(put);
+}
+
+void calc_put_reasons(calc_put *put, const calc_reason *reason, size_t count)
+{
+    calc_put_array(put, "reasons", CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "verdict", calc_verdict_text(reason[i].verdict));
+        calc_put_text(put, "text", reason[i].text);
+        calc_put_text(put, "hint", reason[i].hint);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+void calc_put_layers(calc_put *put, const calc_layer_stats *layer, size_t count)
+{
+    calc_put_array(put, "layers", CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", layer[i].name);
+        calc_put_rows(put, CALC_KIND_LAYER, &layer[i]);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+void calc_put_stages(calc_put *put, const calc_stage_stats *stage, size_t count)
+{
+    calc_put_array(put, "stages", CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_rows(put, CALC_KIND_STAGE, &stage[i]);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+/* "key": [first, first + stride, ...] for a group of more than one. */
+static void put_group(calc_put *put, const char *key, int64_t first, int64_t stride, int64_t count)
+{
+    if (count == 1) {
+        return;
+    }
+    calc_put_array(put, key, CALC_PUT_LINE);
+    for (int64_t i = 0; i < count; i++) {
+        calc_put_count(put, NULL, first + i * stride);
+    }
+    calc_put_close(put);
+}
+
+void calc_peers_save(calc_output *out, const calc_exec *exec)
+{
+    int64_t tensor_par = exec->strategy.tensor_par;
+    int64_t replica = tensor_par * exec->pipeline_par; /* ranks of one replica */
+    int64_t ranks = replica * exec->strategy.data_par;
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        int64_t in_replica = rank % replica;
+        char key[32];
+        snprintf(key, sizeof key, "%" PRId64, rank);
+        calc_put_object(&put, key, CALC_PUT_LINE);
+        put_group(&put, "tensor", rank - rank % tensor_par, 1, tensor_par);
+        if (exec->pipeline_par > 1) {
+            calc_put_count(&put, "pipeline",
+                           rank - in_replica + (in_replica + tensor_par) % replica);
+        }
+        put_group(&put, "data", in_replica, replica, exec->strategy.data_par);
+        calc_put_close(&put);
+    }
+    calc_put_end(&put);
 }

@@ -4,9 +4,38 @@
 #define CALC_IO_JSON_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
-#include "io/json_scan.h"
+
+/* Splits a JSON text, valid or not, into tokens. Jansson keeps no positions;
+ * this scanner finds them again, and runs only when an error is reported. */
+
+/** A place in a text, 1-based; columns count UTF-8 characters. */
+typedef struct calc_json_place {
+    int line, column;
+} calc_json_place;
+
+enum {
+    CALC_JSON_END = 0,      /**< no more tokens */
+    CALC_JSON_STRING = '"', /**< with its quotes; up to the end of the line if it is not closed */
+    CALC_JSON_WORD = 'w'    /**< number, true, false, null, or what should not be there */
+};
+
+/** A token: bytes [start, end) of the text. */
+typedef struct calc_json_token {
+    int type; /**< one of { } [ ] : , or one of the types above */
+    size_t start, end;
+} calc_json_token;
+
+/** The first token at or after byte `from`. A byte order mark counts as space. */
+calc_json_token calc_json_scan(const char *text, size_t length, size_t from);
+
+/** Bytes of the byte order mark that the text begins with: 3 or 0. */
+size_t calc_json_scan_mark(const char *text, size_t length);
+
+/** The place of byte `offset`. */
+calc_json_place calc_json_scan_place(const char *text, size_t length, size_t offset);
 
 enum { CALC_JSON_VALUE = -1 /**< member: not a key, the value itself */ };
 
@@ -58,5 +87,22 @@ struct json_t *calc_json_report_made(calc_json_report *report, struct json_t *va
 /** Append the errors found, in the order of the text, to `errors` (may be NULL).
  *  @return status of the first one, CALC_OK if there is none */
 calc_status calc_json_report_close(calc_json_report *report, calc_errors *errors);
+
+/* Finds the first mistake in a text that is not JSON, and suggests how to
+ * mend it. */
+
+/** The first mistake in a text. */
+typedef struct calc_json_mistake {
+    size_t offset;  /**< byte where it is */
+    char text[160]; /**< one line */
+    char hint[160]; /**< may be empty */
+} calc_json_mistake;
+
+/** Find the first mistake, as strict as Jansson, but for the words NaN, Infinity and -Infinity,
+ *  which Python writes, if `not_finite`. Not found here: repeated keys, numbers that are
+ *  too large, "\u0000".
+ *  @return whether there is one; *out is then filled */
+bool calc_json_syntax_check(const char *text, size_t length, bool not_finite,
+                            calc_json_mistake *out);
 
 #endif

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json_layers.h"
-#include "io/json_stack.h"
-#include "io/json_stages.h"
-#include "io/json_value.h"
+#include "io/json_load.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/software.h"

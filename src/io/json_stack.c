@@ -1,12 +1,11 @@
-#include "io/json_stack.h"
+#include "io/json_runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "io/json_bind.h"
-#include "io/json_save.h"
-#include "io/json_value.h"
+#include "io/json_load.h"
+#include "io/json_put.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/stack.h"

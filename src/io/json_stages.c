@@ -1,11 +1,9 @@
-#include "io/json_stages.h"
+#include "io/json_runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "io/json_bind.h"
-#include "io/json_runs.h"
-#include "io/json_value.h"
+#include "io/json_load.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"

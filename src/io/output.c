@@ -265,25 +265,20 @@ void calc_output_printf(calc_output *out, const char *fmt, ...)
     }
 }
 
-/* Text written to memory belongs to the caller. */
-static void finish_memory(calc_output *out)
-{
-    if (out->text && !out->failure && has_room(out, 0)) {
-        out->data[out->used] = '\0';
-        *out->text = (calc_text){out->data, out->used};
-        out->data = NULL;
-    } else if (out->text) {
-        out->failure = ENOMEM;
-    }
-}
-
 /* Flush and close the opened file; standard output stays open. */
 static void finish(calc_output *out)
 {
     flush(out);
     errno = 0;
     if (is_memory(out)) {
-        finish_memory(out);
+        /* Text written to memory belongs to the caller. */
+        if (out->text && !out->failure && has_room(out, 0)) {
+            out->data[out->used] = '\0';
+            *out->text = (calc_text){out->data, out->used};
+            out->data = NULL;
+        } else if (out->text) {
+            out->failure = ENOMEM;
+        }
     } else if (out->gz) {
         if (gzclose(out->gz) != Z_OK) {
             remember(out);

@@ -2,9 +2,7 @@
 
 #include "base/error.h"
 #include "io/assign.h"
-#include "io/json_bind.h"
 #include "io/json_load.h"
-#include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 

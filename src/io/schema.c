@@ -163,21 +163,6 @@ static void write_pair(calc_output *out, const char *first, const char *second)
                        first, second);
 }
 
-static void write_curve(calc_output *out)
-{
-    calc_output_text(out, "{\"type\": \"array\", \"items\": ");
-    write_pair(out, "\"type\": \"number\", \"minimum\": 0, \"maximum\": 1e15",
-               "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1");
-    calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_CURVE_STEPS);
-}
-
-static void write_list(calc_output *out, const calc_field *field, int indent)
-{
-    calc_output_text(out, "{\"type\": \"array\", \"items\": ");
-    calc_schema_object(out, field->table, "", indent);
-    calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_NETWORKS);
-}
-
 /* Parts of layers, or a pattern over them. */
 static void write_stack(calc_output *out, const calc_field *field, int indent)
 {
@@ -224,7 +209,10 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
         write_set(out, field->choices);
         break;
     case CALC_TYPE_CURVE:
-        write_curve(out);
+        calc_output_text(out, "{\"type\": \"array\", \"items\": ");
+        write_pair(out, "\"type\": \"number\", \"minimum\": 0, \"maximum\": 1e15",
+                   "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1");
+        calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_CURVE_STEPS);
         break;
     case CALC_TYPE_OP:
         write_pair(out, "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1000000",
@@ -236,7 +224,9 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
         calc_schema_object(out, field->table, "", indent);
         break;
     case CALC_TYPE_LIST:
-        write_list(out, field, indent);
+        calc_output_text(out, "{\"type\": \"array\", \"items\": ");
+        calc_schema_object(out, field->table, "", indent);
+        calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_NETWORKS);
         break;
     case CALC_TYPE_MAP:
         write_map(out, field, indent);
@@ -263,12 +253,6 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
 }
 
 /* ---- Objects -------------------------------------------------------------------------------- */
-
-/* Whether the table describes answers of calc, not input. */
-static bool is_answer(const calc_table *table)
-{
-    return table->count > 0 && table->rows[0].where != NULL;
-}
 
 static void write_default(calc_output *out, const calc_field *field)
 {
@@ -304,7 +288,8 @@ static void write_property(calc_output *out, const calc_table *table, const calc
     write_default(out, field);
     bool automatic = field->flags & CALC_AUTO;
     calc_output_text(out, automatic ? ", \"anyOf\": [{\"const\": \"auto\"}, " : ", \"allOf\": [");
-    if (is_answer(table) && field->type == CALC_TYPE_REAL) {
+    /* Whether the table describes answers of calc, not input. */
+    if ((table->count > 0 && table->rows[0].where != NULL) && field->type == CALC_TYPE_REAL) {
         calc_output_text(out, "{\"type\": [\"number\", \"null\"]}");
     } else {
         calc_schema_value(out, field, indent);
@@ -389,20 +374,15 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
 
 /* ---- Whole schemas -------------------------------------------------------------------------- */
 
-static void begin(calc_output *out, const char *name, const char *title)
+static void write_table(calc_output *out, const calc_table *table, const char *title,
+                        const char *first)
 {
     calc_output_printf(out,
                        "{\n  \"$schema\": \"" CALC_SCHEMA_DIALECT "\",\n"
                        "  \"$id\": \"urn:calc:schema:%s:" CALC_VERSION "\",\n  \"title\": ",
-                       name);
+                       table->name);
     calc_json_string(out, title);
     calc_output_text(out, ",\n");
-}
-
-static void write_table(calc_output *out, const calc_table *table, const char *title,
-                        const char *first)
-{
-    begin(out, table->name, title);
     calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
     calc_schema_object(out, table, first, 4);
     calc_output_text(out, "\n  }\n}\n");

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/space_load.h"
 #include "spec/field.h"

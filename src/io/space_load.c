@@ -1,9 +1,7 @@
 #include "io/space_load.h"
 
-#include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/json_runs.h"
-#include "io/json_value.h"
 
 #include "spec/field.h"
 
@@ -106,12 +104,6 @@ static void read_entry(calc_json_report *report, calc_space_entry *entry, const 
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
-/* Whether memory sufficed for an entry that had no error. */
-static bool is_whole(const calc_space_entry *entry, const json_t *value)
-{
-    return entry->key && entry->count == (json_is_array(value) ? json_array_size(value) : 1);
-}
-
 /* Whether a key is a field of the execution that has fields itself. */
 static bool is_object(const char *key, const json_t *value)
 {
@@ -162,7 +154,10 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
             calc_space_entry *entry = &out->entry[out->count++];
             read_entry(report, entry, *prefix ? name : key, value);
             entry->position = *prefix ? -1 : position;
-            if (report->found.count == 0 && !is_whole(entry, value)) {
+            /* Whether memory sufficed for an entry that had no error. */
+            if (report->found.count == 0 &&
+                !(entry->key &&
+                  entry->count == (json_is_array(value) ? json_array_size(value) : 1))) {
                 calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL,
                                      "out of memory");
             }

@@ -73,13 +73,6 @@ void calc_layerwise_core_make(calc_layerwise_core *core, const calc_layerwise_st
                               calc_layerwise_values values, double micro_weight,
                               double sync_weight);
 
-/** Time of the shortest path through the groups.
- *  @param order  NULL, or [kinds][PICKS]: groups of each kind in the order of that path, -1 behind
- *                the last
- *  @return INFINITY if a kind uses more than CALC_LAYERWISE_PICKS groups */
-double calc_layerwise_path_s(const calc_layerwise_core *core, const calc_layerwise_used *used,
-                             int (*order)[CALC_LAYERWISE_PICKS]);
-
 /** A lower bound of the weighted sum of every answer. INFINITY: nothing fits. */
 double calc_layerwise_least(const calc_layerwise_search *search);
 

@@ -208,17 +208,12 @@ static size_t first_from(const front *f, double x)
     return low;
 }
 
-static bool is_beaten(const front *f, size_t at, const calc_layerwise_answer *answer)
-{
-    return (at > 0 && f->answer[at - 1].y <= answer->y) ||
-           (at < f->count && f->answer[at].x <= answer->x && f->answer[at].y <= answer->y);
-}
-
 /* @return whether it is on the front so far */
 static bool enter(front *f, const calc_layerwise_answer *answer)
 {
     size_t at = first_from(f, answer->x);
-    if (is_beaten(f, at, answer)) {
+    if ((at > 0 && f->answer[at - 1].y <= answer->y) ||
+        (at < f->count && f->answer[at].x <= answer->x && f->answer[at].y <= answer->y)) {
         return false;
     }
     calc_layerwise_answer *grown = calc_grown(f->answer, f->count, &f->capacity, sizeof *f->answer);

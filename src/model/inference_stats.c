@@ -135,17 +135,6 @@ static void put_block(const calc_serving *r, calc_stats *s)
     s->useful_flops = b->flop;
 }
 
-/* Times to the first token of requests that queue. */
-static void put_queue(const calc_serving *r, calc_stats *s)
-{
-    double known_s = r->prefill_s + (isnan(s->kv_transfer_time) ? 0 : s->kv_transfer_time);
-    s->ttft = calc_queue_mean(r->first, r->waves);
-    s->ttft_p50 = calc_queue_quantile(r->first, r->waves, 0.50);
-    s->ttft_p99 = calc_queue_quantile(r->first, r->waves, 0.99);
-    s->queue_time = calc_max(0, s->ttft - known_s);
-    s->request_time = s->ttft + (r->generate - 1) * s->tpot;
-}
-
 /* Latencies of a request. */
 static void put_latency(const calc_serving *r, calc_stats *s)
 {
@@ -171,7 +160,13 @@ static void put_latency(const calc_serving *r, calc_stats *s)
         s->prefill_share = r->prefill_share;
     }
     if (calc_serving_queues(r)) {
-        put_queue(r, s);
+        /* Times to the first token of requests that queue. */
+        double known_s = r->prefill_s + (isnan(s->kv_transfer_time) ? 0 : s->kv_transfer_time);
+        s->ttft = calc_queue_mean(r->first, r->waves);
+        s->ttft_p50 = calc_queue_quantile(r->first, r->waves, 0.50);
+        s->ttft_p99 = calc_queue_quantile(r->first, r->waves, 0.99);
+        s->queue_time = calc_max(0, s->ttft - known_s);
+        s->request_time = s->ttft + (r->generate - 1) * s->tpot;
     }
 }
 

@@ -1,10 +1,19 @@
-/* calc_run(): take a layout apart, put its step together, and say whether it fits. */
 #include "model/run.h"
 
 #include <math.h>
 
+#include "base/error.h"
+#include "model/operators/parameters.h"
 #include "model/operators/processor.h"
 #include "model/serve/inference.h"
+#include "model/serve/serve_sim.h"
+#include "model/stages/stage_spent.h"
+#include "model/stages/stages.h"
+#include "model/timeline.h"
+#include "model/verdict.h"
+#include "spec/field.h"
+
+/* calc_run(): take a layout apart, put its step together, and say whether it fits. */
 
 /* Exposed time of a stage's reduction with the flags of the execution. */
 static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)
@@ -169,4 +178,638 @@ calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
                                calc_stats *stats)
 {
     return run(app, system, exec, CALC_COMPAT_NONE, measured, stats);
+}
+
+/* calc_run_exact(): calc_run() with a simulated pipeline, or with simulated requests. */
+
+enum { ALIGNMENT = 16 };
+
+/* The times of the parts lie before the simulator's workspace. */
+static size_t pass_bytes(const calc_schedule_shape *shape)
+{
+    size_t bytes = (size_t)(shape->stages * shape->chunks) * sizeof(calc_schedule_pass);
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Serving: simulate its requests; for prompts or tokens alone there is nothing to simulate. */
+static calc_status served_bytes(const calc_exec *exec, size_t *bytes, calc_errors *errors)
+{
+    double requests = calc_serve_sim_requests(exec);
+    if (exec->inference.phase == CALC_INFERENCE_PHASE_PREFILL ||
+        exec->inference.phase == CALC_INFERENCE_PHASE_DECODE) {
+        *bytes = ALIGNMENT;
+        return CALC_OK;
+    }
+    if (requests > CALC_MAX_EXACT_REQUESTS) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/inference/requests",
+                               "lower requests or the batch, or take the closed form",
+                               "%.3g requests: at most %d are simulated", requests,
+                               CALC_MAX_EXACT_REQUESTS);
+    }
+    double steps = calc_serve_sim_steps(exec);
+    if (steps > CALC_MAX_EXACT_STEPS) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/inference/generate_size",
+                               "lower generate_size or requests, or take the closed form",
+                               "%.3g requests of %lld tokens may take %.3g steps: at most %d are "
+                               "simulated",
+                               requests, (long long)exec->inference.generate_size, steps,
+                               CALC_MAX_EXACT_STEPS);
+    }
+    *bytes = calc_serve_sim_bytes(exec);
+    return CALC_OK;
+}
+
+calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes, calc_errors *errors)
+{
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return served_bytes(exec, bytes, errors);
+    }
+    calc_schedule_shape shape = calc_timeline_shape(exec);
+    calc_schedule_status status = calc_schedule_check(&shape);
+    if (status != CALC_SCHEDULE_OK) {
+        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/pipeline_schedule",
+                               "change pipeline_par or batch_size, or use another schedule",
+                               "the schedule %s %s, not %lld stages and %lld micro-batches",
+                               calc_pipeline_schedule_names[shape.kind],
+                               calc_schedule_status_text(status), (long long)shape.stages,
+                               (long long)shape.microbatches);
+    }
+    double passes = (double)shape.stages * (double)shape.chunks * (double)shape.microbatches;
+    if (passes > CALC_MAX_EXACT_PASSES) {
+        return calc_errors_add(
+            errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/batch_size",
+            "lower batch_size, or take the closed form",
+            "%lld stages x %lld chunks x %lld micro-batches are %.3g passes: at most "
+            "%d are simulated",
+            (long long)shape.stages, (long long)shape.chunks, (long long)shape.microbatches, passes,
+            CALC_MAX_EXACT_PASSES);
+    }
+    *bytes = pass_bytes(&shape) + calc_schedule_sim_bytes(&shape);
+    return CALC_OK;
+}
+
+static double simulate(const calc_timeline *t, void *workspace)
+{
+    calc_schedule_pass *pass = workspace;
+    calc_timeline_passes(t, pass);
+    calc_schedule_sim sim = {.shape = t->shape, .pass = pass};
+    return calc_schedule_sim_s(&sim, (char *)workspace + pass_bytes(&t->shape), NULL, NULL);
+}
+
+calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                            void *workspace, calc_stats *s)
+{
+    calc_timeline t;
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return calc_run_inference_exact(app, system, exec, workspace, s);
+    }
+    calc_run(app, system, exec, CALC_COMPAT_NONE, s);
+    calc_timeline_of(app, system, exec, CALC_COMPAT_NONE, &t);
+    if (!t.fits) {
+        return s->verdict;
+    }
+    double exact_s = simulate(&t, workspace);
+    double later_s = exact_s - t.closed_s;
+    double closed_total_s = s->total_time;
+    s->pipeline_closed_form_error = t.closed_s / exact_s - 1;
+    s->bubble_time = calc_run_bubble_s(exact_s, t.closed_s - s->bubble_time);
+    s->straggler_time = (exact_s + t.deferred_s) * t.growth;
+    s->total_time += later_s + later_s * t.growth;
+    s->system_efficiency *= closed_total_s / s->total_time;
+    s->total_efficiency *= closed_total_s / s->total_time;
+    calc_run_rates(app, system, exec, s);
+    return s->verdict;
+}
+
+/* Rates, utilization, cost and energy of a step. */
+
+calc_run_chips calc_run_chips_of(const calc_system *system, const calc_exec *exec)
+{
+    calc_run_chips sum = {0, 0, 0};
+    int64_t places = 0;
+    const calc_stage_run all = {.places = 1};
+    const calc_stage_list *list = &exec->stages;
+    for (int32_t i = 0; i == 0 || i < list->count; i++) {
+        const calc_stage_run *run = list->count > 0 ? &list->run[i] : &all;
+        const calc_chip *chip = &(run->chip == 0 ? system : list->system[run->chip - 1])->chip;
+        bool priced = i == 0 || sum.usd_per_hour > 0;
+        bool powered = i == 0 || sum.watts > 0;
+        places += run->places;
+        sum.flop_per_s += run->places * chip->matrix[exec->strategy.datatype].flop_per_s;
+        /* A value absent for one of them is unknown for all. */
+        sum.usd_per_hour = priced && chip->usd_per_hour > 0
+                               ? sum.usd_per_hour + run->places * chip->usd_per_hour
+                               : 0;
+        sum.watts = powered && chip->watts > 0 ? sum.watts + run->places * chip->watts : 0;
+    }
+    double n = (double)places;
+    return (calc_run_chips){sum.flop_per_s / n, sum.usd_per_hour / n, sum.watts / n};
+}
+
+void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                    calc_stats *s)
+{
+    calc_run_chips chips = calc_run_chips_of(system, exec);
+    double procs = (double)exec->num_procs;
+    double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
+    double tokens = (double)exec->batch_size * seq * (1 - exec->strategy.padding_share);
+    double could = s->total_time * chips.flop_per_s * procs;
+    double trillion_s = 1e12 / tokens * s->total_time;
+    s->sample_rate = (double)exec->batch_size / s->total_time;
+    s->tokens_per_s = tokens / s->total_time;
+    s->tokens_per_s_per_proc = s->tokens_per_s / procs;
+    s->model_flops_utilization = s->model_flops / could;
+    s->model_flops_utilization_square = s->model_flops_square / could;
+    s->hardware_flops_utilization = s->hardware_flops / could;
+    s->days_per_trillion_tokens = trillion_s / 86400;
+    s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
+    s->usd_per_trillion_tokens =
+        chips.usd_per_hour > 0 ? s->proc_hours_per_trillion_tokens * chips.usd_per_hour : NAN;
+    s->job_usd_per_hour = chips.usd_per_hour > 0 ? procs * chips.usd_per_hour : NAN;
+    s->energy_per_token = chips.watts > 0 ? chips.watts * procs * s->total_time / tokens : NAN;
+}
+
+void calc_step_put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                         double perfect_s, calc_stats *s)
+{
+    double compute_s = s->fw_time + s->bw_time + s->head_time + s->optim_step_time;
+    bool frozen = exec->training && exec->strategy.trained != CALC_TRAINED_ALL;
+    s->trained_parameters = frozen ? calc_parameters_trained(app, exec) : (double)NAN;
+    s->compute_efficiency = perfect_s / compute_s;
+    s->system_efficiency = compute_s / s->total_time;
+    s->total_efficiency = perfect_s / s->total_time;
+    calc_run_rates(app, system, exec, s);
+}
+
+/* The statistics of a step. Null (NaN) where one does not apply; nothing unknown is 0. */
+
+void calc_stats_none(calc_stats *stats)
+{
+#define CALC_FIELD(name, ...) stats->name = (double)NAN;
+#include "calc/stats.fields.h"
+#undef CALC_FIELD
+}
+
+static bool rule(const calc_step *r, int which)
+{
+    return calc_compat_has(r->layout->context.compat, which);
+}
+
+/* Ranks that share the state of a block. */
+static double shards_of(const calc_step *r)
+{
+    return calc_zero_stage(&r->layout->exec->strategy) >= 1 ? r->layout->lines.dense_shards : 1;
+}
+
+/* ---- One block ------------------------------------------------------------------------------- */
+
+static void put_work(const calc_cost *b, calc_stats *s)
+{
+    const calc_cost_work *fw = &b->work[CALC_PASS_FW];
+    const calc_cost_work *agrad = &b->work[CALC_PASS_AGRAD];
+    const calc_cost_work *wgrad = &b->work[CALC_PASS_WGRAD];
+    s->block_fw_flops = fw->flop;
+    s->block_fw_flops_time = fw->flop_s;
+    s->block_fw_mem_accessed = fw->bytes;
+    s->block_fw_mem_time = fw->mem_s;
+    s->block_fw_time = b->fw_s;
+    s->block_re_flops = b->re.flop;
+    s->block_re_flops_time = b->re.flop_s;
+    s->block_re_mem_accessed = b->re.bytes;
+    s->block_re_mem_time = b->re.mem_s;
+    s->block_re_time = b->re_s;
+    s->block_agrad_flops = agrad->flop;
+    s->block_agrad_flops_time = agrad->flop_s;
+    s->block_agrad_mem_accessed = agrad->bytes;
+    s->block_agrad_mem_time = agrad->mem_s;
+    s->block_agrad_time = b->agrad_s;
+    s->block_wgrad_flops = wgrad->flop;
+    s->block_wgrad_flops_time = wgrad->flop_s;
+    s->block_wgrad_mem_accessed = wgrad->bytes;
+    s->block_wgrad_mem_time = wgrad->mem_s;
+    s->block_wgrad_time = b->wgrad_s;
+    s->useful_flops = fw->flop + (agrad->flop + wgrad->flop);
+}
+
+static void put_communication(const calc_cost *b, calc_stats *s)
+{
+    const calc_cost_comm *t = &b->tensor;
+    const calc_cost_comm *x = &b->edge;
+    s->baseblock_fw_tp_time = t->fw_link_s;
+    s->edgeblock_fw_tp_time = x->fw_link_s;
+    s->baseblock_fw_tp_time_exposed = t->fw_exposed_s;
+    s->edgeblock_fw_tp_time_exposed = x->fw_exposed_s;
+    s->baseblock_agrad_tp_time = t->bw_link_s;
+    s->edgeblock_agrad_tp_time = x->bw_link_s;
+    s->baseblock_agrad_tp_time_exposed = t->bw_exposed_s;
+    s->edgeblock_agrad_tp_time_exposed = x->bw_exposed_s;
+    s->baseblock_recomm_time = t->re_link_s;
+    s->edgeblock_recomm_time = x->re_link_s;
+    s->baseblock_recomm_time_exposed = t->re_exposed_s;
+    s->edgeblock_recomm_time_exposed = x->re_exposed_s;
+    s->baseblock_fw_tp_size = t->fw_bytes;
+    s->edgeblock_fw_tp_size = x->fw_bytes;
+    s->baseblock_bw_tp_size = t->bw_bytes;
+    s->edgeblock_bw_tp_size = x->bw_bytes;
+    s->baseblock_recomm_size = t->re_bytes;
+    s->edgeblock_recomm_size = x->re_bytes;
+    s->tp_bw_overlap_req = b->required_bytes_per_s;
+}
+
+/* The optimizer's step of a block: by rule layer by layer, else as a share of that of a stage. */
+static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    if (rule(r, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        calc_optimizer_step o = calc_stage_rules_optimizer(
+            &l->context, &l->exec->strategy, &l->parts, CALC_DENSE_BLOCK, shards_of(r));
+        s->block_optim_flops = o.flop;
+        s->block_optim_flops_time = o.flop_s;
+        s->block_optim_mem_accessed = o.bytes;
+        s->block_optim_mem_time = o.mem_s;
+        s->block_optim_time = o.step_s;
+        s->useful_flops += rule(r, CALC_COMPAT_BLOCK_EFFICIENCY) ? o.flop : 0;
+        return;
+    }
+    const calc_stage_class none = {0};
+    calc_stage_weights w = {b->dense_weights, b->expert_weights};
+    s->block_optim_time = calc_stage_optimizer_sum(&l->terms, &none, &w);
+    s->block_optim_mem_time = s->block_optim_time;
+}
+
+static void put_block(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_exec *e = l->exec;
+    const calc_cost *b = calc_layout_block(l);
+    calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape, e->training);
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
+    double weights = b->dense_weights + b->expert_weights;
+    bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);
+    put_work(b, s);
+    put_communication(b, s);
+    put_optimizer(r, b, s);
+    s->block_fw_pp_size = l->stages.stages > 1 ? l->parts.message_bytes : 0;
+    s->block_bw_pp_size = e->training ? s->block_fw_pp_size : 0;
+    s->block_dp_size = e->training && l->lines.dense_ranks > 1 ? bytes.reduced * weights : 0;
+    s->block_weight_space = m.weight;
+    s->block_act_working_space = m.working;
+    s->block_act_storage_space = m.stored;
+    s->block_act_checkpoint_size = m.checkpoint;
+    s->block_weight_grad_space =
+        whole && l->terms.whole_block_bytes == 0 ? weights * bytes.grad : m.grad;
+    s->block_weight_grad_space_no_sharding = whole ? weights * bytes.grad : m.whole_grad;
+    s->block_act_grad_space = rule(r, CALC_COMPAT_LAYERS) ? m.activation_grad : (double)NAN;
+    s->block_optimizer_space = m.optimizer;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* By rule, the memory of a stage counts by kind, and so does the share that would stay if it were
+ * offloaded. */
+static void put_memory_by_rule(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_exec *e = l->exec;
+    calc_block_memory b =
+        calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards_of(r));
+    calc_block_memory all = calc_block_memory_whole(&e->strategy, e->training, &b,
+                                                    l->stages.most_blocks, r->memory.in_flight);
+    calc_block_memory kept = calc_block_memory_offloaded(e->training, &b);
+    s->weight_space = all.weight;
+    s->act_space = all.stored;
+    s->act_checkpoint_size = all.checkpoint;
+    s->act_grad_space = all.activation_grad;
+    s->weight_grad_space = all.grad;
+    s->optimizer_space = all.optimizer;
+    s->weight_space_with_offload = kept.weight;
+    s->act_space_with_offload = kept.stored;
+    s->act_checkpoint_size_with_offload = e->training ? kept.checkpoint : NAN;
+    s->act_grad_space_with_offload = kept.activation_grad;
+    s->weight_grad_space_with_offload = kept.grad;
+    s->optimizer_space_with_offload = kept.optimizer;
+}
+
+/* For an offloaded part, the rest that stays, and all of it where most is kept away. */
+static void put_away(double *space, double *with_offload, double away, double share)
+{
+    *with_offload = *space;
+    *space = away / share;
+}
+
+/* The second tier of the stage where it is largest. */
+static calc_stage_tier2 most_away(const calc_step *r)
+{
+    const calc_layout *l = r->layout;
+    calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
+    calc_stage_tier2 most = {0};
+    double most_bytes = 0;
+    for (size_t i = 0; i < l->stages.count; i++) {
+        calc_stage_class peak = calc_stage_at_peak(&l->terms, schedule, &l->stages.item[i]);
+        calc_stage_weights w = calc_stage_weights_sum(&l->terms, &peak);
+        calc_stage_tier2 away =
+            calc_stage_tier2_sum(&l->terms, &peak, &w, schedule, l->stages.chunks);
+        double bytes = away.weight + away.activation + away.optimizer;
+        if (bytes > most_bytes) {
+            most_bytes = bytes;
+            most = away;
+        }
+    }
+    return most;
+}
+
+static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_exec *e = l->exec;
+    const calc_stage_memory *m = &r->memory;
+    calc_stage_state state =
+        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages.item[r->fullest]);
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->strategy.offload_share, 1);
+    s->weight_space = state.weight;
+    s->weight_grad_space = state.grad;
+    s->optimizer_space = state.optimizer;
+    /* Full recomputation keeps the inputs of blocks. */
+    s->act_space = full ? 0 : m->activation;
+    s->act_checkpoint_size = full ? m->activation : 0;
+    s->act_grad_space = m->working;
+    if (e->strategy.weight_offload) {
+        put_away(&s->weight_space, &s->weight_space_with_offload, away->weight, share);
+    }
+    if (e->strategy.activations_offload) {
+        put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away->activation, share);
+        put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
+                 full ? away->activation : 0, share);
+    }
+    if (e->strategy.offload_modules) {
+        s->act_space_with_offload = s->act_space;
+        s->act_space += away->activation;
+    }
+    if (e->strategy.optimizer_offload) {
+        calc_state_bytes b = calc_state_bytes_of(&e->strategy, &l->shape, e->training);
+        double state_bytes = calc_state_optimizer_bytes(&b);
+        double grads = e->strategy.grad_offload ? b.grad / (b.grad + state_bytes) : 0;
+        put_away(&s->optimizer_space, &s->optimizer_space_with_offload,
+                 away->optimizer * (1 - grads), share);
+        s->weight_grad_space_with_offload = state.grad;
+        s->weight_grad_space = grads > 0 ? away->optimizer * grads / share : state.grad;
+    }
+}
+
+void calc_step_put_memory(const calc_step *r, const calc_stage_tier2 *away, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    if (rule(r, CALC_COMPAT_BLOCK_MEMORY)) {
+        put_memory_by_rule(r, s);
+    } else {
+        put_parts(r, away, s);
+    }
+    s->kv_cache_space = 0;
+    s->head_space = r->memory.ends;
+    s->framework_space = r->memory.framework;
+    s->mem_allocated = r->step.allocated_bytes;
+    s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
+    s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
+    s->proc_mem_tier2_cap_req = r->step.tier2_bytes;
+    s->mem_tier1_capacity = l->system->chip.mem1.capacity_bytes;
+    s->mem_tier2_capacity = l->system->chip.mem2.capacity_bytes;
+    s->peak_stage = r->peak_stage;
+}
+
+/* Bandwidth of the second tier that would hide the traffic of a block, and of all that it could
+ * move: during its passes, or by rule during the part of them that its own memory traffic leaves
+ * free. */
+static void put_offload_rates(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_exec *e = l->exec;
+    const calc_cost *b = calc_layout_block(l);
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
+    double kept = e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY)
+                      ? calc_block_memory_kept(&e->strategy, &m)
+                      : 0;
+    double fw_s = calc_cost_fw_s(b);
+    double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
+    if (rule(r, CALC_COMPAT_OFFLOAD_EACH)) {
+        const calc_rule_part *x = &l->terms.rule[CALC_DENSE_BLOCK];
+        calc_stage_travel travel = calc_stage_rules_travel(&e->strategy, e->training, &m);
+        fw_s = fmin(fw_s, fw_s + x->edge_fw_s + l->links.message_s) - x->fw_mem_s;
+        bw_s = fmin(bw_s, bw_s + x->edge_bw_s + l->links.back_message_s) - x->bw_mem_s;
+        s->optim_offload_bw_req = e->training ? (m.grad + m.optimizer) / bw_s : 0;
+        s->offload_mem_bw_req = travel.fw_bytes / fw_s;
+        if (e->training) {
+            s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, travel.bw_bytes / bw_s);
+        }
+    } else {
+        calc_stage_away away = calc_stage_away_block(&e->strategy, b);
+        double weight = away.weight * m.weight;
+        double activation = away.copied * kept;
+        s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
+        if (e->training) {
+            s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, (weight + activation) / bw_s);
+        }
+    }
+    s->weight_offload_bw_req = m.weight / fw_s;
+    s->act_offload_bw_req = kept / fw_s;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* Bytes that a group sends, summed over the blocks of the busiest stage and its micro-batches. */
+static void put_links(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_stage_class *a = &l->stages.item[r->busiest[0]];
+    const calc_stage_class *b = &l->stages.item[r->busiest[1]];
+    const calc_cost *d = &l->parts.block[CALC_DENSE_BLOCK];
+    const calc_cost *x = &l->parts.block[CALC_MOE_BLOCK];
+    double n = l->stages.microbatches / calc_share_or(l->exec->software_efficiency, 1);
+    double dense = n * (a->dense + b->dense) / 2;
+    double moe = n * (a->moe + b->moe) / 2;
+    double first = n * (a->first + b->first) / 2;
+    double last = n * (a->last + b->last) / 2;
+    double chunks = n * l->stages.chunks;
+    s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
+                          moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
+                          chunks * (d->edge.re_link_s - d->tensor.re_link_s);
+    s->tp_comm_link_time = dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
+                           moe * (x->tensor.fw_link_s + x->tensor.bw_link_s) +
+                           chunks * (d->edge.fw_link_s - d->tensor.fw_link_s +
+                                     (d->edge.bw_link_s - d->tensor.bw_link_s));
+    s->cp_comm_link_time = dense * (d->context.fw_link_s + d->context.bw_link_s) +
+                           moe * (x->context.fw_link_s + x->context.bw_link_s);
+    s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
+    s->pp_comm_link_time = l->stages.microbatches * l->stages.chunks *
+                           calc_stage_spent_message_s(&l->terms, &l->links);
+    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, &l->exec->strategy, d, &l->lines);
+    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, &l->exec->strategy, x, &l->lines);
+    calc_stage_sharded_ends ends =
+        calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
+    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + l->links.tied_s +
+                           dense * sd.link_s + moe * sx.link_s + first * ends.embedding.link_s +
+                           last * ends.head.link_s;
+}
+
+static calc_stage_spent spent_of(const calc_layout *l, size_t class)
+{
+    return calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms, &l->links,
+                               &l->stages.item[class], l->stages.chunks);
+}
+
+static void put_time(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    calc_stage_spent t = spent_of(l, r->busiest[0]);
+    if (r->busiest[1] != r->busiest[0]) {
+        calc_stage_spent other = spent_of(l, r->busiest[1]);
+        t = calc_stage_spent_sum(&t, &other, 0.5);
+    }
+    double m = l->stages.microbatches;
+    s->fw_time = m * t.fw_s;
+    s->bw_time = m * t.bw_s;
+    s->recompute_time = m * t.re_s;
+    s->recomm_exposed_time = m * t.repeated_s;
+    s->tp_comm_exposed_time = m * t.tensor_s;
+    s->cp_comm_exposed_time = m * t.context_s;
+    s->ep_comm_exposed_time = m * t.expert_s;
+    s->pp_comm_exposed_time = m * t.message_s;
+    s->dp_comm_exposed_time = r->reduction_exposed_s + l->links.tied_s + m * t.sharded_s;
+    s->fw_offload_exposed_time = m * t.fw_offload_s;
+    s->bw_offload_exposed_time = m * t.bw_offload_s;
+    s->head_time = m * t.ends_s;
+    s->host_time = m * t.host_s;
+    s->bubble_time = r->bubble_s;
+    s->optim_step_time = r->optimizer_s;
+    s->straggler_time = r->step.pipeline_s * l->terms.growth;
+    s->overhead_time = l->terms.overhead_s;
+    s->total_time = r->total_s;
+    s->slowest_stage = l->stages.item[r->slowest].position;
+    put_links(r, s);
+}
+
+/* Bandwidth at which the reduction of a chunk just fits in a window; 0 if there is none. */
+static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double window_s)
+{
+    const calc_layout *l = r->layout;
+    const calc_network_ops *ops = &l->system->networks[l->exec->strategy.data_par_net].ops;
+    double scalar = calc_zero_stage(&l->exec->strategy) >= 1
+                        ? ops->reduce_scatter.scalar + ops->all_gather.scalar
+                        : ops->all_reduce.scalar;
+    return window_s > 0 ? chunk_bytes / window_s * scalar : 0;
+}
+
+/* Only the rule says which windows a chunk's reduction hides in. */
+static void put_windows(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_stage_class *c = &l->stages.item[0];
+    calc_reduce_times x = {0};
+    if (!rule(r, CALC_COMPAT_REDUCE_BY_BLOCK)) {
+        return;
+    }
+    if (s->block_dp_size > 0 && l->exec->strategy.data_par_overlap) {
+        double block_s = r->reduction.reduce_s / (c->dense + c->moe);
+        x = calc_stage_reduce_by_block(&l->terms, &l->links, c, &r->pass[0], l->stages.chunks,
+                                       block_s);
+    }
+    double chunk_bytes = s->blocks_per_chunk * s->block_dp_size;
+    s->dp_bw_overlap_req_chunk = window_bytes_per_s(r, chunk_bytes, x.chunks_window_s);
+    s->dp_bw_overlap_req_tail = window_bytes_per_s(r, chunk_bytes, x.tail_window_s);
+}
+
+/* ---- Rates ----------------------------------------------------------------------------------- */
+
+double calc_step_block_flop(const calc_cost *block, double again)
+{
+    double flop = again * block->re.flop;
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        flop += block->work[pass].flop;
+    }
+    return flop;
+}
+
+/* Arithmetic of matrices of a step on all processors. */
+static double hardware_flop(const calc_step *r)
+{
+    const calc_layout *l = r->layout;
+    double sum = calc_step_block_flop(&l->parts.embedding, 1);
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        sum += l->parts.head.work[pass].flop;
+    }
+    for (size_t i = 0; i < l->stages.count; i++) {
+        const calc_stage_class *c = &l->stages.item[i];
+        double again = 1 - calc_stage_rich(&l->terms, c);
+        double dense_flop = calc_step_block_flop(&l->parts.block[CALC_DENSE_BLOCK], again);
+        double moe_flop = calc_step_block_flop(&l->parts.block[CALC_MOE_BLOCK], again);
+        sum += c->stages * (c->dense * dense_flop + c->moe * moe_flop) - c->missing * dense_flop;
+    }
+    return sum * l->stages.microbatches * l->shape.tensor_par * l->shape.context_par *
+           (double)l->exec->strategy.data_par;
+}
+
+static void put_rates(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    double peak = l->system->chip.matrix[l->exec->strategy.datatype].flop_per_s;
+    s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
+    s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
+    s->hardware_flops = hardware_flop(r);
+    double perfect_s = rule(r, CALC_COMPAT_BLOCK_EFFICIENCY)
+                           ? l->stages.most_blocks * l->stages.microbatches * s->useful_flops / peak
+                           : s->model_flops / (peak * (double)l->exec->num_procs);
+    calc_step_put_rates(l->app, l->system, l->exec, perfect_s, s);
+}
+
+void calc_step_put_time(const calc_step *r, calc_stats *s)
+{
+    put_block(r, s);
+    put_offload_rates(r, s);
+    put_time(r, s);
+}
+
+void calc_step_add_time(const calc_step *r, calc_stats *s)
+{
+    static const size_t sums[] = {
+        offsetof(calc_stats, fw_time),
+        offsetof(calc_stats, bw_time),
+        offsetof(calc_stats, recompute_time),
+        offsetof(calc_stats, recomm_exposed_time),
+        offsetof(calc_stats, tp_comm_exposed_time),
+        offsetof(calc_stats, cp_comm_exposed_time),
+        offsetof(calc_stats, ep_comm_exposed_time),
+        offsetof(calc_stats, dp_comm_exposed_time),
+        offsetof(calc_stats, head_time),
+        offsetof(calc_stats, host_time),
+        offsetof(calc_stats, recomm_link_time),
+        offsetof(calc_stats, tp_comm_link_time),
+        offsetof(calc_stats, cp_comm_link_time),
+        offsetof(calc_stats, ep_comm_link_time),
+        offsetof(calc_stats, dp_comm_link_time),
+    };
+    calc_stats more;
+    put_time(r, &more);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        *(double *)(void *)((char *)s + sums[i]) +=
+            *(const double *)(const void *)((const char *)&more + sums[i]);
+    }
+}
+
+calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = r->layout;
+    const calc_stages *stages = &l->stages;
+    calc_stats_none(s);
+    s->num_microbatches = stages->microbatches;
+    s->blocks_per_proc = stages->most_blocks;
+    s->blocks_per_chunk = stages->fit ? stages->most_blocks / stages->chunks : (double)NAN;
+    s->missing_blocks = stages->most_blocks * stages->stages - l->shape.blocks;
+    calc_step_put_time(r, s);
+    calc_stage_tier2 away = most_away(r);
+    calc_step_put_memory(r, &away, s);
+    put_windows(r, s);
+    put_rates(r, s);
+    s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,
+                                 s->proc_mem_tier1_cap_req, s->proc_mem_tier2_cap_req);
+    return s->verdict;
 }

@@ -1,17 +1,433 @@
 #include "report/run_data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "io/put_answer.h"
+#include "formats/export.h"
+#include "io/json_put.h"
+#include "model/operators/processor.h"
 #include "model/timeline.h"
 #include "plan/why.h"
-#include "report/breakdown.h"
-#include "report/changes.h"
-#include "report/page_timeline.h"
 #include "spec/field.h"
 #include "spec/prefill_pool.h"
+#include "spec/value_text.h"
+
+static const char *const time_labels[CALC_BREAKDOWN_TIMES] = {
+    "forward",
+    "backward",
+    "optimizer",
+    "recompute",
+    "repeated communication",
+    "pipeline bubble",
+    "tensor-parallel comm.",
+    "pipeline comm.",
+    "data-parallel comm.",
+    "forward offload",
+    "backward offload",
+    "embedding and head",
+    "context-parallel comm.",
+    "expert-parallel comm.",
+    "waiting for the host",
+    "stragglers",
+    "fixed overhead",
+};
+
+static const char *const space_labels[CALC_BREAKDOWN_SPACES] = {
+    "weights",   "activations", "checkpoints", "activation gradients",   "weight gradients",
+    "optimizer", "head",        "framework",   "fragmentation, reserve", "cached keys and values",
+};
+
+const char *calc_breakdown_time_label(size_t part)
+{
+    return time_labels[part];
+}
+
+const char *calc_breakdown_space_label(size_t part)
+{
+    return space_labels[part];
+}
+
+const char *calc_breakdown_space_name(size_t part, bool ours)
+{
+    enum { AT_HAND = 3 };
+    return ours && part == AT_HAND ? "block at hand" : space_labels[part];
+}
+
+void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
+{
+    const double parts[CALC_BREAKDOWN_TIMES] = {
+        s->fw_time,
+        s->bw_time,
+        s->optim_step_time,
+        s->recompute_time,
+        s->recomm_exposed_time,
+        s->bubble_time,
+        s->tp_comm_exposed_time,
+        s->pp_comm_exposed_time,
+        s->dp_comm_exposed_time,
+        s->fw_offload_exposed_time,
+        s->bw_offload_exposed_time,
+        s->head_time,
+        s->cp_comm_exposed_time,
+        s->ep_comm_exposed_time,
+        s->host_time,
+        s->straggler_time,
+        s->overhead_time,
+    };
+    memcpy(time_s, parts, sizeof parts);
+}
+
+void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
+                           double space_bytes[CALC_BREAKDOWN_SPACES])
+{
+    bool weights = exec->strategy.weight_offload;
+    bool modules = exec->strategy.offload_modules != 0;
+    bool activations = exec->strategy.activations_offload || modules;
+    bool optimizer = exec->strategy.optimizer_offload;
+    bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = exec->strategy.offload_share > 0 ? exec->strategy.offload_share : 1;
+    /* Gradients are offloaded with the state only where the model computes which part of them
+     * stays. */
+    bool gradients = optimizer && !isnan(s->act_grad_space_with_offload);
+    const double tier1[CALC_BREAKDOWN_SPACES] = {
+        weights ? s->weight_space_with_offload : s->weight_space,
+        activations ? s->act_space_with_offload : s->act_space,
+        !activations ? s->act_checkpoint_size
+        : full       ? s->act_checkpoint_size_with_offload
+                     : 0,
+        s->act_grad_space,
+        optimizer ? s->weight_grad_space_with_offload : s->weight_grad_space,
+        optimizer ? s->optimizer_space_with_offload : s->optimizer_space,
+        s->head_space,
+        s->framework_space,
+        s->mem_overhead,
+        s->kv_cache_space,
+    };
+    const double tier2[CALC_BREAKDOWN_SPACES] = {
+        weights ? s->weight_space * share : 0,
+        modules                ? s->act_space - s->act_space_with_offload
+        : activations && !full ? s->act_space * share
+                               : 0,
+        activations && full ? s->act_checkpoint_size * share : 0,
+        0,
+        optimizer && exec->strategy.grad_offload ? s->weight_grad_space * share
+        : gradients                              ? s->block_weight_grad_space * s->blocks_per_proc
+                                                 : 0,
+        optimizer ? s->optimizer_space * share : 0,
+    };
+    memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
+}
+
+/* ---- Losses of peak performance -------------------------------------------------------------- */
+
+static const char *const loss_labels[CALC_BREAKDOWN_LOSSES] = {
+    "kernels below peak",   "recomputation", "exposed communication", "offload", "pipeline bubble",
+    "waiting for the host", "optimizer",     "stragglers, overhead",
+};
+
+void calc_breakdown_losses(const calc_stats *s, double share[CALC_BREAKDOWN_LOSSES])
+{
+    const double lost_s[CALC_BREAKDOWN_LOSSES] = {
+        s->fw_time + s->bw_time + s->head_time - s->model_flops_utilization * s->total_time,
+        s->recompute_time,
+        s->recomm_exposed_time + s->tp_comm_exposed_time + s->cp_comm_exposed_time +
+            s->ep_comm_exposed_time + s->pp_comm_exposed_time + s->dp_comm_exposed_time,
+        s->fw_offload_exposed_time + s->bw_offload_exposed_time,
+        s->bubble_time,
+        s->host_time,
+        s->optim_step_time,
+        s->straggler_time + s->overhead_time,
+    };
+    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
+        share[i] = lost_s[i] / s->total_time;
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_part(calc_put *put, const char *label, double value)
+{
+    if (value != 0 && isfinite(value)) {
+        calc_put_number(put, label, value);
+    }
+}
+
+void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *stats)
+{
+    double time_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, time_s);
+    calc_put_object(put, key, CALC_PUT_LINE);
+    for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        put_part(put, time_labels[i], time_s[i]);
+    }
+    calc_put_close(put);
+}
+
+void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
+                               const calc_stats *stats, int tier, bool ours)
+{
+    double space_bytes[CALC_BREAKDOWN_SPACES];
+    calc_breakdown_spaces(exec, stats, tier, space_bytes);
+    calc_put_object(put, key, CALC_PUT_LINE);
+    for (size_t i = 0; i < CALC_BREAKDOWN_SPACES; i++) {
+        put_part(put, calc_breakdown_space_name(i, ours), space_bytes[i]);
+    }
+    calc_put_close(put);
+}
+
+/* Statistics that a page compares: time and memory; for serving, latency and throughput. */
+static const char *const stat_keys[] = {
+    "total_time",  "proc_mem_tier1_cap_req", "proc_mem_tier2_cap_req",
+    "sample_rate", "request_time",           "output_tokens_per_s"};
+
+static void put_stats(calc_put *put, const calc_stats *stats)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    calc_put_object(put, "stats", CALC_PUT_LINE);
+    for (size_t i = 0; i < sizeof stat_keys / sizeof *stat_keys; i++) {
+        const calc_field *field = calc_table_find(table, stat_keys[i]);
+        calc_put_number(put, field->key,
+                        calc_member_number(field, (const char *)stats + field->offset));
+    }
+    calc_put_close(put);
+}
+
+/* An assignment in the form of --set. */
+static void put_assignment(void *context, const char *path, const char *from, const char *to)
+{
+    char text[CALC_VALUE_TEXT + 64];
+    (void)from;
+    snprintf(text, sizeof text, "%s=%s", path, *to ? to : "none");
+    calc_put_text(context, NULL, text);
+}
+
+/* Whether some framework for the machine can start a layout. */
+static bool can_start(const calc_app *app, const calc_system *system, const calc_exec *exec)
+{
+    bool starts;
+    return calc_export_starts(app, system, exec, &starts) == CALC_OK && starts;
+}
+
+calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,
+                             const calc_system *system, const calc_exec *exec, calc_errors *errors)
+{
+    calc_why *why = malloc(sizeof *why);
+    if (!why) {
+        return calc_errors_no_memory(errors);
+    }
+    bool starts = can_start(app, system, exec);
+    calc_why_find(app, system, exec, why);
+    calc_put_object(put, key, CALC_PUT_LINES);
+    calc_put_count(put, "tried", (int64_t)why->tried);
+    calc_put_array(put, "items", CALC_PUT_LINES);
+    for (size_t i = 0; i < why->count; i++) {
+        const calc_why_change *change = &why->change[i];
+        calc_stats stats;
+        calc_run(app, system, &change->exec, CALC_COMPAT_NONE, &stats);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "change", change->text);
+        calc_put_array(put, "set", CALC_PUT_LINE);
+        calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
+        calc_put_close(put);
+        calc_put_flag(put, "starts", !starts || can_start(app, system, &change->exec));
+        put_stats(put, &stats);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+    free(why);
+    return CALC_OK;
+}
+
+/* At most three operations per micro-batch and chunk: forward and two gradients. */
+static double events_of(const calc_schedule_shape *shape)
+{
+    return 3.0 * (double)shape->stages * (double)shape->chunks * (double)shape->microbatches;
+}
+
+/* Drops rounds of the steady state until the rest can be shown. */
+static bool shorten(calc_schedule_shape *shape)
+{
+    int64_t round = 2 * shape->stages;
+    calc_schedule_shape least = *shape;
+    if (events_of(shape) <= CALC_TIMELINE_EVENTS) {
+        return true;
+    }
+    least.microbatches = shape->microbatches < round ? shape->microbatches : round;
+    if (events_of(&least) > CALC_TIMELINE_MOST) {
+        return false;
+    }
+    int64_t rounds = CALC_TIMELINE_EVENTS / (3 * shape->stages * shape->chunks * round);
+    if (round * rounds > least.microbatches) {
+        least.microbatches = round * rounds;
+    }
+    *shape = least;
+    return true;
+}
+
+/* Runs the schedule. @return false: out of memory */
+static bool simulate(calc_page_timeline *out, const calc_schedule_pass *pass)
+{
+    calc_schedule_events events = {.capacity = (int64_t)events_of(&out->shape)};
+    void *workspace = malloc(calc_schedule_sim_bytes(&out->shape));
+    out->event = calloc((size_t)events.capacity, sizeof *out->event);
+    out->reason = "its stages have no finite time";
+    bool room = workspace && out->event;
+    if (room) {
+        events.event = out->event;
+        const calc_schedule_sim sim = {.shape = out->shape, .pass = pass};
+        out->end_s = calc_schedule_sim_s(&sim, workspace, NULL, &events);
+        bool timed = isfinite(out->end_s) && out->end_s > 0;
+        out->count = timed ? (size_t)events.count : 0;
+        out->reason = timed ? NULL : out->reason;
+    }
+    free(workspace);
+    return room;
+}
+
+calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_schedule_shape *shape,
+                                    const calc_schedule_pass *pass, calc_errors *errors)
+{
+    out->shape = *shape;
+    out->microbatches = shape->microbatches;
+    if (!pass) {
+        out->reason = "the stages of this layout are not known";
+        return CALC_OK;
+    }
+    calc_schedule_status fits = calc_schedule_check(&out->shape);
+    if (fits != CALC_SCHEDULE_OK) {
+        out->reason = calc_schedule_status_text(fits);
+        return CALC_OK;
+    }
+    if (!shorten(&out->shape)) {
+        out->reason = "there are too many operations to show";
+        return CALC_OK;
+    }
+    return simulate(out, pass) ? CALC_OK : calc_errors_no_memory(errors);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* Precision of the drawn times: 1 ns up to 1 s, and 10 ns up to 100 s. */
+enum { DIGITS = 10 };
+
+/* Kinds in the order of calc_schedule_op_kind. */
+static const char *const columns[] = {"stage", "kind", "chunk", "microbatch", "start", "dur"};
+
+static double value_of(const calc_schedule_event *e, size_t column)
+{
+    const double values[] = {e->stage,      e->kind,    e->chunk,
+                             e->microbatch, e->start_s, e->end_s - e->start_s};
+    return values[column];
+}
+
+/* Writes the member "timeline" of the open object: shape and arrays of equal length, or the reason
+ * why there is none. */
+static void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
+{
+    calc_put_object(put, "timeline", CALC_PUT_LINES);
+    calc_put_text(put, "schedule", calc_pipeline_schedule_names[t->shape.kind]);
+    calc_put_count(put, "stages", t->shape.stages);
+    calc_put_count(put, "chunks", t->shape.chunks);
+    calc_put_count(put, "microbatches", t->microbatches);
+    calc_put_count(put, "shown", t->shape.microbatches);
+    calc_put_number(put, "end_s", t->count > 0 ? t->end_s : 0);
+    if (t->reason) {
+        calc_put_text(put, "reason", t->reason);
+    }
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        calc_put_array(put, columns[c], CALC_PUT_LINE);
+        for (size_t i = 0; i < t->count; i++) {
+            calc_put_rounded(put, NULL, value_of(&t->event[i], c), DIGITS);
+        }
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+void calc_page_timeline_free(calc_page_timeline *timeline)
+{
+    free(timeline->event);
+    timeline->event = NULL;
+    timeline->count = 0;
+}
+
+enum { PAGE_STEP_DIGITS = 7 };
+
+static void put_spent(calc_put *put, const char *key, const double *spent_s)
+{
+    calc_put_array(put, key, CALC_PUT_LINE);
+    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+        calc_put_rounded(put, NULL, spent_s[i], PAGE_STEP_DIGITS);
+    }
+    calc_put_close(put);
+}
+
+static void put_stage_passes(calc_put *put, const calc_timeline *t, int64_t stage)
+{
+    calc_put_array(put, "passes", CALC_PUT_LINE);
+    for (int64_t chunk = 0; chunk < calc_timeline_held(&t->shape); chunk++) {
+        calc_timeline_spent spent;
+        calc_timeline_spent_of(t, stage, chunk, &spent);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        put_spent(put, "fw", spent.fw_s);
+        put_spent(put, "bw", spent.bw_s);
+        put_spent(put, "wgrad", spent.wgrad_s);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+/* @return end of the last phase [s] */
+static double put_after(calc_put *put, const calc_timeline *t, int64_t stage, double pipeline_s)
+{
+    calc_timeline_slice slice[CALC_TIMELINE_AFTER];
+    double end_s = pipeline_s;
+    calc_timeline_after(t, stage, pipeline_s, pipeline_s * t->growth, slice);
+    calc_put_array(put, "after", CALC_PUT_LINE);
+    for (int i = 0; i < CALC_TIMELINE_AFTER; i++) {
+        const calc_timeline_slice *s = &slice[i];
+        if (s->end_s > s->start_s) {
+            calc_put_object(put, NULL, CALC_PUT_LINE);
+            calc_put_text(put, "name", s->name);
+            calc_put_flag(put, "link", s->link);
+            calc_put_number(put, "start", s->start_s);
+            calc_put_number(put, "end", s->end_s);
+            calc_put_close(put);
+            end_s = calc_max(end_s, s->end_s);
+        }
+    }
+    calc_put_close(put);
+    return end_s;
+}
+
+void calc_page_step_put(calc_put *put, const calc_timeline *t, double pipeline_s)
+{
+    double end_s = 0;
+    calc_put_object(put, "step", CALC_PUT_LINES);
+    calc_put_array(put, "parts", CALC_PUT_LINE);
+    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+        calc_put_text(put, NULL, calc_timeline_part_text((calc_timeline_part)i));
+    }
+    calc_put_close(put);
+    calc_put_array(put, "stages", CALC_PUT_LINES);
+    for (int64_t stage = 0; stage < t->shape.stages; stage++) {
+        calc_timeline_memory memory = calc_timeline_memory_of(t, stage);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        put_stage_passes(put, t, stage);
+        end_s = calc_max(end_s, put_after(put, t, stage, pipeline_s));
+        calc_put_number(put, "fixed", memory.fixed_bytes);
+        calc_put_number(put, "flight", memory.flight_bytes);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_number(put, "overhead_s", t->overhead_s);
+    calc_put_number(put, "end_s", end_s + t->overhead_s);
+    calc_put_close(put);
+}
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
@@ -37,8 +453,8 @@ static void prefill_of(const calc_exec *exec, calc_exec *out)
 }
 
 /* The member "passes" of the open object, each with its name and its operators: a decoding step
- *  and the prefill of a layout that serves, as far as its phase has them; otherwise one pass of a
- *  micro-batch. */
+ * and the prefill of a layout that serves, as far as its phase has them; otherwise one pass of a
+ * micro-batch. */
 static void put_passes(calc_put *put, const calc_app *app, const calc_system *system,
                        const calc_exec *exec, calc_compat compat)
 {
@@ -64,12 +480,12 @@ static void put_passes(calc_put *put, const calc_app *app, const calc_system *sy
 
 enum { POINTS = 40 /* at most */ };
 
-static const char *const stat_keys[] = {"ttft",           "ttft_p99",
-                                        "tpot",           "request_time",
-                                        "prefill_time",   "tokens_per_s",
-                                        "requests_per_s", "output_tokens_per_s",
-                                        "max_batch",      "output_tokens_per_s_per_proc",
-                                        "total_time",     "proc_mem_tier1_cap_req"};
+static const char *const serving_keys[] = {"ttft",           "ttft_p99",
+                                           "tpot",           "request_time",
+                                           "prefill_time",   "tokens_per_s",
+                                           "requests_per_s", "output_tokens_per_s",
+                                           "max_batch",      "output_tokens_per_s_per_proc",
+                                           "total_time",     "proc_mem_tier1_cap_req"};
 
 /* The layout with so many requests, if that is allowed. @return whether it can run */
 static bool put_point(calc_put *put, const calc_app *app, const calc_system *system,
@@ -83,8 +499,8 @@ static bool put_point(calc_put *put, const calc_app *app, const calc_system *sys
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     calc_put_object(put, NULL, CALC_PUT_LINE);
     calc_put_number(put, "requests", requests);
-    for (size_t i = 0; i < sizeof stat_keys / sizeof *stat_keys; i++) {
-        const calc_field *field = calc_table_find(table, stat_keys[i]);
+    for (size_t i = 0; i < sizeof serving_keys / sizeof *serving_keys; i++) {
+        const calc_field *field = calc_table_find(table, serving_keys[i]);
         calc_put_number(put, field->key,
                         calc_member_number(field, (const char *)stats + field->offset));
     }
@@ -133,8 +549,8 @@ static void put_rates(calc_put *put, const calc_app *app, const calc_system *sys
 }
 
 /* The member "concurrency": the layout with fewer and more requests, in flight or arriving per
- *  second, up to twice the number that fit in memory, or until arrivals exceed the service rate;
- *  null without inference. Waiting times are in closed form. */
+ * second, up to twice the number that fit in memory, or until arrivals exceed the service rate;
+ * null without inference. Waiting times are in closed form. */
 static void put_concurrency(calc_put *put, const calc_app *app, const calc_system *system,
                             const calc_exec *exec)
 {
@@ -153,16 +569,6 @@ static void put_concurrency(calc_put *put, const calc_app *app, const calc_syste
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
-
-static void put_parameters(calc_put *put, const calc_app *app)
-{
-    calc_parameters p;
-    calc_count_parameters(app, &p);
-    calc_put_object(put, "parameters", CALC_PUT_LINE);
-    calc_put_number(put, "total", p.total);
-    calc_put_number(put, "active", p.active);
-    calc_put_close(put);
-}
 
 /* The time of a step with each rate raised by 10 %. */
 static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *errors)
@@ -252,10 +658,23 @@ calc_status calc_run_data_put(calc_put *put, const calc_run_data *d, calc_errors
     put_concurrency(put, d->app, d->system, d->exec);
     calc_put_stages(put, d->stage, d->stages);
     calc_breakdown_put_time(put, "time", d->stats);
-    calc_breakdown_put_losses(put, "losses", d->stats);
+    /* Write the losses as a JSON object of label and share, in their order; null where they are not
+     * known. */
+    double share[CALC_BREAKDOWN_LOSSES];
+    calc_breakdown_losses(d->stats, share);
+    calc_put_object(put, "losses", CALC_PUT_LINE);
+    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
+        calc_put_number(put, loss_labels[i], share[i]);
+    }
+    calc_put_close(put);
     calc_breakdown_put_memory(put, "memory1", d->exec, d->stats, 1, ours);
     calc_breakdown_put_memory(put, "memory2", d->exec, d->stats, 2, ours);
-    put_parameters(put, d->app);
+    calc_parameters p;
+    calc_count_parameters(d->app, &p);
+    calc_put_object(put, "parameters", CALC_PUT_LINE);
+    calc_put_number(put, "total", p.total);
+    calc_put_number(put, "active", p.active);
+    calc_put_close(put);
     calc_put_flag(put, "ours", ours);
     calc_status status = put_changes(put, d, errors);
     status = status == CALC_OK ? put_more(put, d, errors) : status;

@@ -138,7 +138,7 @@ function showNeed() {
 
 function showSplits() {
   const node = !best ? section("splits", "Reasons", "Why nothing fits")
-    : section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
+    : section("splits", "TP × PP", "Best layout for each tensor × pipeline split", "The best of all other choices for each split.");
   if (best) node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
   /* A wide map has the full width. */
   const cols = el("div", { class: new Set(splits.map((cell) => cell.pipeline_par)).size > 6 ? null : "cols even" });
@@ -315,6 +315,6 @@ footer([...(study.read ? [["Read", study.read.map(({ name, sha256 }) => digested
     : [["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")]]),
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
-  ["Exact", fromFile ? "best and front; splits and points are those of the file only" : "best, front, splits and sizes; the cloud is as its text says"]], study.compat);
+  ["Exact", "best, front, splits and sizes; the cloud is as its text says"]], study.compat);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

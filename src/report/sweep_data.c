@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/remark.h"
 #include "plan/sweep_cloud.h"
 #include "plan/sweep_more.h"
-#include "report/breakdown.h"
-#include "report/changes.h"
+#include "report/run_data.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 
@@ -19,8 +18,9 @@ size_t calc_sweep_spread(size_t i, size_t shown, size_t count)
     return shown < 2 ? 0 : i * (count - 1) / (shown - 1);
 }
 
-void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
-                           uint64_t design)
+/* Write model, machine and swept fields of a design as an object in one line. */
+static void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
+                                  uint64_t design)
 {
     const calc_designs_builder *builder = &study->builder;
     calc_design_parts parts = calc_designs_parts(builder, design);
@@ -36,8 +36,10 @@ void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_stud
     calc_put_close(put);
 }
 
-void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
-                          const calc_sweep_found *found)
+/* Write the parts of the time of a step and of the memory of a processor [s, bytes]: members
+ * "time", "memory1", "memory2" of the open object. */
+static void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
+                                 const calc_sweep_found *found)
 {
     bool ours = study->options.compat == CALC_COMPAT_NONE;
     calc_breakdown_put_time(put, "time", &found->stats);
@@ -97,7 +99,8 @@ void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
     calc_sweep_put_remarks(put, study);
 }
 
-void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
+/* Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
+static void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
 {
     calc_put_count(put, "feasible", (int64_t)c->feasible);
     calc_put_count(put, "filtered", (int64_t)c->filtered);
@@ -292,18 +295,6 @@ static void sweep_page_put_stats(calc_put *put, const char *key, const sweep_pag
     calc_put_close(put);
 }
 
-void calc_sweep_data_put_names(calc_put *put)
-{
-    calc_put_array(put, "statistics", CALC_PUT_LINE);
-    for (size_t i = 0; i < STAT_KEYS; i++) {
-        calc_put_text(put, NULL, stat_keys[i]);
-    }
-    for (size_t i = 0; i < SERVED_KEYS; i++) {
-        calc_put_text(put, NULL, served_keys[i]);
-    }
-    calc_put_close(put);
-}
-
 /* ---- The cloud: columns of numbers ----------------------------------------------------------- */
 
 /* A field of the execution, or of an object in it. */
@@ -341,14 +332,14 @@ static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud
     calc_put_close(put);
     calc_put_count(put, "type", a->field->type);
     calc_put_array(put, "values", CALC_PUT_LINE);
-    for (size_t i = 0; cloud && i < cloud->count; i++) {
+    for (size_t i = 0; i < cloud->count; i++) {
         calc_put_rounded(put, NULL, exec_of(a, &cloud->point[i]), 9);
     }
     calc_put_close(put);
     calc_put_close(put);
 }
 
-/* Fields of a table in which the points differ; without a cloud, all. */
+/* Fields of a table in which the points differ. */
 static void put_table(calc_put *put, const calc_table *table, const char *before, size_t offset,
                       const calc_sweep_cloud *cloud)
 {
@@ -357,20 +348,10 @@ static void put_table(calc_put *put, const calc_table *table, const char *before
         axis a = {.field = field, .offset = offset + field->offset};
         snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
         bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
-        if (value && (!cloud || varies(&a, cloud))) {
+        if (value && varies(&a, cloud)) {
             put_axis(put, &a, cloud);
         }
     }
-}
-
-void calc_sweep_data_put_axes(calc_put *put, const calc_sweep_cloud *cloud)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    const calc_field *inference = calc_table_find(table, "inference");
-    calc_put_array(put, "axes", CALC_PUT_LINES);
-    put_table(put, table, "", 0, cloud);
-    put_table(put, inference->table, "inference.", inference->offset, cloud);
-    calc_put_close(put);
 }
 
 /* Whether a statistic is worth showing: the points differ in it. */
@@ -423,7 +404,7 @@ static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_s
 }
 
 /* Write the member "cloud": the number of points, the fields in which all agree, and columns of
- *  those in which they differ; among these "sure", calc_sweep_order_sure(), where it is known. */
+ * those in which they differ; among these "sure", calc_sweep_order_sure(), where it is known. */
 static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
                                  const calc_sweep_cloud *cloud)
 {
@@ -439,7 +420,14 @@ static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
     if (cloud->count > 0) { /* fields in which all points agree */
         calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
     }
-    calc_sweep_data_put_axes(put, cloud);
+    /* The member "axes": every field of an execution and of its inference that is a number or a
+     * choice and differs among the points, with its values. */
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_field *inference = calc_table_find(table, "inference");
+    calc_put_array(put, "axes", CALC_PUT_LINES);
+    put_table(put, table, "", 0, cloud);
+    put_table(put, inference->table, "inference.", inference->offset, cloud);
+    calc_put_close(put);
     put_metrics(put, c, cloud);
     calc_put_close(put);
 }
@@ -610,17 +598,6 @@ static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
 
 /* ---- Designs --------------------------------------------------------------------------------- */
 
-/* The meaning of the numbers of designs, if they are few. */
-static void put_designs(calc_put *put, const calc_sweep_study *study)
-{
-    enum { DESIGNS = 1000 };
-    calc_put_array(put, "designs", CALC_PUT_LINES);
-    for (uint64_t i = 0; i < study->designs.count && study->designs.count <= DESIGNS; i++) {
-        calc_sweep_put_design(put, NULL, study, i);
-    }
-    calc_put_close(put);
-}
-
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* Results of the additional sweep for the page. */
@@ -664,7 +641,14 @@ calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc
     extras e = {.need = {.known = false}};
     calc_status status = find_extras(&e, data->study, data->result, errors);
     if (status == CALC_OK) {
-        put_designs(put, data->study);
+        /* The meaning of the numbers of designs, if they are few. */
+        enum { DESIGNS = 1000 };
+        calc_put_array(put, "designs", CALC_PUT_LINES);
+        for (uint64_t i = 0;
+             i < data->study->designs.count && data->study->designs.count <= DESIGNS; i++) {
+            calc_sweep_put_design(put, NULL, data->study, i);
+        }
+        calc_put_close(put);
         calc_sweep_put_summary(put, "summary", data->result);
         put_extras(put, data, &e);
         status = put_changes(put, data->study, data->result, errors);

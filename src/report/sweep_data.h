@@ -30,28 +30,8 @@ typedef struct calc_sweep_data {
 CALC_MUST_USE calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data,
                                               calc_errors *errors);
 
-/** Write the member "axes": every field of an execution and of its inference that is a number or a
- *  choice and differs among the points, with its values; without a cloud (NULL) all fields, without
- *  values. */
-void calc_sweep_data_put_axes(calc_put *put, const struct calc_sweep_cloud *cloud);
-
-/** Write the member "statistics": the names of those that the page shows. */
-void calc_sweep_data_put_names(calc_put *put);
-
-/** Write model, machine and swept fields of a design as an object in one line. */
-void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
-                           uint64_t design);
-
-/** Write the parts of the time of a step and of the memory of a processor [s, bytes]: members
- *  "time", "memory1", "memory2" of the open object. */
-void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
-                          const calc_sweep_found *found);
-
 /** Write the question as members of the open object: version, models, machines, objectives. */
 void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
-
-/** Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
-void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *counts);
 
 /** Write the question, and front and best; with groups (--per) one of each per group. */
 void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data);

@@ -1,56 +1,12 @@
 /* Data of a sweep's page: its layouts, their names, and points as columns. */
 "use strict";
 
-/* A page that calc report makes from a file has only the layouts of the file, and may have no counts. */
-const fromFile = Boolean(data.written);
-if (fromFile) Object.assign(data, readFile(data));
 const { study, summary, cloud } = data;
 const counts = summary && summary.counts;
 const partial = summary ? summary.partial : data.partial;
 const goal = study.top_by.statistic;
 const goalUp = study.top_by.direction === "up";
 const several = study.designs > 1;
-
-/* Converts the file of a sweep to the data of a page: from each list 400 rows in all groups together, but at
- * least 20. */
-function readFile({ written, axes, statistics }) {
-  const groups = written.groups || [written];
-  const most = Math.max(20, Math.floor(400 / Math.max(1, groups.length)));
-  const pick = (list, set, group) => {
-    const shown = Math.min(list.length, most);
-    return Array.from({ length: shown }, (_, i) => (shown < 2 ? 0 : Math.floor((i * (list.length - 1)) / (shown - 1))))
-      .map((at) => ({ set, group, rank: at + 1, ...list[at] }));
-  };
-  const rows = groups.flatMap(({ front, top }, group) => [...pick(front, "front", group), ...pick(top, "top", group)]);
-  const { statistic, direction } = written.top_by;
-  const beats = (a, b) => (direction === "up" ? a.stats[statistic] > b.stats[statistic] : a.stats[statistic] < b.stats[statistic]);
-  const cells = (...keys) => {
-    const found = new Map();
-    for (const row of rows) {
-      const of = Object.fromEntries(keys.map((key) => [key, row.execution[key]]));
-      const place = JSON.stringify(of);
-      if (!found.has(place)) found.set(place, { tensor_par: 0, pipeline_par: 0, num_procs: 0, total: 0, feasible: 0, filtered: 0, rejected: {}, best: row, ...of });
-      const cell = found.get(place);
-      cell.feasible = ++cell.total;
-      if (beats(row, cell.best)) cell.best = row;
-    }
-    return [...found.values()].sort((a, b) => keys.map((key) => a[key] - b[key]).find((difference) => difference) || 0);
-  };
-  const differ = (values) => values.length < 2 || values.some((value, i) => i && value !== undefined && value !== values[i - 1]);
-  const known = (value) => (typeof value === "number" ? value : undefined);
-  const named = [...new Set([...statistics, statistic, ...written.objectives.map((objective) => objective.statistic)])];
-  const sizes = groups.some((group) => group.num_procs !== undefined);
-  return {
-    rows, front: groups.reduce((sum, { front }) => sum + front.length, 0), partial: written.partial === true,
-    study: { ...written, designs: new Set(rows.map(({ design }) => JSON.stringify(design))).size, per_num_procs: sizes },
-    designs: [...new Map(rows.map(({ design }) => [JSON.stringify(design), design])).values()],
-    cloud: { shown: 0, seen: groups.reduce((sum, { front, top }) => sum + front.length + top.length, 0), all: false, design: [],
-      axes: rows.length < 2 ? [] : axes.filter(({ key }) => differ(rows.map(({ execution }) => JSON.stringify(key.split(".").reduce((object, part) => (object || {})[part], execution)) || ""))),
-      metrics: named.filter((key) => differ(rows.map(({ stats }) => known(stats[key])))).map((key) => ({ key, values: [] })) },
-    splits: { counted: false, items: cells("tensor_par", "pipeline_par") },
-    procs: { counted: false, items: sizes ? cells("num_procs") : [] },
-  };
-}
 
 /* ---- Texts ------------------------------------------------------------------------------------ */
 
@@ -147,7 +103,6 @@ for (const key of Object.keys(designs[0] || {})) {
 /* Whether a layout is an equal of the best is also an axis. */
 const BOOL = 2, SET = 4;
 if (isSure) {
-  if (fromFile) cloud.metrics.push({ key: "sure", values: [] });
   const { values } = cloud.metrics.find(({ key }) => key === "sure");
   cloud.axes.push({ key: "equal", choices: [], type: BOOL, of: (row) => +isEqual(row), values: values.map((sure) => +(sure < SURE)) });
 }
@@ -175,8 +130,8 @@ const plainValue = (value) => (value === true ? "yes" : value === false || value
 
 /* Points of the scatter: the cloud, and the rows, which may not be in the cloud. */
 const total = cloud.shown + rows.length;
-/* Number of points counted: rows are also in the cloud, unless there is no cloud. */
-const counted = fromFile ? total : cloud.shown;
+/* Number of points counted: rows are also in the cloud. */
+const counted = cloud.shown;
 const columns = new Map();
 /* Rows are rounded like the cloud, so that equal points are equal, and a row is on the front and not its copy. */
 const rounded = (v) => (isNumber(v) ? Number(v.toPrecision(7)) : NaN);

@@ -4,8 +4,7 @@
 function showScatter() {
   if (metrics.length < 2 || !view.x || !view.y) return;
   const node = section("tradeoff", "Trade-off", "The trade-off",
-    fromFile ? "The layouts of the file: the front and the best. Others were not kept."
-      : cloud.all ? (cloud.seen > cloud.shown ? `A fair choice of ${count(cloud.shown)} of the ${count(cloud.seen)} layouts that fit.` : "Every layout that fits.")
+    cloud.all ? (cloud.seen > cloud.shown ? `A fair choice of ${count(cloud.shown)} of the ${count(cloud.seen)} layouts that fit.` : "Every layout that fits.")
       : `${count(cloud.shown)} layouts that fit, drawn at random from all, together with the best and the front, which are exact.`);
   node.querySelector(".lead").append(` The line is the front of the two axes${isSure ? "; thick rings are equals of the best" : ""}; grey marks are filtered out.`);
   const cols = el("div", { class: "cols" });

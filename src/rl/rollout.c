@@ -4,7 +4,89 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "gauss/normal.h"
+#include "model/operators/parameters.h"
 #include "model/serve/inference.h"
+#include "spec/format.h"
+
+/* E[min(X, cap)^power] of a log-normal X. */
+static double moment(double log_mean, double deviation, double cap, int power)
+{
+    double shift = power * deviation * deviation;
+    double whole = exp(power * (log_mean + shift / 2));
+    if (isinf(cap)) {
+        return whole;
+    }
+    double below = calc_normal_below((log(cap) - log_mean - shift) / deviation);
+    double above = 1 - calc_normal_below((log(cap) - log_mean) / deviation);
+    return whole * below + pow(cap, power) * above;
+}
+
+static double mean_of(const calc_rl_lengths *l)
+{
+    double cut = moment(l->log_mean, l->log_deviation, l->cap, 1);
+    return l->at_cap > 0 ? (1 - l->at_cap) * cut + l->at_cap * l->cap : cut;
+}
+
+calc_rl_lengths calc_rl_lengths_of(const calc_job_response *response)
+{
+    enum { HALVINGS = 100 };
+    calc_rl_lengths l = {.mean = response->mean,
+                         .log_deviation = sqrt(log1p(response->cv * response->cv)),
+                         .cap = response->cap > 0 ? (double)response->cap : INFINITY,
+                         .at_cap = response->share_at_cap};
+    if (l.log_deviation == 0) { /* all that do not reach the cap are equally long */
+        double rest = l.at_cap > 0 ? l.mean - l.at_cap * l.cap : l.mean;
+        l.log_mean = log(fmax(1, rest / (1 - l.at_cap)));
+    }
+    double low = log(response->mean) - 60, high = log(response->mean) + 60;
+    for (int i = 0; i < HALVINGS && l.log_deviation > 0; i++) {
+        l.log_mean = (low + high) / 2;
+        *(mean_of(&l) < l.mean ? &low : &high) = l.log_mean;
+    }
+    return l;
+}
+
+double calc_rl_lengths_quantile(const calc_rl_lengths *l, double share)
+{
+    if (l->at_cap > 0 && share >= 1 - l->at_cap) {
+        return l->cap;
+    }
+    if (l->log_deviation == 0) {
+        return l->at_cap > 0 ? exp(l->log_mean) : l->mean;
+    }
+    double normal = calc_normal_quantile(share / (1 - l->at_cap));
+    return fmin(l->cap, fmax(1, exp(l->log_mean + l->log_deviation * normal)));
+}
+
+double calc_rl_lengths_longest(const calc_rl_lengths *l, double count)
+{
+    return calc_rl_lengths_quantile(l, exp(-0.57721566 / fmax(1, count)));
+}
+
+double calc_rl_lengths_attended(const calc_rl_lengths *l, double prompt)
+{
+    if (l->log_deviation == 0 && l->at_cap == 0) {
+        return prompt + l->mean;
+    }
+    double square = l->log_deviation == 0 ? exp(2 * l->log_mean)
+                                          : moment(l->log_mean, l->log_deviation, l->cap, 2);
+    square = l->at_cap > 0 ? (1 - l->at_cap) * square + l->at_cap * l->cap * l->cap : square;
+    return (prompt * prompt + 2 * prompt * l->mean + square) / (prompt + l->mean);
+}
+
+void calc_rl_lengths_sample(const calc_rl_lengths *l, double *out, size_t count)
+{
+    double sum = 0, capped = 0;
+    for (size_t i = 0; i < count; i++) {
+        out[i] = calc_rl_lengths_quantile(l, ((double)i + 0.5) / (double)count);
+        *(out[i] < l->cap ? &sum : &capped) += out[i];
+    }
+    double scale = fmax(0, l->mean * (double)count - capped) / sum;
+    for (size_t i = 0; i < count && sum > 0; i++) {
+        out[i] = out[i] < l->cap ? fmin(l->cap, out[i] * scale) : out[i];
+    }
+}
 
 enum {
     MOST_REQUESTS = 1 << 11, /* of an engine that are simulated: each stands for several of more */
@@ -250,4 +332,76 @@ calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
     free(g.serving);
     free(g.heap);
     return status;
+}
+
+/* Without gradients nothing is kept, recomputed, reduced or moved for them. */
+static void drop_backward(calc_exec *e)
+{
+    calc_strategy *s = &e->strategy;
+    s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    s->recompute_modules = 0;
+    s->recompute_group = 0;
+    s->distribute_saved_activations = false;
+    s->data_par_overlap = false;
+    s->seq_par_ag_redo = false;
+    s->activations_offload = s->optimizer_offload = s->grad_offload = false;
+    s->offload_modules = 0;
+    s->delayed_wgrad = false;
+    if (s->trained != CALC_TRAINED_ALL) { /* its format is that of trained weights */
+        s->weight_datatype = CALC_FORMAT_AUTO;
+    }
+    s->trained = CALC_TRAINED_ALL;
+    s->trained_blocks = 0;
+    e->recompute_blocks = 0;
+    e->deferred_head_wgrad = 0;
+    e->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+}
+
+calc_exec calc_rl_pass_exec(const calc_exec *exec, const calc_rl_tokens *tokens, double sequences,
+                            int64_t micro_tokens, bool training)
+{
+    calc_exec e = *exec;
+    double whole = tokens->prompt + tokens->lengths.mean;
+    double attended = calc_rl_lengths_attended(&tokens->lengths, tokens->prompt);
+    e.seq_size = (int64_t)round(attended);
+    if (micro_tokens > 0) {
+        e.microbatch_size = (int64_t)fmax(1, floor((double)micro_tokens / attended));
+    }
+    /* Ranks that split tokens have equal parts, of context parallelism from both ends. */
+    int64_t cp = e.strategy.context_par > 1 ? 2 * e.strategy.context_par : 1;
+    bool splits = e.strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR || cp > 1;
+    int64_t part = cp * (splits ? e.strategy.tensor_par : 1);
+    if (e.seq_size % cp != 0 || e.microbatch_size * e.seq_size % part != 0) {
+        e.seq_size = (int64_t)fmax(1, round(attended / (double)part)) * part;
+    }
+    double each = (double)(e.microbatch_size * e.strategy.data_par);
+    each *= e.pipeline_interleaving > 1 ? (double)e.pipeline_par : 1; /* in rounds of the stages */
+    double packs = ceil(sequences * whole / (double)e.seq_size / each - 1e-9);
+    e.batch_size = (int64_t)(fmax(1, packs) * each);
+    e.training = training;
+    if (!training) {
+        drop_backward(&e);
+    }
+    e.inference.phase = CALC_INFERENCE_PHASE_NONE;
+    return e;
+}
+
+double calc_rl_tensors(const calc_app *app, const calc_exec *exec)
+{
+    calc_strategy whole = exec->strategy;
+    double dense, expert;
+    whole.tensor_par = 1;
+    whole.context_par = whole.expert_par = whole.expert_tensor_par = 1;
+    const calc_shape shape = calc_shape_of(app, &whole, 1, exec->seq_size);
+    calc_parameters_tensors(&shape, 1, &dense, &expert);
+    return dense + expert;
+}
+
+double calc_rl_weight_bytes(const calc_app *app, const calc_exec *exec, calc_format format)
+{
+    calc_parameters p;
+    calc_count_parameters(app, &p);
+    double stored = calc_format_bytes_or(exec->strategy.weight_datatype,
+                                         calc_datatype_bytes(exec->strategy.datatype));
+    return p.total * calc_format_bytes_or(format, stored);
 }

@@ -3,8 +3,8 @@
 #ifndef CALC_RL_STEP_H
 #define CALC_RL_STEP_H
 
-#include "rl/passes.h"
 #include "rl/rollout.h"
+#include "spec/job.h"
 
 /** A role as it runs. */
 typedef struct calc_rl_seat {
@@ -102,5 +102,50 @@ typedef struct calc_rl_step {
  *  and steps_off contradict each other; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_rl_step_of(const calc_rl_case *c, calc_rl_step *out,
                                           calc_errors *errors);
+
+/* How long new weights take to the engines: fixed + a tensors + bytes / rate, but no
+ * less than the bytes take on the wire, with the constants of each method fitted to published
+ * times (docs/post-training.md). */
+
+/** What a method takes. */
+typedef struct calc_rl_sync_row {
+    double fixed_s, tensor_s;
+    double rate_byte_per_s; /**< at which a rank of the engines receives; INFINITY: bytes do not
+                                 tell */
+    bool sharded;           /**< a rank receives its part of the weights, not all of them */
+} calc_rl_sync_row;
+
+calc_rl_sync_row calc_rl_sync_row_of(calc_job_sync_method method);
+
+/** Time of a sync [s].
+ *  @param bytes      of a copy of the model, in the format that is sent
+ *  @param ranks      that a copy is divided over in an engine
+ *  @param network_byte_per_s  of the network between trainer and engines, for one rank */
+double calc_rl_sync_s(calc_job_sync_method method, double tensors, double bytes, double ranks,
+                      double network_byte_per_s);
+
+/** The method that "auto" is. */
+calc_job_sync_method calc_rl_sync_method(const calc_job *job, bool same_pool);
+
+/* The phases of a step one by one: their times, what they need of the memory
+ * beside what other roles keep there, and what is moved between them. */
+
+/** A step whose phases are made. Start with the first three members. */
+typedef struct calc_rl_phases {
+    const calc_rl_case *c;
+    calc_rl_step *step; /**< gets the phases, the statistics that belong to one, and reasons */
+    calc_errors *errors;
+    calc_rl_tokens tokens;
+    double sequences;                   /**< that are trained on */
+    double rounds;                      /**< rollouts of a step */
+    calc_stats trained[CALC_JOB_ROLES]; /**< of roles that train: an optimizer step */
+    calc_stats forward[CALC_JOB_ROLES]; /**< of roles that have a pass without gradients */
+    double engine_bytes;                /**< that the engine takes */
+    calc_rl_rollout rollout;
+} calc_rl_phases;
+
+/** The name of a phase for people, and as a key. */
+const char *calc_rl_phase_name(calc_rl_phase_index phase);
+const char *calc_rl_phase_key(calc_rl_phase_index phase);
 
 #endif

@@ -1,20 +1,219 @@
 #include "session/session.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
-#include "io/json_save.h"
-#include "io/put_answer.h"
+#include "base/notes.h"
+#include "formats/export.h"
+#include "formats/hf.h"
+#include "formats/write.h"
+#include "io/json_put.h"
 #include "io/remark.h"
 #include "io/request.h"
 #include "io/software_load.h"
 #include "report/run_data.h"
-#include "session/answer_formats.h"
-#include "session/answer_sweep.h"
+#include "report/sweep_data.h"
+#include "session/study_load.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+static void put_reason(void *context, const char *reason)
+{
+    calc_put_text(context, NULL, reason);
+}
+
+/* The text that starts a layout. @return owned; NULL if it cannot be written */
+static char *write_settings(const calc_framework *framework, const calc_request_documents *in)
+{
+    enum { NODE = 8 /* processors, as calc export assumes */ };
+    calc_settings settings = {0};
+    calc_errors ignored = {0};
+    calc_text text = {0};
+    calc_output *out;
+    if (calc_export(framework, &in->app, &in->exec, NODE, &settings, &ignored) == CALC_OK &&
+        calc_output_open_memory(&out, &text, NULL) == CALC_OK) {
+        calc_settings_write(out, framework, &settings);
+        if (calc_output_close(out, NULL) != CALC_OK) {
+            calc_text_free(&text);
+        }
+    }
+    calc_settings_free(&settings);
+    return text.data;
+}
+
+/* Write the member "export" for a run that was resolved and checked: "framework" and "text", which
+ * starts it as `calc export` would, or "refused": why the framework cannot run it. "any" is the
+ * first framework that can; without one "refused" says so. */
+static void calc_answer_export(calc_put *put, const calc_request *request)
+{
+    const calc_request_documents *in = &request->used;
+    const char *name = request->export;
+    size_t refused = 0;
+    if (strcmp(name, "any") == 0 &&
+        calc_export_starter(&in->app, &in->system, &in->exec, &name) != CALC_OK) {
+        name = NULL;
+    }
+    const calc_framework *framework = name ? calc_framework_find(name) : NULL;
+    calc_put_object(put, "export", CALC_PUT_LINE);
+    calc_put_text(put, "framework", name ? name : "");
+    calc_put_array(put, "refused", CALC_PUT_LINE);
+    if (!framework) {
+        calc_put_text(put, NULL, "calc exports to no framework of this name that runs the layout");
+    } else if (calc_framework_has_pools(framework, &in->exec)) {
+        calc_put_text(put, NULL, "two pools are two scripts: calc export writes them");
+        refused = 1;
+    } else if (calc_export_refused(framework, &in->app, &in->exec, put_reason, put, &refused) !=
+               CALC_OK) {
+        refused = 1;
+    }
+    calc_put_close(put);
+    char *text = framework && refused == 0 ? write_settings(framework, in) : NULL;
+    if (text) {
+        calc_put_text(put, "text", text);
+    }
+    free(text);
+    calc_put_close(put);
+}
+
+static void note(void *context, const char *text)
+{
+    calc_notes_add(context, "%s", text);
+}
+
+/* Write the members "app" and "remarks": the model of a configuration, and what is to know of it.
+ * @return CALC_OK; else nothing was written, and an error was added */
+static calc_status calc_answer_import(calc_put *put, const char *json, calc_errors *errors)
+{
+    calc_app app;
+    calc_notes notes = {0};
+    const calc_hf hf = {.name = "import", .tell = note, .context = &notes};
+    calc_status status = calc_hf_read_text(&hf, json, strlen(json), &app, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_put_struct(put, "app", CALC_KIND_APP, &app);
+    calc_put_array(put, "remarks", CALC_PUT_LINE);
+    for (int i = 0; i < notes.count; i++) {
+        calc_put_text(put, NULL, notes.text[i]);
+    }
+    calc_put_close(put);
+    return CALC_OK;
+}
+
+/* What the study loader asks for documents. */
+typedef struct asking {
+    const calc_request *request;
+    const calc_sweep_asked *asked;
+    char prefill[64]; /* name of the system of a prefill pool */
+} asking;
+
+static const char *name_of(const calc_request *request, calc_kind kind)
+{
+    const char *name = request->used.name[kind];
+    return name[0] ? name : kind == CALC_KIND_APP ? "model" : "system";
+}
+
+/* The model or the machine of the request, with what is to know of it. */
+static calc_status add_document(void *context, calc_sweep_study *study, calc_kind kind,
+                                const char *name, calc_errors *errors)
+{
+    const calc_request_documents *in = &((const asking *)context)->request->used;
+    calc_study_document *more =
+        realloc(study->document, (study->documents + 1) * sizeof *study->document);
+    if (!more) {
+        return calc_errors_no_memory(errors);
+    }
+    study->document = more;
+    calc_study_document *document = &more[study->documents++];
+    *document = (calc_study_document){.name = ""};
+    snprintf(document->name, sizeof document->name, "%.63s", name);
+    calc_status status;
+    if (kind == CALC_KIND_APP) {
+        calc_remark_app(in->facts[kind], &in->app, document->remark);
+        status = calc_designs_add_app(&study->builder, name, &in->app);
+    } else {
+        calc_remark_system(name, in->facts[kind], "", document->remark);
+        status = calc_designs_add_system(&study->builder, name, &in->system);
+    }
+    return status == CALC_OK ? CALC_OK : calc_errors_no_memory(errors);
+}
+
+static const char *load_pool(void *context, const char *name, calc_system *system,
+                             calc_errors *errors)
+{
+    asking *a = context;
+    calc_remark_facts facts;
+    snprintf(a->prefill, sizeof a->prefill, "%.63s", name);
+    return a->asked->find(a->asked->context, CALC_KIND_SYSTEM, name, system, &facts, errors) ==
+                   CALC_OK
+               ? a->prefill
+               : NULL;
+}
+
+static calc_status load_study(calc_sweep_study *study, const calc_request *request,
+                              const calc_sweep_asked *asked, calc_errors *errors)
+{
+    asking a = {.request = request, .asked = asked};
+    calc_study_source source = {.use = request->option,
+                                .uses = request->options,
+                                .app = name_of(request, CALC_KIND_APP),
+                                .system = name_of(request, CALC_KIND_SYSTEM),
+                                .document = add_document,
+                                .prefill = load_pool,
+                                .context = &a,
+                                .find = asked->file,
+                                .find_context = asked->file_context};
+    calc_status status = CALC_OK;
+    if (request->space) {
+        status =
+            calc_space_parse(&source.file, request->space, strlen(request->space), "space", errors);
+    }
+    status = status == CALC_OK ? calc_study_load(study, &source, errors) : status;
+    calc_space_entries_free(&source.file);
+    return status;
+}
+
+static calc_status put_sweep_page(calc_put *put, const calc_sweep_data *data, calc_errors *errors)
+{
+    calc_put_object(put, "page", CALC_PUT_LINE);
+    calc_put_object(put, "study", CALC_PUT_LINE);
+    calc_sweep_put_study(put, data->study);
+    calc_put_count(put, "designs", (int64_t)data->study->designs.count);
+    calc_put_flag(put, "per_num_procs", data->study->options.per_num_procs);
+    calc_put_close(put);
+    calc_status status = calc_sweep_data_put(put, data, errors);
+    calc_put_close(put);
+    return status;
+}
+
+/* Write the members "sweep": the question, counts, the best and the front as `calc sweep --out`
+ * has them; and, where it is asked for, "page": what the page of the sweep draws.
+ * @return CALC_OK; else nothing was written, and an error was added */
+static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
+                                     const calc_sweep_asked *asked, calc_errors *errors)
+{
+    calc_sweep_study study = {0};
+    calc_sweep_result result = {0};
+    const calc_sweep_data data = {.study = &study, .result = &result};
+    calc_status status = load_study(&study, request, asked, errors);
+    if (status == CALC_OK) {
+        status = calc_sweep(&study.space, &study.designs, &study.options, &result, errors);
+    }
+    if (status == CALC_OK) {
+        calc_sweep_found_systems(&study, &result);
+        calc_study_cut(&study, &result);
+        calc_put_object(put, "sweep", CALC_PUT_LINE);
+        calc_sweep_put_summary(put, "summary", &result);
+        calc_sweep_put_results(put, &data);
+        calc_put_close(put);
+        status = request->page ? put_sweep_page(put, &data, errors) : CALC_OK;
+    }
+    calc_sweep_result_free(&result);
+    calc_study_free(&study);
+    return status;
+}
 
 enum { KEPT = 256 /* documents remembered by name */ };
 
@@ -223,14 +422,6 @@ static size_t make_stages(calc_session *session, calc_stage_stats **stage)
     return *stage ? calc_each_stage(&in->app, &in->system, &in->exec, compat, *stage, count) : 0;
 }
 
-static void put_stages(calc_session *session, calc_put *put)
-{
-    calc_stage_stats *stage;
-    size_t count = make_stages(session, &stage);
-    calc_put_stages(put, stage, count);
-    free(stage);
-}
-
 /* What the page of the run draws: the run as calc run --json has it, but for the names of its
  * documents, and what is drawn beside it. */
 static void put_page(calc_session *session, calc_put *put)
@@ -287,7 +478,10 @@ static void evaluate(calc_session *session, calc_put *put)
         put_layers(session, put);
     }
     if (request->stages) {
-        put_stages(session, put);
+        calc_stage_stats *stage;
+        size_t count = make_stages(session, &stage);
+        calc_put_stages(put, stage, count);
+        free(stage);
     }
     if (request->page) {
         put_page(session, put);

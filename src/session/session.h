@@ -4,11 +4,26 @@
 #define CALC_SESSION_SESSION_H
 
 #include "calc.h"
+#include "io/json_put.h"
 #include "io/output.h"
+#include "io/request.h"
 
 /** Writes the answer to the text of a request on one line without the newline. Wrong requests are
  *  answered, too: with "errors". */
 void calc_session_answer(calc_session *session, const char *request, size_t length,
                          calc_output *out);
+
+/* Files of other programs in answers: settings of a framework for a
+ * layout, and the model of a configuration of Hugging Face. */
+
+/* Sweeps as a request asks, and writes what is found. */
+
+/** Who finds documents that the options name. */
+typedef struct calc_sweep_asked {
+    calc_request_find *find; /**< systems */
+    void *context;
+    calc_session_find *file; /**< files of software; NULL: names are paths */
+    void *file_context;
+} calc_sweep_asked;
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "defaults.h"
-#include "formats/refusal.h"
+#include "formats/export.h"
 #include "io/software_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -174,18 +174,6 @@ static calc_status take_constraint(sources *s, const char *word)
     return status;
 }
 
-/* Adds the condition of --tokens and --days. */
-static void take_days(sources *s)
-{
-    char text[96];
-    double tokens = calc_study_amount(value_of(s, "tokens"), "tokens");
-    double days = calc_study_amount(value_of(s, "days"), "days");
-    if (tokens > 0 && days > 0) {
-        snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / 1e12));
-        (void)!take_constraint(s, text);
-    }
-}
-
 static calc_status take_per(sources *s, const char *word)
 {
     bool procs = strcmp(word, "num_procs") == 0;
@@ -258,6 +246,8 @@ static void take_usual(sources *s)
     }
 }
 
+static size_t calc_study_keep(size_t top);
+
 static void take_options(sources *s)
 {
     static const struct {
@@ -292,7 +282,14 @@ static void take_options(sources *s)
             blame_option(s, first, use->name, use->value);
         }
     }
-    take_days(s);
+    /* Adds the condition of --tokens and --days. */
+    char text[96];
+    double tokens = calc_study_amount(value_of(s, "tokens"), "tokens");
+    double days = calc_study_amount(value_of(s, "days"), "days");
+    if (tokens > 0 && days > 0) {
+        snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / 1e12));
+        (void)!take_constraint(s, text);
+    }
     o->constraints = s->study->constraints;
     o->constraint = s->study->constraint;
     o->no_prune = value_of(s, "no-prune") != NULL;
@@ -538,13 +535,6 @@ static void take_prefill_system(sources *s)
     }
 }
 
-/* Rules of Calculon: they also choose the default space. */
-static void take_rules(sources *s)
-{
-    const char *rules = value_of(s, "compat");
-    (void)!calc_compat_read(rules ? rules : "none", &s->study->options.compat, s->errors);
-}
-
 static calc_status some_run(const void *context, const calc_app *app, const calc_system *system,
                             const calc_exec *exec, bool *runs)
 {
@@ -644,7 +634,10 @@ double calc_study_amount(const char *text, const char *unit)
     return fine ? number : -1;
 }
 
-size_t calc_study_keep(size_t top)
+/* Number of best layouts a sweep keeps so that `top` different ones can be shown, if there are
+ * that many: eight times `top`, at most 200 more, and at least 80, so that the layout to start
+ * with does not depend on `top`. Above 1,000, none is folded. */
+static size_t calc_study_keep(size_t top)
 {
     enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
     size_t most = top < LEAST ? LEAST : top;
@@ -671,7 +664,9 @@ calc_status calc_study_load(calc_sweep_study *study, const calc_study_source *so
     }
     if (errors->count == 0) {
         check_documents(&s);
-        take_rules(&s);
+        /* Rules of Calculon: they also choose the default space. */
+        const char *rules = value_of(&s, "compat");
+        (void)!calc_compat_read(rules ? rules : "none", &s.study->options.compat, s.errors);
         take_axes(&s);
         take_options(&s);
         if (calc_defaults_stages(&study->space, &study->builder, &study->options) != CALC_OK) {

@@ -40,11 +40,6 @@ CALC_MUST_USE calc_status calc_study_software(calc_space *space, calc_session_fi
 /** A positive amount in an option. @return 0 if there is none, negative if it is wrong */
 double calc_study_amount(const char *text, const char *unit);
 
-/** Number of best layouts a sweep keeps so that `top` different ones can be shown, if there are
- *  that many: eight times `top`, at most 200 more, and at least 80, so that the layout to start
- *  with does not depend on `top`. Above 1,000, none is folded. */
-size_t calc_study_keep(size_t top);
-
 /** Leave in each list of the best only as many as were asked for. */
 void calc_study_cut(const calc_sweep_study *study, calc_sweep_result *result);
 

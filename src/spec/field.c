@@ -9,51 +9,18 @@
 #include "base/decimal.h"
 #include "spec/alias.h"
 #include "spec/job.h"
+#include "spec/stack.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
 #define CHOICE(name, text) text,
-const char *const calc_datatype_names[] = {CALC_DATATYPE_LIST(CHOICE) NULL};
-const char *const calc_pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
-static const char *const attention_type_names[] = {CALC_ATTENTION_TYPE_LIST(CHOICE) NULL};
-static const char *const structure_type_names[] = {CALC_STRUCTURE_TYPE_LIST(CHOICE) NULL};
-static const char *const activation_recompute_names[] = {CALC_ACTIVATION_RECOMPUTE_LIST(CHOICE)
-                                                             NULL};
-static const char *const tensor_par_comm_type_names[] = {CALC_TENSOR_PAR_COMM_TYPE_LIST(CHOICE)
-                                                             NULL};
-static const char *const tensor_par_overlap_names[] = {CALC_TENSOR_PAR_OVERLAP_LIST(CHOICE) NULL};
-static const char *const platform_names[] = {CALC_PLATFORM_LIST(CHOICE) NULL};
-static const char *const processing_mode_names[] = {CALC_PROCESSING_MODE_LIST(CHOICE) NULL};
-static const char *const grouped_mode_names[] = {CALC_GROUPED_MODE_LIST(CHOICE) NULL};
-static const char *const format_names[] = {CALC_FORMAT_LIST(CHOICE) NULL};
-static const char *const choice_names[] = {CALC_CHOICE_LIST(CHOICE) NULL};
-static const char *const ffn_type_names[] = {CALC_FFN_TYPE_LIST(CHOICE) NULL};
-const char *const calc_part_type_names[] = {CALC_PART_TYPE_LIST(CHOICE) NULL};
-static const char *const output_gate_names[] = {CALC_OUTPUT_GATE_LIST(CHOICE) NULL};
-static const char *const norm_place_names[] = {CALC_NORM_PLACE_LIST(CHOICE) NULL};
-static const char *const residual_type_names[] = {CALC_RESIDUAL_TYPE_LIST(CHOICE) NULL};
-static const char *const norm_type_names[] = {CALC_NORM_TYPE_LIST(CHOICE) NULL};
-static const char *const position_type_names[] = {CALC_POSITION_TYPE_LIST(CHOICE) NULL};
-static const char *const rank_order_names[] = {CALC_RANK_ORDER_LIST(CHOICE) NULL};
-static const char *const context_par_type_names[] = {CALC_CONTEXT_PAR_TYPE_LIST(CHOICE) NULL};
-static const char *const wide_attention_names[] = {CALC_WIDE_ATTENTION_LIST(CHOICE) NULL};
-static const char *const context_par_balance_names[] = {CALC_CONTEXT_PAR_BALANCE_LIST(CHOICE) NULL};
-static const char *const dispatch_type_names[] = {CALC_DISPATCH_TYPE_LIST(CHOICE) NULL};
-static const char *const expert_par_overlap_names[] = {CALC_EXPERT_PAR_OVERLAP_LIST(CHOICE) NULL};
-static const char *const pipeline_balance_names[] = {CALC_PIPELINE_BALANCE_LIST(CHOICE) NULL};
-static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) NULL};
-static const char *const optimizer_shards_names[] = {CALC_OPTIMIZER_SHARDS_LIST(CHOICE) NULL};
-static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
-static const char *const optimizer_names[] = {CALC_OPTIMIZER_LIST(CHOICE) NULL};
-static const char *const trained_names[] = {CALC_TRAINED_LIST(CHOICE) NULL};
-static const char *const encoder_trained_names[] = {CALC_ENCODER_TRAINED_LIST(CHOICE) NULL};
-static const char *const frozen_datatype_names[] = {CALC_FROZEN_DATATYPE_LIST(CHOICE) NULL};
+#define NAMES(type, TYPE)                                                                          \
+    static const char *const type##_names[] = {CALC_##TYPE##_LIST(CHOICE) NULL};
+CALC_ENUM_LIST(NAMES)
+const char *const *const calc_datatype_names = datatype_names;
+const char *const *const calc_pipeline_schedule_names = pipeline_schedule_names;
+const char *const *const calc_part_type_names = part_type_names;
 static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) NULL};
-static const char *const lora_experts_names[] = {CALC_LORA_EXPERTS_LIST(CHOICE) NULL};
-static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
-static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
-static const char *const serving_program_names[] = {CALC_SERVING_PROGRAM_LIST(CHOICE) NULL};
-static const char *const memory_taken_names[] = {CALC_MEMORY_TAKEN_LIST(CHOICE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
 static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
@@ -63,9 +30,6 @@ static const char *const job_algorithm_names[] = {CALC_JOB_ALGORITHM_LIST(CHOICE
 static const char *const job_old_logprob_names[] = {CALC_JOB_OLD_LOGPROB_LIST(CHOICE) NULL};
 static const char *const job_offload_names[] = {CALC_JOB_OFFLOAD_LIST(CHOICE) NULL};
 static const char *const job_sync_method_names[] = {CALC_JOB_SYNC_METHOD_LIST(CHOICE) NULL};
-#define datatype_names calc_datatype_names
-#define part_type_names calc_part_type_names
-#define pipeline_schedule_names calc_pipeline_schedule_names
 
 const char *calc_verdict_text(calc_verdict verdict)
 {
@@ -90,7 +54,7 @@ const char *calc_verdict_text(calc_verdict verdict)
     .element = sizeof(calc_##arg), .table = &arg##_table,
 #define COLUMNS_MAP(S, name, arg)                                                                  \
     .offset = offsetof(S, name), .element = sizeof(calc_##arg), .table = &arg##_table,             \
-    .choices = calc_datatype_names,
+    .choices = datatype_names,
 #define COLUMNS_NOTE(S, name, arg) .offset = 0,
 #define COLUMNS_SYSTEM(S, name, arg) .offset = offsetof(S, name),
 #define COLUMNS_ENGINE(S, name, arg) .offset = offsetof(S, name),
@@ -110,75 +74,16 @@ const char *calc_verdict_text(calc_verdict verdict)
 #define TABLE(stem, label, S)                                                                      \
     static const calc_table stem##_table = {label, sizeof(S), COUNT(stem##_rows), stem##_rows};
 
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_engine, name, type, arg, __VA_ARGS__)
-static const calc_field engine_rows[] = {
-#include "calc/engine.fields.h"
-};
-#undef CALC_FIELD
-TABLE(engine, "engine", calc_engine)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_memory_tier, name, type, arg, __VA_ARGS__)
-static const calc_field memory_tier_rows[] = {
-#include "calc/memory_tier.fields.h"
-};
-#undef CALC_FIELD
-TABLE(memory_tier, "memory tier", calc_memory_tier)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_attention_rates, name, type, arg, __VA_ARGS__)
-static const calc_field attention_rates_rows[] = {
-#include "calc/attention_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(attention_rates, "attention rates", calc_attention_rates)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_grouped_rates, name, type, arg, __VA_ARGS__)
-static const calc_field grouped_rates_rows[] = {
-#include "calc/grouped_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(grouped_rates, "grouped rates", calc_grouped_rates)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_recurrence_rates, name, type, arg, __VA_ARGS__)
-static const calc_field recurrence_rates_rows[] = {
-#include "calc/recurrence_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(recurrence_rates, "recurrence rates", calc_recurrence_rates)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_launch, name, type, arg, __VA_ARGS__)
-static const calc_field launch_rows[] = {
-#include "calc/launch.fields.h"
-};
-#undef CALC_FIELD
-TABLE(launch, "launch", calc_launch)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_host, name, type, arg, __VA_ARGS__)
-static const calc_field host_rows[] = {
-#include "calc/host.fields.h"
-};
-#undef CALC_FIELD
-TABLE(host, "host", calc_host)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_overlap_shares, name, type, arg, __VA_ARGS__)
-static const calc_field overlap_shares_rows[] = {
-#include "calc/overlap_shares.fields.h"
-};
-#undef CALC_FIELD
-TABLE(overlap_shares, "overlap shares", calc_overlap_shares)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_op_rate, name, type, arg, __VA_ARGS__)
-static const calc_field op_rate_rows[] = {
-#include "calc/op_rate.fields.h"
-};
-#undef CALC_FIELD
-TABLE(op_rate, "op rate", calc_op_rate)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_op_rates, name, type, arg, __VA_ARGS__)
-static const calc_field op_rates_rows[] = {
-#include "calc/op_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(op_rates, "op rates", calc_op_rates)
+#define CALC_TABLE(stem, label) static const calc_field stem##_rows[] = {
+#define CALC_TABLE_ROW(stem, name, type, arg, ...) ROW(calc_##stem, name, type, arg, __VA_ARGS__)
+#define CALC_END(stem, label)                                                                      \
+    }                                                                                              \
+    ;                                                                                              \
+    TABLE(stem, label, calc_##stem)
+#include "calc/parts.fields.h"
+#undef CALC_TABLE
+#undef CALC_TABLE_ROW
+#undef CALC_END
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_matrix, name, type, arg, __VA_ARGS__)
 static const calc_field serving_matrix_rows[] = {
@@ -229,20 +134,6 @@ static const calc_field serving_rates_rows[] = {
 #undef CALC_FIELD
 TABLE(serving_rates, "serving rates", calc_serving_rates)
 
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_network_ops, name, type, arg, __VA_ARGS__)
-static const calc_field network_ops_rows[] = {
-#include "calc/network_ops.fields.h"
-};
-#undef CALC_FIELD
-TABLE(network_ops, "ops", calc_network_ops)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_network, name, type, arg, __VA_ARGS__)
-static const calc_field network_rows[] = {
-#include "calc/network.fields.h"
-};
-#undef CALC_FIELD
-TABLE(network, "network", calc_network)
-
 #define CALC_FIELD(name, type, arg, ...)
 #define CALC_PART_FIELD(name, type, arg, ...)                                                      \
     ROW(calc_part, name, type, arg, __VA_ARGS__, .flags = CALC_OPTIONAL)
@@ -261,20 +152,6 @@ const calc_table *calc_part_table(void)
 {
     return &part_table;
 }
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_checkpoint_formats, name, type, arg, __VA_ARGS__)
-static const calc_field checkpoint_formats_rows[] = {
-#include "calc/checkpoint_formats.fields.h"
-};
-#undef CALC_FIELD
-TABLE(checkpoint_formats, "checkpoint", calc_checkpoint_formats)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_encoder, name, type, arg, __VA_ARGS__)
-static const calc_field encoder_rows[] = {
-#include "calc/encoder.fields.h"
-};
-#undef CALC_FIELD
-TABLE(encoder, "encoder", calc_encoder)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
 #define CALC_PART_FIELD CALC_FIELD
@@ -736,4 +613,95 @@ char *calc_number_text(double value, double scale, char *buffer)
     }
     snprintf(buffer, SIZE, "%.17g", shown);
     return buffer;
+}
+
+enum { PATH_SIZE = 128 };
+
+static void each(const calc_table *table, const char *prefix, calc_field_visitor *visit,
+                 void *context)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char path[PATH_SIZE];
+        const char *inside = field->type == CALC_TYPE_LIST  ? "[N]."
+                             : field->type == CALC_TYPE_MAP ? ".DATATYPE."
+                                                            : ".";
+        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, field->table ? inside : "");
+        if (field->table) {
+            each(field->table, path, visit, context);
+        } else {
+            visit(context, table, path, field);
+        }
+    }
+}
+
+void calc_field_each(const calc_table *table, calc_field_visitor *visit, void *context)
+{
+    each(table, "", visit, context);
+}
+
+static bool same_curve(const calc_curve *a, const calc_curve *b)
+{
+    bool same = a->count == b->count;
+    for (int64_t i = 0; i < a->count && same; i++) {
+        same = a->threshold[i] == b->threshold[i] && a->efficiency[i] == b->efficiency[i];
+    }
+    return same;
+}
+
+/* Elements of a row with a count of its own. */
+static size_t elements_of(const calc_field *field, const char *object)
+{
+    return field->type == CALC_TYPE_LIST
+               ? (size_t) * (const int64_t *)(const void *)(object + field->count)
+           : field->type == CALC_TYPE_MAP ? CALC_DATATYPE_COUNT
+                                          : 1;
+}
+
+static bool same_row(const calc_field *field, const char *a, const char *b)
+{
+    const void *x = a + field->offset;
+    const void *y = b + field->offset;
+    const calc_network_op *p = x, *q = y;
+    bool same = true;
+    switch (field->type) {
+    case CALC_TYPE_NOTE:
+        return true;
+    case CALC_TYPE_REAL:
+        return *(const double *)x == *(const double *)y;
+    case CALC_TYPE_BOOL:
+        return *(const bool *)x == *(const bool *)y;
+    case CALC_TYPE_ENUM:
+        return *(const int *)x == *(const int *)y;
+    case CALC_TYPE_INT:
+    case CALC_TYPE_SET:
+        return *(const int64_t *)x == *(const int64_t *)y;
+    case CALC_TYPE_CURVE:
+        return same_curve(x, y);
+    case CALC_TYPE_OP:
+        return p->scalar == q->scalar && p->offset == q->offset;
+    case CALC_TYPE_SYSTEM:
+    case CALC_TYPE_ENGINE: /* their names */
+        return strcmp(x, y) == 0;
+    case CALC_TYPE_OBJECT:
+        return calc_same(field->table, x, y);
+    case CALC_TYPE_LIST:
+    case CALC_TYPE_MAP:
+        same = elements_of(field, a) == elements_of(field, b);
+        for (size_t i = 0; i < elements_of(field, a) && same; i++) {
+            same = calc_same(field->table, (const char *)x + i * field->element,
+                             (const char *)y + i * field->element);
+        }
+    }
+    return same;
+}
+
+bool calc_same(const calc_table *table, const void *a, const void *b)
+{
+    bool same = table != calc_table_of(CALC_KIND_APP) ||
+                calc_stack_same(&((const calc_app *)a)->stack, &((const calc_app *)b)->stack);
+    for (size_t i = 0; i < table->count && same; i++) {
+        same = same_row(&table->rows[i], a, b);
+    }
+    return same;
 }

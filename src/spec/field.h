@@ -5,12 +5,12 @@
 #include "calc.h"
 
 /** Texts of the datatypes, in enum order, NULL at the end. */
-extern const char *const calc_datatype_names[];
+extern const char *const *const calc_datatype_names;
 /** Texts of the pipeline schedules, likewise. */
-extern const char *const calc_pipeline_schedule_names[];
+extern const char *const *const calc_pipeline_schedule_names;
 
 /** Texts of the types of parts, likewise. */
-extern const char *const calc_part_type_names[];
+extern const char *const *const calc_part_type_names;
 
 /** The rows of calc_part: its type, and the fields of a model that its parts may change. */
 const calc_table *calc_part_table(void);
@@ -71,5 +71,22 @@ void calc_path_pointer(const char *path, char *pointer, size_t size);
  *  @param buffer  filled, at least 32 bytes
  *  @return buffer */
 char *calc_number_text(double value, double scale, char *buffer);
+
+/* Every field of a table, however deep, with its path. */
+
+/** @param table  whose row the field is
+ *  @param path   as --set takes it from the root of the struct; "networks[N].size" for the elements
+ *                of a list, "matrix.DATATYPE.tflops" for those of a map. Valid during the call */
+typedef void calc_field_visitor(void *context, const calc_table *table, const char *path,
+                                const calc_field *field);
+
+/** Visit the fields that have no table of their own, in the order of the rows. */
+void calc_field_each(const calc_table *table, calc_field_visitor *visit, void *context);
+
+/* Whether two documents have the same content, whatever their file names. */
+
+/** Whether two objects have the same values in all rows of a table. Notes and unused elements of
+ *  curves and lists do not count. */
+bool calc_same(const calc_table *table, const void *a, const void *b);
 
 #endif

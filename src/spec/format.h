@@ -31,4 +31,13 @@ bool calc_format_is_widened(const calc_strategy *strategy);
 /** The engine's datatype of a format, `otherwise` for auto. */
 calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise);
 
+/* Number formats that a layout that serves has from the model's
+ * published weights (app.checkpoint). */
+
+/** Give a layout that serves the formats that it does not say itself: of the cache, and, unless it
+ *  has other weights, those of the weights with the matrices of attention that stay wide. They are
+ *  multiplied in the checkpoint's format, with its scales, where every machine has it, and in the
+ *  layout's datatype elsewhere. A layout that trains, or serves nothing, is left as it is. */
+void calc_checkpoint_formats_take(const calc_app *app, const calc_system *system, calc_exec *exec);
+
 #endif

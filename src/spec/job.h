@@ -40,7 +40,7 @@
     X(GRADIENTS, "gradients")                                                                      \
     X(WEIGHTS, "weights")
 
-/** How weights are sent; rl/sync.c has what each takes. */
+/** How weights are sent; rl/step.c has what each takes. */
 #define CALC_JOB_SYNC_METHOD_LIST(X)                                                               \
     X(AUTO, "auto")                                                                                \
     X(IPC_BUCKETS, "ipc_buckets")                                                                  \

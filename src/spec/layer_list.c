@@ -1,6 +1,13 @@
 #include "spec/layer_list.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "spec/field.h"
 #include "spec/rules.h"
+#include "spec/stage_list.h"
 
 const calc_layer_strategy calc_layer_as_exec = {.tensor_par = CALC_LAYER_AS_EXEC,
                                                 .context_par = CALC_LAYER_AS_EXEC,
@@ -131,4 +138,217 @@ bool calc_layer_list_same(const calc_exec *a, const calc_exec *b)
            s->seq_par_ag_redo == t->seq_par_ag_redo &&
            s->tensor_par_overlap == t->tensor_par_overlap &&
            s->data_par_overlap == t->data_par_overlap;
+}
+
+typedef struct rules {
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    calc_errors *errors;
+} rules;
+
+#define BROKEN(r, hint, ...)                                                                       \
+    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/layers", hint, __VA_ARGS__)
+
+static void check_blocks(rules *r)
+{
+    int64_t sum = calc_layer_list_blocks(&r->exec->layers);
+    int64_t all = r->app->num_blocks;
+    if (sum != all) {
+        char hint[64];
+        snprintf(hint, sizeof hint, "%lld %s", (long long)llabs(sum - all),
+                 sum > all ? "too many" : "are missing");
+        BROKEN(r, hint, "%lld blocks are listed, the model has %lld", (long long)sum,
+               (long long)all);
+    }
+}
+
+static bool is_recomputing(const calc_stage_list *list)
+{
+    bool some = false;
+    for (int32_t i = 0; i < list->count; i++) {
+        const calc_stage_run *run = &list->run[i];
+        some = some || run->recompute != CALC_STAGE_AS_EXEC ||
+               run->recompute_blocks != CALC_STAGE_AS_EXEC || run->modules != 0;
+    }
+    return some;
+}
+
+static void check_beside(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_strategy *s = &e->strategy;
+    bool both_ways = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
+                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        BROKEN(r, "leave the list out", "layers are listed for training, not for serving");
+    }
+    if (both_ways) {
+        BROKEN(r, "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
+               "with pipeline_schedule \"%s\" a stage has both ends of the model: its layers are "
+               "not listed",
+               calc_pipeline_schedule_names[e->pipeline_schedule]);
+    }
+    if (s->weight_offload || s->activations_offload || s->optimizer_offload || s->offload_modules) {
+        BROKEN(r,
+               "leave weight_offload, activations_offload, optimizer_offload and offload_modules "
+               "out",
+               "layers that are listed keep nothing in tier 2");
+    }
+    if (e->training && s->trained != CALC_TRAINED_ALL) {
+        BROKEN(r, "leave the list out, or use trained \"all\"",
+               "frozen weights of layers that are listed are not modelled");
+    }
+    if (e->recompute_blocks > 0) {
+        BROKEN(r, "leave recompute_blocks out", "which layers recompute is what their list says");
+    }
+    if (is_recomputing(&e->stages)) {
+        BROKEN(r, "leave it out of the list of stages",
+               "which layers recompute is what their list says, not that of stages");
+    }
+    if (e->pipeline_par * e->pipeline_interleaving > CALC_MAX_PLACES) {
+        BROKEN(r, "leave the list out, or lower pipeline_par or pipeline_interleaving",
+               "layers are listed on at most %d stages and chunks, not %lld", CALC_MAX_PLACES,
+               (long long)(e->pipeline_par * e->pipeline_interleaving));
+    }
+    if (e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE) {
+        BROKEN(r, "use \"blocks\" or \"ends\", or list the stages, too",
+               "with pipeline_balance \"free\" stages have parts of layers");
+    }
+}
+
+/* Which layers have a strategy, for people: "layers 20 to 31".
+ * @param run  -1: the ends */
+static void name_of(const rules *r, int32_t run, char name[64])
+{
+    int64_t first = 0;
+    for (int32_t i = 0; i < run; i++) {
+        first += r->exec->layers.run[i].blocks;
+    }
+    int64_t last = run < 0 ? 0 : first + r->exec->layers.run[run].blocks - 1;
+    if (run < 0) {
+        snprintf(name, 64, "ends");
+    } else if (first == last) {
+        snprintf(name, 64, "layer %lld", (long long)first);
+    } else {
+        snprintf(name, 64, "layers %lld to %lld", (long long)first, (long long)last);
+    }
+}
+
+/* Whether ranks and sequences divide evenly and the members of a strategy fit together; checked
+ * also for layers that come to the same as others. */
+static bool divides(rules *r, const calc_layer_strategy *layer, const char *name)
+{
+    calc_exec e = calc_layer_list_exec(r->exec, layer);
+    int64_t ranks = calc_layer_list_ranks(r->exec);
+    int64_t sequences = calc_layer_list_sequences(r->exec);
+    int64_t context = e.strategy.context_par > 1 ? e.strategy.context_par : 1;
+    int64_t split = e.strategy.tensor_par * context;
+    char divisors[160];
+    char hint[224];
+    if (ranks % split != 0) {
+        snprintf(hint, sizeof hint, "use a product that is %s",
+                 calc_divisors_text(ranks, divisors, sizeof divisors));
+        BROKEN(r, hint,
+               "%s: tensor_par * context_par = %lld does not divide the %lld ranks of a stage",
+               name, (long long)split, (long long)ranks);
+        return false;
+    }
+    if (sequences % e.strategy.data_par != 0) {
+        int64_t least = e.strategy.data_par / calc_gcd(e.strategy.data_par, sequences);
+        snprintf(hint, sizeof hint, "use microbatch_size %lld, or a larger tensor_par here",
+                 (long long)(r->exec->microbatch_size * least));
+        BROKEN(r, hint, "%s: data_par = %lld does not divide the %lld sequences of a micro-batch",
+               name, (long long)e.strategy.data_par, (long long)sequences);
+        return false;
+    }
+    if (r->exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP && r->exec->pipeline_par > 1 &&
+        e.strategy.data_par != r->exec->strategy.data_par) {
+        BROKEN(r, "use rank_order \"tp-cp-ep-dp-pp\"",
+               "%s: with rank_order \"tp-cp-ep-pp-dp\" their split would decide which ranks a "
+               "stage has",
+               name);
+        return false;
+    }
+    if (layer->modules != 0 && layer->recompute == CALC_LAYER_AS_EXEC) {
+        BROKEN(r, "give their activation_recompute, too: \"modules\"",
+               "%s: recompute_modules are of their own", name);
+        return false;
+    }
+    if (layer->zero_stage > 0 && e.strategy.data_par * context == 1) {
+        BROKEN(r, "use 0, or a smaller tensor_par", "%s: nothing to shard over with data_par = 1",
+               name);
+        return false;
+    }
+    return true;
+}
+
+/* The rules of a layout whose layers all have one strategy. With stages on several systems the
+ * first system is checked here, and each of them by the rules of stages. */
+static bool check_strategy(rules *r, const calc_layer_strategy *layer, const char *name)
+{
+    calc_errors found = {0};
+    calc_exec e = calc_layer_list_exec(r->exec, layer);
+    if (calc_check(r->app, r->system, &e, &found) != CALC_OK) {
+        const calc_error *f = &found.item[0];
+        BROKEN(r, f->hint, "%s: %s: %.200s", name, *f->pointer ? f->pointer + 1 : "", f->text);
+        return false;
+    }
+    return true;
+}
+
+/* Number of chips in the list of stages; 1 without a list. */
+static int chips_of(const calc_exec *exec)
+{
+    bool seen[CALC_MAX_CHIPS + 1] = {false};
+    int count = 0;
+    for (int32_t i = 0; i < exec->stages.count; i++) {
+        count += !seen[exec->stages.run[i].chip];
+        seen[exec->stages.run[i].chip] = true;
+    }
+    return count > 1 ? count : 1;
+}
+
+static void check_strategies(rules *r)
+{
+    const calc_layer_list *list = &r->exec->layers;
+    calc_exec seen[CALC_MAX_LAYER_RECIPES];
+    int chips = chips_of(r->exec);
+    int count = 0;
+    for (int32_t i = 0; i < list->count + 2; i++) {
+        bool is_end = i >= list->count;
+        const calc_layer_strategy end = calc_layer_list_end(r->app, list, i > list->count);
+        const calc_layer_strategy *layer = is_end ? &end : &list->run[i].strategy;
+        calc_exec e = calc_layer_list_exec(r->exec, layer);
+        int k = 0;
+        char name[64];
+        while (k < count && !calc_layer_list_same(&seen[k], &e)) {
+            k++;
+        }
+        if (k == count && (count + 1) * chips > CALC_MAX_LAYER_RECIPES) {
+            BROKEN(r, "let layers agree", "more than %d strategies%s",
+                   CALC_MAX_LAYER_RECIPES / chips, chips > 1 ? " on several systems" : "");
+            return;
+        }
+        name_of(r, is_end ? -1 : i, name);
+        if (!divides(r, layer, name) || (k == count && !check_strategy(r, layer, name))) {
+            return;
+        }
+        if (k == count) {
+            seen[count++] = e;
+        }
+    }
+}
+
+void calc_rules_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                       calc_errors *errors)
+{
+    rules r = {.app = app, .system = system, .exec = exec, .errors = errors};
+    int before = errors->count;
+    check_beside(&r);
+    check_blocks(&r);
+    if (errors->count == before) {
+        check_strategies(&r);
+    }
 }

@@ -38,4 +38,15 @@ calc_layer_strategy calc_layer_list_end(const calc_app *app, const calc_layer_li
 /** Whether the layers of two such executions are the same in all members of a strategy. */
 bool calc_layer_list_same(const calc_exec *a, const calc_exec *b);
 
+/* Rules of lists of layers (calc_exec.layers). */
+
+/** Recipes that a layout may have: pairs of a system and how its layers are split, sharded and
+ *  recomputed; those of the ends among them. */
+enum { CALC_MAX_LAYER_RECIPES = 24 };
+
+/** Check the list, if there is one, and every strategy in it; violations are added to `errors`. The
+ *  execution itself is checked only for members that its layers do not set themselves. */
+void calc_rules_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                       calc_errors *errors);
+
 #endif

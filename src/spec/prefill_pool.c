@@ -1,6 +1,6 @@
 #include "spec/prefill_pool.h"
 
-#include "spec/same.h"
+#include "spec/field.h"
 
 static int64_t or_that(int64_t own, int64_t otherwise)
 {

@@ -19,14 +19,12 @@ int64_t calc_gcd(int64_t a, int64_t b);
  *  "...". @return buffer */
 char *calc_divisors_text(int64_t n, char *buffer, size_t size);
 
-/** Add an error if `value`, the field of the execution at `pointer`, does not divide `n`, which
- *  `what` names; the hint lists the divisors of `common`. */
-void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
-                            const char *what, int64_t n, int64_t common);
-
 /** Add an error if the system of a prefill pool is not given, or lacks networks or engines that the
  *  execution needs. Nothing if it is the system of the run. */
 void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_errors *errors);
+
+/* Rules of context and expert parallelism, of pipeline schedules and of
+ * sharding. */
 
 #endif

@@ -101,15 +101,6 @@ static void check_layout(const calc_exec *e, calc_errors *errors)
     }
 }
 
-static void check_offload(const calc_exec *e, calc_errors *errors)
-{
-    if (e->strategy.weight_offload || e->strategy.activations_offload) {
-        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC,
-                        e->strategy.weight_offload ? "/weight_offload" : "/activations_offload",
-                        "use false", "serving from the second memory tier is not modelled yet");
-    }
-}
-
 static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *errors)
 {
     const calc_inference *i = &e->inference;
@@ -172,7 +163,11 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
     check_lengths(app, exec, errors);
     check_queue(exec, errors);
     check_layout(exec, errors);
-    check_offload(exec, errors);
+    if (exec->strategy.weight_offload || exec->strategy.activations_offload) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC,
+                        exec->strategy.weight_offload ? "/weight_offload" : "/activations_offload",
+                        "use false", "serving from the second memory tier is not modelled yet");
+    }
     check_pool(app, exec, errors);
 }
 

@@ -1,7 +1,11 @@
 #include "spec/stage_list.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "spec/field.h"
 #include "spec/rules.h"
 
 int64_t calc_stage_list_places(const calc_stage_list *list)
@@ -25,7 +29,8 @@ int64_t calc_stage_list_expand(const calc_stage_list *list, calc_stage_run *out)
     return count;
 }
 
-bool calc_stage_list_alike(const calc_stage_run *a, const calc_stage_run *b)
+/* Whether two runs have the same blocks and recomputation, wherever they are and however long. */
+static bool calc_stage_list_alike(const calc_stage_run *a, const calc_stage_run *b)
 {
     return a->blocks == b->blocks && a->recompute_blocks == b->recompute_blocks &&
            a->recompute == b->recompute && a->chip == b->chip && a->modules == b->modules;
@@ -129,4 +134,227 @@ const calc_system *calc_stage_list_system(const calc_system *system, const calc_
                                           const calc_stage_run *run)
 {
     return run->chip == 0 ? system : exec->stages.system[run->chip - 1];
+}
+
+enum { RECIPES = 8 /* pairs of a system and a recomputation: CALC_MAX_RECIPES of the model */ };
+
+typedef struct rules {
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    calc_errors *errors;
+    calc_stage_run place[CALC_MAX_PLACES];
+    int64_t places;
+} rules;
+
+#define BROKEN(r, hint, ...)                                                                       \
+    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/stages", hint, __VA_ARGS__)
+
+/* Whether there is an entry per stage, or per stage and chunk. */
+static bool check_places(rules *r)
+{
+    const calc_exec *e = r->exec;
+    int64_t all = e->pipeline_par * e->pipeline_interleaving;
+    bool room = all <= CALC_MAX_PLACES;
+    if (!room) {
+        BROKEN(r, "leave the list out, or lower pipeline_par or pipeline_interleaving",
+               "stages are listed for at most %d stages and chunks, not %lld", CALC_MAX_PLACES,
+               (long long)all);
+    } else if (r->places != e->pipeline_par && r->places != all) {
+        char hint[96] = "";
+        if (all > e->pipeline_par) {
+            snprintf(hint, sizeof hint, "or %lld: a chunk each, along the model", (long long)all);
+        }
+        BROKEN(r, hint, "%lld stages are listed, but pipeline_par = %lld", (long long)r->places,
+               (long long)e->pipeline_par);
+        room = false;
+    }
+    return room;
+}
+
+static void check_beside(rules *r)
+{
+    const calc_exec *e = r->exec;
+    bool listed = r->place[0].blocks != CALC_STAGE_AS_EXEC;
+    bool both_ways = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
+                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        BROKEN(r, "leave the list out", "stages are listed for training, not for serving");
+    }
+    if (both_ways) {
+        BROKEN(r, "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
+               "with pipeline_schedule \"%s\" a stage has both ends of the model: its stages are "
+               "not listed",
+               calc_pipeline_schedule_names[e->pipeline_schedule]);
+    }
+    if (listed && (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS ||
+                   e->first_stage_blocks > 0 || e->last_stage_blocks > 0)) {
+        BROKEN(r, "leave pipeline_balance, first_stage_blocks and last_stage_blocks out",
+               "the blocks of every stage are listed already");
+    }
+}
+
+static void check_blocks(rules *r)
+{
+    const calc_exec *e = r->exec;
+    int64_t sum = 0;
+    int64_t given = 0;
+    int64_t chunks = r->places == e->pipeline_par ? e->pipeline_interleaving : 1;
+    for (int64_t i = 0; i < r->places; i++) {
+        int blocks = r->place[i].blocks;
+        bool end = (i == 0 || i == r->places - 1) && r->app->vocab_size > 0;
+        if (blocks == 0 && !end) {
+            BROKEN(r, "only the first and the last may, with the embedding or the head alone",
+                   "stage %lld of the list has no blocks", (long long)i);
+            return;
+        }
+        given += blocks != CALC_STAGE_AS_EXEC;
+        sum += blocks != CALC_STAGE_AS_EXEC ? blocks : 0;
+        if (blocks > 0 && blocks % chunks != 0) {
+            BROKEN(r, "give a multiple, or list every chunk along the model",
+                   "the %d blocks of stage %lld do not split over its %lld chunks", blocks,
+                   (long long)i, (long long)chunks);
+            return;
+        }
+    }
+    if (given > 0 && given < r->places) {
+        BROKEN(r, "give all, or none for an even split", "blocks of %lld stages of %lld are given",
+               (long long)given, (long long)r->places);
+    } else if (given > 0 && sum != r->app->num_blocks) {
+        char hint[64];
+        snprintf(hint, sizeof hint, "%lld blocks %s", (long long)llabs(sum - r->app->num_blocks),
+                 sum > r->app->num_blocks ? "too many" : "are missing");
+        BROKEN(r, hint, "the blocks of the stages are %lld together, the model has %lld",
+               (long long)sum, (long long)r->app->num_blocks);
+    } else if (given == 0 && r->app->num_blocks % (r->places * chunks) != 0) {
+        char of[32] = "";
+        if (chunks > 1) {
+            snprintf(of, sizeof of, " of %lld chunks", (long long)chunks);
+        }
+        BROKEN(r, "give their blocks", "%lld blocks do not split evenly over %lld stages%s",
+               (long long)r->app->num_blocks, (long long)r->places, of);
+    }
+}
+
+static void check_recompute(rules *r)
+{
+    for (int64_t i = 0; i < r->places; i++) {
+        const calc_stage_run *p = &r->place[i];
+        int kind = p->recompute != CALC_STAGE_AS_EXEC ? p->recompute
+                                                      : (int)r->exec->strategy.activation_recompute;
+        if (p->recompute_blocks > 0 && kind == CALC_ACTIVATION_RECOMPUTE_NONE) {
+            BROKEN(r, "give activation_recompute, of the stages or of all",
+                   "stage %lld has recompute_blocks %d, but its activation_recompute is none",
+                   (long long)i, p->recompute_blocks);
+            return;
+        }
+        if (p->modules != 0 && p->recompute == CALC_STAGE_AS_EXEC) {
+            BROKEN(r, "give its activation_recompute, too: \"modules\"",
+                   "stage %lld has recompute_modules of its own", (long long)i);
+            return;
+        }
+    }
+}
+
+/* A rank is on one processor and recomputes one way. */
+static void check_chunks(rules *r)
+{
+    const calc_stage_run *first[CALC_MAX_PLACES] = {NULL}; /* that recomputes, by stage */
+    for (int64_t i = 0; i < r->places; i++) {
+        int64_t stage = i % r->exec->pipeline_par;
+        const calc_stage_run *p = &r->place[i];
+        if (p->chip != r->place[stage].chip) {
+            BROKEN(r, "chunks of a stage are on the same processors",
+                   "chunks of stage %lld are on different systems", (long long)stage);
+            return;
+        }
+        calc_exec mine = calc_stage_list_exec(r->exec, p);
+        if (mine.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
+            continue;
+        }
+        first[stage] = first[stage] ? first[stage] : p;
+        calc_exec other = calc_stage_list_exec(r->exec, first[stage]);
+        if (mine.strategy.activation_recompute != other.strategy.activation_recompute ||
+            mine.strategy.recompute_modules != other.strategy.recompute_modules) {
+            BROKEN(r, "let them differ in recompute_blocks only",
+                   "chunks of stage %lld recompute in different ways", (long long)stage);
+            return;
+        }
+    }
+}
+
+/* The rules of a layout whose stages are all like one run. */
+static void check_run(rules *r, const calc_stage_run *run, const calc_exec *exec)
+{
+    const calc_system *system = calc_stage_list_system(r->system, r->exec, run);
+    const char *name = run->chip > 0 ? r->exec->stages.name[run->chip - 1] : "";
+    calc_errors found = {0};
+    if (!system) {
+        calc_errors_add(r->errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/stages",
+                        "put it into calc_exec.stages.system", "system \"%.31s\" was not given",
+                        name);
+    } else if (calc_check(r->app, system, exec, &found) != CALC_OK) {
+        const calc_error *e = &found.item[0];
+        BROKEN(r, e->hint, "stages%s%s: %s: %.200s", *name ? " on " : "", name,
+               *e->pointer ? e->pointer + 1 : "", e->text);
+    }
+}
+
+static void check_recipes(rules *r)
+{
+    calc_exec seen[RECIPES];
+    int chip[RECIPES];
+    int count = 0;
+    for (int32_t i = 0; i < r->exec->stages.count; i++) {
+        const calc_stage_run *run = &r->exec->stages.run[i];
+        calc_exec mine = calc_stage_list_exec(r->exec, run);
+        int k = 0;
+        while (k < count &&
+               (chip[k] != run->chip ||
+                seen[k].strategy.activation_recompute != mine.strategy.activation_recompute ||
+                seen[k].strategy.recompute_modules != mine.strategy.recompute_modules)) {
+            k++;
+        }
+        if (k == RECIPES) {
+            BROKEN(r, "let stages agree in activation_recompute and recompute_modules",
+                   "more than %d pairs of a system and what is recomputed", RECIPES);
+            return;
+        }
+        if (k == count) {
+            chip[count] = run->chip;
+            seen[count++] = mine;
+            check_run(r, run, &mine);
+        }
+    }
+}
+
+void calc_rules_stages(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                       calc_errors *errors)
+{
+    rules r = {.app = app, .system = system, .exec = exec, .errors = errors};
+    if (exec->stages.count == 0) {
+        return;
+    }
+    int only = calc_stage_list_only(&exec->stages);
+    const calc_system *own = only > 0 ? exec->stages.system[only - 1] : NULL;
+    if (own && !calc_same(calc_table_of(CALC_KIND_SYSTEM), own, system)) {
+        char hint[96];
+        snprintf(hint, sizeof hint, "give %s as SYS, or --set stages=null",
+                 exec->stages.name[only - 1]);
+        BROKEN(&r, hint, "this is a layout for %s, and the system of the run is another one",
+               exec->stages.name[only - 1]);
+        return;
+    }
+    r.places = calc_stage_list_expand(&exec->stages, r.place);
+    int before = errors->count;
+    if (check_places(&r)) {
+        check_beside(&r);
+        check_blocks(&r);
+        check_recompute(&r);
+    }
+    if (errors->count == before) {
+        check_chunks(&r);
+        check_recipes(&r);
+    }
 }

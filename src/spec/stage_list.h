@@ -21,9 +21,6 @@ bool calc_stage_list_pack(const calc_stage_run *run, int64_t count, calc_stage_l
  *  @return -1 if there is no room for it, or the name is too long */
 int calc_stage_list_chip(calc_stage_list *list, const char *name);
 
-/** Whether two runs have the same blocks and recomputation, wherever they are and however long. */
-bool calc_stage_list_alike(const calc_stage_run *a, const calc_stage_run *b);
-
 /** The execution that results if all stages are like a run: with its recomputation, and no list.
  *  Full recomputation repeats all-gathers in any case (seq_par_ag_redo). */
 calc_exec calc_stage_list_exec(const calc_exec *exec, const calc_stage_run *run);
@@ -43,5 +40,12 @@ int calc_stage_list_only(const calc_stage_list *list);
 /** The system of a run. */
 const calc_system *calc_stage_list_system(const calc_system *system, const calc_exec *exec,
                                           const calc_stage_run *run);
+
+/* Rules of stages that are listed (calc_exec.stages). */
+
+/** Check a list, including the rules of every system and recomputation in it; violations are added
+ *  to `errors`. The rest of the execution must have passed the other rules. */
+void calc_rules_stages(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                       calc_errors *errors);
 
 #endif

@@ -316,16 +316,6 @@ static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
     return count;
 }
 
-/* Whether a quadruple passes the filters that depend on nothing else. */
-static bool keeps(const calc_taylor_space *s, const calc_taylor_layout *l)
-{
-    return l->context <= s->most_context && l->tensor <= s->most_tensor &&
-           (!s->divides || s->batch % l->data == 0) && l->pipeline >= s->fewest_stages &&
-           l->pipeline <= s->most_stages &&
-           (s->tensor_indivisible == 0 || l->tensor % s->tensor_indivisible != 0) &&
-           (s->heads == 0 || s->heads % l->tensor == 0);
-}
-
 static bool fills(const calc_taylor_space *s, const calc_taylor_layout *l, int64_t microbatch)
 {
     return !s->fills ||
@@ -338,7 +328,12 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
     int64_t ranks = l->data * l->tensor;
     int64_t chunks = (s->layers + s->prediction + l->pipeline - 1) / l->pipeline; /* from 0 on */
     int64_t switches = s->world < s->sequence_from ? 2 : 1;
-    bool keep = keeps(s, l);
+    /* Whether a quadruple passes the filters that depend on nothing else. */
+    bool keep = l->context <= s->most_context && l->tensor <= s->most_tensor &&
+                (!s->divides || s->batch % l->data == 0) && l->pipeline >= s->fewest_stages &&
+                l->pipeline <= s->most_stages &&
+                (s->tensor_indivisible == 0 || l->tensor % s->tensor_indivisible != 0) &&
+                (s->heads == 0 || s->heads % l->tensor == 0);
     for (int i = 0; i < d->count; i++) {
         int64_t expert = d->item[i];
         if (ranks % expert != 0 || (s->experts > 0 && expert > s->experts)) {

@@ -6,7 +6,7 @@
 #include "formats/yaml_edit.h"
 #include "io/csv_table.h"
 #include "taylor/config.h"
-#include "taylor/pipeline.h"
+#include "taylor/memory.h"
 
 enum { CALC_TAYLOR_EDITS = 32, CALC_TAYLOR_EDIT_TEXT = 32768 };
 

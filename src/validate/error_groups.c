@@ -6,8 +6,141 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "validate/result_labels.h"
-#include "validate/sets.h"
+#include "io/csv_table.h"
+
+enum { SOURCES = 6 };
+
+/* A set: members that are NULL do not matter. */
+typedef struct set {
+    const char *name;
+    const char *source[SOURCES];
+    const char *family, *confidence;
+} set;
+
+static const set sets[] = {
+    {"Calculon table 5 (A100)", {"calculon_tab5"}, NULL, NULL},
+    {"SimuMax B200", {"simumax_b200"}, NULL, NULL},
+    {"vTrain, several nodes (A100)", {"vtrain_multi"}, NULL, NULL},
+    {"vTrain, one node (A100)", {"vtrain_single"}, NULL, NULL},
+    {"H100 dense: DGX Cloud, MLPerf, NeMo", {"dgxc_dense", "mlperf", "nemo_2407"}, "H100", NULL},
+    {"- DGX Cloud H100 dense", {"dgxc_dense"}, "H100", NULL},
+    {"- MLPerf H100", {"mlperf"}, "H100", NULL},
+    {"- NeMo 24.07", {"nemo_2407"}, NULL, NULL},
+    {"DGX Cloud Grok-1 H100", {"dgxc_grok"}, "H100", NULL},
+    {"Megatron-Bridge dense", {"mbridge_dense"}, NULL, NULL},
+    {"Megatron-Bridge MoE, Blackwell", {"mbridge_moe"}, "Blackwell", NULL},
+    {"Megatron-Bridge MoE, H100", {"mbridge_moe"}, "H100", NULL},
+    {"- Megatron-Bridge MoE, high confidence", {"mbridge_moe"}, NULL, "high"},
+    {"DGX Cloud, MLPerf on Blackwell", {"dgxc_dense", "dgxc_grok", "mlperf"}, "Blackwell", NULL},
+    {"llm-foundry FSDP, A100", {"foundry_a100_40", "foundry_a100_80"}, NULL, NULL},
+    {"llm-foundry FSDP, H100", {"foundry_h100"}, NULL, NULL},
+    {"torchtitan H100 500 W", {"torchtitan"}, NULL, NULL},
+    {"SC21 tables, Megatron 2020",
+     {"mlm_sc21_tab1", "mlm_sc21_tab2", "mlm_readme2020"},
+     NULL,
+     NULL},
+    {"Megatron-LM 2024 H100", {"mlm_readme_h100"}, NULL, NULL},
+    {"MT-NLG 530B", {"mtnlg"}, NULL, NULL},
+    {"AutoModel MoE H100", {"automodel"}, NULL, NULL},
+    {"Llama 3 paper, Nemotron-4", {"llama3_paper", "nemotron4"}, NULL, NULL},
+    {"Megatron-LM tests", {"mcore_ci"}, NULL, NULL},
+    {"Megatron-LM tests, small", {"mcore_small"}, NULL, NULL},
+    {"Ascend 910B", {NULL}, "910B", NULL},
+    {"BigScience A100", {"bigscience_a100"}, NULL, NULL},
+    {"BigScience V100", {"bigscience_v100"}, NULL, NULL},
+    {"InternEvo A100", {"internevo"}, NULL, NULL},
+    {"nanotron H100, tp 1", {"nanotron_tp1"}, NULL, NULL},
+    {"nanotron H100, tp 2 to 32", {"nanotron"}, NULL, NULL},
+    {"MaxText", {"maxtext"}, NULL, NULL},
+    {"Paxml H100", {"paxml"}, NULL, NULL},
+    {"torchao", {"torchao"}, NULL, NULL},
+    {"Aleph Alpha A100", {"aleph"}, NULL, NULL},
+    {"PaddleNLP A100", {"paddlenlp"}, NULL, NULL},
+    {"NeMo launcher A100", {"nemo_launcher"}, NULL, NULL},
+    {"other sources", {"other", "seqsel_abs", "simumax", "foundry", "nemo", "primus"}, NULL, NULL},
+    {"all high confidence", {NULL}, NULL, "high"},
+    {"all but vTrain on one node", {"!vtrain_single"}, NULL, NULL}};
+
+const char *calc_sets_name(size_t index)
+{
+    return index < sizeof sets / sizeof *sets ? sets[index].name : NULL;
+}
+
+bool calc_sets_is_published(const calc_result *result)
+{
+    return *result->prediction->map.row->publisher != '\0';
+}
+
+static bool is(const char *wanted, const char *found)
+{
+    return !wanted || strcmp(wanted, found) == 0;
+}
+
+bool calc_sets_has(size_t index, const calc_result *result)
+{
+    const set *s = &sets[index];
+    if (result->serving || !calc_sets_is_published(result)) {
+        return false;
+    }
+    const calc_runs_row *row = result->prediction->map.row;
+    bool source = !s->source[0];
+    for (int i = 0; i < SOURCES && s->source[i] && !source; i++) {
+        source = s->source[i][0] == '!' ? !is(s->source[i] + 1, row->source)
+                                        : is(s->source[i], row->source);
+    }
+    return source && is(s->family, row->family) && is(s->confidence, row->confidence);
+}
+
+const char *calc_result_id(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->id : r->prediction->map.row->id;
+}
+
+const char *calc_result_source(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->source : r->prediction->map.row->source;
+}
+
+const char *calc_result_machine(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->sys : r->prediction->map.row->sys;
+}
+
+const char *calc_result_model(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->app : r->prediction->map.row->model;
+}
+
+const char *calc_result_confidence(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->confidence : r->prediction->map.row->confidence;
+}
+
+const char *calc_result_kind(const calc_result *r)
+{
+    return r->serving                               ? calc_serving_kind_word(r->serving->map.kind)
+           : r->prediction->map.reason              ? "unknown"
+           : r->prediction->map.app.num_experts > 0 ? "MoE"
+                                                    : "dense";
+}
+
+const char *calc_result_engine(const calc_result *r)
+{
+    return r->serving && !r->serving->map.reason ? r->serving->map.exec.inference.engine.name
+                                                 : NULL;
+}
+
+const char *calc_result_regime(const calc_result *r)
+{
+    return r->serving && !r->serving->map.reason ? calc_serving_regime_word(r->serving->map.regime)
+                                                 : NULL;
+}
+
+const char *calc_result_period(const calc_result *r)
+{
+    int year = r->serving ? r->serving->map.year : 0;
+    return year >= 2025 ? "2025 and later" : year > 0 ? "before 2025" : NULL;
+}
 
 /* ---- Ranking --------------------------------------------------------------------------------- */
 
@@ -21,14 +154,9 @@ typedef struct identity {
     const char *name[NAMES];
 } identity;
 
-static const calc_exec *exec_of(const calc_result *r)
-{
-    return r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
-}
-
 static identity identity_of(const calc_result *r)
 {
-    const calc_exec *e = exec_of(r);
+    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
     identity is = {.layout = {r->predicted, (double)e->strategy.tensor_par, (double)e->pipeline_par,
                               (double)e->strategy.data_par, (double)e->strategy.context_par,
                               (double)e->strategy.expert_par, (double)e->inference.prefill_procs,
@@ -411,15 +539,15 @@ static bool add_own_sets(maker *m, calc_quantity quantity)
     for (size_t d = 0; fine && d < sizeof names / sizeof *names; d++) {
         const selection s = {"set", names[d], quantity, true};
         size_t before = last;
-        size_t sets = m->out->count;
+        size_t known = m->out->count;
         fine = add_dimension(m, &s);
-        for (size_t i = sets; i < m->out->count; i++) {
+        for (size_t i = known; i < m->out->count; i++) {
             size_t members = m->out->item[i].spread.count;
             last = members > last ? members : last;
         }
         /* One set of all that the largest one before has: the same one. */
-        if (m->out->count == sets + 1 && last == before) {
-            m->out->count = sets;
+        if (m->out->count == known + 1 && last == before) {
+            m->out->count = known;
         }
     }
     return fine;
@@ -468,4 +596,84 @@ void calc_error_groups_free(calc_error_groups *groups)
 {
     free(groups->item);
     *groups = (calc_error_groups){0};
+}
+
+/* One row of the file. */
+typedef struct entry {
+    const char *id, *status;
+    calc_quantity quantity;
+    double error; /* NaN: blank */
+    int line;
+} entry;
+
+static const calc_csv_column columns[] = {
+    {CALC_CSV_MEMBER(entry, line)},
+    {.name = "id", CALC_CSV_MEMBER(entry, id)},
+    {.name = "quantity", CALC_CSV_MEMBER(entry, quantity), .words = calc_quantity_words},
+    {.name = "status", CALC_CSV_MEMBER(entry, status)},
+    {.name = "error", .flags = CALC_CSV_BLANK, CALC_CSV_MEMBER(entry, error)}};
+
+static const calc_csv_table table =
+    CALC_CSV_TABLE(columns, entry, "a baseline is what calc validate --csv writes");
+
+/* The result of that id and quantity; NULL if there is none. */
+static const calc_result *find_result(const calc_results *results, const entry *e)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        if (r->quantity == e->quantity && strcmp(calc_result_id(r), e->id) == 0) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static calc_status take(calc_baseline *out, const calc_results *results, const entry *e,
+                        const char *path, calc_errors *errors)
+{
+    if (strcmp(e->status, calc_use_word(CALC_USE_SCORED)) != 0) {
+        return CALC_OK;
+    }
+    if (isnan(e->error)) {
+        return calc_errors_at(errors, CALC_ERR_TYPE, path, e->line, 0, table.hint,
+                              "a scored row has an error, this one has none");
+    }
+    const calc_result *r = find_result(results, e);
+    if (r) {
+        out->error[r - results->item] = e->error;
+        out->missing += r->use == CALC_USE_UNPREDICTED || r->use == CALC_USE_REFUSED;
+    }
+    return CALC_OK;
+}
+
+calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_results *results,
+                               calc_errors *errors)
+{
+    *out = (calc_baseline){.error = malloc((results->count + 1) * sizeof *out->error)};
+    if (!out->error) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        out->error[i] = (double)NAN;
+    }
+    calc_csv_rows rows;
+    calc_status status = calc_csv_table_read(&rows, &table, path, errors);
+    const entry *entries = rows.item;
+    for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
+        status = take(out, results, &entries[i], path, errors);
+    }
+    free(rows.item);
+    calc_text_free(&rows.text);
+    return status;
+}
+
+bool calc_baseline_is_worse(const calc_error_group *group, double tolerance)
+{
+    return group->shared > 0 && group->mean_abs_now - group->mean_abs_then > tolerance;
+}
+
+void calc_baseline_free(calc_baseline *baseline)
+{
+    free(baseline->error);
+    *baseline = (calc_baseline){0};
 }

@@ -64,4 +64,57 @@ const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
 /** Free what they own; fine on {0}. */
 void calc_error_groups_free(calc_error_groups *groups);
 
+/* The sets of published tables that errors are reported for: one table, or tables of
+ * the same kind on machines of one family. */
+
+/** Name of the set of that index, from 0; NULL after the last. */
+const char *calc_sets_name(size_t index);
+
+/** Whether a result of training is of a published table: its row names a publisher. */
+bool calc_sets_is_published(const calc_result *result);
+
+/** Whether a result belongs to the set. Runs of one's own belong to none. */
+bool calc_sets_has(size_t index, const calc_result *result);
+
+/* Labels of a result in words, for training and serving. Texts are borrowed
+ * from the runs, or static. */
+
+/** Name, published table, file of the machine, model and confidence of its run; "" where there is
+ *  none. */
+const char *calc_result_id(const calc_result *result);
+const char *calc_result_source(const calc_result *result);
+const char *calc_result_machine(const calc_result *result);
+const char *calc_result_model(const calc_result *result);
+const char *calc_result_confidence(const calc_result *result);
+
+/** "MoE" or "dense", "unknown" of a run that is not predicted; for serving "closed loop",
+ * "disaggregated" or "static batch". */
+const char *calc_result_kind(const calc_result *result);
+
+/** Engine, its bottleneck, and when it ran: "2025 and later" or "before 2025"; NULL for training,
+ *  or if that is not known. */
+const char *calc_result_engine(const calc_result *result);
+const char *calc_result_regime(const calc_result *result);
+const char *calc_result_period(const calc_result *result);
+
+/* Errors of an earlier version, from the CSV that `calc validate --csv` wrote. */
+
+/** The error of each result in the baseline. Owns the list. Start with {0}. */
+typedef struct calc_baseline {
+    double *error;  /**< by index of the result; NaN: it has none */
+    size_t missing; /**< scored then, not predicted now */
+} calc_baseline;
+
+/** Read a baseline for these results. Its columns id, quantity, status and error count.
+ *  @return CALC_OK, CALC_ERR_FIELD, CALC_ERR_TYPE, CALC_ERR_SYNTAX, CALC_ERR_NOMEM, or what
+ *  calc_text_read() returns; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_baseline_read(calc_baseline *out, const char *path,
+                                             const calc_results *results, calc_errors *errors);
+
+/** Whether the mean error of a group grew by more than `tolerance`, a fraction. */
+bool calc_baseline_is_worse(const calc_error_group *group, double tolerance);
+
+/** Free what it owns; fine on {0}. */
+void calc_baseline_free(calc_baseline *baseline);
+
 #endif

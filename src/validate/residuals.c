@@ -1,11 +1,13 @@
 #include "validate/residuals.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
-#include "io/csv.h"
 #include "io/csv_table.h"
 #include "spec/format.h"
 #include "validate/spread.h"
@@ -323,4 +325,473 @@ void calc_residuals_free(calc_residuals *residuals)
     calc_text_free(&residuals->text);
     calc_text_free(&residuals->software);
     *residuals = (calc_residuals){0};
+}
+
+enum { TABLES_MAX = 512, CLASSES = 5 };
+
+/* Sums of weights are rounded; their target is lowered by more than that. */
+#define ROUNDING (1 - 1e-12)
+
+/* One class of runs. */
+typedef struct selection {
+    const calc_residual_list *list;
+    const calc_band_query *query;
+    int family; /* number of the query's; -1: none has runs */
+    unsigned alike;
+    double unit[2]; /* of errors of dense models and of mixtures of experts, beside the query's */
+    bool several;   /* publishers */
+    size_t runs, table[TABLES_MAX]; /* runs of each table; those beyond the last are one */
+    double weight[TABLES_MAX];      /* of a run of each table */
+} selection;
+
+static int scale_of(double processors)
+{
+    return processors <= 8 ? 0 : processors <= 128 ? 1 : 2;
+}
+
+static int table_of(const calc_residual *r)
+{
+    return r->table < TABLES_MAX ? r->table : TABLES_MAX - 1;
+}
+
+static bool has(const selection *s, const calc_residual *r)
+{
+    const calc_band_query *q = s->query;
+    const calc_traits *t = &q->traits;
+    return (!q->without || r->fold[q->unseen] != q->without->fold[q->unseen]) &&
+           (!(s->alike & CALC_ALIKE_FAMILY) || r->family == s->family) &&
+           (!(s->alike & CALC_ALIKE_KIND) || r->traits.experts == t->experts) &&
+           (!(s->alike & CALC_ALIKE_BITS) || r->traits.bits == t->bits) &&
+           (!(s->alike & CALC_ALIKE_SCALE) ||
+            scale_of(r->traits.processors) == scale_of(t->processors));
+}
+
+static void count(selection *s, unsigned alike)
+{
+    const calc_residual *first = NULL;
+    s->alike = alike;
+    s->runs = 0;
+    s->several = false;
+    memset(s->table, 0, sizeof s->table);
+    for (size_t i = 0; i < s->list->count; i++) {
+        const calc_residual *r = s->list->item[i];
+        if (has(s, r)) {
+            first = first ? first : r;
+            s->several |= r->fold[CALC_UNSEEN_SOURCE] != first->fold[CALC_UNSEEN_SOURCE];
+            s->runs++;
+            s->table[table_of(r)]++;
+        }
+    }
+    for (int t = 0; t < TABLES_MAX; t++) {
+        s->weight[t] = s->table[t] > 0 ? calc_spread_weight(s->table[t]) : 0;
+    }
+}
+
+/* Weight of all runs of the class; *tables of them. */
+static double weigh(const selection *s, size_t *tables)
+{
+    double sum = 0;
+    *tables = 0;
+    for (int t = 0; t < TABLES_MAX; t++) {
+        sum += (double)s->table[t] * s->weight[t];
+        *tables += s->table[t] > 0;
+    }
+    return sum;
+}
+
+/* In the query's units. */
+static double value_of(const selection *s, const calc_residual *r)
+{
+    return r->value[s->query->unseen] * s->unit[r->traits.experts];
+}
+
+/* Runs of a class one after the other, of each kind by itself. */
+typedef struct walk {
+    const selection *s;
+    bool is_signed; /* negative ones come first, from the largest down; else by size alone */
+    size_t at[2];
+} walk;
+
+/* The next run of a kind; NULL: there is none. */
+static const calc_residual *peek(walk *w, bool experts)
+{
+    const calc_residual_list *list = w->s->list;
+    size_t n = list->count;
+    for (size_t *at = &w->at[experts]; *at < (w->is_signed ? 2 * n : n); ++*at) {
+        bool negative = w->is_signed && *at < n;
+        const calc_residual *r = list->item[negative ? n - 1 - *at : *at % n];
+        if (r->traits.experts == experts && has(w->s, r) &&
+            (!w->is_signed || (r->value[w->s->query->unseen] < 0) == negative)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static double rank_of(const walk *w, const calc_residual *r)
+{
+    double value = value_of(w->s, r);
+    return w->is_signed ? value : fabs(value);
+}
+
+static const calc_residual *next(walk *w)
+{
+    const calc_residual *dense = peek(w, false);
+    const calc_residual *experts = peek(w, true);
+    bool second = !dense || (experts && rank_of(w, experts) < rank_of(w, dense));
+    w->at[second]++;
+    return second ? experts : dense;
+}
+
+/* The error up to which runs weigh `wanted`, a logarithm; NaN: all weigh less. */
+static double log_at(const selection *s, double wanted, bool is_signed)
+{
+    walk w = {.s = s, .is_signed = is_signed};
+    double sum = 0;
+    for (const calc_residual *r = next(&w); r; r = next(&w)) {
+        sum += s->weight[table_of(r)];
+        if (sum >= wanted * ROUNDING) {
+            return rank_of(&w, r);
+        }
+    }
+    return (double)NAN;
+}
+
+static int number_of_family(const calc_residuals *residuals, const char *family)
+{
+    for (size_t i = 0; i < residuals->count; i++) {
+        if (strcmp(residuals->item[i].traits.family, family) == 0) {
+            return residuals->item[i].family;
+        }
+    }
+    return -1;
+}
+
+/* The most alike class that has enough runs. */
+static selection choose(const calc_residuals *residuals, const calc_band_query *query)
+{
+    static const unsigned classes[CLASSES] = {
+        CALC_ALIKE_FAMILY | CALC_ALIKE_KIND | CALC_ALIKE_BITS | CALC_ALIKE_SCALE,
+        CALC_ALIKE_FAMILY | CALC_ALIKE_KIND | CALC_ALIKE_BITS, CALC_ALIKE_FAMILY | CALC_ALIKE_KIND,
+        CALC_ALIKE_KIND, 0};
+    static const calc_residual_list none = {NULL, 0};
+    bool known = query->quantity < CALC_RESIDUAL_QUANTITIES;
+    selection s = {.list = known ? &residuals->list[query->quantity][query->unseen] : &none,
+                   .query = query,
+                   .family = number_of_family(residuals, query->traits.family),
+                   .unit = {1, 1}};
+    /* Software differs by more than machines and models do. */
+    int first = query->unseen == CALC_UNSEEN_SOFTWARE ? CLASSES - 1 : 0;
+    for (int c = first; c < CLASSES && (s.runs < CALC_BAND_RUNS || !s.several); c++) {
+        count(&s, classes[c]);
+    }
+    const double *typical = known ? residuals->typical[query->quantity] : s.unit;
+    if (!(s.alike & CALC_ALIKE_KIND) && typical[0] > 0 && typical[1] > 0) {
+        bool experts = query->traits.experts;
+        s.unit[!experts] = typical[experts] / typical[!experts];
+    }
+    return s;
+}
+
+static calc_band band_of(const calc_residuals *residuals, const calc_band_query *query)
+{
+    const selection s = choose(residuals, query);
+    calc_band band = {.runs = s.runs, .alike = s.alike};
+    double all = weigh(&s, &band.tables);
+    double one = s.runs > 0 ? all / (double)s.runs : 0;
+    band.reach = s.runs > 0 ? log_at(&s, CALC_BAND_LEVEL * (all + one), false) : (double)NAN;
+    band.median = s.runs > 0 ? log_at(&s, all / 2, true) : (double)NAN;
+    band.most = s.runs > 0 ? log_at(&s, CALC_BAND_LEVEL * (all + one), true) : (double)NAN;
+    return band;
+}
+
+calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query)
+{
+    calc_band band = band_of(residuals, query);
+    if (query->unseen == CALC_UNSEEN_RELEASE && band.runs < CALC_BAND_RUNS) {
+        calc_band_query source = *query;
+        source.unseen = CALC_UNSEEN_SOURCE;
+        band = band_of(residuals, &source);
+    }
+    return band;
+}
+
+double calc_band_share(const calc_residuals *residuals, const calc_band_query *query, double most)
+{
+    size_t tables;
+    const selection s = choose(residuals, query);
+    double all = weigh(&s, &tables);
+    double sum = 0; /* of runs up to `most` */
+    for (size_t i = 0; i < s.list->count; i++) {
+        const calc_residual *r = s.list->item[i];
+        sum += has(&s, r) && value_of(&s, r) <= most ? s.weight[table_of(r)] : 0;
+    }
+    return s.runs > 0 ? sum / (all + all / (double)s.runs) : (double)NAN;
+}
+
+char *calc_band_class(const calc_traits *traits, unsigned alike, char *text)
+{
+    static const char *const scales[] = {"up to 8 processors", "9 to 128 processors",
+                                         "more than 128 processors"};
+    char bits[32];
+    snprintf(bits, sizeof bits, "%d bits", traits->bits);
+    const struct {
+        unsigned alike;
+        const char *text;
+    } parts[] = {{CALC_ALIKE_FAMILY, traits->family},
+                 {CALC_ALIKE_KIND, traits->experts ? "MoE" : "dense"},
+                 {CALC_ALIKE_BITS, bits},
+                 {CALC_ALIKE_SCALE, scales[scale_of(traits->processors)]}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (alike & parts[i].alike) {
+            calc_append(text, CALC_BAND_TEXT, "%s%.60s", *text ? ", " : "", parts[i].text);
+        }
+    }
+    return *text ? text : calc_append(text, CALC_BAND_TEXT, "all");
+}
+
+static calc_covered cover(const calc_result *r, const calc_residuals *residuals, calc_unseen unseen)
+{
+    const calc_run_map *map = &r->prediction->map;
+    const calc_residual *found = calc_residuals_find(residuals, map->row->id, r->quantity);
+    bool fitted = !found || isnan(found->value[CALC_UNSEEN_SOFTWARE]);
+    const calc_residual *own = fitted == (unseen != CALC_UNSEEN_SOFTWARE) ? found : NULL;
+    if (unseen == CALC_UNSEEN_SOFTWARE && !own) {
+        return (calc_covered){(double)NAN, (double)NAN}; /* a fit has seen its software */
+    }
+    const char *family = calc_residuals_family_of(residuals, map->row);
+    const calc_band_query query = {.quantity = r->quantity,
+                                   .traits = found ? found->traits
+                                                   : calc_traits_of(&map->app, &map->exec, family),
+                                   .unseen = unseen,
+                                   .without = own};
+    calc_band band = calc_band_of(residuals, &query);
+    double value = own ? own->value[unseen] : log(r->measured / r->predicted);
+    return (calc_covered){isnan(band.reach) ? (double)NAN : value, band.reach};
+}
+
+void calc_covered_make(calc_covered *out, const calc_results *results,
+                       const calc_residuals *residuals, calc_unseen unseen)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        out[i] = (calc_covered){(double)NAN, (double)NAN};
+        if (r->use == CALC_USE_SCORED) {
+            out[i] = cover(r, residuals, unseen);
+        }
+    }
+}
+
+/* The runs of one printed_table. */
+typedef struct printed_table {
+    const char *name;
+    size_t count, inside;
+} printed_table;
+
+enum { PRINTED_MAX = 64 };
+
+/* That of a name, new if there is none; those beyond the last are one. */
+static printed_table *printed_table_of(printed_table *tables, const char *name)
+{
+    int t = 0;
+    while (t + 1 < PRINTED_MAX && tables[t].name && strcmp(tables[t].name, name) != 0) {
+        t++;
+    }
+    tables[t].name = name;
+    return &tables[t];
+}
+
+static double weighed(const printed_table *tables)
+{
+    double inside = 0, all = 0;
+    for (int t = 0; t < PRINTED_MAX && tables[t].count > 0; t++) {
+        double weight = calc_spread_weight(tables[t].count);
+        inside += (double)tables[t].inside * weight;
+        all += (double)tables[t].count * weight;
+    }
+    return inside / all;
+}
+
+calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
+                               calc_quantity quantity, calc_coverage_member is_member,
+                               const void *group)
+{
+    printed_table tables[PRINTED_MAX] = {{NULL, 0, 0}};
+    calc_coverage c = {0};
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        double value = covered[i].value;
+        if (isnan(value) || r->quantity != quantity || !is_member(r, group)) {
+            continue;
+        }
+        printed_table *t = printed_table_of(tables, r->prediction->map.row->source);
+        c.count++;
+        c.below += value < -covered[i].reach;
+        c.above += value > covered[i].reach;
+        c.reach += covered[i].reach;
+        t->count++;
+        t->inside += fabs(value) <= covered[i].reach;
+    }
+    double n = c.count > 0 ? (double)c.count : (double)NAN;
+    c.below /= n;
+    c.above /= n;
+    c.reach /= n;
+    c.inside = 1 - c.below - c.above;
+    c.weighed = weighed(tables);
+    return c;
+}
+
+const char *calc_fits_family(const calc_residuals *measured, const char *machine,
+                             const char *calibrated)
+{
+    const char *own = calc_residuals_family(measured, machine);
+    const char *family = own ? own : calc_residuals_family(measured, calibrated);
+    return *calibrated && family ? family : "";
+}
+
+/* Runs to compare with; whether there may be any. */
+static bool runs_like(const calc_fits_query *query, calc_band_query *out)
+{
+    *out = (calc_band_query){.quantity = CALC_QUANTITY_MEMORY,
+                             .traits = calc_traits_of(query->app, query->exec, query->family),
+                             .unseen = CALC_UNSEEN_SOURCE};
+    return query->exec->training && query->need_bytes > 0 &&
+           isfinite(query->system->chip.mem1.capacity_bytes);
+}
+
+double calc_fits_share(const calc_residuals *measured, const calc_fits_query *query)
+{
+    calc_band_query runs;
+    double room = query->system->chip.mem1.capacity_bytes / query->need_bytes;
+    return runs_like(query, &runs) ? calc_band_share(measured, &runs, log(room)) : (double)NAN;
+}
+
+calc_fits calc_fits_of(const calc_residuals *measured, const calc_fits_query *query)
+{
+    calc_band_query runs;
+    if (!runs_like(query, &runs)) {
+        return (calc_fits){(double)NAN, (double)NAN};
+    }
+    const calc_band band = calc_band_of(measured, &runs);
+    return (calc_fits){.share = calc_fits_share(measured, query),
+                       .sure_bytes = query->system->chip.mem1.capacity_bytes * exp(-band.most)};
+}
+
+bool calc_is_month(const char *text)
+{
+    static const char shape[] = "dddd-dd";
+    size_t i = 0;
+    while (shape[i] && (shape[i] == '-' ? text[i] == '-' : isdigit((unsigned char)text[i]))) {
+        i++;
+    }
+    return !shape[i] && !text[i];
+}
+
+int calc_month_number(const char *text)
+{
+    enum { MONTHS = 12, YEAR_LENGTH = 5 };
+    return (int)strtol(text, NULL, 10) * MONTHS + (int)strtol(text + YEAR_LENGTH, NULL, 10);
+}
+
+static const calc_csv_column forecast_columns[] = {
+    {.name = "id", CALC_CSV_MEMBER(calc_forecast, id)},
+    {.name = "before", CALC_CSV_MEMBER(calc_forecast, before)},
+    {.name = "forecast", CALC_CSV_MEMBER(calc_forecast, value), .lo = -10, .hi = 10}};
+
+static calc_status check(void *context, void *row, const calc_csv_row *from, calc_errors *errors)
+{
+    const calc_forecast *f = row;
+    (void)context;
+    return calc_is_month(f->before)
+               ? CALC_OK
+               : calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line, 0,
+                                "scripts/refit writes such a file",
+                                "before: \"%.40s\" is no month like 2026-02", f->before);
+}
+
+static const calc_csv_table forecast_table = {.column = forecast_columns,
+                                              .columns = sizeof forecast_columns /
+                                                         sizeof *forecast_columns,
+                                              .row_bytes = sizeof(calc_forecast),
+                                              .hint = "scripts/refit writes such a file",
+                                              .finish = check};
+
+static int compare_forecasts(const void *a, const void *b)
+{
+    const calc_forecast *x = a, *y = b;
+    int runs = strcmp(x->id, y->id);
+    return runs ? runs : strcmp(x->before, y->before);
+}
+
+calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text, const char *name,
+                                 calc_errors *errors)
+{
+    calc_csv_rows rows;
+    calc_status status = calc_csv_table_parse(&rows, &forecast_table, text, name, errors);
+    *out = (calc_forecasts){.item = rows.item, .count = rows.count, .text = rows.text};
+    if (status == CALC_OK && out->count > 0) {
+        qsort(out->item, out->count, sizeof *out->item, compare_forecasts);
+    }
+    return status;
+}
+
+calc_status calc_forecasts_read(calc_forecasts *out, const char *path, calc_errors *errors)
+{
+    calc_text text = {0};
+    *out = (calc_forecasts){0};
+    calc_status status = calc_text_read(&text, path, errors);
+    return status == CALC_OK ? calc_forecasts_parse(out, text, path, errors) : status;
+}
+
+/* How many are of a run that sorts before `id`, or of `id` and a month before `before` or that. */
+static size_t up_to(const calc_forecasts *forecasts, const char *id, const char *before)
+{
+    const calc_forecast wanted = {.id = id, .before = before};
+    size_t lo = 0, hi = forecasts->count;
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (compare_forecasts(&forecasts->item[middle], &wanted) <= 0) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
+static const char after_all_months[] = "9999-99";
+
+const calc_forecast *calc_forecasts_at(const calc_forecasts *forecasts, const char *id,
+                                       const char *before)
+{
+    size_t count = up_to(forecasts, id, before);
+    const calc_forecast *f = count > 0 ? &forecasts->item[count - 1] : NULL;
+    return f && strcmp(f->id, id) == 0 && strcmp(f->before, before) == 0 ? f : NULL;
+}
+
+const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id)
+{
+    size_t count = up_to(forecasts, id, after_all_months);
+    const calc_forecast *f = count > 0 ? &forecasts->item[count - 1] : NULL;
+    return f && strcmp(f->id, id) == 0 ? f : NULL;
+}
+
+const char *calc_forecasts_next(const calc_forecasts *forecasts, const char *month)
+{
+    const char *next = NULL;
+    for (size_t i = 0; i < forecasts->count; i++) {
+        const char *before = forecasts->item[i].before;
+        if (strcmp(before, month) > 0 && (!next || strcmp(before, next) < 0)) {
+            next = before;
+        }
+    }
+    return next;
+}
+
+void calc_forecasts_free(calc_forecasts *forecasts)
+{
+    free(forecasts->item);
+    calc_text_free(&forecasts->text);
+    *forecasts = (calc_forecasts){0};
 }

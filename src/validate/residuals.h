@@ -6,8 +6,57 @@
 #define CALC_VALIDATE_RESIDUALS_H
 
 #include "io/output.h"
-#include "validate/forecasts.h"
+#include "io/text.h"
 #include "validate/results.h"
+
+/* How far measured runs were from forecasts: predictions by constants that were
+ * fitted to runs published before a month only, of runs published since. A run has one for each
+ * month that it was published in or after. The file measured/forecasts.csv, which `scripts/refit`
+ * makes of `calc calibrate --hold-out`. */
+
+/** The step of one run. Texts are borrowed from the file. */
+typedef struct calc_forecast {
+    const char *id;
+    const char *before; /**< the month, "2026-02": results published then or later were not seen */
+    double value;       /**< log(measured / predicted) */
+} calc_forecast;
+
+/** All of a file. Owns everything. Start with {0}. */
+typedef struct calc_forecasts {
+    calc_forecast *item; /**< by run, then by month */
+    size_t count;
+    calc_text text;
+} calc_forecasts;
+
+/** Whether a text is a month: "2025-07". */
+bool calc_is_month(const char *text);
+
+/** The number of a month; later ones have larger numbers. @param text  a month */
+int calc_month_number(const char *text);
+
+/** Read a file.
+ *  @return as calc_residuals_read(); also CALC_ERR_TYPE for text that is no month. *out must be
+ *  freed in any case. */
+CALC_MUST_USE calc_status calc_forecasts_read(calc_forecasts *out, const char *path,
+                                              calc_errors *errors);
+
+/** The same from a text, which the forecasts own from now on; `name` is its name in errors. */
+CALC_MUST_USE calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text,
+                                               const char *name, calc_errors *errors);
+
+/** That of a run by the fit to what was published before `before`; NULL if there is none. */
+const calc_forecast *calc_forecasts_at(const calc_forecasts *forecasts, const char *id,
+                                       const char *before);
+
+/** That of a run by the last of these fits; NULL if there is none. */
+const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id);
+
+/** The first month after `month` that a fit was made at, of the whole file; "" is before them all.
+ *  NULL: there is none. */
+const char *calc_forecasts_next(const calc_forecasts *forecasts, const char *month);
+
+/** Free what they own; fine on {0}. */
+void calc_forecasts_free(calc_forecasts *forecasts);
 
 /** The data that the fit behind a prediction had not seen: X(NAME, column of the residual, of its
  *  fold). */
@@ -109,5 +158,139 @@ void calc_residuals_write(calc_output *out, const calc_residual *residual);
 
 /** Free what they own; fine on {0}. */
 void calc_residuals_free(calc_residuals *residuals);
+
+/* The factor around a prediction that contains nine of ten measurements: split
+ * conformal prediction (Lei et al. 2018, J. Am. Stat. Assoc. 113) on the residuals of comparable
+ * runs.
+ *
+ * The score of a run is |log(measured / predicted)|. The reach of the band is the smallest score
+ * for which the runs up to it weigh CALC_BAND_LEVEL of all and of one more, that of the run to
+ * predict, which weighs their mean: with equal weights the usual ceil((n + 1) 0.9)-th. A table of
+ * n runs weighs n^0.6 (calc_spread_weight()). Scores have no sign, as tables are off in both
+ * directions: slower than predicted in one, faster in the next. Where runs of both kinds of models
+ * are compared, scores are in units of the kind's typical error (normalised scores, Papadopoulos
+ * et al. 2002, ECML): mixtures of experts are further off.
+ *
+ * For a release later than all that a machine was calibrated with, scores come from forecasts or,
+ * if these are fewer than a class needs, from unseen publishers. */
+
+/** Share of runs that a band is to contain. */
+#define CALC_BAND_LEVEL 0.9
+
+enum {
+    CALC_BAND_RUNS = 30, /**< runs that a class has to have, of two publishers or more: all runs of
+                              one are a single observation of another's */
+    CALC_BAND_TEXT = 160
+};
+
+/** Properties that comparable runs share with the one to predict; processors of one node, up to
+ *  128, or more. */
+enum { CALC_ALIKE_FAMILY = 1, CALC_ALIKE_KIND = 2, CALC_ALIKE_BITS = 4, CALC_ALIKE_SCALE = 8 };
+
+/** The run to predict. */
+typedef struct calc_band_query {
+    calc_quantity quantity;
+    calc_traits traits;
+    calc_unseen unseen; /**< WIDTH: machine and software like those of the runs; SOURCE: not;
+                             RELEASE: later than they */
+    const calc_residual *without; /**< the runs that were left out with this one are left out; NULL:
+                                       none are */
+} calc_band_query;
+
+/** A band: prediction * exp(-reach) to prediction * exp(reach). */
+typedef struct calc_band {
+    double reach;  /**< NaN: there are too few runs */
+    double median; /**< of log(measured / predicted), by weight; NaN: no runs */
+    double most; /**< bound of nine of ten of these logarithms, and of one more; NaN: there are too
+                      few runs */
+    size_t runs, tables;
+    unsigned alike; /**< CALC_ALIKE_* */
+} calc_band;
+
+/** The band of the most alike class that has CALC_BAND_RUNS runs: family of machines, kind of
+ * model, bits and processors; without processors; without bits; of any machine; of any kind.
+ * Software that no fit has seen is compared with all such runs. */
+calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query);
+
+/** Share of the runs of that class, and of one more that is above, for which log(measured /
+ * predicted) is at most `most`: how sure it is that a need fits, with `most` the logarithm of
+ * capacity over need. NaN: there are no runs. */
+double calc_band_share(const calc_residuals *residuals, const calc_band_query *query, double most);
+
+/** "H100, dense, 8 bits, up to 128 processors"; "all" if nothing need be alike.
+ *  @return text, CALC_BAND_TEXT bytes */
+char *calc_band_class(const calc_traits *traits, unsigned alike, char *text);
+
+/* Whether bands hold what they promise: the share of measured runs inside bands
+ * that were made without their own fold (cross-conformal prediction, Vovk 2015). */
+
+/** One measurement in its band. */
+typedef struct calc_covered {
+    double value; /**< log(measured / predicted); NaN: not scored, or no band */
+    double reach; /**< of the band */
+} calc_covered;
+
+/** Shares of measurements. */
+typedef struct calc_coverage {
+    size_t count;
+    double inside;
+    double below, above; /**< measured below all of the band, above it */
+    double weighed;      /**< inside, tables weighing as calc_spread_weight() says */
+    double reach;        /**< mean of reaches */
+} calc_coverage;
+
+/** Put each scored measurement into its band. One that the residuals have is as far off as they
+ * say, and its band is made without its fold; any other is as far off as it is predicted now.
+ *  @param out  by index of result */
+void calc_covered_make(calc_covered *out, const calc_results *results,
+                       const calc_residuals *residuals, calc_unseen unseen);
+
+/** Whether a result is a member of a group. */
+typedef bool (*calc_coverage_member)(const calc_result *result, const void *group);
+
+/** Shares among the members of a quantity; NaN if there are none. */
+calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
+                               calc_quantity quantity, calc_coverage_member is_member,
+                               const void *group);
+
+/* The probability that a layout fits: its predicted need of the first memory tier,
+ * compared with the errors of predictions for similar measured runs (band.h). */
+
+/** Where it is as good as sure: nine of ten fit. */
+#define CALC_FITS_SURE CALC_BAND_LEVEL
+
+/** Whether a share is as good as sure, or not known. */
+static inline bool calc_fits_is_sure(double share)
+{
+    return !(share < CALC_FITS_SURE);
+}
+
+/** The question. All is borrowed. */
+typedef struct calc_fits_query {
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    const char *family; /**< of the machine: calc_fits_family() */
+    double need_bytes;  /**< predicted, of the first tier */
+} calc_fits_query;
+
+/** The answer. */
+typedef struct calc_fits {
+    double share;      /**< of comparable runs that would fit, 0 to 1; NaN: none is known */
+    double sure_bytes; /**< largest need with which nine of ten would fit; NaN: none is known */
+} calc_fits;
+
+/** The family of machines whose runs are comparable: the machine's own if it has runs, else that of
+ *  the one whose runs its constants were fitted to; "" if it is not calibrated: any.
+ *  @param calibrated  name of that machine, as the system's file has it; "": none */
+const char *calc_fits_family(const calc_residuals *measured, const char *machine,
+                             const char *calibrated);
+
+/** calc_fits.share alone: sooner, for many layouts. */
+double calc_fits_share(const calc_residuals *measured, const calc_fits_query *query);
+
+/** The share of similar runs that would fit with this predicted need. There is no answer for
+ *  serving and for a tier without limit. */
+calc_fits calc_fits_of(const calc_residuals *measured, const calc_fits_query *query);
 
 #endif

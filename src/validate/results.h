@@ -4,9 +4,60 @@
 #ifndef CALC_VALIDATE_RESULTS_H
 #define CALC_VALIDATE_RESULTS_H
 
-#include "validate/predict.h"
-#include "validate/remarks.h"
+#include "calc.h"
+#include "io/text.h"
+#include "validate/runs.h"
 #include "validate/serving_predict.h"
+#include "validate/systems.h"
+
+/* The model's prediction of a measured run. */
+
+/** A run and its prediction. */
+typedef struct calc_prediction {
+    calc_run_map map;    /**< map.exec is complete here: networks, micro-batch, interleaving */
+    char reason[256];    /**< why there is no prediction; "" if there is one */
+    char misfit[80];     /**< parts that do not fit the machine, though it ran; "" if all fit */
+    double step_s;       /**< time of a step; NaN: none */
+    double need_bytes;   /**< of the first memory tier, in all; NaN: none */
+    double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
+} calc_prediction;
+
+/** Predict one run. A layout whose micro-batch was not published is the fastest of micro-batches
+ *  1 to 16 and interleavings 1 to 4 that divide what they must (up to 2 sequences from 8 stages on,
+ *  as larger ones do not fit). A need beyond the capacity of the machine is an assumption, not a
+ *  failure: the run did run. */
+void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems);
+
+/* Published rows that look wrong or should not be scored, by name and with the
+ * reason: tests/measured/remarks.csv. */
+
+/** One remark. Texts are borrowed from the file. */
+typedef struct calc_remark {
+    const char *id;       /**< a pattern as in file names: "vtrain_multi_002?" */
+    const char *quantity; /**< a word of CALC_QUANTITY_LIST, or "any" */
+    const char *use;      /**< "unscored": left out of all groups; "suspect": scored, but no
+                               serving engine is fitted to it */
+    const char *remark;
+} calc_remark;
+
+/** All remarks. Owns everything. Start with {0}. */
+typedef struct calc_remarks {
+    calc_remark *item;
+    size_t count;
+    calc_text text;
+} calc_remarks;
+
+/** Read a file with the columns id, quantity, use and remark.
+ *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_remarks_read(calc_remarks *out, const char *path,
+                                            calc_errors *errors);
+
+/** The first remark on a run and quantity; NULL if there is none. */
+const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id,
+                                     const char *quantity);
+
+/** Free what they own; fine on {0}. */
+void calc_remarks_free(calc_remarks *remarks);
 
 /** The quantity measured: X(NAME, word, unit). */
 #define CALC_QUANTITY_LIST(X)                                                                      \
@@ -82,5 +133,24 @@ extern const char *const calc_quantity_words[];
 /** Words of a quantity and of a use. */
 const char *calc_quantity_word(calc_quantity quantity);
 const char *calc_use_word(calc_use use);
+
+/* Memory that PyTorch's allocator has taken from the device at the peak of a
+ * step, which some publications print ("max_reserved"): more than tensors occupy
+ * ("max_memory_allocated"), less than the processor needs, as contexts and communication buffers
+ * are outside of it.
+ *
+ * The allocator gives nothing back, and free memory lies in pieces between used memory. So tensors
+ * of different times add up where they do not fit into the free pieces:
+ * - those that the current blocks need forward, in many small pieces, and the logits that follow;
+ * - the logits' narrow copy, freed before the gradients of the wide ones come, which are larger;
+ * - with a split vocabulary, the probabilities, a third wide copy beside two gradients
+ *    (torch/distributed/tensor/parallel/loss.py).
+ *
+ * FSDP2 under the stages of torch.distributed.pipelining (stage.py) holds, besides, the shards of
+ * gradients that are still whole, and a buffer per micro-batch of a step for the input and for the
+ * gradient of the output of each chunk. */
+
+/** It, on the fullest stage [bytes]; NaN: the layout cannot be evaluated. */
+double calc_reserved_of(const calc_run_map *map, const calc_system *system);
 
 #endif

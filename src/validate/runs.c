@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "io/assign.h"
+#include "model/operators/parameters.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/format.h"
 #include "spec/software.h"
 
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
@@ -420,4 +422,143 @@ void calc_runs_free(calc_runs *runs)
     free(runs->row);
     calc_text_free(&runs->text);
     *runs = (calc_runs){0};
+}
+
+static double length_of(const calc_run_map *map)
+{
+    return (double)(map->exec.seq_size > 0 ? map->exec.seq_size : map->app.seq_size);
+}
+
+/* The measured time from a rate of FLOP, as `tflops_counting` says they are counted: "model" counts
+ * matrices and the whole square of attention ("causal": half of it); "recompute" and "hardware"
+ * also count recomputation. @return NULL, or why the rate says nothing */
+static const char *measure_flop_rate(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    const calc_exec *e = &map->exec;
+    bool again = strstr(r->tflops_counting, "recompute") || strstr(r->tflops_counting, "hardware");
+    if (!again && !strstr(r->tflops_counting, "model")) {
+        return "FLOP/s are printed, but not how they are counted";
+    }
+    bool causal = strstr(r->tflops_counting, "causal") != NULL;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_shape shape = calc_shape_of(&map->app, &e->strategy, e->microbatch_size, e->seq_size);
+    double flop = calc_parameters_step_flop(&shape, e, !causal) * (again && full ? 4.0 / 3 : 1);
+    map->step_s = flop / (r->measured_tflops_per_gpu * 1e12 * (double)e->num_procs);
+    calc_assumptions_add(&map->assumed, causal ? "FLOP of matrices and of half of the square of "
+                                                 "attention"
+                                               : "FLOP of matrices and of the square of attention");
+    return NULL;
+}
+
+/* Fill map->step_s; it stays NaN if no time and no rate was measured. */
+static const char *measure(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    double tokens = (double)map->exec.batch_size * length_of(map);
+    if (r->measured_s > 0) {
+        map->step_s = r->measured_s;
+    } else if (r->measured_tokens_per_s_per_gpu > 0) {
+        map->step_s = tokens / (r->measured_tokens_per_s_per_gpu * (double)map->exec.num_procs);
+    } else if (r->measured_tflops_per_gpu > 0) {
+        return measure_flop_rate(map);
+    }
+    return isnan(map->step_s) && isnan(map->memory_bytes) && !calc_runs_is_oom(r)
+               ? "no measured time or memory"
+               : NULL;
+}
+
+void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
+{
+    const calc_run_documents *own = row->document;
+    bool predicted = *row->unpredicted == '\0';
+    *out = (calc_run_map){.row = row,
+                          .network = row->inter_node_gbit > 0 ? row->inter_node_gbit * 1e9 / 8 : 0,
+                          .step_s = predicted ? (double)NAN : row->measured_s,
+                          .memory_bytes = row->measured_mem_gib * 1073741824.0,
+                          .reason = predicted ? NULL : row->unpredicted,
+                          .assumed = own->assumed};
+    if (predicted) {
+        out->app = own->app;
+        out->exec = own->exec;
+        out->search = own->by_fields && own->exec.microbatch_size == 0;
+        out->exec.microbatch_size += out->search;
+        out->exec.pipeline_interleaving += out->exec.pipeline_interleaving == 0;
+        out->reason = measure(out);
+        out->reason = isnan(out->step_s) && !isnan(out->memory_bytes) ? NULL : out->reason;
+    }
+}
+
+const calc_system *calc_run_map_system(const calc_run_map *map, const calc_system *system,
+                                       calc_system *own)
+{
+    if (!(map->network > 0) || system->networks_count < 2) {
+        return system;
+    }
+    *own = *system;
+    own->networks[own->networks_count - 1].bytes_per_s = map->network;
+    return own;
+}
+
+bool calc_run_map_counts(const calc_run_map *map, const char *kind)
+{
+    return strstr(map->row->memory_counting, kind) != NULL;
+}
+
+static int64_t size_of(int64_t size)
+{
+    return size > 0 ? size : 1;
+}
+
+static bool same_model(const calc_app *a, const calc_app *b)
+{
+    return a->hidden == b->hidden && a->num_blocks == b->num_blocks &&
+           a->feedforward == b->feedforward && a->attn_heads == b->attn_heads &&
+           a->num_experts == b->num_experts && a->experts_per_token == b->experts_per_token &&
+           a->expert_feedforward == b->expert_feedforward;
+}
+
+static bool same_strategy(const calc_strategy *a, const calc_strategy *b)
+{
+    return a->tensor_par == b->tensor_par && a->data_par == b->data_par &&
+           size_of(a->context_par) == size_of(b->context_par) &&
+           size_of(a->expert_par) == size_of(b->expert_par) &&
+           size_of(a->expert_tensor_par) == size_of(b->expert_tensor_par) &&
+           calc_format_datatype(a->matrix_datatype, a->datatype) ==
+               calc_format_datatype(b->matrix_datatype, b->datatype) &&
+           a->activation_recompute == b->activation_recompute &&
+           a->recompute_modules == b->recompute_modules;
+}
+
+/* @param found  micro-batch and interleaving were not published */
+static bool same_layout(const calc_exec *a, const calc_exec *b, bool found)
+{
+    return a->num_procs == b->num_procs && a->pipeline_par == b->pipeline_par &&
+           a->batch_size == b->batch_size && same_strategy(&a->strategy, &b->strategy) &&
+           (found || (a->microbatch_size == b->microbatch_size &&
+                      a->pipeline_interleaving == b->pipeline_interleaving));
+}
+
+static double sequence_of(const calc_app *app, const calc_exec *exec)
+{
+    return (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
+}
+
+size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *runs,
+                           const calc_app *app, const char *machine, const calc_exec *exec)
+{
+    size_t count = 0;
+    for (size_t i = 0; exec->training && i < runs->count; i++) {
+        calc_run_map map;
+        calc_run_map_row(&map, &runs->row[i]);
+        if (!map.reason && strcmp(map.row->sys, machine) == 0 && map.step_s > 0 &&
+            same_model(&map.app, app) && same_layout(&map.exec, exec, map.search) &&
+            sequence_of(&map.app, &map.exec) == sequence_of(app, exec)) {
+            if (count < room) {
+                out[count] = (calc_same_run){&runs->row[i], map.row->source, map.step_s};
+            }
+            count++;
+        }
+    }
+    return count;
 }

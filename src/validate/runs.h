@@ -128,4 +128,49 @@ bool calc_runs_is_oom(const calc_runs_row *row);
 /** Free what they own; fine on {0}. */
 void calc_runs_free(calc_runs *runs);
 
+/* A measured run in the terms of the model: application, machine and execution,
+ * what was measured, and what is assumed; or why it cannot be predicted. */
+
+/** One run. Texts are static or borrowed from the row. */
+typedef struct calc_run_map {
+    const calc_runs_row *row;
+    calc_app app;
+    calc_exec exec;
+    double network;      /**< of a processor to other nodes; 0: the machine's [bytes/s] */
+    bool search;         /**< micro-batch and interleaving are to be found (predict.h) */
+    double step_s;       /**< measured time of a step; NaN: none */
+    double memory_bytes; /**< measured peak; NaN: none */
+    const char *reason;  /**< why it is not predicted; NULL: it is. app and exec are unspecified */
+    calc_assumptions assumed;
+} calc_run_map;
+
+/** Map a row. Never fails: a row that cannot be mapped has a reason. */
+void calc_run_map_row(calc_run_map *out, const calc_runs_row *row);
+
+/** The machine of a run: `system`, or a copy of it in *own whose outermost network has the rate of
+ *  the row. */
+const calc_system *calc_run_map_system(const calc_run_map *map, const calc_system *system,
+                                       calc_system *own);
+
+/** Whether the measured memory is of a kind that the row names: "allocated", "reserved",
+ *  "last_rank". */
+bool calc_run_map_counts(const calc_run_map *map, const char *kind);
+
+/* Measured runs of a layout: published ones that have its sizes. */
+
+/** A run and what it took. */
+typedef struct calc_same_run {
+    const calc_runs_row *row; /**< borrowed */
+    const char *source;       /**< name of its table */
+    double step_s;
+} calc_same_run;
+
+/** Find the runs on that machine, of a model with the same shape, with the same processors,
+ *  parallel sizes, interleaving, batches, sequence, formats of matrices and recomputation. They may
+ *  differ in what tables seldom print: overlaps, kernels, where groups are.
+ *  @param machine  name of the system
+ *  @return how many there are; the first of them, `room` at most, are in `out` */
+size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *runs,
+                           const calc_app *app, const char *machine, const calc_exec *exec);
+
 #endif

@@ -5,7 +5,7 @@
  * systems/b200_180g.json
  */
 #include "bench/tune_runs.h"
-#include "calibrate/point_table.h"
+#include "calibrate/points.h"
 #include "gauss/effects.h"
 #include "tune/kernels.h"
 

@@ -3,7 +3,7 @@
 #define CALC_TESTS_FUZZ_H
 
 #include "calc.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* The first byte chooses the framework, or Hugging Face; the rest is its file. */
 #include "fuzz_answer.h"
 
-#include "formats/detect.h"
 #include "formats/hf.h"
 #include "formats/import.h"
 

@@ -2,8 +2,7 @@
  * ones have a time, a prediction, and a place in a table where they find themselves. */
 #include "../unit/documents.h"
 #include "calibrate/point_fit.h"
-#include "calibrate/point_table.h"
-#include "calibrate/point_time.h"
+#include "calibrate/points.h"
 #include "fuzz.h"
 
 #include <math.h>

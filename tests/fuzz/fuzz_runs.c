@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "validate/predict.h"
+#include "validate/results.h"
 
 enum { ROWS = 8 /* of one input that are predicted */ };
 

@@ -1,7 +1,6 @@
 #include "words.h"
 
 #include "spec/field.h"
-#include "spec/field_each.h"
 
 #include <math.h>
 #include <stdio.h>

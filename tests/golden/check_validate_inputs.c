@@ -1,7 +1,7 @@
 /* What published runs mean to the model, compared with an independent reading of the same rules:
  * validate/inputs.csv, whose README names the columns. */
 #include "io/csv_table.h"
-#include "validate/run_map.h"
+#include "validate/runs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; libyaml two, formats/read_yaml.c and yaml_path.c; GLPK balance/solver_glpk.c; libmd cli/shell/digest.c;
-# OpenMP sweep/engine.c, census.c and parallel.c; MPI sweep/ranks_mpi.c and ranks_host.c.
+# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; GLPK balance/solver_glpk.c; libmd cli/shell/inputs.c;
+# OpenMP sweep/engine.c, estimate.c and parallel.c; MPI sweep/ranks_mpi.c and ranks_host.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -42,7 +42,7 @@ declare -A shared=(
     [plan]="sweep run"
     [tune]="sweep"
     [rl]="sweep"
-    [report]="run sweep validate plan tune"
+    [report]=""
 )
 # Storeys of the model; files beside them may include all.
 declare -A storeys=(
@@ -63,14 +63,14 @@ complain()
 
 # Libraries that have a door: what of them is included, where, and what is said elsewhere.
 library=('<(jansson|zlib)' '<yaml' '<gsl' '<glpk' '<sha256' '(<omp|omp parallel)' '<mpi')
-door=('io/' 'formats/(read_yaml|yaml_path)\.c$' '(calibrate/least_squares\.c$|gauss/)'
-    'balance/solver_glpk\.c$' 'cli/shell/digest\.c$' '\.\./sweep/(engine|census|parallel)\.c$' '\.\./sweep/ranks_(mpi|host)\.c$')
+door=('io/' 'formats/read_yaml\.c$' '(calibrate/least_squares\.c$|gauss/)'
+    'balance/solver_glpk\.c$' 'cli/shell/inputs\.c$' '\.\./sweep/(engine|estimate|parallel)\.c$' '\.\./sweep/ranks_(mpi|host)\.c$')
 said=('jansson and zlib are for src/io'
-    'libyaml is for formats/read_yaml.c and formats/yaml_path.c'
+    'libyaml is for formats/read_yaml.c'
     'the GNU Scientific Library is for calibrate/least_squares.c and src/gauss'
     'the GNU Linear Programming Kit is for balance/solver_glpk.c'
-    'libmd is for cli/shell/digest.c'
-    'OpenMP is for sweep/engine.c, census.c and parallel.c'
+    'libmd is for cli/shell/inputs.c'
+    'OpenMP is for sweep/engine.c, estimate.c and parallel.c'
     'MPI is for sweep/ranks_mpi.c and ranks_host.c')
 
 # check_library FILE DIRECTIVE

@@ -74,7 +74,7 @@ expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c a
 echo '#include <glpk.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Linear Programming Kit is for balance/solver_glpk.c' layers .
 echo '#include <sha256.h>' > src/cli/one.c
-expect 'cli/one.c: libmd is for cli/shell/digest.c' layers .
+expect 'cli/one.c: libmd is for cli/shell/inputs.c' layers .
 new_tree
 mkdir src/model/{operators,cost} && touch src/model/{operators,cost}/one.h
 echo '#include "model/operators/one.h"' > src/model/cost/one.h

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "model/schedule/schedule_interleaved.h"
+#include "model/schedule/schedule.h"
 #include "model/schedule/schedule_steady.h"
 
 enum { STAGES = 16, CHUNKS = 4, PARTS = STAGES * CHUNKS, BYTES = 1 << 23 };

@@ -7,12 +7,11 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/software_load.h"
 #include "random_modern.h"
 #include "sampled.h"
 #include "spec/field.h"
-#include "spec/same.h"
 #include "spec/software.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 120};

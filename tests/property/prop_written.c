@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "formats/export.h"
-#include "formats/refusal.h"
 #include "formats/write.h"
 #include "frame.h"
 #include "io/text.h"

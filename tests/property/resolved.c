@@ -6,7 +6,6 @@
 #include "model/cost/cost.h"
 #include "model/operators/collective.h"
 #include "model/serve/engine.h"
-#include "spec/checkpoint_formats.h"
 #include "spec/format.h"
 #include "spec/serving_engine.h"
 

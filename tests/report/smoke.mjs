@@ -1,4 +1,4 @@
-// The pages of `calc run`, `calc sweep`, `calc plan`, `calc tune`, `calc validate` and `calc report` in a headless browser.
+// The pages of `calc run`, `calc sweep`, `calc plan`, `calc tune` and `calc validate` in a headless browser.
 //   node smoke.mjs CALC CHROMIUM [--screenshots FOLDER]
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -230,8 +230,6 @@ async function checkServingSweep() {
   check("serving: whether it fits is not known of any", best.fits === null && !/fitted|Fits/i.test(said), said);
   const remark = await page(`document.querySelector(".remark")?.innerText ?? ""`);
   check("serving: of a calibrated machine only the engine is missing", /engine/.test(remark) && !/calibrated|fitted/.test(remark), remark);
-  make("report", file("served.json"), "--out", file("served.html"));
-  await everywhere("served.html");
 }
 
 /* What to change next: what calc why says, with a command that gives it. */
@@ -401,14 +399,6 @@ async function checkSweep() {
   check("it has a bar of one piece", (await page(`document.querySelector("#time .legend").innerText`)).includes("not divided"));
   const kept = await page(`new Promise((resolve) => { setTimeout(() => resolve(location.hash), 400); })`);
   check("the address keeps it", decodeURIComponent(kept).split("compare=")[1].split("&")[0].split(",").includes(`p${bare}`), kept);
-  /* The page of what was written: the layouts of the file. */
-  make("report", file("sweep.json"), file("summary.json"), "--out", file("report.html"));
-  await everywhere("report.html");
-  const written = JSON.parse(await page(`JSON.stringify({ rows: data.rows, splits: data.splits })`));
-  const own = rows.filter((row) => row.set !== "start").map((row) => JSON.stringify([row.set, row.rank, row.execution, row.time, row.memory1]));
-  check("rows of the file are those of the sweep", own.length > 10 && JSON.stringify(written.rows.map((row) => JSON.stringify([row.set, row.rank, row.execution, row.time, row.memory1])).sort()) === JSON.stringify(own.sort()));
-  check("all of them are counted", await seen() === await page(`rows.length`), await seen());
-  check("best split of the file", Math.max(...written.splits.items.map((cell) => cell.best.stats.sample_rate)) === best.stats.sample_rate);
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"), "--out", file("nothing.json"));
   await everywhere("nothing.html");
   const { need } = dataOf("nothing.html");
@@ -416,8 +406,6 @@ async function checkSweep() {
   const runs = JSON.parse(await page(`JSON.stringify([...document.querySelectorAll("#need tbody button")].map((b) => { b.click(); return document.querySelector("#need pre").textContent; }))`));
   const ran = runs.map((words) => JSON.parse(execFileSync("bash", ["-c", words.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })));
   check("what would run does", ran.length === 2 && ran.every((one, i) => one.verdict === "ok" && one.stats.total_time === [need.least, need.larger][i].stats.total_time), runs);
-  make("report", file("nothing.json"), "--out", file("nothing.html"));
-  await everywhere("nothing.html");
   /* How sure it is that the best fits, as calc run --band has it. */
   make("sweep", "llama3-70B", "h100_sxm", "--procs", "256", "--batch", "1024", "--html", file("fits.html"));
   await everywhere("fits.html");
@@ -478,8 +466,6 @@ async function checkPlan() {
     check(`${name}: memory is as long as the need`, memory.every((wide, i) => Math.abs(wide / memory[0] / (best.stages[i].stats.mem_tier1 / best.stages[0].stats.mem_tier1) - 1) < 0.01), memory);
     check(`${name}: the slowest waits for none`, Math.min(...best.stages.map((row) => row.idle)) === 0);
     check(`${name}: a stage fits its chip`, best.stages.every((row) => row.stats.mem_tier1 <= row.mem_tier1_capacity));
-    make("report", file(`${name}.json`), "--out", file("again.html"));
-    check(`${name}: calc report makes the same`, readFileSync(file("again.html"), "utf8") === readFileSync(file(`${name}.html`), "utf8"));
   }
   await browser.show(file("chips.html"), 1440);
   const { found } = json("chips.json");
@@ -509,8 +495,6 @@ async function checkLayers() {
   const degrees = await page(`[...document.querySelectorAll("#strips svg text")].map((text) => text.textContent)`);
   check("layers: values are in the strips", best.layers.every((run) => degrees.includes(String(run.tensor_par))), degrees);
   check("layers: the curve has every point", await page(`document.querySelectorAll("#curve circle").length`) === told.curve.length);
-  make("report", file("layers.json"), "--out", file("again.html"));
-  check("layers: calc report makes the same", readFileSync(file("again.html"), "utf8") === readFileSync(file("layers.html"), "utf8"));
 }
 
 /* A decision: what to try next, what every layout may take, what was measured, and when to stop. */
@@ -519,8 +503,6 @@ async function checkTune() {
   const make2 = (name, ...more) => {
     make("tune", ...words, ...more, "--html", file(`${name}.html`), "--json", file(`${name}.json`));
     check(`${name}: what --json says`, JSON.stringify(dataOf(`${name}.html`).tune) === JSON.stringify(json(`${name}.json`)));
-    make("report", file(`${name}.json`), "--out", file("again.html"));
-    check(`${name}: calc report makes the same`, readFileSync(file("again.html"), "utf8") === readFileSync(file(`${name}.html`), "utf8"));
     return json(`${name}.json`);
   };
   const before = make2("untried", "--picks", "2");

@@ -229,9 +229,8 @@ async function checkMany() {
 
 try {
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--html", file("run.html"), "--json", file("run.json"));
-  make("sweep", "--threads", "2", "--html", file("sweep.html"), "--out", file("best.json"), "--summary", file("counts.json"));
+  make("sweep", "--threads", "2", "--html", file("sweep.html"));
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64:256:x2", "--batch", "256", "--html", file("scaling.html"));
-  make("report", file("best.json"), file("counts.json"), "--out", file("report.html"));
   make("plan", "llama2-70B", "a800,h800", "--chips", "a800:8,h800:8", "--procs", "16", "--batch", "32", "--axis", "pp=4", "--axis", "tp=4",
     "--axis", "microbatch_size=1", "--set", "num_blocks=10", "--time-limit", "1000", "--html", file("plan.html"));
   make("plan", "llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--set", "mem1.GiB=28", "--layers", "--axis", "pp=2", "--top", "2",
@@ -239,7 +238,7 @@ try {
   make("tune", "llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--simulate", "1", "--most", "6", "--html", file("tune.html"));
   make("validate", "--html", file("validate.html"));
   await browser.send("Accessibility.enable");
-  for (const name of ["run.html", "sweep.html", "scaling.html", "report.html", "plan.html", "layers.html", "tune.html", "validate.html"]) {
+  for (const name of ["run.html", "sweep.html", "scaling.html", "plan.html", "layers.html", "tune.html", "validate.html"]) {
     await checkPaper(name);
     await checkContrast(name);
     await checkWords(name);

@@ -1,6 +1,6 @@
 /* Lanes as kernels see them in every cell: the terms of their layouts, to the bit, whatever is
  * sharded, offloaded or shared by both ends. */
-#include "adapt.h"
+#include "sheet.h"
 
 #include "frame.h"
 #include "small_case.h"

@@ -1,5 +1,5 @@
 /* The chips of a cluster as AIAK's planner is told of them. */
-#include "aiak/gpus.h"
+#include "aiak/pipeline.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "aiak/gpus.h"
 #include "aiak/pipeline.h"
 #include "frame.h"
 #include "shipped_case.h"

@@ -1,6 +1,6 @@
 /* Bands: the conformal quantile of known numbers, weights of tables, classes that are alike. */
 #include "residuals_case.h"
-#include "validate/band.h"
+#include "validate/residuals.h"
 
 #include <math.h>
 

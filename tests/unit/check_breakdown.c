@@ -1,4 +1,4 @@
-/* Parts add up to their whole, and bars show them: src/cli/draw/breakdown.c, src/cli/draw/paint.c.
+/* Parts add up to their whole, and bars show them: src/cli/draw/breakdown.c, src/cli/draw/human.c.
  */
 #include <jansson.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Spaces counted kind by kind: the numbers of a walk over every design with its own system. */
-#include "census.h"
+#include "estimate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

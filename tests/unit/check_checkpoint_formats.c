@@ -4,8 +4,8 @@
 #include "frame.h"
 #include "shipped_case.h"
 #include "spec/absent.h"
-#include "spec/checkpoint_formats.h"
 #include "spec/field.h"
+#include "spec/format.h"
 
 static shipped_case c;
 static calc_system prefill;

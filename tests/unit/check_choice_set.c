@@ -1,4 +1,4 @@
-#include "spec/choice_set.h"
+#include "spec/value_text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Constants of machines: where they are, what they may be, what is assumed of them. */
-#include "calibrate/constant.h"
+#include "calibrate/fit.h"
 
 #include <math.h>
 #include <stdio.h>

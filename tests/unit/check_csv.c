@@ -3,7 +3,7 @@
 #include "scratch.h"
 
 #include "frame.h"
-#include "io/csv.h"
+#include "io/csv_table.h"
 #include "io/text.h"
 
 #include <math.h>

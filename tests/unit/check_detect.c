@@ -1,4 +1,4 @@
-#include "formats/detect.h"
+#include "formats/import.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/shell/digest.h"
+#include "cli/shell/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* Groups, sets of tables and the comparison with a baseline, on results made from numbers. */
 #include "run_case.h"
 #include "scratch.h"
-#include "validate/baseline.h"
-#include "validate/sets.h"
+#include "validate/error_groups.h"
 
 #include <string.h>
 

@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/detect.h"
 #include "formats/import.h"
 #include "formats/read.h"
-#include "formats/refusal.h"
 #include "formats/write.h"
 #include "frame.h"
 #include "io/text.h"

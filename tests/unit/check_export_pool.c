@@ -1,5 +1,5 @@
 /* The two servers of a disaggregated layout. */
-#include "formats/export_pool.h"
+#include "formats/export.h"
 
 #include "frame.h"
 #include "small_case.h"

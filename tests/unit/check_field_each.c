@@ -1,10 +1,9 @@
-/* Every field with its path: src/spec/field_each.c. */
-#include "spec/field_each.h"
+/* Every field with its path: src/spec/field.c. */
+#include "spec/field.h"
 
 #include <string.h>
 
 #include "frame.h"
-#include "spec/field.h"
 
 enum { MOST = 512 };
 

@@ -1,4 +1,4 @@
-#include "fingerprint.h"
+#include "checkpoint.h"
 
 #include "frame.h"
 #include "sweep_case.h"

@@ -1,7 +1,7 @@
 /* How sure it is that a layout fits: known errors of memory beside a known need. */
 #include "residuals_case.h"
 #include "shipped_case.h"
-#include "validate/fits.h"
+#include "validate/residuals.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cli/draw/fold.h"
+#include "cli/draw/human.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Files of forecasts: what they say is read, and broken ones are refused. */
-#include "validate/forecasts.h"
+#include "validate/residuals.h"
 
 #include <string.h>
 

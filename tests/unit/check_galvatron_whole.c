@@ -1,5 +1,5 @@
 /* Upstream's dynamic programme, beside its recurrence over every MB and every strategy. */
-#include "galvatron/whole.h"
+#include "galvatron/posed.h"
 #include "galvatron_search_case.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "io/text.h"
 #include "shipped_case.h"
 #include "spec/field.h"
-#include "spec/same.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 60};
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "calc.h"
 #include "frame.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/text.h"
 #include "spec/layer_list.h"
 

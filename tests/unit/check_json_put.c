@@ -2,7 +2,7 @@
 #include "small_case.h"
 
 #include "frame.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 
 #include <jansson.h>
 #include <math.h>

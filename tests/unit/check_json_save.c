@@ -3,7 +3,7 @@
 #include "scratch.h"
 
 #include "frame.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/text.h"
 
 #include <time.h>

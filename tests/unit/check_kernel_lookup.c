@@ -1,5 +1,5 @@
 /* Operators of layouts found among measured ones, by the sizes that a person would write down. */
-#include "calibrate/point_table.h"
+#include "calibrate/points.h"
 #include "model/cost/cost_kernel.h"
 #include "model/cost/cost_link.h"
 #include "model/cost/kernel_lookup.h"

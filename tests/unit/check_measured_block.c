@@ -1,5 +1,5 @@
 /* Whole blocks found among measured ones, and the steps that they make. */
-#include "calibrate/point_table.h"
+#include "calibrate/points.h"
 #include "model/run.h"
 #include "model/stages/layout.h"
 #include "model/stages/measured_block.h"

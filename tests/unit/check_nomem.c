@@ -8,7 +8,7 @@
 #include "balance/mps.h"
 #include "balance/solver.h"
 #include "base/error.h"
-#include "formats/refusal.h"
+#include "formats/export.h"
 #include "frame.h"
 #include "io/output.h"
 #include "io/text.h"

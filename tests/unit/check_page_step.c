@@ -1,9 +1,9 @@
-/* What a picture of the pipeline needs beside its operations: src/report/page_timeline.c. */
+/* What a picture of the pipeline needs beside its operations: src/report/run_data.c. */
 #include "shipped_case.h"
 #include "small_case.h"
 
 #include "frame.h"
-#include "report/page_timeline.h"
+#include "report/run_data.h"
 
 #include <stdlib.h>
 #include <string.h>

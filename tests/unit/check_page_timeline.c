@@ -1,5 +1,5 @@
-/* Operations of a step for a picture: src/report/page_timeline.c. */
-#include "report/page_timeline.h"
+/* Operations of a step for a picture: src/report/run_data.c. */
+#include "report/run_data.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "formats/pattern.h"
+#include "formats/framework.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Published errors of others beside those of calc on the same runs. */
-#include "validate/peers.h"
+#include "validate/features.h"
 
 #include "frame.h"
 #include "run_case.h"

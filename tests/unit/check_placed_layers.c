@@ -1,5 +1,5 @@
 /* Layers that are listed, in the stages of a pipeline. */
-#include "model/stages/placed_layers.h"
+#include "model/stages/placed.h"
 #include "model/timeline.h"
 
 #include <math.h>

@@ -12,7 +12,6 @@
 #include "formats/export.h"
 #include "formats/import.h"
 #include "formats/read.h"
-#include "formats/refusal.h"
 #include "frame.h"
 #include "spec/stack.h"
 

@@ -1,5 +1,5 @@
 /* Lists of stages told to frameworks, and what comes back. */
-#include "formats/plan_stages.h"
+#include "formats/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "formats/export.h"
 #include "formats/import.h"
-#include "formats/refusal.h"
 #include "frame.h"
 #include "shipped_case.h"
 #include "spec/stage_list.h"

@@ -1,4 +1,4 @@
-#include "cli/run/plot.h"
+#include "cli/run/simulation.h"
 
 #include "frame.h"
 #include "small_case.h"

@@ -1,5 +1,5 @@
-/* What fields may hold, read back with Jansson: src/io/json_save.c. */
-#include "io/json_save.h"
+/* What fields may hold, read back with Jansson: src/io/json_put.c. */
+#include "io/json_put.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Why modern layouts are infeasible: src/model/reasons_stages.c. */
+/* Why modern layouts are infeasible: src/model/verdict.c. */
 #include "shipped_case.h"
 #include "small_case.h"
 

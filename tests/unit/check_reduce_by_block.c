@@ -1,4 +1,4 @@
-#include "model/stages/reduce_by_block.h"
+#include "model/stages/stage_types.h"
 
 #include "base/rng.h"
 #include "frame.h"

@@ -1,4 +1,4 @@
-#include "formats/refusal.h"
+#include "formats/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>

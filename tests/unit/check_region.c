@@ -1,5 +1,5 @@
 /* Regions: no layout of a cell is shorter than the region of its unit says, by calc_run(). */
-#include "region.h"
+#include "bound.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Lengths of responses. */
-#include "rl/lengths.h"
+#include "rl/rollout.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Times of weight syncs. */
-#include "rl/sync.h"
+#include "rl/step.h"
 
 #include <math.h>
 

@@ -1,11 +1,10 @@
 /* Rules of lists of layers (calc_exec.layers), through calc_check(). */
-#include "spec/rules_layers.h"
+#include "spec/layer_list.h"
 
 #include <string.h>
 
 #include "frame.h"
 #include "small_case.h"
-#include "spec/layer_list.h"
 
 static calc_app app;
 static calc_system system_;

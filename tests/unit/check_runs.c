@@ -10,7 +10,7 @@
 #include "frame.h"
 #include "io/software_load.h"
 #include "validate/error_groups.h"
-#include "validate/forecasts.h"
+#include "validate/residuals.h"
 
 static calc_runs runs;
 static calc_errors errors;

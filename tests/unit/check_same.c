@@ -1,5 +1,5 @@
 /* Whether two documents say the same. */
-#include "spec/same.h"
+#include "spec/field.h"
 
 #include "frame.h"
 #include "random_struct.h"

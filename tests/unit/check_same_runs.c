@@ -1,6 +1,6 @@
 /* Published runs of a layout's sizes. */
 #include "shipped_case.h"
-#include "validate/same_runs.h"
+#include "validate/runs.h"
 
 #include <math.h>
 #include <string.h>

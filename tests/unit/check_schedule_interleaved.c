@@ -1,4 +1,4 @@
-#include "model/schedule/schedule_interleaved.h"
+#include "model/schedule/schedule.h"
 
 #include "frame.h"
 #include "small_case.h"

@@ -1,4 +1,4 @@
-#include "model/schedule/schedule_order.h"
+#include "model/schedule/schedule_sim.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Two interleaved stages: to the bit what the simulation of all operations says. */
-#include "model/schedule/schedule_two.h"
+#include "model/schedule/schedule_steady.h"
 
 #include <math.h>
 #include <stdlib.h>

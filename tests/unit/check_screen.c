@@ -1,5 +1,5 @@
 /* The screen beside all points that it was told of. */
-#include "screen.h"
+#include "bound.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
 #include "scratch.h"
 #include "serving_run_case.h"
 #include "validate/error_groups.h"
-#include "validate/result_labels.h"
 #include "validate/serving_results.h"
 
 #include <stdio.h>

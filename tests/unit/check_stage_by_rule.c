@@ -1,4 +1,4 @@
-#include "model/stages/stage_by_rule.h"
+#include "model/stages/stage_pipeline.h"
 
 #include "frame.h"
 #include "model/stages/stage_step.h"

@@ -1,5 +1,5 @@
 /* Weight gradients of the head that wait for the pipeline to drain: times and bytes by hand. */
-#include "model/stages/stage_deferred.h"
+#include "model/stages/stage_types.h"
 
 #include "frame.h"
 #include "model/run.h"

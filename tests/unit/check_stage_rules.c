@@ -1,4 +1,4 @@
-#include "model/stages/stage_rules.h"
+#include "model/stages/stages.h"
 
 #include "frame.h"
 #include "modern_case.h"

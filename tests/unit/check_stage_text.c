@@ -1,4 +1,4 @@
-#include "spec/stage_text.h"
+#include "spec/stack.h"
 
 #include <string.h>
 

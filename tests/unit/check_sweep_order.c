@@ -1,11 +1,10 @@
-/* How sure it is that the best of a sweep is better: src/cli/sweep/sweep_order.c; and the layout to
+/* How sure it is that the best of a sweep is better: src/cli/sweep/sweep_rows.c; and the layout to
  * start with: sweep_rows.c. */
-#include "cli/sweep/sweep_order.h"
+#include "cli/sweep/sweep_rows.h"
 
 #include <math.h>
 
-#include "cli/sweep/sweep_rows.h"
-#include "formats/refusal.h"
+#include "formats/export.h"
 #include "frame.h"
 #include "sweep_case.h"
 #include "tune/model.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "frame.h"
-#include "taylor/probes.h"
 #include "taylor_case.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 60};

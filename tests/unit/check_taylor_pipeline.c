@@ -1,4 +1,4 @@
-#include "taylor/pipeline.h"
+#include "taylor/memory.h"
 
 #include <stdlib.h>
 

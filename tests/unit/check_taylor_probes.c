@@ -1,4 +1,4 @@
-#include "taylor/probes.h"
+#include "taylor/memory.h"
 
 #include <stdio.h>
 #include <string.h>

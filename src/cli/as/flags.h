@@ -4,7 +4,7 @@
 #ifndef CALC_CLI_AS_FLAGS_H
 #define CALC_CLI_AS_FLAGS_H
 
-#include "cli/shell/command.h"
+#include "cli/shell/opt.h"
 #include "io/output.h"
 #include "io/text.h"
 
@@ -81,9 +81,6 @@ double calc_flags_number(const calc_flags *flags, int row);
 
 /** The value of a row of kind BOOL; false if there is none. */
 bool calc_flags_bool(const calc_flags *flags, int row);
-
-/** Shows the help of a program. */
-calc_exit calc_flags_help(const calc_as_tool *tool);
 
 /** Lists on standard error the given flags that have no effect here. */
 void calc_flags_tell_unused(const calc_flags *flags);

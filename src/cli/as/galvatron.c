@@ -1,14 +1,325 @@
+#include "cli/as/galvatron_show.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/as/flags.h"
-#include "cli/as/galvatron_show.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "galvatron/arguments.h"
 #include "galvatron/synthesis.h"
+#include "io/json_put.h"
+
+/* Shows the result of Galvatron's search, for people and as JSON. */
+
+enum { RUNS_SIZE = 4096 };
+
+static const char *const mode_words[] = {"tp_only", "sp_only", "tp_with_sp"};
+
+/* Upstream's notation, which has no mark for ZeRO-2; for the port, a z before the remaining marks
+ * denotes it. */
+static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strategy *strategy,
+                      char text[CALC_GALVATRON_STRATEGY_SIZE])
+{
+    calc_galvatron_strategy_text(strategy, text);
+    if (s->request->dialect == CALC_GALVATRON_PADDLE && strategy->type == CALC_GALVATRON_ZERO2) {
+        size_t numbers = strspn(text, "0123456789-*x");
+        numbers -= text[numbers - 1] == '-';
+        memmove(text + numbers + 1, text + numbers, strlen(text + numbers) + 1);
+        text[numbers] = 'z';
+    }
+    return text;
+}
+
+/* The layers of a stage: "8 x 4-1-2-c + 3 x 4-2*-1". */
+static char *runs_of(const calc_galvatron_shown *s, int first, int end, char *text)
+{
+    const calc_galvatron_layout *layout = s->layout;
+    char one[CALC_GALVATRON_STRATEGY_SIZE];
+    text[0] = '\0';
+    for (int at = first, run; at < end; at += run) {
+        run = calc_galvatron_layout_run(layout, at, end);
+        calc_append(text, RUNS_SIZE, "%s%d x %s", at > first ? " + " : "", run,
+                    notation(s, &layout->layer[at], one));
+    }
+    return text;
+}
+
+static double sample_s(const calc_galvatron_answer *a)
+{
+    return 1 / a->throughput;
+}
+
+/* How much shorter the time per sample could be with unlimited memory. */
+static double memory_costs(const calc_galvatron_found *f)
+{
+    return f->unlimited_s > 0 ? fmax(0, 1 - f->unlimited_s / sample_s(&f->best)) : 0;
+}
+
+static int fullest(const calc_galvatron_answer *a)
+{
+    int stage = 0;
+    for (int i = 1; i < a->task.pp; i++) {
+        stage = a->remain_mb[i] < a->remain_mb[stage] ? i : stage;
+    }
+    return stage;
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static void show_head(const calc_galvatron_shown *s, calc_output *out)
+{
+    const calc_galvatron_request *r = s->request;
+    calc_output_printf(out, "%s: ", r->model);
+    for (int i = 0; i < r->types; i++) {
+        const calc_galvatron_layers *l = &r->layers[i];
+        calc_output_printf(out, "%s%lld layers of width %lld on %lld tokens", i ? ", " : "",
+                           (long long)l->layer_num, (long long)l->hidden_size,
+                           (long long)l->seq_len);
+    }
+    calc_output_printf(out, "; %lld GPUs of %g GB\n\n", (long long)calc_galvatron_world(r),
+                       r->memory_constraint);
+}
+
+static void show_step(const calc_galvatron_shown *s, calc_output *out)
+{
+    char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX];
+    const calc_galvatron_answer *a = &s->found->best;
+    calc_output_printf(out, "throughput   %s samples/s\n",
+                       calc_human_number(a->throughput, number));
+    calc_output_printf(out, "step         %s: %lld samples in %lld micro-batch%s",
+                       calc_human_seconds(a->step_s, time), (long long)a->task.gbsz,
+                       (long long)a->task.chunks, a->task.chunks == 1 ? "" : "es");
+    if (a->reshard_s > 0) {
+        calc_output_printf(out, "; %s of it between layers that differ",
+                           calc_human_seconds(a->reshard_s, time));
+    }
+    calc_output_text(out, "\n");
+}
+
+static void show_stages(const calc_galvatron_shown *s, calc_output *out)
+{
+    char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
+    const calc_galvatron_answer *a = &s->found->best;
+    calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
+    for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
+        char name[32];
+        snprintf(name, sizeof name, "stage %d", i);
+        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i], mb),
+                           runs_of(s, first, first + s->layout->division[i], text));
+    }
+    calc_output_printf(
+        out, "             pp-tpsp-dp: * several ranks, %sf ZeRO-3, -c recomputed, -sp Ulysses\n",
+        s->request->dialect == CALC_GALVATRON_PADDLE ? "z ZeRO-2, " : "");
+}
+
+static void show_search(const calc_galvatron_shown *s, calc_output *out)
+{
+    char share[CALC_HUMAN_MAX];
+    const calc_galvatron_found *f = s->found;
+    const calc_galvatron_task *t = &f->best.task;
+    calc_output_printf(
+        out, "search       %s, a layer on %d rank%s at most; %d of %d tasks solved\n",
+        mode_words[t->mode], t->buffer_tp, t->buffer_tp == 1 ? "" : "s", f->solved, f->tasks);
+    calc_output_text(out, "proof        ");
+    if (s->request->compat) {
+        calc_output_text(out, "none: --compat answers as upstream does\n");
+    } else if (f->proven) {
+        calc_output_text(out, "nothing in the space is faster\n");
+    } else {
+        calc_output_printf(out, "none: a step could be %s shorter, at most\n",
+                           calc_human_percent(f->gap, share));
+    }
+}
+
+static void show_limit(const calc_galvatron_shown *s, calc_output *out)
+{
+    char share[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX],
+        reserve[CALC_HUMAN_MAX];
+    const calc_galvatron_found *f = s->found;
+    int stage = fullest(&f->best);
+    double costs = memory_costs(f);
+    calc_human_integer(f->best.remain_mb[stage], left);
+    calc_human_integer(f->limit_mb, limit);
+    if (costs >= 0.0005) {
+        calc_output_printf(out,
+                           "limit        memory: without one a sample would take up to %s less",
+                           calc_human_percent(costs, share));
+    } else {
+        calc_output_text(out, "limit        time, not memory");
+    }
+    calc_output_printf(out, "; stage %d has %s MB left of %s", stage, left, limit);
+    if (f->reserve_mb > 0) {
+        calc_output_printf(out, ", and %s are reserved",
+                           calc_human_integer(f->reserve_mb, reserve));
+    }
+    calc_output_text(out, "\n");
+}
+
+static void show_second(const calc_galvatron_shown *s, calc_output *out)
+{
+    char number[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX], ends[CALC_GALVATRON_STRATEGY_SIZE];
+    const calc_galvatron_answer *a = &s->found->second;
+    if (!a->feasible) {
+        calc_output_text(out, "runner-up    none: no other batch, micro-batches or stages fit\n");
+        return;
+    }
+    calc_output_printf(
+        out, "runner-up    %s samples/s, %s less: %lld samples in %lld, %d stage%s, embedding %s\n",
+        calc_human_number(a->throughput, number),
+        calc_human_percent(1 - a->throughput / s->found->best.throughput, share),
+        (long long)a->task.gbsz, (long long)a->task.chunks, a->task.pp, a->task.pp == 1 ? "" : "s",
+        notation(s, &a->ends, ends));
+}
+
+static void show_none(const calc_galvatron_shown *s, calc_output *out)
+{
+    char least[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
+    const calc_galvatron_found *f = s->found;
+    calc_output_text(out, "No valid configuration found.\n");
+    if (f->tasks == 0) {
+        calc_output_text(out, "Nothing is left to search: the options allow no strategy\n");
+    } else if (f->least_mb > 0) {
+        calc_output_printf(out,
+                           "The least that a layout needs on its fullest stage are %s MB; %s are "
+                           "there for layers, embedding and head\n",
+                           calc_human_integer(ceil(f->least_mb), least),
+                           calc_human_integer(f->limit_mb, limit));
+    }
+}
+
+void calc_galvatron_show(const calc_galvatron_shown *shown, calc_output *out)
+{
+    if (!shown->layout) {
+        show_none(shown, out);
+        return;
+    }
+    show_head(shown, out);
+    show_step(shown, out);
+    show_stages(shown, out);
+    show_search(shown, out);
+    show_limit(shown, out);
+    show_second(shown, out);
+    calc_output_printf(out, "written      %s\n", shown->file);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_task(calc_put *put, const calc_galvatron_shown *s, const calc_galvatron_answer *a)
+{
+    char text[CALC_GALVATRON_STRATEGY_SIZE];
+    calc_put_number(put, "throughput", a->throughput);
+    calc_put_number(put, "step_s", a->step_s);
+    calc_put_number(put, "reshard_s", a->reshard_s);
+    calc_put_count(put, "global_bsz", a->task.gbsz);
+    calc_put_count(put, "chunks", a->task.chunks);
+    calc_put_count(put, "pp_deg", a->task.pp);
+    calc_put_text(put, "mode", mode_words[a->task.mode]);
+    calc_put_count(put, "buffer_tp", a->task.buffer_tp);
+    calc_put_text(put, "embedding", notation(s, &a->ends, text));
+}
+
+static void put_stages(calc_put *put, const calc_galvatron_shown *s)
+{
+    const calc_galvatron_answer *a = &s->found->best;
+    calc_put_array(put, "stages", CALC_PUT_LINES);
+    for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
+        int end = first + s->layout->division[i];
+        char text[CALC_GALVATRON_STRATEGY_SIZE];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_number(put, "used_mb", a->used_mb[i]);
+        calc_put_number(put, "remain_mb", a->remain_mb[i]);
+        calc_put_array(put, "layers", CALC_PUT_LINE);
+        for (int at = first, run; at < end; at += run) {
+            run = calc_galvatron_layout_run(s->layout, at, end);
+            calc_put_array(put, NULL, CALC_PUT_LINE);
+            calc_put_text(put, NULL, notation(s, &s->layout->layer[at], text));
+            calc_put_count(put, NULL, run);
+            calc_put_close(put);
+        }
+        calc_put_close(put);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_best(calc_put *put, const calc_galvatron_shown *s)
+{
+    const calc_galvatron_found *f = s->found;
+    put_task(put, s, &f->best);
+    put_stages(put, s);
+    calc_put_number(put, "memory_costs", memory_costs(f));
+    calc_put_text(put, "file", s->file);
+    if (f->second.feasible) {
+        calc_put_object(put, "runner_up", CALC_PUT_LINES);
+        put_task(put, s, &f->second);
+        calc_put_close(put);
+    }
+}
+
+void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *out)
+{
+    const calc_galvatron_found *f = shown->found;
+    const calc_notes *notes = &shown->profiles->notes;
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "model", shown->request->model);
+    calc_put_flag(&put, "feasible", shown->layout != NULL);
+    calc_put_flag(&put, "compat", shown->request->compat);
+    calc_put_flag(&put, "proven", f->proven);
+    calc_put_number(&put, "gap", f->proven ? 0 : f->gap);
+    calc_put_count(&put, "tasks", f->tasks);
+    calc_put_count(&put, "solved", f->solved);
+    calc_put_number(&put, "limit_mb", f->limit_mb);
+    calc_put_number(&put, "reserve_mb", f->reserve_mb);
+    if (shown->layout) {
+        put_best(&put, shown);
+    } else {
+        calc_put_number(&put, "least_mb", f->least_mb);
+    }
+    calc_put_array(&put, "notes", CALC_PUT_LINES);
+    for (int i = 0; i < notes->count; i++) {
+        calc_put_text(&put, NULL, notes->text[i]);
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- Notes ----------------------------------------------------------------------------------- */
+
+void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
+{
+    calc_notes notes = shown->profiles->notes;
+    const calc_galvatron_layout *l = shown->layout;
+    if (l) {
+        const calc_galvatron_case of = {shown->request, shown->profiles, l->gbsz, l->chunks};
+        int at = 0;
+        for (int type = 0; type < shown->request->types; type++) {
+            int end = at + (int)shown->request->layers[type].layer_num;
+            for (int run; at < end; at += run) {
+                run = calc_galvatron_layout_run(l, at, end);
+                calc_galvatron_cost_notes(&of, &l->layer[at], type, &notes);
+            }
+        }
+        calc_galvatron_cost_notes(&of, &l->ends, -1, &notes);
+        int64_t multiple = calc_galvatron_layout_multiple(l);
+        if (l->gbsz % multiple != 0) {
+            calc_notes_add(&notes, CALC_GALVATRON_MULTIPLE, (long long)l->gbsz,
+                           (long long)multiple);
+        }
+    }
+    for (int i = 0; i < notes.count; i++) {
+        calc_say("calc as %s: %s\n", program, notes.text[i]);
+    }
+    if (notes.dropped > 0) {
+        calc_say("calc as %s: and %d more\n", program, notes.dropped);
+    }
+}
 
 static const char *const formats[] = {"text", "json", NULL};
 

@@ -239,15 +239,6 @@ static void put_next(calc_put *put, const mindspeed_shown *s)
     calc_put_close(put);
 }
 
-static void put_notes(calc_put *put, const calc_notes *notes)
-{
-    calc_put_array(put, "notes", CALC_PUT_LINES);
-    for (int i = 0; i < notes->count; i++) {
-        calc_put_text(put, NULL, notes->text[i]);
-    }
-    calc_put_close(put);
-}
-
 /* Writes everything as one JSON document. */
 static void mindspeed_show_json(const mindspeed_shown *shown, calc_output *out)
 {
@@ -278,7 +269,11 @@ static void mindspeed_show_json(const mindspeed_shown *shown, calc_output *out)
     if (shown->next) {
         put_next(&put, shown);
     }
-    put_notes(&put, &r->notes);
+    calc_put_array(&put, "notes", CALC_PUT_LINES);
+    for (int i = 0; i < r->notes.count; i++) {
+        calc_put_text(&put, NULL, r->notes.text[i]);
+    }
+    calc_put_close(&put);
     calc_put_end(&put);
 }
 
@@ -500,17 +495,6 @@ static calc_status load(task *t, calc_errors *errors)
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-static void tell(const task *t)
-{
-    if (*t->arguments.unused) {
-        calc_say("calc as mindspeed: no effect here: %s\n", t->arguments.unused);
-    }
-    if (t->arguments.job.vocab == 0) {
-        calc_say("calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
-                 "and loss are left out of time and memory without --vocab-size\n");
-    }
-}
-
 /* Reads measured times and fits the model to them. */
 static calc_status learn(task *t, calc_errors *errors)
 {
@@ -634,7 +618,13 @@ static calc_exit answer(task *t)
     calc_errors errors = {0};
     calc_status status = load(t, &errors);
     if (status == CALC_OK) {
-        tell(t);
+        if (*t->arguments.unused) {
+            calc_say("calc as mindspeed: no effect here: %s\n", t->arguments.unused);
+        }
+        if (t->arguments.job.vocab == 0) {
+            calc_say("calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
+                     "and loss are left out of time and memory without --vocab-size\n");
+        }
         status = rank(t, &errors);
     }
     status = status ? status : show(t, &errors);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
-#include "io/csv.h"
+#include "io/csv_table.h"
 
 calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path, calc_errors *errors)
 {

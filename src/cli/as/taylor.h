@@ -6,7 +6,7 @@
 #include "io/output.h"
 #include "io/text.h"
 #include "taylor/config.h"
-#include "taylor/pipeline.h"
+#include "taylor/memory.h"
 #include "taylor/yaml.h"
 
 /** A calc flag that all three programs have. */

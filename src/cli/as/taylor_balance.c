@@ -10,7 +10,7 @@
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
 #include "spec/field.h"
-#include "taylor/pipeline.h"
+#include "taylor/memory.h"
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
@@ -103,16 +103,6 @@ static calc_status read_memory(request *r, const char *path, calc_errors *errors
     return status;
 }
 
-static void memory_path(const request *r, char path[CALC_AS_PATH_SIZE])
-{
-    char stem[CALC_TAYLOR_STEM_SIZE], folder[CALC_AS_PATH_SIZE], name[CALC_TAYLOR_STEM_SIZE + 32];
-    calc_taylor_job plain = r->job;
-    plain.ask.chunks = 1; /* as in the program's file names, whatever the chunks */
-    snprintf(name, sizeof name, "memory_info/%s.txt", calc_taylor_stem(&plain, stem));
-    snprintf(folder, sizeof folder, "%s", calc_flags_text(r->flags, FLAG_OUTPUT));
-    calc_as_path(folder, name, path);
-}
-
 static calc_status write_memory(request *r, const char *path, calc_errors *errors)
 {
     char folder[CALC_AS_PATH_SIZE];
@@ -142,7 +132,12 @@ static calc_status find_memory(request *r, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE];
     const char *given = calc_flags_text(r->flags, FLAG_INFO);
-    memory_path(r, path);
+    char stem[CALC_TAYLOR_STEM_SIZE], folder[CALC_AS_PATH_SIZE], name[CALC_TAYLOR_STEM_SIZE + 32];
+    calc_taylor_job plain = r->job;
+    plain.ask.chunks = 1; /* as in the program's file names, whatever the chunks */
+    snprintf(name, sizeof name, "memory_info/%s.txt", calc_taylor_stem(&plain, stem));
+    snprintf(folder, sizeof folder, "%s", calc_flags_text(r->flags, FLAG_OUTPUT));
+    calc_as_path(folder, name, path);
     snprintf(r->memory_from, sizeof r->memory_from, "by calc's model on %s",
              calc_flags_text(r->flags, FLAG_SYSTEM));
     if (given) {

@@ -10,7 +10,7 @@
 #include "cli/as/taylor.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "taylor/probes.h"
+#include "taylor/memory.h"
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \

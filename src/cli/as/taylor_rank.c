@@ -13,7 +13,7 @@
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
 #include "spec/field.h"
-#include "taylor/probes.h"
+#include "taylor/memory.h"
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
@@ -141,17 +141,6 @@ static calc_taylor_solver wanted_solver(const ranking *r)
                                                  calc_flags_text(r->flags, FLAG_SOLVER));
 }
 
-static void fill_job(const ranking *r, calc_taylor_result *one)
-{
-    calc_taylor_job *j = &one->job;
-    const char *less = getenv("ENABLE_LESS_MEM_VPP");
-    j->ask.less_memory = less && strcmp(less, "1") == 0;
-    j->ask.shipped = calc_flags_bool(r->flags, FLAG_COMPAT);
-    j->check = calc_flags_bool(r->flags, FLAG_CHECK);
-    j->solver = wanted_solver(r);
-    j->time_limit_s = r->flags->given[FLAG_TIME] ? calc_flags_number(r->flags, FLAG_TIME) : 0;
-}
-
 /* Costs from the profile, or from calc's model if there are no profiles. */
 static calc_status find_ratios(const ranking *r, const calc_taylor_result *one,
                                calc_taylor_ratios *out, calc_errors *errors)
@@ -193,7 +182,13 @@ static void solve(const ranking *r, calc_taylor_result *one)
         status = find_ratios(r, one, &ratios, &errors);
     }
     if (status == CALC_OK) {
-        fill_job(r, one);
+        calc_taylor_job *j = &one->job;
+        const char *less = getenv("ENABLE_LESS_MEM_VPP");
+        j->ask.less_memory = less && strcmp(less, "1") == 0;
+        j->ask.shipped = calc_flags_bool(r->flags, FLAG_COMPAT);
+        j->check = calc_flags_bool(r->flags, FLAG_CHECK);
+        j->solver = wanted_solver(r);
+        j->time_limit_s = r->flags->given[FLAG_TIME] ? calc_flags_number(r->flags, FLAG_TIME) : 0;
         one->job.ratios = ratios;
         status = calc_taylor_solve(&one->job, &errors);
     }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/validate/put_spread.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
 
@@ -47,17 +47,6 @@ static calc_status allocate(task *t, calc_errors *errors)
     return fine ? CALC_OK : calc_errors_no_memory(errors);
 }
 
-/* Keeps today's predictions only for runs that another view has, too. */
-static void keep_shipped(task *t)
-{
-    for (size_t i = 0; i < t->results.count; i++) {
-        bool other = !isnan(t->predicted[CALC_CALIBRATE_FITTED][i]) ||
-                     !isnan(t->predicted[CALC_CALIBRATE_UNSEEN][i]);
-        t->predicted[CALC_CALIBRATE_ASSUMED][i] =
-            other ? t->results.item[i].predicted : (double)NAN;
-    }
-}
-
 /* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, const calc_engine_plan *plan, calc_errors *errors)
 {
@@ -87,7 +76,13 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
         status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->results,
                                        t->predicted[CALC_CALIBRATE_FITTED],
                                        t->predicted[CALC_CALIBRATE_UNSEEN], errors);
-        keep_shipped(t);
+        /* Keeps today's predictions only for runs that another view has, too. */
+        for (size_t i = 0; i < t->results.count; i++) {
+            bool other = !isnan(t->predicted[CALC_CALIBRATE_FITTED][i]) ||
+                         !isnan(t->predicted[CALC_CALIBRATE_UNSEEN][i]);
+            t->predicted[CALC_CALIBRATE_ASSUMED][i] =
+                other ? t->results.item[i].predicted : (double)NAN;
+        }
     }
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
@@ -96,17 +91,6 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
         }
     }
     return status;
-}
-
-static void free_task(task *t)
-{
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        free(t->predicted[v]);
-        free(t->view[v].item);
-        calc_error_groups_free(&t->groups[v]);
-    }
-    free(t->calibration.fit);
-    calc_results_free(&t->results);
 }
 
 /* ---- For people ------------------------------------------------------------------------------ */
@@ -317,6 +301,12 @@ calc_status calc_calibrate_engines(const calc_calibrate_engines_task *asked, cal
     if (status == CALC_OK && !asked->quiet) {
         status = write_table(&t, errors);
     }
-    free_task(&t);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        free(t.predicted[v]);
+        free(t.view[v].item);
+        calc_error_groups_free(&t.groups[v]);
+    }
+    free(t.calibration.fit);
+    calc_results_free(&t.results);
     return status;
 }

@@ -6,8 +6,8 @@
 
 #include "calibrate/calibration.h"
 #include "calibrate/engine_calibration.h"
-#include "cli/shell/command.h"
 #include "cli/shell/find.h"
+#include "cli/shell/opt.h"
 #include "cli/validate/measured.h"
 #include "io/json_put.h"
 #include "validate/error_groups.h"

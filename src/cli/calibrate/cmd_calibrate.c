@@ -8,7 +8,7 @@
 #include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/list.h"
+#include "cli/shell/opt.h"
 #include "cli/validate/measured.h"
 
 /* The date of creation that files state. */
@@ -16,9 +16,9 @@
 enum { DATE_SIZE = 32 };
 
 /* The given text; without one, today, or the day of SOURCE_DATE_EPOCH, for reproducible output:
- *  "2026-11-21".
- *  @param given  NULL: none
- *  @param out    filled, DATE_SIZE bytes */
+ * "2026-11-21".
+ * @param given  NULL: none
+ * @param out    filled, DATE_SIZE bytes */
 static void date_of(const char *given, char *out)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -373,15 +373,6 @@ static const char *only_machine(const task *t)
     return t->families == 1 && t->machines[0].count == 1 ? t->machines[0].item[0] : NULL;
 }
 
-static void name_machines(task *t)
-{
-    for (size_t f = 0; f < t->families; f++) {
-        for (size_t m = 0; m < t->machines[f].count; m++) {
-            t->machines[f].item[m] = calc_measured_machine(&t->measured, t->machines[f].item[m]);
-        }
-    }
-}
-
 /* Calibrates to serving runs, each engine separately. */
 static calc_exit calibrate_engines(task *t)
 {
@@ -436,7 +427,11 @@ static calc_exit calibrate(task *t)
         return calc_complain_usage(t->args->command,
                                    "--cross: runs of training have folds by width and source");
     }
-    name_machines(t);
+    for (size_t f = 0; f < t->families; f++) {
+        for (size_t m = 0; m < t->machines[f].count; m++) {
+            t->machines[f].item[m] = calc_measured_machine(&t->measured, t->machines[f].item[m]);
+        }
+    }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
     status = status == CALC_OK ? allocate(t, &errors) : status;

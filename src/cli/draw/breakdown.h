@@ -4,8 +4,8 @@
 #define CALC_CLI_DRAW_BREAKDOWN_H
 
 #include "calc.h"
-#include "cli/draw/paint.h"
-#include "report/breakdown.h"
+#include "cli/draw/human.h"
+#include "report/run_data.h"
 
 /* ---- Stacked bars ---------------------------------------------------------------------------- */
 

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/decimal.h"
 
@@ -120,4 +123,169 @@ void calc_human_apportion(const double *part, size_t count, int64_t whole, int64
         share[largest]++;
         remainder[largest] = -1;
     }
+}
+
+enum { INDENT = 4 };
+
+/* Bytes of the character, or of the colour, that begins here. *width is its columns. */
+static size_t next_character(const char *at, const char *end, int *width)
+{
+    const char *next = at + 1;
+    *width = 1;
+    if (*at == '\033') {
+        const char *last = memchr(at, 'm', (size_t)(end - at));
+        *width = 0;
+        return last ? (size_t)(last + 1 - at) : 1;
+    }
+    while (next < end && ((unsigned char)*next & 0xc0) == 0x80) {
+        next++;
+    }
+    return (size_t)(next - at);
+}
+
+/* Where to break a line so that it fits: at the start of the spaces; `end` if it already fits. */
+static const char *break_of(const char *line, const char *end, int columns)
+{
+    const char *gap = NULL;
+    const char *space = NULL;
+    int used = 0;
+    const char *at = line + strspn(line, " ");
+    used = (int)(at - line);
+    while (at < end) {
+        int width;
+        size_t bytes = next_character(at, end, &width);
+        if (used + width > columns && (gap || space)) {
+            return gap ? gap : space;
+        }
+        if (*at == ' ' && at[-1] != ' ') {
+            space = at;
+            gap = at[1] == ' ' ? at : gap;
+        }
+        used += width;
+        at += bytes;
+        if (used > columns && *at == ' ') {
+            return at; /* after a word that is longer than a line */
+        }
+    }
+    return end;
+}
+
+/* One line, without its end. */
+static void fold_line(calc_output *out, const char *line, const char *end, int columns)
+{
+    const char *stop = break_of(line, end, columns);
+    calc_output_raw(out, line, (size_t)(stop - line));
+    while (stop < end) {
+        line = stop + strspn(stop, " ");
+        if (line >= end) {
+            return;
+        }
+        stop = break_of(line, end, columns - INDENT);
+        calc_output_printf(out, "\n%*s", INDENT, "");
+        calc_output_raw(out, line, (size_t)(stop - line));
+    }
+}
+
+void calc_fold_write(calc_output *out, const char *text, size_t length, int columns)
+{
+    const char *end = text + length;
+    while (text < end) {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        fold_line(out, text, line_end ? line_end : end, columns);
+        if (!line_end) {
+            return;
+        }
+        calc_output_text(out, "\n");
+        text = line_end + 1;
+    }
+}
+
+static bool locale_is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < 3 && !(locale && *locale); i++) {
+        locale = getenv(variables[i]);
+    }
+    const char *charset = locale ? strchr(locale, '.') : NULL;
+    return charset &&
+           (strncasecmp(charset, ".utf-8", 6) == 0 || strncasecmp(charset, ".utf8", 5) == 0);
+}
+
+static bool wants_color(const char *when)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    if (strcmp(when, "auto") != 0) {
+        return strcmp(when, "always") == 0;
+    }
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+calc_paint calc_paint_stdout(const char *when)
+{
+    return (calc_paint){.color = wants_color(when), .utf8 = locale_is_utf8()};
+}
+
+/* COLUMNS if it is a number above 0, else 0. */
+static long columns_wanted(void)
+{
+    const char *text = getenv("COLUMNS");
+    char *end;
+    long columns = text ? strtol(text, &end, 10) : 0;
+    return columns > 0 && *end == '\0' ? columns : 0;
+}
+
+int calc_paint_columns(void)
+{
+    enum { USUAL = 80 };
+    struct winsize size;
+    long columns = columns_wanted();
+    if (columns == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+        columns = size.ws_col;
+    }
+    columns = columns > 0 ? columns : USUAL;
+    return columns > CALC_PAINT_MAX_COLUMNS ? CALC_PAINT_MAX_COLUMNS : (int)columns;
+}
+
+void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color, const char *text)
+{
+    if (paint->color) {
+        calc_output_raw(out, "\033[", 2);
+        calc_output_raw(out, color, strlen(color));
+        calc_output_raw(out, "m", 1);
+    }
+    calc_output_text(out, text);
+    if (paint->color) {
+        calc_output_raw(out, "\033[0m", 4);
+    }
+}
+
+void calc_paint_bar(calc_output *out, const calc_paint *paint, const char *color, double fraction,
+                    int width)
+{
+    enum { MAX = 64, BYTES = 3 };
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int steps = paint->utf8 ? 8 : 2;
+    fraction = fraction > 1 ? 1 : fraction;
+    int length = fraction > 0 ? (int)lround(fraction * width * steps) : 0;
+    if (fraction > 0 && length == 0) {
+        length = 1;
+    }
+    char text[MAX * BYTES + 1];
+    char *end = text;
+    int column = 0;
+    for (; column < length / steps; column++) {
+        end = stpcpy(end, paint->utf8 ? "█" : "#");
+    }
+    if (length % steps > 0) {
+        end = stpcpy(end, paint->utf8 ? eighths[length % steps] : "-");
+        column++;
+    }
+    for (; column < width; column++) {
+        *end++ = ' ';
+    }
+    *end = '\0';
+    calc_paint_text(out, paint, color, text);
 }

@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_DRAW_SCATTER_H
 #define CALC_CLI_DRAW_SCATTER_H
 
-#include "cli/draw/paint.h"
+#include "cli/draw/human.h"
 
 enum { CALC_SCATTER_MIN_COLUMNS = 40 /**< minimum width, also on narrower terminals */ };
 

@@ -38,12 +38,6 @@ static calc_status count_model(const calc_args *args, const char *argument,
     return status;
 }
 
-static void write_table_head(calc_output *out)
-{
-    calc_output_printf(out, "%-20s%20s%8s%10s%8s%9s%9s%11s\n", "model", "parameters", "active",
-                       "attention", "mlp", "experts", "norm", "embedding");
-}
-
 static void write_table_row(calc_output *out, const char *name, const calc_parameters *p)
 {
     const struct {
@@ -93,7 +87,8 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
             put_row(json, name, &parameters);
         } else {
             if (written++ == 0) {
-                write_table_head(out);
+                calc_output_printf(out, "%-20s%20s%8s%10s%8s%9s%9s%11s\n", "model", "parameters",
+                                   "active", "attention", "mlp", "experts", "norm", "embedding");
             }
             write_table_row(out, name, &parameters);
         }

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
-#include "cli/run/run_band.h"
+#include "cli/run/run_outcome.h"
 #include "spec/value_text.h"
 
 enum { TIME, RATE, NUMBER, BYTES };

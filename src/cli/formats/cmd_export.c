@@ -11,10 +11,9 @@
 #include "cli/sweep/sweep_complete.h"
 #include "formats/export.h"
 #include "formats/launcher.h"
-#include "formats/refusal.h"
 #include "formats/write.h"
 #include "galvatron/synthesis.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
 

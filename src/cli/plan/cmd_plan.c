@@ -3,14 +3,366 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/mps.h"
+#include "balance/solver.h"
 #include "base/error.h"
-#include "cli/plan/layers_table.h"
-#include "cli/plan/plan_rows.h"
+#include "cli/draw/human.h"
+#include "cli/draw/stage_words.h"
 #include "cli/plan/plan_table.h"
-#include "cli/plan/plan_write.h"
+#include "cli/plan/plan_task.h"
+#include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/start.h"
 #include "cli/sweep/sweep_watch.h"
+#include "io/json_put.h"
+#include "plan/planner_place.h"
 #include "report/page.h"
+
+static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
+                                      CALC_PLAN_OPT_HTML};
+enum { FILES = sizeof files / sizeof *files };
+
+/* How many of them are standard output, so that the table is not: one at most is right. */
+static int calc_plan_write_stdouts(const calc_args *args)
+{
+    int taken = calc_opt_is_stdout(args, CALC_PLAN_OPT_MPS);
+    for (int i = 0; i < FILES; i++) {
+        taken += calc_opt_is_stdout(args, (int)files[i]);
+    }
+    return taken;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* The same with stages that are all alike; null if that does not fit. */
+static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_exec exec;
+    calc_stats stats;
+    if (!calc_plan_even(t, f, &exec, &stats)) {
+        calc_put_raw(put, "even", "null");
+        return;
+    }
+    calc_put_object(put, "even", CALC_PUT_LINES);
+    calc_put_number(put, "total_time", stats.total_time);
+    calc_put_number(put, "mem_tier1", stats.proc_mem_tier1_cap_req);
+    calc_put_flag(put, "recomputed", calc_plan_even_recomputed(&exec));
+    calc_plan_rows_put(put, t, f->chip, &exec);
+    calc_put_close(put);
+}
+
+static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    calc_put_text(put, "system", t->chip[f->chip].name);
+    calc_start_put(put, &(calc_start){.args = t->args,
+                                      .set = CALC_PLAN_OPT_SET,
+                                      .app = &t->app,
+                                      .system = &t->chip[f->chip].system,
+                                      .exec = &f->exec,
+                                      .names = {t->args->argument[0], t->chip[f->chip].name, "-"}});
+    calc_put_number(put, "planned_time", f->planned_s);
+    calc_put_number(put, "bound_time", f->bound_s);
+    calc_put_flag(put, "proven", f->proven);
+    calc_put_number(put, "fits", calc_plan_rows_fits(t, f->chip, &f->exec));
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
+    calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
+    calc_plan_rows_put(put, t, f->chip, &f->exec);
+    if (t->listed) {
+        calc_layers_runs_put(put, t, &f->exec);
+    } else {
+        put_even(put, t, f);
+    }
+    calc_put_close(put);
+}
+
+/* What there is beside, of a plan of layers: how many layouts are alike, the best of them, and what
+ * other memory would make of the best. */
+static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planner_result *r)
+{
+    calc_put_count(put, "layouts", (int64_t)r->layouts);
+    if (r->uniform) {
+        char words[CALC_LAYER_WORDS_SIZE];
+        calc_put_number(put, "uniform_time", r->uniform_stats.total_time);
+        calc_put_text(put, "uniform_layers", calc_layers_table_words(t, &r->uniform_exec, words));
+    }
+    calc_put_array(put, "curve", CALC_PUT_LINES);
+    for (size_t i = 0; i < r->points; i++) {
+        const calc_planner_layers_point *p = &r->curve[i];
+        char words[CALC_LAYER_WORDS_SIZE];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_number(put, "mem_tier1", p->needs_bytes);
+        calc_put_number(put, "total_time", p->step_s);
+        calc_put_text(put, "layers", calc_layer_words(&p->exec, words));
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void write_json(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "application", t->app_name);
+    calc_put_array(&put, "systems", CALC_PUT_LINE);
+    for (int i = 0; i < t->chips; i++) {
+        calc_put_text(&put, NULL, t->chip[i].name);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "remarks", CALC_PUT_LINE);
+    for (int i = 0; i <= t->chips; i++) {
+        if (*t->remark[i]) {
+            calc_put_text(&put, NULL, t->remark[i]);
+        }
+    }
+    calc_put_close(&put);
+    calc_put_count(&put, "candidates", (int64_t)r->candidates);
+    calc_put_count(&put, "balanced", (int64_t)r->balanced);
+    calc_put_flag(&put, "complete", r->complete);
+    calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
+    if (t->listed) {
+        put_layers(&put, t, r);
+    }
+    calc_put_struct(&put, "model", CALC_KIND_APP, &t->app);
+    calc_put_array(&put, "machines", CALC_PUT_LINES);
+    for (int i = 0; i < t->chips; i++) {
+        calc_put_struct(&put, NULL, CALC_KIND_SYSTEM, &t->chip[i].system);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "found", CALC_PUT_LINES);
+    for (size_t i = 0; i < r->count; i++) {
+        put_found(&put, t, &r->found[i]);
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_csv(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
+                          "pipeline_interleaving,microbatch_size,total_time,bound_time,"
+                          "model_flops_utilization,mem_tier1,complete,blocks,chips,recompute");
+    calc_output_text(out, t->listed ? ",layers,ends\n" : "\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const calc_planner_found *f = &r->found[i];
+        const calc_exec *e = &f->exec;
+        const calc_strategy *s = &e->strategy;
+        char text[CALC_STAGE_WORDS_SIZE];
+        bool listed = e->stages.count > 0;
+        calc_output_printf(out, "%zu,%s,%lld,%lld,%lld,%lld,%lld,%lld,%lld", i + 1,
+                           t->chip[f->chip].name, (long long)s->tensor_par,
+                           (long long)e->pipeline_par, (long long)s->data_par,
+                           (long long)(s->context_par > 0 ? s->context_par : 1),
+                           (long long)(s->expert_par > 0 ? s->expert_par : 1),
+                           (long long)e->pipeline_interleaving, (long long)e->microbatch_size);
+        calc_output_printf(out, ",%.17g,%.17g,%.17g,%.17g,%s", f->stats.total_time, f->bound_s,
+                           f->stats.model_flops_utilization, f->stats.proc_mem_tier1_cap_req,
+                           r->complete ? "true" : "false");
+        calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_blocks(e, text) : "");
+        calc_output_printf(out, ",\"%s\"",
+                           listed ? calc_stage_words_chips(e, t->chip[f->chip].name, text) : "");
+        calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_recompute(e, text) : "");
+        if (t->listed) {
+            char words[CALC_LAYER_WORDS_SIZE];
+            calc_output_printf(out, ",\"%s\"", calc_layer_words(e, words));
+            calc_output_printf(out, ",\"%s\"", calc_layer_words_ends(e, words));
+        }
+        calc_output_text(out, "\n");
+    }
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    size_t rank;
+    const calc_planner_found *start = t->listed ? NULL : calc_plan_rows_start(t, r, &rank);
+    const calc_exec named = calc_plan_rows_named(t, start ? start : &r->found[0]);
+    calc_json_save(out, CALC_KIND_EXEC, &named, 0);
+    calc_output_text(out, "\n");
+}
+
+/* The inputs of a run of the best layout. */
+static void fill(calc_run_outcome *o, const calc_plan_task *t, const calc_planner_found *best)
+{
+    calc_input *input = o->inputs.input;
+    calc_stage_list *list = &o->inputs.exec.stages;
+    const calc_system *system = &t->chip[best->chip].system;
+    o->inputs.app = t->app;
+    o->inputs.system = *system;
+    o->inputs.exec = best->exec;
+    for (int32_t i = 0; i < list->chips; i++) {
+        list->system[i] = list->system[i] == system ? &o->inputs.system : list->system[i];
+    }
+    snprintf(input[CALC_KIND_APP].name, sizeof input->name, "%s", t->app_name);
+    snprintf(input[CALC_KIND_SYSTEM].name, sizeof input->name, "%s", t->chip[best->chip].name);
+    snprintf(input[CALC_KIND_EXEC].name, sizeof input->name, "plan");
+}
+
+/* The page has what --out writes, and of the best what calc run --html writes. */
+static calc_status write_page(const char *path, const calc_plan_task *t,
+                              const calc_planner_result *r, calc_errors *errors)
+{
+    calc_output *out;
+    calc_text json = {0};
+    calc_run_outcome *o = calloc(1, sizeof *o);
+    if (!o) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = calc_output_open_memory(&out, &json, errors);
+    if (status == CALC_OK) {
+        write_json(out, t, r);
+        status = calc_output_close(out, errors);
+    }
+    fill(o, t, &r->found[0]);
+    status = status == CALC_OK ? calc_run_outcome_evaluate(o, true, errors) : status;
+    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
+    o->stage_count = o->stage_known;
+    status = status == CALC_OK ? calc_run_page_write(path, o, &json, errors) : status;
+    calc_text_free(&json);
+    calc_run_outcome_free(o);
+    free(o);
+    return status;
+}
+
+/* Write those that are asked for. Every one is tried.
+ * @param result  with one layout at least
+ * @return CALC_OK, or the status of the first error */
+static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_result *r,
+                                   calc_errors *errors)
+{
+    static void (*const write[FILES])(calc_output *, const calc_plan_task *,
+                                      const calc_planner_result *) = {write_json, write_csv,
+                                                                      write_best, NULL};
+    for (int i = 0; i < FILES; i++) {
+        const char *path = calc_opt_value(t->args, (int)files[i]);
+        calc_output *out;
+        if (path && !write[i]) {
+            (void)!write_page(path, t, r, errors);
+        } else if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+            write[i](out, t, r);
+            (void)!calc_output_close(out, errors);
+        }
+    }
+    return calc_errors_first(errors);
+}
+
+/* ---- Solvers of mixed-integer programs ------------------------------------------------------- */
+
+/* The problem of the layout, with the limits that its memory has at first. */
+static calc_planner_bench *bench_of(const calc_plan_task *t, const calc_planner_found *f,
+                                    calc_errors *errors)
+{
+    calc_planner_bench *b = malloc(sizeof *b);
+    if (!b) {
+        (void)!calc_errors_no_memory(errors);
+        return NULL;
+    }
+    calc_planner_layouts_of(&t->planner, &f->base, &b->layouts);
+    const char *why =
+        calc_planner_problem(&t->planner, &b->layouts, &f->place, b->chip, &b->problem);
+    if (why) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+                        "no program can be made of a layout %s", why);
+        free(b);
+        return NULL;
+    }
+    return b;
+}
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static bool write_text(void *out, const char *text, size_t length)
+{
+    calc_output_write(out, text, length);
+    return true;
+}
+
+static calc_status write_names(const calc_milp *milp, const char *path, calc_errors *errors)
+{
+    char name[4096];
+    calc_output *out;
+    snprintf(name, sizeof name, "%s.names.csv", path);
+    calc_status status = calc_output_open(&out, name, errors);
+    if (status == CALC_OK) {
+        (void)!calc_mps_names(milp, write_text, out);
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+/* --mps: write the program and its names. Nothing without the option. */
+static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_planner_found *f,
+                                       calc_errors *errors)
+{
+    const char *path = calc_opt_value(t->args, CALC_PLAN_OPT_MPS);
+    calc_milp milp = {0};
+    calc_output *out;
+    calc_planner_bench *b = path ? bench_of(t, f, errors) : NULL;
+    if (!b) {
+        return calc_errors_first(errors);
+    }
+    calc_status status = calc_milp_build(&b->problem, NULL, &milp, errors);
+    if (status == CALC_OK) {
+        status = calc_output_open(&out, path, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_mps_program(&milp, write_text, out);
+        if (status == CALC_ERR_NOMEM) {
+            calc_output_discard(out);
+            status = calc_errors_no_memory(errors);
+        } else {
+            status = calc_output_close(out, errors);
+        }
+    }
+    if (status == CALC_OK && strcmp(path, "-") != 0) {
+        status = write_names(&milp, path, errors);
+    }
+    calc_milp_free(&milp);
+    free(b);
+    return status;
+}
+
+/* ---- Its solution ---------------------------------------------------------------------------- */
+
+/* --solver: solve it, and report the result beside the result of the search. */
+
+static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task *t,
+                                         const calc_planner_found *f, calc_errors *errors)
+{
+    const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
+    double limit_s = 0;
+    char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
+    calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
+    calc_balance_solution *solved = b ? calloc(1, sizeof *solved) : NULL;
+    if (!solved) {
+        free(b);
+        return calc_errors_first(errors);
+    }
+    (void)calc_opt_number(calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT), false, 0, HUGE_VAL,
+                          &limit_s);
+    const calc_balance_options options = {.time_limit_s = limit_s};
+    const calc_balance_options search = {.evaluations = 0};
+    calc_status status = calc_solver_divide(&b->problem, &options, solved, errors);
+    if (status == CALC_OK && calc_balance_solve(&b->problem, &search, &b->solution) == CALC_OK) {
+        calc_output_printf(out, "The pipeline by the search: %s%s; ",
+                           calc_human_seconds(b->solution.answer.step_s, own),
+                           b->solution.proven ? ", proven" : "");
+        if (solved->feasible) {
+            calc_output_printf(out, "by %s: %s, %s.\n", name,
+                               calc_human_seconds(solved->answer.step_s, text),
+                               solved->proven ? "proven" : "not proven in this time");
+        } else {
+            calc_output_printf(out, "%s found nothing in this time, and no less than %s.\n", name,
+                               calc_human_seconds(fmax(solved->bound_s, 0), bound));
+        }
+    }
+    free(solved);
+    free(b);
+    return calc_errors_first(errors);
+}
 
 const char *const calc_plan_recompute[] = {"stage", "chip", "none", NULL};
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};

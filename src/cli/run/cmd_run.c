@@ -5,17 +5,15 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/draw/fold.h"
-#include "cli/run/plot.h"
+#include "cli/draw/human.h"
 #include "cli/run/report.h"
 #include "cli/run/run_outcome.h"
-#include "cli/run/run_page.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_complete.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "report/page.h"
 #include "spec/amount.h"
 #include "spec/compat.h"
@@ -147,17 +145,6 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
     return status;
 }
 
-static void complain_reasons(const calc_run_outcome *o)
-{
-    for (size_t i = 0; i < o->reason_count; i++) {
-        const calc_reason *reason = &o->reason[i];
-        calc_say("infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
-        if (reason->hint[0]) {
-            calc_say("  hint: %s\n", reason->hint);
-        }
-    }
-}
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 static void save_app(calc_output *out, const calc_run_outcome *o)
@@ -210,7 +197,7 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
         }
     }
     const char *page = calc_opt_value(args, OPT_HTML);
-    return page ? calc_run_page_write(page, o, NULL, NULL, errors) : CALC_OK;
+    return page ? calc_run_page_write(page, o, NULL, errors) : CALC_OK;
 }
 
 /* Checks that at most one output and one input is a standard stream. @return NULL, or the
@@ -343,7 +330,13 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
         status = write_summary(args, o, errors);
     }
     if (stdout_is_taken || !isatty(STDOUT_FILENO)) {
-        complain_reasons(o);
+        for (size_t i = 0; i < o->reason_count; i++) {
+            const calc_reason *reason = &o->reason[i];
+            calc_say("infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
+            if (reason->hint[0]) {
+                calc_say("  hint: %s\n", reason->hint);
+            }
+        }
     }
     if (status != CALC_OK) {
         return calc_complain_failure(errors);

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "cli/run/simulation.h"
-#include "cli/run/trace_out.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -64,14 +63,6 @@ static bool several(const double *first_s, const double *second_s)
         count += (first_s && first_s[i] > 0) + (second_s && second_s[i] > 0);
     }
     return count > 1;
-}
-
-static void write_forward(const writer *w, const calc_timeline_spent *s, double start_s,
-                          double end_s)
-{
-    if (several(s->fw_s, NULL)) {
-        write_parts(w, s->fw_s, "kernels", "forward", start_s, end_s);
-    }
 }
 
 /* Activation gradient and weight gradient, or one of them. */
@@ -166,7 +157,9 @@ static void write_operation(const writer *w, const calc_schedule_event *e, doubl
                      category_of(e), start_s, end_s);
     if (e->kind == CALC_SCHEDULE_FW) {
         write_arrival(w, e, true);
-        write_forward(w, &s, start_s, end_s);
+        if (several(s.fw_s, NULL)) {
+            write_parts(w, s.fw_s, "kernels", "forward", start_s, end_s);
+        }
         write_message(w, e, true, s.fw_s[CALC_TIMELINE_MESSAGE], end_s);
         return;
     }

@@ -6,8 +6,7 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
-#include "cli/run/report_layout.h"
-#include "cli/run/run_band.h"
+#include "cli/run/run_outcome.h"
 #include "io/output.h"
 #include "model/run.h"
 #include "spec/field.h"
@@ -28,8 +27,7 @@ typedef struct row {
     to_text *right_text;
 } row;
 
-/* Title of the section: "Serving: decode, prompts of 4,500 tokens, 978 generated". @return title
- */
+/* Title of the section: "Serving: decode, prompts of 4,500 tokens, 978 generated". @return title */
 static char *report_inference_title(const calc_exec *exec, const calc_app *app, char *title,
                                     size_t size)
 {
@@ -44,6 +42,10 @@ static char *report_inference_title(const calc_exec *exec, const calc_app *app, 
              calc_human_integer((double)i->generate_size, generated));
     return title;
 }
+
+static void calc_report_half(calc_output *out, bool right, const char *label, const char *value);
+
+static bool calc_report_is_narrow(void);
 
 /* Skip a missing number; a missing left one leaves its column blank. */
 static void write_half(calc_output *out, bool right, const char *label, double value, to_text *text)
@@ -107,13 +109,16 @@ void calc_report_title(calc_output *out, const calc_report *r, const char *title
     calc_output_text(out, "\n");
 }
 
-bool calc_report_is_narrow(void)
+/* Whether two columns do not fit side by side. */
+static bool calc_report_is_narrow(void)
 {
     enum { PAIR = 78 };
     return calc_paint_columns() < PAIR;
 }
 
-void calc_report_half(calc_output *out, bool right, const char *label, const char *value)
+/* Write one of two columns of a row, without the end of the line; on a narrow terminal the right
+ * column goes below the left one. */
+static void calc_report_half(calc_output *out, bool right, const char *label, const char *value)
 {
     if (calc_report_is_narrow()) {
         calc_output_printf(out, "%s  %-26s%12s", right ? "\n" : "", label, value);
@@ -236,16 +241,6 @@ static void write_costs(calc_output *out, const calc_report *r)
     if (system->chip.watts > 0) {
         calc_report_half(out, false, "J/token", calc_human_number(s->energy_per_token, text));
         calc_output_text(out, "\n");
-    }
-}
-
-static void write_serving(calc_output *out, const calc_report *r)
-{
-    char title[128];
-    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        calc_report_title(
-            out, r, report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
-        report_inference_write(out, r->stats);
     }
 }
 
@@ -475,7 +470,12 @@ void calc_report_write(calc_output *out, const calc_report *r)
     write_head(out, r);
     write_reasons(out, r);
     calc_report_layout_write(out, r);
-    write_serving(out, r);
+    char title[128];
+    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_report_title(
+            out, r, report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
+        report_inference_write(out, r->stats);
+    }
     write_rates(out, r);
     if (r->band) {
         calc_run_band_write(out, r);

@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_RUN_REPORT_H
 #define CALC_CLI_RUN_REPORT_H
 
-#include "cli/draw/paint.h"
+#include "cli/draw/human.h"
 #include "cli/shell/inputs.h"
 
 /** Contents of the summary; borrows everything. */
@@ -26,14 +26,13 @@ typedef struct calc_report {
 /** Write the title of a section, after an empty line. */
 void calc_report_title(calc_output *out, const calc_report *report, const char *title);
 
-/** Whether two columns do not fit side by side. */
-bool calc_report_is_narrow(void);
-
-/** Write one of two columns of a row, without the end of the line; on a narrow terminal the right
- *  column goes below the left one. */
-void calc_report_half(calc_output *out, bool right, const char *label, const char *value);
-
 /** Write the summary in 80 columns or the width of the terminal, except its longest lines. */
 void calc_report_write(calc_output *out, const calc_report *report);
+
+/* Writes the part of the summary about the layout: parallel groups and the
+ *  networks they span, blocks of stages, attention, number formats and memory savings. */
+
+/** Write it. Fields of modern models show only if the layout has any. */
+void calc_report_layout_write(calc_output *out, const calc_report *report);
 
 #endif

@@ -1,21 +1,20 @@
-#include "cli/run/report_layout.h"
+#include "cli/run/report.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
-#include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
 #include "model/operators/encoder.h"
 #include "model/operators/parameters.h"
 #include "model/stages/stages.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/prefill_pool.h"
 #include "spec/stack.h"
 #include "spec/stage_list.h"
+#include "spec/value_text.h"
 
 /* Text of an enumerated field of the execution. */
 static const char *choice(const calc_exec *exec, const char *key)
@@ -390,13 +389,6 @@ static void write_saving(calc_output *out, const calc_report *r)
     calc_output_text(out, "\n");
 }
 
-static void write_title(calc_output *out, const calc_report *r)
-{
-    char title[300];
-    snprintf(title, sizeof title, "Layout: %.250s", r->inputs->input[CALC_KIND_EXEC].name);
-    calc_report_title(out, r, title);
-}
-
 static void write_batch(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -428,7 +420,9 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     const calc_exec *e = &r->inputs->exec;
     calc_groups groups = calc_groups_of(e, &e->strategy);
     char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX], chunks[CALC_HUMAN_MAX];
-    write_title(out, r);
+    char title[300];
+    snprintf(title, sizeof title, "Layout: %.250s", r->inputs->input[CALC_KIND_EXEC].name);
+    calc_report_title(out, r, title);
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
              choice(e, "tensor_par_overlap"));
     write_dimension(out, r, "tensor", (double)e->strategy.tensor_par, &groups.tensor, how);

@@ -1,8 +1,13 @@
 #include "cli/run/simulation.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "cli/draw/human.h"
+#include "spec/field.h"
 
 /* Report an error whose place is the execution. */
 static calc_status locate(const calc_inputs *inputs, calc_status status, calc_errors *errors)
@@ -101,4 +106,263 @@ calc_status calc_simulation_stats(const calc_inputs *inputs, calc_stats *stats, 
     calc_run_exact(&inputs->app, &inputs->system, &inputs->exec, workspace, stats);
     free(workspace);
     return CALC_OK;
+}
+
+enum { LEFT = 9, RIGHT = 9, FEWEST_COLUMNS = 16 };
+
+static const struct {
+    const char *text, *block, *letter, *color;
+} kinds[CALC_PLOT_KINDS] = {
+#define CALC_X(name, ...) [CALC_PLOT_##name] = {__VA_ARGS__},
+    CALC_PLOT_KIND_LIST(CALC_X)
+#undef CALC_X
+};
+
+static int plot_columns(void)
+{
+    int columns = calc_paint_columns() - LEFT - RIGHT;
+    return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns;
+}
+
+/* ---- Shares of columns ----------------------------------------------------------------------- */
+
+/* Rows of columns; each row is a stage. */
+typedef struct canvas {
+    calc_plot_share *share; /* [rows * columns] */
+    int64_t rows, every;    /* stages that one drawn row stands for */
+    int columns;
+    double column_s;
+    bool seen[CALC_PLOT_KINDS];
+} canvas;
+
+static void add(canvas *c, int64_t row, calc_plot_kind kind, double start_s, double end_s)
+{
+    double start = start_s / c->column_s;
+    double end = fmin(end_s / c->column_s, c->columns);
+    for (int i = (int)start; i < c->columns && i < end; i++) {
+        double part = fmin(end, i + 1) - fmax(start, i);
+        c->share[row * c->columns + i].of[kind] += part;
+    }
+    c->seen[kind] = c->seen[kind] || end > start;
+}
+
+static void add_events(canvas *c, const calc_schedule_events *events)
+{
+    static const calc_plot_kind of[] = {CALC_PLOT_FORWARD, CALC_PLOT_BACKWARD, CALC_PLOT_WGRAD,
+                                        CALC_PLOT_BACKWARD};
+    for (int64_t i = 0; i < events->count; i++) {
+        const calc_schedule_event *e = &events->event[i];
+        bool pair = i + 1 < events->count && calc_simulation_paired(e);
+        if (e->stage % c->every == 0) {
+            add(c, e->stage / c->every, pair ? CALC_PLOT_PAIR : of[e->kind], e->start_s, e->end_s);
+        }
+        i += pair;
+    }
+}
+
+/* Fills the rest of the columns with idle time. */
+static void add_idle(canvas *c)
+{
+    enum { ROUNDING = 1000000 };
+    for (int64_t i = 0; i < c->rows * c->columns; i++) {
+        double busy = 0;
+        for (int kind = 0; kind < CALC_PLOT_IDLE; kind++) {
+            busy += c->share[i].of[kind];
+        }
+        double idle = 1 - busy > 1.0 / ROUNDING ? 1 - busy : 0;
+        c->share[i].of[CALC_PLOT_IDLE] = idle;
+        c->seen[CALC_PLOT_IDLE] = c->seen[CALC_PLOT_IDLE] || idle > 0;
+    }
+}
+
+void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind *kind)
+{
+    double due[CALC_PLOT_KINDS] = {0};
+    for (int i = 0; i < columns; i++) {
+        int best = -1;
+        for (int k = 0; k < CALC_PLOT_KINDS; k++) {
+            due[k] += share[i].of[k];
+            bool here = share[i].of[k] > 0;
+            best = here && (best < 0 || due[k] > due[best]) ? k : best;
+        }
+        best = best < 0 ? CALC_PLOT_IDLE : best;
+        due[best] -= 1;
+        kind[i] = (calc_plot_kind)best;
+    }
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------- */
+
+static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind kind, int count)
+{
+    char text[CALC_PAINT_MAX_COLUMNS * 3 + 1];
+    char *end = text;
+    for (int i = 0; i < count; i++) {
+        end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
+    }
+    if (kinds[kind].color) {
+        calc_paint_text(out, paint, kinds[kind].color, text);
+    } else {
+        calc_output_text(out, text);
+    }
+}
+
+static void write_row(calc_output *out, const calc_paint *paint, const canvas *c, int64_t row,
+                      double idle)
+{
+    calc_plot_kind kind[CALC_PAINT_MAX_COLUMNS];
+    char percent[CALC_HUMAN_MAX];
+    calc_plot_choose(c->share + row * c->columns, c->columns, kind);
+    calc_output_printf(out, "%*lld ", LEFT - 1, (long long)(row * c->every));
+    for (int i = 0, end; i < c->columns; i = end) {
+        end = i + 1;
+        while (end < c->columns && kind[end] == kind[i]) {
+            end++;
+        }
+        write_run(out, paint, kind[i], end - i);
+    }
+    calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle, percent));
+}
+
+static void write_legend(calc_output *out, const calc_paint *paint, const canvas *c)
+{
+    const char *glue = "";
+    calc_output_printf(out, "%*s", LEFT, "");
+    for (int k = 0; k < CALC_PLOT_KINDS; k++) {
+        if (c->seen[k]) {
+            calc_output_text(out, glue);
+            write_run(out, paint, (calc_plot_kind)k, 1);
+            calc_output_printf(out, " %s", kinds[k].text);
+            glue = "   ";
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_canvas(calc_output *out, const calc_report *report, const canvas *c,
+                         const calc_simulation *s)
+{
+    char title[600], text[CALC_HUMAN_MAX], column[CALC_HUMAN_MAX], every[64] = "";
+    if (c->every > 1) {
+        snprintf(every, sizeof every, ", one stage of %lld", (long long)c->every);
+    }
+    snprintf(title, sizeof title, "Pipeline of one step, simulated: %s, %s per column%s",
+             calc_human_seconds(s->pipeline_s, text), calc_human_seconds(c->column_s, column),
+             every);
+    calc_report_title(out, report, title);
+    calc_output_printf(out, "%*s%*s\n", LEFT - 1, "stage", c->columns + RIGHT + 1, "idle");
+    for (int64_t row = 0; row < c->rows; row++) {
+        write_row(out, &report->paint, c, row, s->stage[row * c->every].bubble_s / s->pipeline_s);
+    }
+    write_legend(out, &report->paint, c);
+}
+
+calc_status calc_plot_write(calc_output *out, const calc_report *report, const calc_simulation *s,
+                            calc_errors *errors)
+{
+    int64_t stages = s->timeline.shape.stages;
+    canvas c = {.columns = plot_columns()};
+    c.every = (stages + CALC_PLOT_MAX_ROWS - 1) / CALC_PLOT_MAX_ROWS;
+    c.rows = (stages + c.every - 1) / c.every;
+    c.column_s = s->pipeline_s / c.columns;
+    c.share = calloc((size_t)(c.rows * c.columns), sizeof *c.share);
+    if (!c.share) {
+        return calc_errors_no_memory(errors);
+    }
+    add_events(&c, &s->events);
+    add_idle(&c);
+    write_canvas(out, report, &c, s);
+    free(c.share);
+    return CALC_OK;
+}
+
+int64_t calc_trace_ns(double seconds)
+{
+    return llround(seconds * 1e9);
+}
+
+/* Start a record. @return whether it is to be written */
+static bool begin(calc_trace_out *t)
+{
+    if (t->out) {
+        calc_output_text(t->out, t->count > 0 ? ",\n{" : "\n{");
+    }
+    t->count++;
+    return t->out != NULL;
+}
+
+/* A time in the unit of the format [us]. */
+static void write_us(calc_trace_out *t, const char *key, int64_t ns)
+{
+    calc_output_printf(t->out, ",\"%s\":%lld.%03lld", key, (long long)(ns / 1000),
+                       (long long)(ns % 1000));
+}
+
+static void write_track(calc_trace_out *t, calc_trace_track track)
+{
+    calc_output_printf(t->out, ",\"pid\":%lld,\"tid\":%d", (long long)track.process, track.thread);
+}
+
+void calc_trace_process(calc_trace_out *t, int64_t process, const char *name)
+{
+    if (begin(t)) {
+        calc_output_printf(t->out,
+                           "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lld,\"args\":"
+                           "{\"name\":\"%s\"}}",
+                           (long long)process, name);
+    }
+    if (begin(t)) {
+        calc_output_printf(t->out,
+                           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%lld,\"args\":"
+                           "{\"sort_index\":%lld}}",
+                           (long long)process, (long long)process);
+    }
+}
+
+void calc_trace_thread(calc_trace_out *t, calc_trace_track track, const char *name)
+{
+    if (begin(t)) {
+        calc_output_text(t->out, "\"ph\":\"M\",\"name\":\"thread_name\"");
+        write_track(t, track);
+        calc_output_printf(t->out, ",\"args\":{\"name\":\"%s\"}}", name);
+    }
+}
+
+void calc_trace_slice(calc_trace_out *t, calc_trace_track track, const char *name,
+                      const char *category, double start_s, double end_s)
+{
+    int64_t start_ns = calc_trace_ns(start_s);
+    int64_t end_ns = calc_trace_ns(end_s);
+    if (end_ns > start_ns && begin(t)) {
+        calc_output_printf(t->out, "\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\"", name, category);
+        write_track(t, track);
+        write_us(t, "ts", start_ns);
+        write_us(t, "dur", end_ns - start_ns);
+        calc_output_text(t->out, "}");
+    }
+}
+
+void calc_trace_counter(calc_trace_out *t, int64_t process, const char *name, const char *series,
+                        double at_s, double value)
+{
+    char number[32];
+    if (begin(t)) {
+        calc_output_printf(t->out, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%lld", name,
+                           (long long)process);
+        write_us(t, "ts", calc_trace_ns(at_s));
+        calc_output_printf(t->out, ",\"args\":{\"%s\":%s}}", series,
+                           calc_number_text(value, 1, number));
+    }
+}
+
+void calc_trace_arrow(calc_trace_out *t, calc_trace_track track, bool begins, int64_t id,
+                      const char *name, int64_t at_ns)
+{
+    if (begin(t)) {
+        calc_output_printf(t->out, "\"ph\":\"%s\",\"id\":%lld,\"name\":\"%s\",\"cat\":\"message\"",
+                           begins ? "s" : "f\",\"bp\":\"e", (long long)id, name);
+        write_track(t, track);
+        write_us(t, "ts", at_ns);
+        calc_output_text(t->out, "}");
+    }
 }

@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_SCHEMA_FILES_H
 #define CALC_CLI_SCHEMA_FILES_H
 
-#include "cli/shell/fill.h"
+#include "cli/shell/help.h"
 
 extern const calc_fill_file calc_schema_result;       /**< output of calc run --json */
 extern const calc_fill_file calc_schema_space;        /**< input of calc sweep */

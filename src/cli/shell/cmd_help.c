@@ -1,9 +1,589 @@
+#include "cli/shell/help.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "balance/solver.h"
+#include "base/buffer.h"
+#include "calibrate/least_squares.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/help.h"
 #include "cli/shell/opt.h"
+#include "formats/read.h"
+#include "io/json_load.h"
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* The build's description of itself (src/CMakeLists.txt). */
+#ifndef CALC_BUILD_SOURCE
+#define CALC_BUILD_SOURCE "unknown"
+#define CALC_BUILD_TYPE "unknown"
+#define CALC_BUILD_OPTIONS "unknown"
+#endif
+
+enum { WIDTH = 80, INDENT = 2, GAP = 2 };
+
+const char calc_help_purpose[] = "analytical performance model of large language models";
+
+const char calc_help_brief[] =
+    "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n\n"
+    "Which layout?         calc sweep qwen3-235B-A22B h200 --procs 256 --batch 1024\n"
+    "Where does time go?   calc run llama3-8B h100_sxm --procs 64 --batch 256\n"
+    "What would help?      calc why llama3-8B h100_sxm --procs 64 --batch 256\n"
+    "How do I start it?    calc export llama3-8B h100_sxm llama3-8B_8\n"
+    "Is my model there?    calc names app; or calc import config.json --app model.json\n\n"
+    "See: calc --help\n";
+
+const calc_help_pair calc_help_exits[] = {
+#define CALC_X(name, meaning) {(const char[]){'0' + CALC_EXIT_##name, '\0'}, meaning},
+    CALC_EXIT_LIST(CALC_X)
+#undef CALC_X
+        {0}};
+
+const calc_help_pair calc_help_environment[] = {
+    {"CALC_PATH", "directories, separated by colons, searched first for bare names; each holds "
+                  "models/, systems/ and executions/"},
+    {"COLUMNS", "width of drawings and tables; by default that of the terminal, or 80"},
+    {"NO_COLOR", "if set and not empty, output is not coloured"},
+    {"LC_ALL, LC_CTYPE, LANG", "if they name UTF-8, bars and drawings use Unicode"},
+    {0}};
+
+void calc_help_wrapped(calc_output *out, const char *text, int column)
+{
+    int at = column;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (at > column && at + 1 + length > WIDTH) {
+            calc_output_printf(out, "\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            calc_output_text(out, " ");
+            at++;
+        }
+        calc_output_write(out, text, (size_t)length);
+        at += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_pair(calc_output *out, const char *word, const char *meaning, int column)
+{
+    calc_output_printf(out, "%*s%-*s", INDENT, "", column - INDENT, word);
+    if ((int)strlen(word) + INDENT + GAP > column) {
+        calc_output_printf(out, "\n%*s", column, "");
+    }
+    calc_help_wrapped(out, meaning, column);
+}
+
+static void write_pairs(calc_output *out, const char *title, const calc_help_pair *pairs,
+                        int column)
+{
+    calc_output_printf(out, "\n%s:\n", title);
+    for (; pairs->word; pairs++) {
+        write_pair(out, pairs->word, pairs->meaning, column);
+    }
+}
+
+/* The values of an option and its meaning as one text: "auto, always or never [auto]".
+ * @return buffer */
+static const char *calc_help_opt_doc(const calc_opt *opt, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s%s", opt->doc, opt->choices ? "; " : "");
+    calc_append_choices(buffer, size, opt->choices);
+    if (opt->preset) {
+        calc_append(buffer, size, " [%s]", opt->preset);
+    }
+    return calc_append(buffer, size, "%s", opt->repeated ? "; may be repeated" : "");
+}
+
+/* Write "run APP SYS EXE [OPTION]..." */
+static void calc_help_synopsis(calc_output *out, const calc_command *command)
+{
+    calc_output_text(out, command->name);
+    for (const calc_arg *arg = command->args; arg->name; arg++) {
+        calc_output_printf(out, arg->optional ? " [%s]%s" : " %s%s", arg->name,
+                           arg->repeated ? "..." : "");
+    }
+    if (command->opts[0].name) {
+        calc_output_text(out, " [OPTION]...");
+    }
+}
+
+/* Sections of options; the first is "Options" if it has no other name. */
+static void write_options(calc_output *out, const calc_opt *opt, int column)
+{
+    calc_output_text(out, opt->section ? "" : "\nOptions:\n");
+    for (; opt->name; opt++) {
+        char word[64], doc[512];
+        if (opt->section) {
+            calc_output_printf(out, "\n%s:\n", opt->section);
+        }
+        if (!opt->unlisted) {
+            snprintf(word, sizeof word, "--%s%s%s", opt->name, opt->value ? " " : "",
+                     opt->value ? opt->value : "");
+            write_pair(out, word, calc_help_opt_doc(opt, doc, sizeof doc), column);
+        }
+    }
+}
+
+static void write_command(calc_output *out, const calc_command *command)
+{
+    enum { COLUMN = 22 };
+    calc_output_text(out, "Usage: calc ");
+    calc_help_synopsis(out, command);
+    calc_output_text(out, "\n\n");
+    calc_help_wrapped(out, command->detail, 0);
+    if (command->args[0].name) {
+        calc_output_text(out, "\nArguments:\n");
+    }
+    for (const calc_arg *arg = command->args; arg->name; arg++) {
+        write_pair(out, arg->name, arg->doc, COLUMN);
+    }
+    write_options(out, command->opts, COLUMN);
+    write_pair(out, "-h, --help", "show this help", COLUMN);
+    calc_output_text(out, "\nExamples:\n");
+    for (const char *const *example = command->examples; *example; example++) {
+        calc_output_printf(out, "%*s%s\n", INDENT, "", *example);
+    }
+}
+
+void calc_help_text(calc_output *out, const calc_command *command)
+{
+    if (command) {
+        write_command(out, command);
+        return;
+    }
+    calc_output_printf(out, "calc %s - %s\n\n", CALC_VERSION, calc_help_purpose);
+    calc_output_text(out, "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n"
+                          "       calc COMMAND --help\n"
+                          "       calc --version\n\nCommands:\n");
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        calc_output_text(out, i == CALC_COMMANDS_FIRST ? "\nMore:\n" : "");
+        write_pair(out, calc_command_list[i]->name, calc_command_list[i]->summary, 13);
+    }
+    write_pairs(out, "Exit status", calc_help_exits, 12);
+    write_pairs(out, "Environment", calc_help_environment, 28);
+    calc_output_text(out, "\nExamples:\n");
+    for (size_t i = 0; i < CALC_COMMANDS_FIRST; i++) {
+        calc_output_printf(out, "%*s%s\n", INDENT, "", calc_command_list[i]->examples[0]);
+    }
+}
+
+void calc_help_version(calc_output *out, const calc_command *command)
+{
+    char libraries[128];
+    (void)command;
+    calc_output_printf(out, "calc %s\n", CALC_VERSION);
+    calc_output_printf(out, "%-10s%s\n", "source", CALC_BUILD_SOURCE);
+    calc_output_printf(out, "%-10s%s, %s\n", "compiler", COMPILER, CALC_BUILD_TYPE);
+    calc_output_printf(out, "%-10s%s\n", "options", CALC_BUILD_OPTIONS);
+    calc_output_printf(out, "%-10s%s, GSL %s, GLPK %s, libyaml %s\n", "libraries",
+                       calc_libraries_text(libraries, sizeof libraries),
+                       calc_least_squares_library(), calc_solver_glpk_library(),
+                       calc_settings_yaml_library());
+}
+
+calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),
+                         const calc_command *command)
+{
+    calc_errors errors = {0};
+    calc_output *out;
+    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
+        write(out, command);
+        (void)!calc_output_close(out, &errors);
+    }
+    return calc_complain_errors(&errors);
+}
+
+/* Fill in the placeholder at the start of the text. @return bytes of the text consumed */
+static size_t fill_in(calc_output *out, const char *text, const calc_fill_place *places)
+{
+    for (; places->text; places++) {
+        size_t length = strlen(places->text);
+        if (strncmp(text, places->text, length) == 0) {
+            places->write(out, places->which);
+            return length;
+        }
+    }
+    calc_output_write(out, text, 1);
+    return 1;
+}
+
+void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places)
+{
+    for (size_t i = 0; i < file->length;) {
+        i += fill_in(out, file->bytes + i, places);
+    }
+}
+
+/* Writes manual pages, in roff with the man macros. */
+
+/* Text that roff takes literally: dashes stay dashes, and no line is a request. */
+static void write_text(calc_output *out, const char *text)
+{
+    if (*text == '.' || *text == '\'') {
+        calc_output_text(out, "\\&");
+    }
+    for (; *text; text++) {
+        if (*text == '-') {
+            calc_output_text(out, "\\-");
+        } else if (*text == '\\') {
+            calc_output_text(out, "\\e");
+        } else {
+            calc_output_write(out, text, 1);
+        }
+    }
+}
+
+static void write_section(calc_output *out, const char *title)
+{
+    calc_output_printf(out, ".SH %s\n", title);
+}
+
+static void write_item(calc_output *out, const char *word, const char *meaning)
+{
+    calc_output_text(out, ".TP\n.B ");
+    write_text(out, word);
+    calc_output_text(out, "\n");
+    write_text(out, meaning);
+    calc_output_text(out, "\n");
+}
+
+static void man_pairs(calc_output *out, const char *title, const calc_help_pair *pairs)
+{
+    write_section(out, title);
+    for (; pairs->word; pairs++) {
+        write_item(out, pairs->word, pairs->meaning);
+    }
+}
+
+static void man_options(calc_output *out, const calc_command *command)
+{
+    write_section(out, "OPTIONS");
+    for (const calc_opt *opt = command->opts; opt->name; opt++) {
+        char doc[1024];
+        if (opt->section) {
+            calc_output_printf(out, ".SS %s\n", opt->section);
+        }
+        if (opt->unlisted) {
+            continue;
+        }
+        calc_output_text(out, ".TP\n.B \\-\\-");
+        write_text(out, opt->name);
+        calc_output_printf(out, "%s%s\n", opt->value ? " " : "", opt->value ? opt->value : "");
+        write_text(out, calc_help_opt_doc(opt, doc, sizeof doc));
+        calc_output_text(out, "\n");
+    }
+    write_item(out, "-h, --help", "show a summary of this page");
+}
+
+static void write_examples(calc_output *out, const char *const *examples)
+{
+    write_section(out, "EXAMPLES");
+    calc_output_text(out, ".nf\n");
+    for (; *examples; examples++) {
+        write_text(out, *examples);
+        calc_output_text(out, "\n");
+    }
+    calc_output_text(out, ".fi\n");
+}
+
+static void man_command(calc_output *out, const calc_command *command)
+{
+    calc_output_text(out, ".B calc\n");
+    calc_help_synopsis(out, command);
+    calc_output_text(out, "\n");
+    write_section(out, "DESCRIPTION");
+    write_text(out, command->detail);
+    calc_output_text(out, "\n");
+    if (command->args[0].name) {
+        write_section(out, "ARGUMENTS");
+    }
+    for (const calc_arg *arg = command->args; arg->name; arg++) {
+        write_item(out, arg->name, arg->doc);
+    }
+    man_options(out, command);
+    write_examples(out, command->examples);
+}
+
+static void write_see_also(calc_output *out, const calc_command *command)
+{
+    write_section(out, "SEE ALSO");
+    calc_output_text(out, command ? ".BR calc (1)" : "");
+    const char *glue = command ? ",\n" : "";
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        if (calc_command_list[i] != command) {
+            calc_output_printf(out, "%s.BR calc\\-%s (1)", glue, calc_command_list[i]->name);
+            glue = ",\n";
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+static void calc_man_page(calc_output *out, const calc_command *command)
+{
+    calc_output_text(out, ".TH CALC");
+    for (const char *name = command ? command->name : ""; *name; name++) {
+        calc_output_printf(out, "%s%c", name == command->name ? "\\-" : "",
+                           *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
+    }
+    calc_output_printf(out, " 1 \"\" \"calc %s\" \"User Commands\"\n", CALC_VERSION);
+    write_section(out, "NAME");
+    calc_output_printf(out, "calc%s%s \\- ", command ? "\\-" : "", command ? command->name : "");
+    write_text(out, command ? command->summary : calc_help_purpose);
+    calc_output_text(out, "\n");
+    write_section(out, "SYNOPSIS");
+    if (command) {
+        man_command(out, command);
+    } else {
+        calc_output_text(out, ".B calc\nCOMMAND [ARGUMENT]... [OPTION]...\n");
+        write_section(out, "COMMANDS");
+        for (size_t i = 0; calc_command_list[i]; i++) {
+            write_item(out, calc_command_list[i]->name, calc_command_list[i]->summary);
+        }
+    }
+    man_pairs(out, "EXIT STATUS", calc_help_exits);
+    man_pairs(out, "ENVIRONMENT", calc_help_environment);
+    write_see_also(out, command);
+}
+
+/* Writes the completion scripts, which know the words allowed at each position. The scripts are
+ * completion.bash, .zsh and .fish; bash and zsh share the tables of completion.cases. */
+
+/* Writes a case, or lines, of one command. */
+typedef void writer(calc_output *out, const calc_command *command);
+
+static void write_words(calc_output *out, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++) {
+        calc_output_printf(out, "%s%s", i ? " " : "", words[i]);
+    }
+}
+
+/* Cases "command/option before the word": the values of that option. */
+static void write_values(calc_output *out, const calc_command *command)
+{
+    for (const calc_opt *opt = command->opts; opt->name; opt++) {
+        if (opt->choices) {
+            calc_output_printf(out, "        %s/--%s) choices=\"", command->name, opt->name);
+            write_words(out, opt->choices);
+            calc_output_text(out, "\" ;;\n");
+        } else if (opt->value && strcmp(opt->value, "FILE") == 0) {
+            calc_output_printf(out, "        %s/--%s) files=yes ;;\n", command->name, opt->name);
+        }
+    }
+}
+
+/* Names of documents: of executions those of the model, if there are some. */
+static void write_names(calc_output *out, const calc_arg *arg)
+{
+    bool layout = arg->kind == CALC_KIND_EXEC;
+    calc_output_printf(out, "files=yes choices=$(\"$program\" names %s%s 2>/dev/null)",
+                       calc_kind_name(arg->kind), layout ? " \"${word:-$model}\"" : "");
+    if (arg->or_next) {
+        calc_output_printf(out, "\" \"$(\"$program\" names %s 2>/dev/null)",
+                           calc_kind_name(arg[1].kind));
+    }
+    if (layout) {
+        calc_output_text(out, "\n            [[ -n $choices ]] || choices=$(\"$program\" names exe "
+                              "2>/dev/null)");
+    }
+}
+
+/* Cases "command/number of arguments before the word": the values of that argument. */
+static void write_arguments(calc_output *out, const calc_command *command)
+{
+    for (const calc_arg *arg = command->args; arg->name; arg++) {
+        if (!arg->names_document && !arg->choices) {
+            continue;
+        }
+        if (arg->repeated) {
+            calc_output_printf(out, "        %s/*) ", command->name);
+        } else {
+            calc_output_printf(out, "        %s/%d) ", command->name, (int)(arg - command->args));
+        }
+        if (arg->names_document) {
+            write_names(out, arg);
+        } else {
+            calc_output_text(out, "choices=\"");
+            write_words(out, arg->choices);
+            calc_output_text(out, "\"");
+        }
+        calc_output_text(out, " ;;\n");
+    }
+}
+
+static void complete_options(calc_output *out, const calc_command *command)
+{
+    calc_output_printf(out, "        %s) options=\"", command->name);
+    for (const calc_opt *opt = command->opts; opt->name; opt++) {
+        if (!opt->unlisted) {
+            calc_output_printf(out, "--%s ", opt->name);
+        }
+    }
+    calc_output_text(out, "--help\" ;;\n");
+}
+
+/* ---- fish: a line per option and argument, with its meaning ---------------------------------- */
+
+/* In single quotes. */
+static void write_quoted(calc_output *out, const char *text)
+{
+    calc_output_text(out, "'");
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\') {
+            calc_output_text(out, "\\");
+        }
+        calc_output_write(out, text, 1);
+    }
+    calc_output_text(out, "'");
+}
+
+static void write_fish_options(calc_output *out, const calc_command *command)
+{
+    static const struct {
+        const char *opt, *of;
+    } fields[] = {{"set", "= app sys exe"},     {"axis", "= app sys exe"},
+                  {"where", "\"\" exe stats"},  {"columns", "\"\" exe stats"},
+                  {"objectives", "\"\" stats"}, {"top-by", "\"\" stats"}};
+    for (const calc_opt *opt = command->opts; opt->name; opt++) {
+        bool file = opt->value && strcmp(opt->value, "FILE") == 0;
+        if (opt->unlisted) {
+            continue;
+        }
+        calc_output_printf(out, "complete -c calc -n '__calc_command %s' -l %s%s", command->name,
+                           opt->name,
+                           !opt->value ? ""
+                           : file      ? " -r -F"
+                                       : " -x");
+        if (opt->choices) {
+            calc_output_text(out, " -a '");
+            write_words(out, opt->choices);
+            calc_output_text(out, "'");
+        }
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            if (strcmp(opt->name, fields[i].opt) == 0) {
+                calc_output_printf(out, " -a '(__calc_fields %s)'", fields[i].of);
+            }
+        }
+        calc_output_text(out, " -d ");
+        write_quoted(out, opt->doc);
+        calc_output_text(out, "\n");
+    }
+}
+
+static void write_fish_arguments(calc_output *out, const calc_command *command)
+{
+    for (const calc_arg *arg = command->args; arg->name; arg++) {
+        if (!arg->names_document && !arg->choices) {
+            continue;
+        }
+        calc_output_printf(out, "complete -c calc -n '__calc_command %s", command->name);
+        if (!arg->repeated) {
+            calc_output_printf(out, " %d", (int)(arg - command->args));
+        }
+        if (arg->names_document) {
+            calc_output_text(out, "' -F -a '");
+            for (const calc_arg *a = arg; a <= arg + arg->or_next; a++) {
+                calc_output_printf(out,
+                                   a->kind == CALC_KIND_EXEC ? "(__calc_executions)"
+                                                             : "(calc names %s 2>/dev/null) ",
+                                   calc_kind_name(a->kind));
+            }
+            calc_output_text(out, "'\n");
+        } else {
+            calc_output_text(out, "' -a '");
+            write_words(out, arg->choices);
+            calc_output_text(out, "'\n");
+        }
+    }
+}
+
+static void write_fish_rules(calc_output *out, const calc_command *command)
+{
+    calc_output_printf(out, "complete -c calc -n __fish_use_subcommand -a %s -d ", command->name);
+    write_quoted(out, command->summary);
+    calc_output_text(out, "\n");
+    write_fish_options(out, command);
+    write_fish_arguments(out, command);
+}
+
+/* ---- Scripts --------------------------------------------------------------------------------- */
+
+enum { BASH, FISH };
+
+static void write_each(calc_output *out, int which)
+{
+    static writer *const writers[] = {complete_options, write_values, write_arguments,
+                                      write_fish_rules};
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        writers[which](out, calc_command_list[i]);
+    }
+}
+
+static void write_commands(calc_output *out, int which)
+{
+    (void)which;
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        calc_output_printf(out, "%s ", calc_command_list[i]->name);
+    }
+    calc_output_text(out, "--help --version");
+}
+
+/* Options that take a value, so that the value is not counted as an argument: a pattern, or for
+ * fish a word each. */
+static void write_taking(calc_output *out, int which)
+{
+    const char *glue = which == FISH ? " " : "";
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        for (const calc_opt *opt = calc_command_list[i]->opts; opt->name; opt++) {
+            if (opt->value) {
+                calc_output_printf(out, "%s%s/--%s", glue, calc_command_list[i]->name, opt->name);
+                glue = which == FISH ? " " : "|";
+            }
+        }
+    }
+}
+
+static void write_cases(calc_output *out, int which)
+{
+    static const calc_fill_place places[] = {{"@options", write_each, 0},
+                                             {"@values", write_each, 1},
+                                             {"@arguments", write_each, 2},
+                                             {0}};
+    (void)which;
+    calc_fill_write(out, &calc_completion_cases_file, places);
+}
+
+static const calc_fill_place shared[] = {{"@commands", write_commands, 0},
+                                         {"@taking", write_taking, BASH},
+                                         {"@choices\n", write_cases, 0},
+                                         {0}};
+
+static void calc_completion_bash(calc_output *out, const calc_command *command)
+{
+    (void)command;
+    calc_fill_write(out, &calc_completion_bash_file, shared);
+}
+
+static void calc_completion_zsh(calc_output *out, const calc_command *command)
+{
+    (void)command;
+    calc_fill_write(out, &calc_completion_zsh_file, shared);
+}
+
+static void calc_completion_fish(calc_output *out, const calc_command *command)
+{
+    static const calc_fill_place places[] = {
+        {"@taking", write_taking, FISH}, {"@rules", write_each, 3}, {0}};
+    (void)command;
+    calc_fill_write(out, &calc_completion_fish_file, places);
+}
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 

@@ -32,14 +32,6 @@ typedef struct lines {
     bool ended, failed;           /* reading or memory failed, see errno */
 } lines;
 
-/* Discard the received part of a line that is too long. */
-static void drop(lines *in)
-{
-    in->too_long = true;
-    in->start = in->used;
-    in->seen = 0;
-}
-
 /* The next line without its end; NULL if it is not complete yet. */
 static const char *next_line(lines *in, size_t *length)
 {
@@ -51,7 +43,10 @@ static const char *next_line(lines *in, size_t *length)
     char *end = left > in->seen ? memchr(line + in->seen, '\n', left - in->seen) : NULL;
     in->seen = left;
     if (!end && left > LINE_MAX_BYTES) {
-        drop(in);
+        /* Discard the received part of a line that is too long. */
+        in->too_long = true;
+        in->start = in->used;
+        in->seen = 0;
         left = 0;
     }
     if (!end && !(in->ended && (left > 0 || in->too_long))) {

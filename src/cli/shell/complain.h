@@ -3,7 +3,7 @@
 #define CALC_CLI_SHELL_COMPLAIN_H
 
 #include "calibrate/points.h"
-#include "cli/shell/command.h"
+#include "cli/shell/opt.h"
 
 /** Write to standard error: all that calc says there goes through it, so that no file, name or
  *  argument commands a terminal (calc_utf8_for_terminal). */

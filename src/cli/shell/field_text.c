@@ -6,8 +6,8 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "spec/alias.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 const char *calc_field_text_type(const calc_field *field)
 {

@@ -7,6 +7,7 @@
 #include "spec/job.h"
 #include "spec/serving_engine.h"
 #include "spec/software.h"
+#include "validate/residuals.h"
 
 enum { CALC_FIND_PATH_MAX = 4096 };
 
@@ -89,5 +90,16 @@ CALC_MUST_USE calc_status calc_find_data(const char *file, char *path, calc_erro
  *  "stdin" for "-".
  *  @return buffer */
 char *calc_find_name(const char *path, char *buffer, size_t size);
+
+/* Reads the errors of predictions made without the measured runs, forecasts
+ * among them: the data files from which bands and the chance to fit are computed. */
+
+/** Read them.
+ *  @return CALC_OK, or the status of calc_find_data(), calc_residuals_read() or
+ *  calc_forecasts_read(); *out must be freed in any case */
+CALC_MUST_USE calc_status calc_known_runs_read(calc_residuals *out, calc_errors *errors);
+
+/** The same for callers that can do without the files. @return out, or NULL */
+const calc_residuals *calc_known_runs_try(calc_residuals *out);
 
 #endif

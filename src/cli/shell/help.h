@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_SHELL_HELP_H
 #define CALC_CLI_SHELL_HELP_H
 
-#include "cli/shell/command.h"
+#include "cli/shell/opt.h"
 #include "io/output.h"
 
 /** A word and its meaning. */
@@ -20,24 +20,36 @@ extern const calc_help_pair calc_help_environment[]; /**< environment variables;
 /** Writers; `command` NULL means calc itself. */
 void calc_help_text(calc_output *out, const calc_command *command);
 void calc_help_version(calc_output *out, const calc_command *command);
-void calc_man_page(calc_output *out, const calc_command *command);
-void calc_completion_bash(calc_output *out, const calc_command *command);
-void calc_completion_zsh(calc_output *out, const calc_command *command);
-void calc_completion_fish(calc_output *out, const calc_command *command);
 
 /** Call a writer on standard output. */
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),
                          const calc_command *command);
 
-/** Write "run APP SYS EXE [OPTION]..." */
-void calc_help_synopsis(calc_output *out, const calc_command *command);
-
 /** Write `text` from column `column` on, broken at blanks before column 80, later lines indented by
  *  as much, with a newline at the end. */
 void calc_help_wrapped(calc_output *out, const char *text, int column);
 
-/** The values of an option and its meaning as one text: "auto, always or never [auto]".
- *  @return buffer */
-const char *calc_help_opt_doc(const calc_opt *opt, char *buffer, size_t size);
+/* Writes files that the build put into the program, with their placeholders filled
+ * in. */
+
+/** A text, with a 0 behind it. */
+typedef struct calc_fill_file {
+    const char *bytes;
+    size_t length;
+} calc_fill_file;
+
+/** A placeholder in a file, and its replacement. */
+typedef struct calc_fill_place {
+    const char *text;                           /**< the placeholder */
+    void (*write)(calc_output *out, int which); /**< its replacement */
+    int which;
+} calc_fill_place;
+
+/** Write a file. @param places  the last one is {0}; the first match counts */
+void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places);
+
+extern const calc_fill_file calc_completion_bash_file, calc_completion_zsh_file,
+    calc_completion_fish_file;
+extern const calc_fill_file calc_completion_cases_file; /**< in both bash and zsh */
 
 #endif

@@ -1,5 +1,6 @@
 #include "cli/shell/inputs.h"
 
+#include <sha256.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,11 @@
 #include "spec/field.h"
 #include "spec/software.h"
 #include "spec/value_text.h"
+
+char *calc_digest_text(const void *bytes, size_t length, char text[CALC_DIGEST_TEXT])
+{
+    return SHA256Data(bytes, length, text);
+}
 
 /* Room for any of the three structs. */
 typedef union any_object {

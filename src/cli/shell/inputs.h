@@ -3,12 +3,21 @@
 #ifndef CALC_CLI_SHELL_INPUTS_H
 #define CALC_CLI_SHELL_INPUTS_H
 
+#include <stddef.h>
+
 #include "calc.h"
-#include "cli/shell/digest.h"
 #include "cli/shell/find.h"
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 #include "io/remark.h"
+
+/* Identifies the bytes of a document by SHA-256, like sha256sum. The only file
+ * that uses libmd. */
+
+enum { CALC_DIGEST_TEXT = 65 /**< 64 hexadecimal digits and the terminating 0 */ };
+
+/** The digest of some bytes in hexadecimal digits. @return text */
+char *calc_digest_text(const void *bytes, size_t length, char text[CALC_DIGEST_TEXT]);
 
 /** The row of --set, which means the same in every command. */
 #define CALC_INPUTS_SET(X)                                                                         \

@@ -50,6 +50,11 @@ static calc_exit unknown_word(const char *word)
     const char *what = word[0] == '-' ? "option" : "command";
     static const char *const options[] = {"--help", "--version", NULL};
     const char *nearest = word[0] == '-' ? calc_nearest(word, options) : calc_command_nearest(word);
+    if (strcmp(word, "report") == 0) {
+        return calc_complain_usage(
+            NULL, "calc report is gone: --html FILE of run, sweep, plan, tune, validate and rl "
+                  "writes the page");
+    }
     snprintf(text, sizeof text, "unknown %s \"%.100s\"", what, word);
     if (nearest) {
         calc_append(text, sizeof text, ", did you mean \"%s\"?", nearest);

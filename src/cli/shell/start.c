@@ -1,7 +1,7 @@
 #include "cli/shell/start.h"
 
 #include "cli/shell/complain.h"
-#include "formats/refusal.h"
+#include "formats/export.h"
 
 /* The document that an assignment changes. */
 static calc_kind kind_of(const calc_start *s, const char *assignment)

@@ -5,7 +5,7 @@
 #include "checkpoint.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
-#include "cli/sweep/sweep_save.h"
+#include "cli/sweep/sweep_study.h"
 
 /* Each is also an option of calc sweep. */
 static const calc_opt opts[] = {

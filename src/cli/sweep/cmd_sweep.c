@@ -7,21 +7,14 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/known_runs.h"
+#include "cli/shell/find.h"
 #include "cli/shell/opt.h"
-#include "cli/sweep/sweep_infeasible.h"
-#include "cli/sweep/sweep_opts.h"
-#include "cli/sweep/sweep_page.h"
-#include "cli/sweep/sweep_plan.h"
-#include "cli/sweep/sweep_plot.h"
-#include "cli/sweep/sweep_save.h"
+#include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
-#include "cli/sweep/sweep_tokens.h"
 #include "cli/sweep/sweep_watch.h"
-#include "cli/sweep/sweep_write.h"
 #include "estimate.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/output.h"
 #include "plan/study.h"
 #include "report/page.h"
@@ -106,8 +99,8 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
 }
 
 /* Draw the points that --sample asks for, evaluate them, and write the shares of the verdicts and
- *  the quantiles of --top-by over the feasible ones.
- *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_RANGE with an error */
+ * the quantiles of --top-by over the feasible ones.
+ * @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_RANGE with an error */
 static calc_status sweep_sample_write(calc_output *out, const calc_sweep_study *study,
                                       const calc_args *args, calc_errors *errors)
 {
@@ -165,8 +158,8 @@ static bool write_row(void *context, const calc_sweep_point *point)
 }
 
 /* Write the names of the columns, and make a sweep write its layouts.
- *  @param options  filled: `all` receives its points
- *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+ * @param options  filled: `all` receives its points
+ * @return CALC_OK or CALC_ERR_NOMEM with an error */
 static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study, calc_output *file,
                                    calc_sweep_options *options, calc_errors *errors)
 {

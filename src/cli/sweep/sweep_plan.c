@@ -1,4 +1,4 @@
-#include "cli/sweep/sweep_plan.h"
+#include "cli/sweep/sweep_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/sweep/sweep_read.h"
+#include "cli/sweep/sweep_study.h"
 #include "estimate.h"
 #include "spec/absent.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 

@@ -1,4 +1,4 @@
-#include "cli/sweep/sweep_plot.h"
+#include "cli/sweep/sweep_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,9 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sweep/sweep_order.h"
-#include "formats/refusal.h"
+#include "cli/sweep/sweep_study.h"
+#include "formats/export.h"
+#include "io/csv_table.h"
+#include "io/json_put.h"
+#include "io/json_report.h"
+#include "parallel.h"
+#include "report/page.h"
 #include "report/sweep_data.h"
+#include "spec/field.h"
+#include "tune/model.h"
 
 /* Limits within which layouts are folded into one row. */
 static const double same_share = 0.01, same_memory_share = 0.1;
@@ -29,8 +36,9 @@ const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char
     return "";
 }
 
-calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
-                               const calc_found *layout)
+/* How sure it is that a layout fits. @param measured  NULL: nothing is known */
+static calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
+                                      const calc_found *layout)
 {
     if (!measured || study->options.compat != CALC_COMPAT_NONE) {
         return (calc_fits){(double)NAN, (double)NAN};
@@ -336,4 +344,242 @@ calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study
     }
     free(list);
     return mark(rows, study);
+}
+
+/* Assumed where nothing is known. */
+static const double alike_share = 0.01;
+
+static bool candidate_of(calc_tune_candidate *out, const calc_sweep_study *study, uint64_t design,
+                         const calc_exec *exec)
+{
+    calc_app app;
+    calc_system system;
+    study->designs.get(study->designs.context, design, &app, &system);
+    return exec->training && calc_tune_candidate_of(out, &app, &system, exec);
+}
+
+calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_found *best)
+{
+    calc_sweep_order order = {.study = study};
+    if (!best) {
+        return order;
+    }
+    calc_sweep_found found;
+    calc_sweep_found_run(study, best, &found);
+    order.prior = calc_tune_prior_default();
+    order.design = found.design;
+    order.stats = found.stats;
+    /* A time or what is derived from it, off by the same factor. */
+    const calc_field *by = study->options.top_by.field;
+    bool time = strcmp(by->key, "total_time") == 0 ||
+                (by->where && strcmp(by->where, "calc_run_rates") == 0);
+    order.known = study->options.compat == CALC_COMPAT_NONE && time &&
+                  candidate_of(&order.best, study, found.design, &found.exec);
+    return order;
+}
+
+/* The logarithm of the factor by which the best is better. */
+static double lead(const calc_sweep_order *order, const calc_stats *stats)
+{
+    const calc_objective *by = &order->study->options.top_by;
+    double best = calc_member_number(by->field, (const char *)&order->stats + by->field->offset);
+    double other = calc_member_number(by->field, (const char *)stats + by->field->offset);
+    return best == other ? 0 : by->up ? log(best / other) : log(other / best);
+}
+
+double calc_sweep_order_sure(const void *of, uint64_t design, const calc_exec *exec,
+                             const calc_stats *stats)
+{
+    enum { FAR = 2 /* larger than any error */ };
+    const calc_sweep_order *order = of;
+    calc_tune_candidate other;
+    double ahead = order->known ? lead(order, stats) : (double)NAN;
+    if (!(ahead <= FAR)) {
+        return isnan(ahead) ? ahead : 1;
+    }
+    if (!candidate_of(&other, order->study, design, exec)) {
+        return (double)NAN;
+    }
+    bool alike = order->design == design; /* but for swept fields */
+    if (!alike) {
+        calc_design_parts a = calc_designs_parts(&order->study->builder, order->design);
+        calc_design_parts b = calc_designs_parts(&order->study->builder, design);
+        alike = a.app == b.app && a.system == b.system;
+    }
+    return calc_tune_model_sure(&order->prior, &order->best, &other, alike, ahead);
+}
+
+bool calc_sweep_order_equal(const calc_sweep_order *order, double sure, const calc_stats *stats)
+{
+    return isnan(sure) ? fabs(lead(order, stats)) <= alike_share : sure < CALC_SWEEP_ORDER_SURE;
+}
+
+double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *stats)
+{
+    double share = exp(-lead(order, stats));
+    return isnan(share) ? 0 : share;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
+                           const calc_sweep_result *result)
+{
+    const calc_sweep_order order = calc_sweep_order_of(study, calc_sweep_found_best_of_all(result));
+    const calc_sweep_data data = {
+        .study = study, .result = result, .sure = calc_sweep_order_sure, .context = &order};
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_sweep_put_results(&put, &data);
+    calc_put_end(&put);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+void calc_sweep_write_header(calc_output *out, const calc_sweep_study *study, const char *first)
+{
+    calc_output_printf(out, "%s%sapplication,system", first ? first : "", first ? "," : "");
+    for (size_t i = 0; i < study->builder.axes; i++) {
+        calc_csv_text(out, study->builder.axis[i].path, false);
+    }
+    calc_csv_header(out, CALC_KIND_EXEC, false);
+    calc_csv_header(out, CALC_KIND_STATS, false);
+    calc_output_text(out, "\n");
+}
+
+void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
+                          const calc_sweep_found *found, bool is_first)
+{
+    calc_design_parts parts = calc_designs_parts(&study->builder, found->design);
+    calc_csv_text(out, parts.app->name, is_first);
+    calc_csv_text(out, parts.system->name, false);
+    for (size_t i = 0; i < study->builder.axes; i++) {
+        char text[32];
+        calc_csv_text(out, calc_designs_value_text(&study->builder, found->design, i, text), false);
+    }
+    calc_csv_values(out, CALC_KIND_EXEC, &found->exec, false);
+    calc_csv_values(out, CALC_KIND_STATS, &found->stats, false);
+    calc_output_text(out, "\n");
+}
+
+/* Rows of a list: all threads make those of a few pieces at a time, which are written in order. */
+enum { PIECE = 16, PIECES = 64 };
+
+typedef struct rows {
+    const calc_sweep_study *study;
+    const char *name;
+    const calc_front *list;
+    size_t first;              /* of the first piece */
+    calc_output *text[PIECES]; /* in memory; NULL if memory is short */
+} rows;
+
+static void write_piece(const rows *r, size_t piece, calc_output *out)
+{
+    size_t first = r->first + piece * PIECE;
+    for (size_t i = first; i < first + PIECE && i < r->list->count; i++) {
+        calc_sweep_found found;
+        calc_sweep_found_run(r->study, &r->list->item[i], &found);
+        calc_output_printf(out, "%s,%zu", r->name, i + 1);
+        calc_sweep_write_row(out, r->study, &found, false);
+    }
+}
+
+static void make_piece(void *context, size_t piece)
+{
+    const rows *r = context;
+    if (r->text[piece]) {
+        write_piece(r, piece, r->text[piece]);
+    }
+}
+
+static void write_rows(calc_output *out, const calc_sweep_study *study, const char *name,
+                       const calc_front *list)
+{
+    rows r = {.study = study, .name = name, .list = list};
+    bool several = list->count > PIECE; /* else threads cost more than they save */
+    for (size_t i = 0; i < PIECES && several; i++) {
+        (void)!calc_output_open_memory(&r.text[i], NULL, NULL);
+    }
+    for (; r.first < list->count; r.first += (size_t)PIECES * PIECE) {
+        size_t left = (list->count - r.first + PIECE - 1) / PIECE;
+        size_t pieces = left < PIECES ? left : PIECES;
+        calc_parallel_for(several ? study->options.threads : 1, pieces, make_piece, &r);
+        for (size_t i = 0; i < pieces; i++) {
+            size_t length;
+            const char *text = r.text[i] ? calc_output_take(r.text[i], &length) : NULL;
+            if (text) {
+                calc_output_write(out, text, length);
+            } else {
+                write_piece(&r, i, out);
+            }
+        }
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        calc_output_discard(r.text[i]);
+    }
+}
+
+void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
+                          const calc_sweep_result *result)
+{
+    calc_sweep_write_header(out, study, "list,rank");
+    for (size_t g = 0; g < result->groups_count; g++) {
+        const calc_sweep_group *group = &result->group[g];
+        write_rows(out, study, result->partial ? "partial front" : "front", &group->front);
+        write_rows(out, study, result->partial ? "partial top" : "top", &group->top);
+    }
+}
+
+/* ---- Summary --------------------------------------------------------------------------------- */
+
+void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result)
+{
+    calc_put put = calc_put_to(out);
+    calc_sweep_put_summary(&put, NULL, result);
+    calc_output_text(out, "\n");
+}
+
+/* What measured runs say of the layouts of a sweep. */
+typedef struct known {
+    const calc_sweep_study *study;
+    const calc_residuals *measured;
+    calc_sweep_order order;
+} known;
+
+static double sure_of(const void *context, uint64_t design, const calc_exec *exec,
+                      const calc_stats *stats)
+{
+    return calc_sweep_order_sure(&((const known *)context)->order, design, exec, stats);
+}
+
+static double fits_of(const void *context, const calc_found *layout)
+{
+    const known *k = context;
+    return calc_sweep_rows_fits(k->measured, k->study, layout).share;
+}
+
+calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
+                                  const calc_sweep_result *result, const calc_args *args,
+                                  const calc_sweep_row *start, const calc_residuals *measured,
+                                  calc_errors *errors)
+{
+    const known k = {study, measured,
+                     calc_sweep_order_of(study, calc_sweep_found_best_of_all(result))};
+    const calc_sweep_data data = {.study = study,
+                                  .result = result,
+                                  .start = start->layout,
+                                  .start_rank = start->number,
+                                  .sure = k.order.known ? sure_of : NULL,
+                                  .fits = fits_of,
+                                  .context = &k};
+    calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
+    calc_put_object(&put, "study", CALC_PUT_LINES);
+    calc_sweep_put_study(&put, study);
+    calc_put_count(&put, "designs", (int64_t)study->designs.count);
+    calc_put_flag(&put, "per_num_procs", study->options.per_num_procs);
+    calc_sweep_read_put(&put, study, args);
+    calc_put_close(&put);
+    calc_status status = calc_sweep_data_put(&put, &data, errors);
+    calc_page_end(&put, CALC_PAGE_SWEEP);
+    return status;
 }

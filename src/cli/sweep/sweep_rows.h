@@ -3,8 +3,13 @@
 #define CALC_CLI_SWEEP_SWEEP_ROWS_H
 
 #include "base/error.h"
+#include "cli/shell/opt.h"
+#include "io/output.h"
+#include "io/text.h"
 #include "plan/sweep_found.h"
-#include "validate/fits.h"
+#include "report/sweep_data.h"
+#include "tune/prior.h"
+#include "validate/residuals.h"
 
 /** Maximum number of rows shown. */
 enum { CALC_SWEEP_ROWS_FRONT = 20, CALC_SWEEP_ROWS_GROUPS = 64 };
@@ -34,10 +39,6 @@ typedef struct calc_sweep_rows {
 
 /** The machine whose runs the constants of a system of the study were fitted to; "": none. */
 const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char *machine);
-
-/** How sure it is that a layout fits. @param measured  NULL: nothing is known */
-calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
-                               const calc_found *layout);
 
 /** Three layouts to choose from, often one and the same: rows with their index among the best, 0:
  *  not among them. Nothing fits: {0}. */
@@ -84,5 +85,78 @@ CALC_MUST_USE calc_status calc_sweep_rows_groups(calc_sweep_rows *rows,
 
 /** Free what it owns. Fine on {0}. */
 void calc_sweep_rows_free(calc_sweep_rows *rows);
+
+/* Computes how sure it is that the best layout of a sweep is faster than
+ * another one. Both predictions have errors, which are the more alike the more the layouts are
+ * (tune/model.h). */
+
+/** A layout less sure to be slower than this counts as equal to the best: the odds are below three
+ *  to one. */
+#define CALC_SWEEP_ORDER_SURE 0.75
+
+/** The best of a sweep, for comparison with others. */
+typedef struct calc_sweep_order {
+    const calc_sweep_study *study;
+    bool known; /**< the objective is a time or a rate of training */
+    calc_tune_prior prior;
+    calc_tune_candidate best;
+    calc_stats stats;
+    uint64_t design;
+} calc_sweep_order;
+
+/** Fill it. @param best  NULL: nothing is known */
+calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_found *best);
+
+/** The probability that the best is better than this layout; a member of calc_sweep_data; at least
+ * 0.5 if the prediction says so.
+ *  @return NaN: not known */
+double calc_sweep_order_sure(const void *order, uint64_t design, const calc_exec *exec,
+                             const calc_stats *stats);
+
+/** Whether a layout counts as equal to the best; where nothing is known, if it is within 1 % of it.
+ *  @param sure  calc_sweep_order_sure() of it */
+bool calc_sweep_order_equal(const calc_sweep_order *order, double sure, const calc_stats *stats);
+
+/** How good a layout is by the objective, as a share of the best: a rate over the best one, or the
+ *  best time over its time; 0 if they cannot be compared. */
+double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *stats);
+
+/* Writes the results of a sweep as files. Except for the summary, they
+ * contain nothing that depends on the machine, the clock or the number of threads. */
+
+/** Front and best as one JSON object; with groups (--per) one of each per group. */
+void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
+                           const calc_sweep_result *result);
+
+/** Write the same as CSV: list, rank in its group, model, machine, swept fields, layout,
+ *  statistics. */
+void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
+                          const calc_sweep_result *result);
+
+/** Write counts, times and rates, as JSON. */
+void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result);
+
+/** Write the column names of a row of calc_sweep_write_row(); `first`: names of preceding columns,
+ *  or NULL. */
+void calc_sweep_write_header(calc_output *out, const calc_sweep_study *study, const char *first);
+
+/** Write a layout as the end of a row of CSV, with the end of the line. @param is_first  the row is
+ *  empty so far */
+void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
+                          const calc_sweep_found *found, bool is_first);
+
+/* Writes the results of a sweep as a page for a browser. */
+
+/** Write the page: the best and the front, a cloud of layouts, the best of every split and of every
+ *  number of processors. Evaluates layouts again for that.
+ *  @param args      of the sweep
+ *  @param start     the layout to start with: calc_sweep_rows_advise()
+ *  @param measured  residuals for predicting what fits; NULL: not known
+ *  @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
+                                                const calc_sweep_result *result,
+                                                const calc_args *args, const calc_sweep_row *start,
+                                                const calc_residuals *measured,
+                                                calc_errors *errors);
 
 #endif

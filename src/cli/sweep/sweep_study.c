@@ -1,17 +1,49 @@
 #include "cli/sweep/sweep_study.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "cli/sweep/sweep_opts.h"
-#include "cli/sweep/sweep_read.h"
+#include "calibrate/standard_errors.h"
+#include "checkpoint.h"
+#include "cli/draw/human.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "formats/framework.h"
+#include "io/remark.h"
+#include "plan/sweep_found.h"
+#include "report/sweep_data.h"
 #include "session/study_load.h"
+#include "spec/compat.h"
+#include "spec/field.h"
+
+const char *const calc_sweep_frameworks[] = {"any", "none", CALC_FRAMEWORK_NAMES NULL};
+static const char *const progress[] = {"auto", "plain", "none", NULL};
+
+const calc_opt calc_sweep_opts[] = {CALC_SWEEP_OPT_LIST(CALC_OPT_ROW){0}};
+
+const calc_arg calc_sweep_args[] = {
+    CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
+                      .doc = "the model, as for calc run, or several with commas between them"),
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true, .doc = "the machine, likewise"),
+    CALC_ARG_DOCUMENT(
+        "SPACE", CALC_KIND_EXEC, .optional = true,
+        .doc = "an execution in which fields may have many values: a path, \"-\" or a name in "
+               "executions/spaces/; alone if it names models and machines itself"),
+    {0}};
 
 /* Who reads the documents of a study. */
 typedef struct reading {
     const calc_inputs *read; /* what was read already; NULL: names are loaded */
     calc_input pool;         /* of a prefill pool */
 } reading;
+
+static CALC_MUST_USE calc_status calc_sweep_read_note(calc_sweep_study *study, const char *name,
+                                                      const calc_text *text, const char *remark,
+                                                      calc_errors *errors);
 
 static calc_status add(calc_sweep_study *study, const calc_input *input, calc_kind kind,
                        const void *object, calc_errors *errors)
@@ -99,4 +131,282 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
     calc_text_free(&documents.pool.text);
     free(use);
     return status;
+}
+
+#define TRILLION 1e12
+
+/* A positive amount; 0 if there is none, negative if the value is wrong. */
+static double amount_of(const calc_args *args, calc_sweep_opt opt, const char *unit)
+{
+    return calc_study_amount(calc_opt_value(args, (int)opt), unit);
+}
+
+const char *calc_sweep_tokens_complaint(const calc_args *args)
+{
+    double tokens = amount_of(args, CALC_SWEEP_OPT_TOKENS, "tokens");
+    double days = amount_of(args, CALC_SWEEP_OPT_DAYS, "days");
+    return tokens < 0                ? "--tokens: expected a number of tokens: 15T, 300B"
+           : days < 0                ? "--days: expected a time: 60, 36h"
+           : days > 0 && tokens == 0 ? "--days goes with --tokens, which it limits the time of"
+                                     : NULL;
+}
+
+static void write_row(calc_output *out, const calc_sweep_study *study, const calc_found *best,
+                      double trillions)
+{
+    calc_sweep_found found;
+    char design[160], days[CALC_HUMAN_MAX], hours[CALC_HUMAN_MAX], usd[CALC_HUMAN_MAX];
+    calc_sweep_found_run(study, best, &found);
+    const calc_stats *s = &found.stats;
+    calc_designs_describe(&study->builder, found.design, design, sizeof design);
+    double price = s->usd_per_trillion_tokens * trillions;
+    calc_output_printf(out, "%10s  %14s  %14s  %8" PRId64 "  %s\n",
+                       calc_human_number(s->days_per_trillion_tokens * trillions, days),
+                       calc_human_number(s->proc_hours_per_trillion_tokens * trillions, hours),
+                       isnan(price) ? "no price" : calc_human_number(price, usd),
+                       found.exec.num_procs, design);
+}
+
+void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
+                             const calc_sweep_result *result, const calc_args *args)
+{
+    double tokens = amount_of(args, CALC_SWEEP_OPT_TOKENS, "tokens");
+    if (!(tokens > 0) || !calc_sweep_found_best_of_all(result)) {
+        return;
+    }
+    calc_output_printf(
+        out, "\nTraining on %s tokens with the best%s:\n%10s  %14s  %14s  %8s  design\n",
+        calc_opt_value(args, CALC_SWEEP_OPT_TOKENS),
+        result->groups_count > 1 ? " of each group" : "", "days", "proc.-hours", "USD", "procs");
+    for (size_t g = 0; g < result->groups_count; g++) {
+        const calc_found *best = calc_sweep_found_best(&result->group[g]);
+        if (best) {
+            write_row(out, study, best, tokens / TRILLION);
+        }
+    }
+}
+
+_Static_assert(CALC_DIGEST_TEXT == sizeof(((calc_study_document *)NULL)->sha256),
+               "a study has room for digests");
+_Static_assert(CALC_REMARK_SIZE == sizeof(((calc_study_document *)NULL)->remark),
+               "a study has room for remarks");
+
+/* Record the bytes of a document.
+ * @param name    for people
+ * @param remark  what to know before using its numbers; "": nothing */
+static calc_status calc_sweep_read_note(calc_sweep_study *study, const char *name,
+                                        const calc_text *text, const char *remark,
+                                        calc_errors *errors)
+{
+    calc_study_document *more =
+        realloc(study->document, (study->documents + 1) * sizeof *study->document);
+    if (!more) {
+        return calc_errors_no_memory(errors);
+    }
+    study->document = more;
+    calc_study_document *document = &more[study->documents++];
+    snprintf(document->name, sizeof document->name, "%.*s", (int)sizeof document->name - 1, name);
+    calc_digest_text(text->data, text->length, document->sha256);
+    snprintf(document->remark, sizeof document->remark, "%s", remark);
+    calc_standard_errors fitted;
+    calc_standard_errors_read(&fitted, text);
+    snprintf(document->calibrated, sizeof document->calibrated, "%s", fitted.machine);
+    return CALC_OK;
+}
+
+void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study)
+{
+    for (size_t i = 0; i <= study->documents; i++) {
+        char own[CALC_REMARK_SIZE];
+        const char *text = calc_sweep_remark(study, i, own);
+        if (*text) {
+            calc_output_printf(out, "%s\n", text);
+        }
+    }
+}
+
+void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const calc_args *args)
+{
+    calc_put_array(put, "read", CALC_PUT_LINE);
+    for (size_t i = 0; i < study->documents; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", study->document[i].name);
+        calc_put_text(put, "sha256", study->document[i].sha256);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_array(put, "command", CALC_PUT_LINE);
+    calc_put_text(put, NULL, "calc");
+    calc_put_text(put, NULL, "sweep");
+    for (size_t i = 0; i < args->argument_count; i++) {
+        calc_put_text(put, NULL, args->argument[i]);
+    }
+    for (size_t i = 0; i < args->use_count; i++) {
+        const calc_opt *opt = &calc_sweep_opts[args->use[i].opt];
+        char word[32];
+        if (args->use[i].opt < (int)CALC_SWEEP_OPT_FRONT) { /* options that define the space and the
+                                                             * objectives */
+            snprintf(word, sizeof word, "--%s", opt->name);
+            calc_put_text(put, NULL, word);
+            calc_put_text(put, NULL, args->use[i].value);
+        }
+    }
+    calc_put_close(put);
+}
+
+/* ---- The command line of a part: the words from which calc merge knows the sweep ------------- */
+
+bool calc_sweep_save_defines(int opt)
+{
+    switch (opt) {
+    case CALC_SWEEP_OPT_AXIS:
+    case CALC_SWEEP_OPT_SET:
+    case CALC_SWEEP_OPT_PROCS:
+    case CALC_SWEEP_OPT_BATCH:
+    case CALC_SWEEP_OPT_TOKENS:
+    case CALC_SWEEP_OPT_DAYS:
+    case CALC_SWEEP_OPT_OBJECTIVES:
+    case CALC_SWEEP_OPT_TOP:
+    case CALC_SWEEP_OPT_TOP_BY:
+    case CALC_SWEEP_OPT_PER:
+    case CALC_SWEEP_OPT_WHERE:
+    case CALC_SWEEP_OPT_COMPAT:
+    case CALC_SWEEP_OPT_FOR:
+    case CALC_SWEEP_OPT_NO_PRUNE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Append the pieces as one word. @param at  NULL: only count. @return its bytes */
+static size_t put_word(char *at, const char *a, const char *b, const char *c, const char *d)
+{
+    const char *piece[] = {a, b, c, d};
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
+        size_t length = strlen(piece[i]);
+        if (at) {
+            memcpy(at + size, piece[i], length);
+        }
+        size += length;
+    }
+    if (at) {
+        at[size] = '\0';
+    }
+    return size + 1;
+}
+
+/* The words that define the space. @param out  NULL: only count. @return bytes of them all */
+static size_t put_words(char *out, const calc_args *args)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < args->use_count; i++) {
+        const calc_opt *opt = &args->command->opts[args->use[i].opt];
+        if (calc_sweep_save_defines(args->use[i].opt)) {
+            size += put_word(out ? out + size : NULL, "--", opt->name, opt->value ? "=" : "",
+                             args->use[i].value);
+        }
+    }
+    size += put_word(out ? out + size : NULL, "--", "", "", "");
+    for (size_t i = 0; i < args->argument_count; i++) {
+        size += put_word(out ? out + size : NULL, args->argument[i], "", "", "");
+    }
+    return size;
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* Seconds of --checkpoint-every; negative if the value is not a time. */
+static double every_s(const calc_args *args)
+{
+    const char *text = calc_opt_value(args, CALC_SWEEP_OPT_EVERY);
+    double seconds;
+    return calc_opt_number(text, false, 0, HUGE_VAL, &seconds) ? seconds : -1;
+}
+
+const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
+{
+    bool all = calc_opt_value(args, CALC_SWEEP_OPT_ALL) != NULL;
+    bool shard = calc_opt_value(args, CALC_SWEEP_OPT_SHARD) != NULL;
+    bool checkpoint = calc_opt_value(args, CALC_SWEEP_OPT_CHECKPOINT) != NULL;
+    bool from_stdin = false;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        from_stdin |= strcmp(args->argument[i], "-") == 0;
+    }
+    if (shard && checkpoint) {
+        return "--shard makes --out FILE its checkpoint: leave --checkpoint out";
+    }
+    if (shard && (!calc_opt_value(args, CALC_SWEEP_OPT_OUT) ||
+                  calc_opt_is_stdout(args, CALC_SWEEP_OPT_OUT))) {
+        return "--shard needs --out FILE for its part of the result";
+    }
+    if (calc_opt_value(args, CALC_SWEEP_OPT_RESUME) && !shard && !checkpoint) {
+        return "--resume needs --checkpoint FILE or --shard";
+    }
+    if (all && (shard || checkpoint || ranks > 1)) {
+        return "--all needs a sweep in one piece: no --checkpoint, no --shard, no mpirun";
+    }
+    if (shard && calc_opt_value(args, CALC_SWEEP_OPT_HTML)) {
+        return "--html needs the whole sweep: leave --shard out";
+    }
+    if (shard && ranks > 1) {
+        return "--shard and mpirun both divide the sweep: use one of them";
+    }
+    if (every_s(args) < 0) {
+        return "--checkpoint-every: expected a number of seconds from 0";
+    }
+    return shard && from_stdin ? "--shard needs files: calc merge reads them again" : NULL;
+}
+
+static void warn_of(const calc_error *error)
+{
+    calc_say("warning: %s: %s; the sweep goes on and tries again\n", error->file, error->text);
+}
+
+calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, calc_errors *errors)
+{
+    const char *shard = calc_opt_value(args, CALC_SWEEP_OPT_SHARD);
+    size_t cursor = 0;
+    const char *part;
+    save->is_part = shard != NULL;
+    save->every_s = every_s(args);
+    save->saving.path =
+        calc_opt_value(args, shard ? CALC_SWEEP_OPT_OUT : CALC_SWEEP_OPT_CHECKPOINT);
+    save->saving.unsaved = warn_of;
+    save->saving.resume = calc_opt_value(args, CALC_SWEEP_OPT_RESUME) != NULL;
+    save->saving.words_size = put_words(NULL, args);
+    save->saving.words = malloc(save->saving.words_size);
+    save->part = calloc(args->use_count + 1, sizeof *save->part);
+    if (!save->saving.words || !save->part) {
+        return calc_errors_no_memory(errors);
+    }
+    put_words(save->saving.words, args);
+    while ((part = calc_opt_next(args, CALC_SWEEP_OPT_MERGE, &cursor))) {
+        save->part[save->parts++] = part;
+    }
+    return calc_shard_parse(&save->saving.shard, shard ? shard : "1/1", errors);
+}
+
+void calc_sweep_save_free(calc_sweep_save *save)
+{
+    free(save->saving.words);
+    free(save->part);
+    *save = (calc_sweep_save){0};
+}
+
+/* ---- Sweeping and merging -------------------------------------------------------------------- */
+
+calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_study *study,
+                                const calc_sweep_options *options, calc_ranks *ranks,
+                                calc_sweep_result *result, calc_errors *errors)
+{
+    if (save->parts > 0) {
+        calc_sweep_mark sweep = calc_sweep_mark_of(&study->space, &study->designs, options);
+        return calc_parts_merge(save->part, save->parts, &sweep, options, result, errors);
+    }
+    calc_sweep_options own = *options;
+    own.checkpoint_s = save->every_s;
+    return calc_ranks_sweep(ranks, &study->space, &study->designs, &own, &save->saving, result,
+                            errors);
 }

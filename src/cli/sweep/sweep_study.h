@@ -4,8 +4,14 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_STUDY_H
 #define CALC_CLI_SWEEP_SWEEP_STUDY_H
 
+#include "checkpoint.h"
 #include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
+#include "io/json_put.h"
+#include "io/output.h"
+#include "io/text.h"
 #include "plan/study.h"
+#include "ranks.h"
 #include "session/study_load.h"
 
 /** Fill a study. All errors are collected, each with its option or its place in the file.
@@ -15,5 +21,159 @@
  * in any case */
 CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
                                                 const calc_inputs *read, calc_errors *errors);
+
+/* The options of `calc sweep`, shared by its files. */
+
+/** Rows of calc_sweep_opts. */
+#define CALC_SWEEP_OPT_LIST(X)                                                                     \
+    X(PROCS, "procs", "VALUES", .section = "Search space",                                         \
+      .doc = "numbers of processors: 512 or 8:8192:8")                                             \
+    X(BATCH, "batch", "MAX",                                                                       \
+      .doc = "largest global batch, 512 or 4Mitokens: each layout uses the largest multiple of "   \
+             "its data parallelism; --set gbs=N is exact")                                         \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "sweep a field over a,b,c, lo:hi:step, lo:hi:xFACTOR or * (every legal value); "      \
+             "also fields of the model and the machine: sys.mem1.GiB=40,80",                       \
+      .repeated = true)                                                                            \
+    CALC_INPUTS_SET(X)                                                                             \
+    X(FOR, "for", "FRAMEWORK",                                                                     \
+      .doc = "only layouts that it runs, by the rules of calc export; any: that some framework "   \
+             "for the machine runs; none: also those that none runs, marked '!'",                  \
+      .choices = calc_sweep_frameworks, .preset = "any")                                           \
+    X(COMPAT, "compat", "RULES",                                                                   \
+      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
+             "known defects; calculon: all (docs/calculon.md)",                                    \
+      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    X(WHERE, "where", "COND", .section = "Goals",                                                  \
+      .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
+             "'tensor_par != 3'",                                                                  \
+      .repeated = true)                                                                            \
+    X(TOKENS, "tokens", "N",                                                                       \
+      .doc = "show the days and the price of training on this many tokens, 15T, with the best of " \
+             "each group (--per design); --set price=2.5 is USD per processor and hour")           \
+    X(DAYS, "days", "N", .doc = "only layouts that train --tokens in this many days")              \
+    X(OBJECTIVES, "objectives", "LIST",                                                            \
+      .doc = "1 to 4 statistics of the Pareto front; mem1 and mem2 are the memory needs of the "   \
+             "tiers; :up or :down sets the direction of one [sample_rate,mem1,mem2; for serving "  \
+             "output_tokens_per_s_per_proc,tokens_per_s_per_user]")                                \
+    X(TOP_BY, "top-by", "STAT",                                                                    \
+      .doc =                                                                                       \
+          "statistic that ranks the best [sample_rate; for serving output_tokens_per_s_per_proc]") \
+    X(TOP, "top", "N",                                                                             \
+      .doc = "number of best layouts to list; in the table, similar layouts count once [10]")      \
+    X(PER, "per", "LIST",                                                                          \
+      .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
+             "their swept fields), or both")                                                       \
+    X(FRONT, "front", NULL, .section = "Display",                                                  \
+      .doc = "also show the Pareto front, as do --objectives and --plot")                          \
+    X(COLUMNS, "columns", "LIST",                                                                  \
+      .doc = "columns of the tables: heads, statistics and fields [those that differ between "     \
+             "rows and fit]")                                                                      \
+    X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
+    X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
+      .doc = "write the layout to start with as an execution for calc run: likely to fit, run by " \
+             "a framework, and the simplest of those about as fast; without such a one, the best") \
+    X(SAVE_SYS, "save-sys", "FILE",                                                                \
+      .doc = "write the machine of that layout, as --set and --axis made it")                      \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write an HTML page: the front, the best, their time and memory, every split; one "   \
+             "file that needs no network")                                                         \
+    X(OUT, "out", "FILE",                                                                          \
+      .doc = "write front and best with all fields and statistics, as .json or .csv")              \
+    X(ALL, "all", "FILE",                                                                          \
+      .doc = "write every feasible layout as a row of CSV; slower, as every layout needs all its " \
+             "statistics")                                                                         \
+    X(SUMMARY, "summary", "FILE", .doc = "write counts, times and rates as JSON")                  \
+    X(PLAN, "plan", NULL, .section = "Instead of a sweep",                                         \
+      .doc = "show the axes, the number of layouts and about how long the sweep takes, without "   \
+             "sweeping")                                                                           \
+    X(SAMPLE, "sample", "N",                                                                       \
+      .doc =                                                                                       \
+          "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
+    X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0")                 \
+    X(THREADS, "threads", "N", .section = "Running",                                               \
+      .doc = "threads [as many as the machine has cores]")                                         \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with the results so far")  \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = progress, .preset = "auto")                                                       \
+    X(NO_PRUNE, "no-prune", NULL,                                                                  \
+      .doc = "also evaluate layouts that bounds prove to be dominated or too large; the result "   \
+             "is the same")                                                                        \
+    X(VERIFY, "verify", "FRAC",                                                                    \
+      .doc = "share of the layouts to check against calc run, from 0 to 1; a difference ends the " \
+             "sweep")                                                                              \
+    X(CPU, "cpu", "LEVEL",                                                                         \
+      .doc = "instruction set: generic, x86-64-v3 or x86-64-v4 [the best of this machine]")        \
+    X(CHECKPOINT, "checkpoint", "FILE", .section = "Long sweeps",                                  \
+      .doc = "save the results so far, so that a killed sweep can continue")                       \
+    X(EVERY, "checkpoint-every", "SECONDS", .doc = "time between checkpoints", .preset = "5")      \
+    X(RESUME, "resume", NULL, .doc = "continue from the checkpoint, or start if there is none")    \
+    X(SHARD, "shard", "I/N",                                                                       \
+      .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge and a "   \
+             "checkpoint")                                                                         \
+    X(MERGE, "merge", "PART", .doc = "put the parts of shards together instead of sweeping",       \
+      .repeated = true, .unlisted = true)
+
+#define CALC_SWEEP_OPT_NUMBER(id, ...) CALC_SWEEP_OPT_##id,
+typedef enum calc_sweep_opt { CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) } calc_sweep_opt;
+#undef CALC_SWEEP_OPT_NUMBER
+
+extern const char *const calc_sweep_frameworks[];
+extern const calc_opt calc_sweep_opts[];
+extern const calc_arg calc_sweep_args[];
+
+/* Options of a sweep about a training with limited time and a price:
+ * --tokens 15T --days 60. */
+
+/** Check --tokens and --days. @return the mistake; NULL if there is none */
+const char *calc_sweep_tokens_complaint(const calc_args *args);
+
+/** Write the days and the price of the training of --tokens with the best layout of each group;
+ *  nothing without it. */
+void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
+                             const calc_sweep_result *result, const calc_args *args);
+
+/* Records the command and the inputs of a sweep for its page. */
+
+/** Write the remarks on the documents, a line each. */
+void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study);
+
+/** Write the members "read" and "command": the documents, and the words that define the space and
+ *  the objectives, without files and the way it runs. */
+void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const calc_args *args);
+
+/* Runs a sweep in parts: --checkpoint, --resume, --shard, and --merge, which
+ * puts the parts together. */
+
+/** Values of the options. Start with {0}; free with calc_sweep_save_free(). */
+typedef struct calc_sweep_save {
+    calc_saving saving;
+    double every_s;    /**< seconds between checkpoints */
+    const char **part; /**< files to merge instead of sweeping */
+    size_t parts;      /**< 0: sweep */
+    bool is_part;      /**< --out is a part, which the sweep itself writes */
+} calc_sweep_save;
+
+/** Whether an option of calc sweep defines the space, and not only how to sweep and where to write:
+ * the words of a part have no others. */
+bool calc_sweep_save_defines(int opt);
+
+/** Read the options. @return CALC_OK, CALC_ERR_RANGE or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args,
+                                               calc_errors *errors);
+
+/** Check how the options combine. @return the mistake; NULL if there is none
+ *  @param ranks  processes that share the sweep */
+const char *calc_sweep_save_complaint(const calc_args *args, int ranks);
+
+/** Sweep, or merge. @param options  of the study, with callbacks
+ *  @return see calc_ranks_sweep() and calc_parts_merge() */
+CALC_MUST_USE calc_status calc_sweep_save_run(const calc_sweep_save *save,
+                                              const calc_sweep_study *study,
+                                              const calc_sweep_options *options, calc_ranks *ranks,
+                                              calc_sweep_result *result, calc_errors *errors);
+
+/** Free what it owns. Fine on {0}. */
+void calc_sweep_save_free(calc_sweep_save *save);
 
 #endif

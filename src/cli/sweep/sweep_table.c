@@ -1,17 +1,450 @@
 #include "cli/sweep/sweep_table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
 #include "cli/shell/start.h"
-#include "cli/sweep/sweep_next.h"
-#include "cli/sweep/sweep_opts.h"
-#include "cli/sweep/sweep_write.h"
+#include "cli/sweep/sweep_rows.h"
+#include "cli/sweep/sweep_study.h"
+#include "io/utf8.h"
+#include "spec/alias.h"
 #include "spec/field.h"
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS] = {
+    {'f', CALC_AXIS_fused_activation, true, "fused_activation"},
+    {'s', CALC_AXIS_optimizer_sharding, true, "optimizer_sharding"},
+    {'d', CALC_AXIS_data_par_overlap, true, "data_par_overlap"},
+    {'r', CALC_AXIS_seq_par_ag_redo, true, "seq_par_ag_redo"},
+    {'g', CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_RING, "ring tensor_par_overlap"},
+    {'p', CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_PIPE, "pipe tensor_par_overlap"},
+    {'a', CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC, "async tensor_par_overlap"},
+    {'u', CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_FUSED, "fused tensor_par_overlap"},
+    {'m', CALC_AXIS_pipeline_par_overlap, true, "pipeline_par_overlap"},
+    {'W', CALC_AXIS_weight_offload, true, "weight_offload"},
+    {'A', CALC_AXIS_activations_offload, true, "activations_offload"},
+    {'O', CALC_AXIS_optimizer_offload, true, "optimizer_offload"},
+};
+
+unsigned calc_sweep_flags_of(const calc_exec *e)
+{
+    unsigned letters = 0;
+    for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
+        letters |=
+            (unsigned)(calc_axis_get(e, calc_sweep_flags[i].axis) == calc_sweep_flags[i].value)
+            << i;
+    }
+    return letters;
+}
+
+static void flags_text(const calc_exec *e, char *text)
+{
+    unsigned letters = calc_sweep_flags_of(e);
+    size_t used = 0;
+    for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
+        if (letters >> i & 1) {
+            text[used++] = calc_sweep_flags[i].letter;
+        }
+    }
+    strcpy(text + used, used ? "" : "-");
+}
+
+static bool is_size(const calc_field *field)
+{
+    return strcmp(field->key, "context_par") == 0 || strcmp(field->key, "expert_par") == 0 ||
+           strcmp(field->key, "expert_tensor_par") == 0;
+}
+
+static void field_text(const calc_field *field, const char *member, char *text)
+{
+    double number = calc_member_number(field, member);
+    if (field->type == CALC_TYPE_ENUM) {
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%s", field->choices[(size_t)number]);
+    } else if (field->type == CALC_TYPE_SET) {
+        number > 0 ? calc_choice_set_text(field->choices, (int64_t)number, text)
+                   : strcpy(text, "-");
+    } else if (field->type == CALC_TYPE_BOOL) {
+        strcpy(text, number > 0 ? "true" : "false");
+    } else {
+        calc_number_text(is_size(field) && number < 1 ? 1 : number, 1, text);
+    }
+}
+
+static void stat_text(const calc_field *field, const calc_stats *stats, char *text)
+{
+    double value = calc_member_number(field, (const char *)stats + field->offset);
+    if (strcmp(field->key, "model_flops_utilization") == 0) {
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%.2f", 100 * value);
+    } else if (strncmp(field->key, "proc_mem_tier", 13) == 0) {
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%.1f", value / 0x1p30);
+    } else if (strcmp(field->key, "ttft") == 0 || strcmp(field->key, "tpot") == 0) {
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%.4g", 1e3 * value);
+    } else if (strcmp(field->key, "sample_rate") == 0) {
+        calc_human_number(value, text);
+    } else if (field->type == CALC_TYPE_ENUM) {
+        field_text(field, (const char *)stats + field->offset, text);
+    } else {
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%.4g", value);
+    }
+}
+
+static void three(char *text, int64_t a, int64_t b, int64_t c)
+{
+    snprintf(text, CALC_SWEEP_CELL_SIZE, "%" PRId64 "/%" PRId64 "/%" PRId64, a, b, c);
+}
+
+void calc_sweep_cell_text(const calc_sweep_column *c, const calc_sweep_study *study,
+                          const calc_sweep_row *row, const calc_sweep_found *found, char *text)
+{
+    const calc_exec *e = &found->exec;
+    const calc_strategy *s = &e->strategy;
+    calc_design_parts parts = calc_designs_parts(&study->builder, found->design);
+    switch (c->cell) {
+    case CALC_SWEEP_CELL_NUMBER:
+        snprintf(text, CALC_SWEEP_CELL_SIZE, row->number > 0 ? "%zu%s%s" : "-%.0zu%s%s",
+                 row->number, row->starts ? "" : "!", row->equal ? "=" : " ");
+        break;
+    case CALC_SWEEP_CELL_APP:
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%s", parts.app->name);
+        break;
+    case CALC_SWEEP_CELL_SYSTEM:
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%s", parts.system->name);
+        break;
+    case CALC_SWEEP_CELL_DESIGN:
+        calc_designs_value_text(&study->builder, found->design, c->offset, text);
+        break;
+    case CALC_SWEEP_CELL_STAT:
+        stat_text(c->field, &found->stats, text);
+        break;
+    case CALC_SWEEP_CELL_FITS:
+        isnan(row->fits.share)
+            ? snprintf(text, CALC_SWEEP_CELL_SIZE, "-")
+            : snprintf(text, CALC_SWEEP_CELL_SIZE, "%.0f %%", 100 * row->fits.share);
+        break;
+    case CALC_SWEEP_CELL_ALIKE:
+        row->alike > 0 ? snprintf(text, CALC_SWEEP_CELL_SIZE, "+%zu", row->alike)
+                       : snprintf(text, CALC_SWEEP_CELL_SIZE, "-");
+        break;
+    case CALC_SWEEP_CELL_SIZES:
+        three(text, s->tensor_par, e->pipeline_par, s->data_par);
+        break;
+    case CALC_SWEEP_CELL_NETS:
+        e->rank_order == CALC_RANK_ORDER_NETWORKS
+            ? three(text, s->tensor_par_net, e->pipeline_par_net, s->data_par_net)
+            : (void)strcpy(text, "-");
+        break;
+    case CALC_SWEEP_CELL_FLAGS:
+        flags_text(e, text);
+        break;
+    case CALC_SWEEP_CELL_FIELD:
+        field_text(c->field, (const char *)e + c->offset, text);
+        break;
+    }
+}
+
+enum { WORD_SIZE = 128 };
+
+/* ---- Possible columns ------------------------------------------------------------------------ */
+
+/* Columns with heads of their own, in order; the designs, the objectives and the other fields stand
+ * between them. */
+static const struct known {
+    const char *head, *name; /* other names of it for --columns, besides its head and its key */
+    calc_sweep_cell cell;
+    const char *key;
+    int order;
+} knowns[] = {
+    {"#", "number", CALC_SWEEP_CELL_NUMBER, NULL, 0},
+    {"model", "app", CALC_SWEEP_CELL_APP, NULL, 1},
+    {"machine", "sys", CALC_SWEEP_CELL_SYSTEM, NULL, 1},
+    {"samples/s", "rate", CALC_SWEEP_CELL_STAT, "sample_rate", 0},
+    {"tok/s/proc", "output", CALC_SWEEP_CELL_STAT, "output_tokens_per_s_per_proc", 0},
+    {"tok/s/user", "user", CALC_SWEEP_CELL_STAT, "tokens_per_s_per_user", 1},
+    {"TTFT ms", "ttft", CALC_SWEEP_CELL_STAT, "ttft", 2},
+    {"TPOT ms", "tpot", CALC_SWEEP_CELL_STAT, "tpot", 2},
+    {"USD/Mtok", "price", CALC_SWEEP_CELL_STAT, "usd_per_million_output_tokens", 3},
+    {"MFU %", "mfu", CALC_SWEEP_CELL_STAT, "model_flops_utilization", 5},
+    {"GiB", "mem1", CALC_SWEEP_CELL_STAT, "proc_mem_tier1_cap_req", 3},
+    {"fits", "fits", CALC_SWEEP_CELL_FITS, NULL, 3},
+    {"GiB 2", "mem2", CALC_SWEEP_CELL_STAT, "proc_mem_tier2_cap_req", 5},
+    {"procs", "procs", CALC_SWEEP_CELL_FIELD, "num_procs", 2},
+    {"tp/pp/dp", "sizes", CALC_SWEEP_CELL_SIZES, NULL, 0},
+    {"cp", "cp", CALC_SWEEP_CELL_FIELD, "context_par", 2},
+    {"ep", "ep", CALC_SWEEP_CELL_FIELD, "expert_par", 2},
+    {"etp", "etp", CALC_SWEEP_CELL_FIELD, "expert_tensor_par", 2},
+    {"batch", "batch", CALC_SWEEP_CELL_FIELD, "batch_size", 3},
+    {"mbs", "mbs", CALC_SWEEP_CELL_FIELD, "microbatch_size", 3},
+    {"chunk", "chunk", CALC_SWEEP_CELL_FIELD, "chunk_size", 3},
+    {"phase", "phase", CALC_SWEEP_CELL_FIELD, "phase", 2},
+    {"prefill", "prefill", CALC_SWEEP_CELL_FIELD, "prefill_procs", 2},
+    {"its tp", "prefill_tp", CALC_SWEEP_CELL_FIELD, "prefill_tensor_par", 3},
+    {"il", "vpp", CALC_SWEEP_CELL_FIELD, "pipeline_interleaving", 4},
+    {"zero", "zero", CALC_SWEEP_CELL_FIELD, "zero_stage", 4},
+    {"recompute", "recompute", CALC_SWEEP_CELL_FIELD, "activation_recompute", 4},
+    {"modules", "modules", CALC_SWEEP_CELL_FIELD, "recompute_modules", 4},
+    {"schedule", "schedule", CALC_SWEEP_CELL_FIELD, "pipeline_schedule", 4},
+    {"balance", "balance", CALC_SWEEP_CELL_FIELD, "pipeline_balance", 7},
+    {"comm", "comm", CALC_SWEEP_CELL_FIELD, "tensor_par_comm_type", 7},
+    {"nets", "nets", CALC_SWEEP_CELL_NETS, NULL, 6},
+    {"flags", "flags", CALC_SWEEP_CELL_FLAGS, NULL, 5},
+    {"alike", "alike", CALC_SWEEP_CELL_ALIKE, NULL, 4},
+};
+enum { KNOWNS = sizeof knowns / sizeof *knowns };
+
+static bool is_word(const calc_field *field)
+{
+    return field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET;
+}
+
+static bool is_column(calc_axis axis)
+{
+    const calc_field *field = calc_axis_field(axis);
+    return field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
+}
+
+/* The field of the execution or of its inference with a given name; CALC_AXIS_COUNT: there is none.
+ */
+static calc_axis find_axis(const char *key)
+{
+    int axis = 0;
+    while (axis < CALC_AXIS_COUNT && (!is_column((calc_axis)axis) ||
+                                      strcmp(calc_axis_field((calc_axis)axis)->key, key) != 0)) {
+        axis++;
+    }
+    return (calc_axis)axis;
+}
+
+static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const char *head,
+                              int order)
+{
+    c->count -= c->count == CALC_SWEEP_COLUMNS; /* far more than any sweep has */
+    calc_sweep_column *column = &c->column[c->count++];
+    *column = (calc_sweep_column){.cell = cell, .head = head, .order = order};
+    return column;
+}
+
+static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, calc_axis axis,
+                      const char *head, int order)
+{
+    calc_sweep_column *column = add(c, CALC_SWEEP_CELL_FIELD, head, order);
+    column->field = calc_axis_field(axis);
+    column->offset = calc_axis_offset(axis);
+    column->left = is_word(column->field);
+    const calc_values *v = &study->space.axis[axis];
+    bool several = v->all || v->count > 1;
+    bool batch = axis == CALC_AXIS_batch_size && study->space.batch_is_maximum;
+    column->searched = several || batch; /* worth showing */
+    column->order = several && !v->standard ? 1 : order;
+}
+
+static void add_stat(calc_sweep_columns *c, const calc_field *field, const char *head, int order)
+{
+    calc_sweep_column *column = add(c, CALC_SWEEP_CELL_STAT, head, order);
+    column->field = field;
+    column->left = is_word(field);
+}
+
+static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, const struct known *k)
+{
+    if (k->cell == CALC_SWEEP_CELL_STAT) {
+        add_stat(c, calc_table_find(calc_table_of(CALC_KIND_STATS), k->key), k->head, k->order);
+    } else if (k->cell == CALC_SWEEP_CELL_FIELD) {
+        add_field(c, study, find_axis(k->key), k->head, k->order);
+    } else {
+        calc_sweep_column *column = add(c, k->cell, k->head, k->order);
+        column->left = k->cell == CALC_SWEEP_CELL_APP || k->cell == CALC_SWEEP_CELL_SYSTEM ||
+                       k->cell == CALC_SWEEP_CELL_FLAGS;
+        column->searched = k->cell == CALC_SWEEP_CELL_FLAGS || k->cell == CALC_SWEEP_CELL_NETS;
+        column->always = k->cell == CALC_SWEEP_CELL_NUMBER || k->cell == CALC_SWEEP_CELL_SIZES;
+    }
+}
+
+static calc_sweep_column *find_stat(calc_sweep_columns *c, const calc_field *field)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->column[i].cell == CALC_SWEEP_CELL_STAT && c->column[i].field == field) {
+            return &c->column[i];
+        }
+    }
+    return NULL;
+}
+
+/* Columns of fields that the user asked for always show; so do speed and memory. */
+static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
+{
+    const calc_sweep_options *o = &study->options;
+    for (size_t i = 0; i < c->count; i++) {
+        calc_sweep_column *column = &c->column[i];
+        bool tier2 = strcmp(column->head, "GiB 2") == 0;
+        column->always |= column->cell == CALC_SWEEP_CELL_STAT && !tier2;
+    }
+    for (size_t i = 0; i <= o->objectives; i++) {
+        const calc_field *field = i == 0 ? o->top_by.field : o->objective[i - 1].field;
+        calc_sweep_column *column = find_stat(c, field);
+        if (!column) {
+            add_stat(c, field, field->key, i == 0 ? 0 : 2);
+            column = &c->column[c->count - 1];
+        }
+        column->always |= strcmp(field->key, "proc_mem_tier2_cap_req") != 0;
+        column->order = i == 0 ? 0 : column->order;
+    }
+}
+
+/* Fields already shown by other columns. */
+static bool is_shown_elsewhere(const calc_sweep_columns *c, calc_axis axis)
+{
+    static const calc_axis together[] = {CALC_AXIS_tensor_par,       CALC_AXIS_pipeline_par,
+                                         CALC_AXIS_data_par,         CALC_AXIS_tensor_par_net,
+                                         CALC_AXIS_pipeline_par_net, CALC_AXIS_data_par_net};
+    bool shown = false;
+    for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
+        shown |= axis == together[i];
+    }
+    for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
+        shown |= axis == calc_sweep_flags[i].axis;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        shown |= c->column[i].cell == CALC_SWEEP_CELL_FIELD &&
+                 c->column[i].field == calc_axis_field(axis);
+    }
+    return shown;
+}
+
+/* Whether a statistic is meaningful for the use, training or serving: samples of a step are not
+ * served, and training has no latency per token. A price needs a stated rate. */
+static bool says(const calc_sweep_study *study, const struct known *k)
+{
+    bool serves = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool of_step = k->key && (strcmp(k->key, "sample_rate") == 0 ||
+                              strcmp(k->key, "model_flops_utilization") == 0);
+    bool price = k->key && strcmp(k->key, "usd_per_million_output_tokens") == 0;
+    const calc_field *stat = k->cell == CALC_SWEEP_CELL_STAT
+                                 ? calc_table_find(calc_table_of(CALC_KIND_STATS), k->key)
+                                 : NULL;
+    bool of_request = stat && stat->where && strcmp(stat->where, "calc_run_inference") == 0;
+    bool priced = !price;
+    for (size_t i = 0; i < study->builder.systems && !priced; i++) {
+        priced = study->builder.system[i].system.chip.usd_per_hour > 0;
+    }
+    for (size_t i = 0; i < study->builder.axes && !priced; i++) {
+        priced = strcmp(study->builder.axis[i].ref.field->key, "usd_per_hour") == 0;
+    }
+    return priced && (serves ? !of_step : !of_request);
+}
+
+static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
+{
+    for (size_t i = 0; i < KNOWNS; i++) {
+        if (says(study, &knowns[i])) {
+            add_known(c, study, &knowns[i]);
+        }
+        if (knowns[i].cell == CALC_SWEEP_CELL_SYSTEM) {
+            for (size_t axis = 0; axis < study->builder.axes; axis++) {
+                add(c, CALC_SWEEP_CELL_DESIGN, study->builder.axis[axis].path, 1)->offset = axis;
+            }
+        } else if (knowns[i].key && strcmp(knowns[i].key, "proc_mem_tier2_cap_req") == 0) {
+            add_asked(c, study);
+        }
+    }
+    for (int i = 0; i < CALC_AXIS_COUNT; i++) {
+        calc_axis axis = (calc_axis)i;
+        if (is_column(axis) && !is_shown_elsewhere(c, axis)) {
+            add_field(c, study, axis, calc_axis_field(axis)->key, 7);
+            calc_sweep_column *last = &c->column[c->count - 1];
+            last->searched &= last->order == 1 || axis == CALC_AXIS_datatype;
+        }
+    }
+}
+
+/* ---- Requested columns ----------------------------------------------------------------------- */
+
+/* Add a column by its head or another of its names. @return whether there is one */
+static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, const char *word)
+{
+    for (size_t i = 0; i < KNOWNS; i++) {
+        const struct known *k = &knowns[i];
+        if (strcasecmp(word, k->name) == 0 || strcasecmp(word, k->head) == 0 ||
+            (k->key && strcmp(word, k->key) == 0)) {
+            add_known(c, study, k);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < study->builder.axes; i++) {
+        if (strcmp(word, study->builder.axis[i].path) == 0) {
+            add(c, CALC_SWEEP_CELL_DESIGN, study->builder.axis[i].path, 0)->offset = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static calc_status unknown_column(const char *word, calc_errors *errors)
+{
+    const char *names[KNOWNS + 1];
+    char shown[CALC_UTF8_SHOW_SIZE];
+    char hint[CALC_HINT_SIZE];
+    for (size_t i = 0; i < KNOWNS; i++) {
+        names[i] = knowns[i].name;
+    }
+    names[KNOWNS] = NULL;
+    const char *near = calc_nearest(word, names);
+    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                           near ? calc_did_you_mean(near, hint)
+                                : "a column is a head of the table, a statistic or a field",
+                           "unknown column \"%s\"", calc_utf8_show(shown, word, strlen(word)));
+}
+
+static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *study, const char *word,
+                             calc_errors *errors)
+{
+    if (add_called(c, study, word)) {
+        return CALC_OK;
+    }
+    static const char inside[] = "inference.";
+    size_t prefix = strncmp(word, inside, sizeof inside - 1) == 0 ? sizeof inside - 1 : 0;
+    const calc_table *stats = calc_table_of(CALC_KIND_STATS);
+    const calc_alias *alias = calc_alias_find(calc_table_of(CALC_KIND_EXEC), word);
+    alias = alias ? alias : calc_alias_find(stats, word);
+    const char *key = alias ? alias->field : word + prefix;
+    const calc_field *stat = calc_table_find(stats, key);
+    const calc_axis axis = find_axis(key);
+    if (stat) {
+        add_stat(c, stat, stat->key, 0);
+    } else if (axis < CALC_AXIS_COUNT) {
+        add_field(c, study, axis, calc_axis_field(axis)->key, 0);
+    } else {
+        return unknown_column(word, errors);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_sweep_columns_list(calc_sweep_columns *columns, const calc_sweep_study *study,
+                                    const char *names, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    *columns = (calc_sweep_columns){.chosen = names != NULL};
+    if (!names) {
+        list_all(columns, study);
+        return CALC_OK;
+    }
+    add_known(columns, study, &knowns[0]);
+    while (*names && status == CALC_OK) {
+        char word[WORD_SIZE];
+        size_t length = strcspn(names, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, names);
+        status = take_word(columns, study, word, errors);
+        names += length + (names[length] == ',');
+    }
+    return status;
+}
 
 enum { TEXT_SIZE = 2048, GAP = 2 };
 

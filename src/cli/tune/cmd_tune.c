@@ -7,10 +7,9 @@
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
-#include "cli/sweep/sweep_infeasible.h"
+#include "cli/sweep/sweep_table.h"
 #include "cli/tune/tune_table.h"
 #include "cli/tune/tune_task.h"
-#include "cli/tune/tune_write.h"
 #include "report/page.h"
 
 /* A row that is under way. */
@@ -170,16 +169,6 @@ static calc_status write_layouts(const calc_tune_task *t, const calc_tune_decisi
                                                     : status;
 }
 
-/* --next: for programs. */
-static void write_next(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
-{
-    char path[CALC_FIND_PATH_MAX], id[CALC_TUNE_ID_SIZE];
-    for (size_t i = 0; i < d->picks && !d->stop; i++) {
-        calc_output_printf(out, "%s %s\n", calc_tune_layouts_id(&t->layouts, d->pick[i], id),
-                           calc_tune_loop_path(t, d->pick[i], path));
-    }
-}
-
 static calc_status write_text(const calc_tune_task *t, const calc_tune_decision *d,
                               calc_errors *errors)
 {
@@ -189,7 +178,12 @@ static calc_status write_text(const calc_tune_task *t, const calc_tune_decision 
         return status;
     }
     if (t->way == CALC_TUNE_WAY_NEXT) {
-        write_next(out, t, d);
+        /* --next: for programs. */
+        char path[CALC_FIND_PATH_MAX], id[CALC_TUNE_ID_SIZE];
+        for (size_t i = 0; i < d->picks && !d->stop; i++) {
+            calc_output_printf(out, "%s %s\n", calc_tune_layouts_id(&t->layouts, d->pick[i], id),
+                               calc_tune_loop_path(t, d->pick[i], path));
+        }
     } else {
         status = calc_tune_table_write(out, t, d, errors);
     }

@@ -110,17 +110,6 @@ static calc_status append(const calc_tune_journal *j, const char *line, calc_err
                           "a measurement was written in part only: is the disk full?");
 }
 
-/* A note in quotes, without what would end the line. */
-static void add_note(char line[LINE_SIZE], const char *note)
-{
-    calc_append(line, LINE_SIZE, "%s", *note ? "\"" : "");
-    for (const char *at = note; *at && strlen(line) < LINE_SIZE - 8; at++) {
-        unsigned char byte = (unsigned char)*at;
-        calc_append(line, LINE_SIZE, byte == '"' ? "\"\"" : "%c", byte < ' ' ? ' ' : *at);
-    }
-    calc_append(line, LINE_SIZE, "%s", *note ? "\"" : "");
-}
-
 calc_status calc_tune_journal_add(const calc_tune_journal *j, const char *layout, calc_tune_end end,
                                   double step_s, double memory_bytes, const char *note,
                                   calc_errors *errors)
@@ -138,7 +127,13 @@ calc_status calc_tune_journal_add(const calc_tune_journal *j, const char *layout
         } else if (j->what[i] == COLUMN_OUTCOME) {
             calc_append(line, LINE_SIZE, "%s", calc_tune_end_word(end));
         } else if (j->what[i] == COLUMN_NOTE) {
-            add_note(line, note);
+            /* A note in quotes, without what would end the line. */
+            calc_append(line, LINE_SIZE, "%s", *note ? "\"" : "");
+            for (const char *at = note; *at && strlen(line) < LINE_SIZE - 8; at++) {
+                unsigned char byte = (unsigned char)*at;
+                calc_append(line, LINE_SIZE, byte == '"' ? "\"\"" : "%c", byte < ' ' ? ' ' : *at);
+            }
+            calc_append(line, LINE_SIZE, "%s", *note ? "\"" : "");
         }
     }
     calc_append(line, LINE_SIZE, "\n");
@@ -354,17 +349,6 @@ static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_
     return status;
 }
 
-/* What a kill in the middle of writing leaves is said to be that. */
-static void explain_cut(const calc_tune_rows *rows, int lines, calc_errors *errors, int first)
-{
-    for (int i = first; i < errors->count && !rows->ends; i++) {
-        calc_error *error = &errors->item[i];
-        if (error->line == lines) {
-            strcpy(error->hint, "the file ends within this line: complete it, or remove it");
-        }
-    }
-}
-
 static char *copy_head(const calc_text *text)
 {
     size_t length = text->length > 0 ? strcspn(text->data, "\r\n") : 0;
@@ -399,7 +383,13 @@ calc_status calc_tune_rows_parse(calc_tune_rows *out, calc_text text, const char
     out->count = out->csv.count;
     status = status == CALC_OK ? check_ids(out, name, errors) : status;
     if (errors && status != CALC_OK) {
-        explain_cut(out, lines, errors, first);
+        /* What a kill in the middle of writing leaves is said to be that. */
+        for (int i = first; i < errors->count && !out->ends; i++) {
+            calc_error *error = &errors->item[i];
+            if (error->line == lines) {
+                strcpy(error->hint, "the file ends within this line: complete it, or remove it");
+            }
+        }
     }
     return status;
 }

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "parallel.h"
 
 enum { SHORT = 8, LONG = 16, BITS = 4 /* of a digit */ };

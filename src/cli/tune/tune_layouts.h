@@ -3,12 +3,12 @@
 #ifndef CALC_CLI_TUNE_TUNE_LAYOUTS_H
 #define CALC_CLI_TUNE_TUNE_LAYOUTS_H
 
-#include "calibrate/point_table.h"
+#include "calibrate/points.h"
 #include "io/json_put.h"
 #include "plan/study.h"
 #include "tune/candidate.h"
 #include "tune/kernels.h"
-#include "validate/fits.h"
+#include "validate/residuals.h"
 
 enum { CALC_TUNE_ID_SIZE = 17 };
 

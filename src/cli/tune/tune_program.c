@@ -186,12 +186,6 @@ static void judge(job *j, int status)
     fail(trial, note);
 }
 
-static bool cannot_run(int status)
-{
-    return WIFEXITED(status) &&
-           (WEXITSTATUS(status) == NOT_RUN || WEXITSTATUS(status) == NOT_FOUND);
-}
-
 /* Look whether a program has ended. */
 static calc_status look(jobs *all, job *j, calc_errors *errors)
 {
@@ -213,7 +207,8 @@ static calc_status look(jobs *all, job *j, calc_errors *errors)
     }
     judge(j, status);
     bool failed = j->trial->end == CALC_TUNE_END_FAILED;
-    if (failed && cannot_run(status)) {
+    if (failed && (WIFEXITED(status) &&
+                   (WEXITSTATUS(status) == NOT_RUN || WEXITSTATUS(status) == NOT_FOUND))) {
         return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL,
                                "is the command there, and may it be executed?",
                                "--command: the shell cannot run it: exit status %d",
@@ -234,17 +229,6 @@ static void end(job *j)
         kill(-j->child, j->told ? SIGKILL : SIGTERM);
         j->killed_s = now_s() + GRACE_S;
         j->told = true;
-    }
-}
-
-static void watch_times(job *j)
-{
-    double at_s = now_s();
-    if (!j->told && at_s >= j->deadline_s) {
-        j->late = true;
-        end(j);
-    } else if (j->told && at_s >= j->killed_s) {
-        end(j);
     }
 }
 
@@ -286,11 +270,6 @@ static bool any_runs(const jobs *all)
     return false;
 }
 
-static bool has_result(const job *j)
-{
-    return j->state == ENDED && (!j->told || j->late);
-}
-
 calc_status calc_tune_program_run(const calc_tune_program *program, calc_tune_trial *trial,
                                   size_t count,
                                   calc_status (*ended)(void *context, const calc_tune_trial *trial,
@@ -310,9 +289,17 @@ calc_status calc_tune_program_run(const calc_tune_program *program, calc_tune_tr
         for (size_t i = 0; i < count; i++) {
             job *j = &all.job[i];
             if (j->state == RUNS) {
-                watch_times(j);
+                double at_s = now_s();
+                if (!j->told && at_s >= j->deadline_s) {
+                    j->late = true;
+                    end(j);
+                } else if (j->told && at_s >= j->killed_s) {
+                    end(j);
+                }
                 calc_status one = look(&all, j, errors);
-                one = one == CALC_OK && has_result(j) ? ended(context, j->trial, errors) : one;
+                one = one == CALC_OK && (j->state == ENDED && (!j->told || j->late))
+                          ? ended(context, j->trial, errors)
+                          : one;
                 status = status == CALC_OK ? one : status;
             }
         }

@@ -2,7 +2,6 @@
 #ifndef CALC_CLI_TUNE_TUNE_TABLE_H
 #define CALC_CLI_TUNE_TUNE_TABLE_H
 
-#include "cli/tune/tune_loop.h"
 #include "cli/tune/tune_task.h"
 #include "io/output.h"
 
@@ -11,17 +10,11 @@ CALC_MUST_USE calc_status calc_tune_table_write(calc_output *out, const calc_tun
                                                 const calc_tune_decision *decision,
                                                 calc_errors *errors);
 
-/** Mean of a layout's measured times, in seconds; NaN: there is none. */
-double calc_tune_order_mean(const calc_tune_task *task, size_t candidate);
+/* Writes the files of `calc tune`: --json, --csv, --html. */
 
-/** Candidates in the order of the table: the most probable to be the best first.
- *  @return a list that the caller frees; NULL if memory is short */
-size_t *calc_tune_order_make(const calc_tune_task *task, const calc_tune_decision *decision);
-
-/** Excess of the best found over the best of a simulated truth, as a fraction of the latter.
- *  @param best_s  set to the time of the latter; infinite if nothing fits
- *  @return false if nothing was found, or nothing fits */
-bool calc_tune_order_regret(const calc_tune_task *task, const calc_tune_decision *decision,
-                            double *best_s, double *regret);
+/** Write those that are asked for. Every one is tried.
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_tune_write(const calc_tune_task *task,
+                                          const calc_tune_decision *decision, calc_errors *errors);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_VALIDATE_MEASURED_H
 #define CALC_CLI_VALIDATE_MEASURED_H
 
-#include "cli/shell/digest.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "validate/serving_results.h"
 

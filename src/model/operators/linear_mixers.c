@@ -45,7 +45,9 @@ double calc_linear_channels(const calc_shape *s)
     }
 }
 
-double calc_linear_state(const calc_shape *s)
+/* Numbers of a linear mixer's state, of one sequence and layer, all heads; 0 for short
+ * convolutions. */
+static double calc_linear_state(const calc_shape *s)
 {
     switch (s->mixer) {
     case CALC_PART_TYPE_MAMBA1:

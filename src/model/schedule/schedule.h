@@ -205,4 +205,65 @@ typedef struct calc_schedule_times {
  *  @param shape  one that calc_schedule_check() accepts; its stages are those of all classes */
 double calc_schedule_s(const calc_schedule_shape *shape, const calc_schedule_times *times);
 
+/* The filling of an interleaved pipeline: a part of schedule_interleaved.c,
+ * which defines paths, slots and rounds. */
+
+/** The first and the last stage of each class, and one more. */
+enum { CALC_SCHEDULE_PLACES = 2 * CALC_SCHEDULE_CLASSES + 1 };
+
+/** One direction of all places: times of a usual chunk, and of the usual chunks of all stages
+ *  before. */
+typedef struct calc_schedule_way {
+    double chunk_s[CALC_SCHEDULE_PLACES], before_s[CALC_SCHEDULE_PLACES];
+    double all_s;           /**< a usual chunk of every stage */
+    double first_s, last_s; /**< extra time of the special chunks over a usual one */
+} calc_schedule_way;
+
+typedef struct calc_schedule_line {
+    int count; /**< places */
+    double p, v;
+    double stage[CALC_SCHEDULE_PLACES];
+    double slot_s[CALC_SCHEDULE_PLACES]; /**< a usual forward and backward */
+    calc_schedule_way fw, bw;
+} calc_schedule_line;
+
+/** Longest paths of a pipeline that fills [s]. */
+typedef struct calc_schedule_filling {
+    /** Until slot 0 is over: until the first backward has come up to here. */
+    double turn_s[CALC_SCHEDULE_PLACES];
+    /** Until the last forward, if all come before the first backward. */
+    double last_s[CALC_SCHEDULE_PLACES];
+} calc_schedule_filling;
+
+/* The step of interleaved 1F1B whose stages are not all equal, in
+ * closed form: the maximum over all paths through the operations that can be the longest. */
+
+/** One direction of a chunk [s]. */
+typedef struct calc_schedule_chunk {
+    double fw_s;
+    double bw_s; /**< both gradients, recomputation included */
+} calc_schedule_chunk;
+
+/** A pipeline whose chunks are all alike within a stage, but for the first one of the first stage
+ *  and the last one of the last stage. */
+typedef struct calc_schedule_interleaved {
+    double stages, chunks, microbatches;
+    /** Consecutive stages that are alike, from the first stage to the last. */
+    struct {
+        double stages; /**< how many; 0: none */
+        calc_schedule_chunk chunk;
+    } of[CALC_SCHEDULE_CLASSES];
+    /** Extra time of those two chunks over a usual chunk of their stage; may be less than 0. */
+    calc_schedule_chunk first, last;
+} calc_schedule_interleaved;
+
+/** Whether there is a closed form: three stages and two chunks at least, and m a multiple of p. */
+bool calc_schedule_interleaved_fits(const calc_schedule_shape *shape);
+
+/** Time of a step [s], messages included in the chunks. Each of the paths exists in the order of
+ *  schedule_order.h, so the time is never more than that of calc_schedule_sim_s(), and grows with
+ *  every chunk; docs/schedules.md lists the paths and how much less the time may be.
+ *  @param x  of a shape that calc_schedule_interleaved_fits() accepts */
+double calc_schedule_interleaved_s(const calc_schedule_interleaved *x);
+
 #endif

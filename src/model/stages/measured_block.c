@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "model/cost/block.h"
-#include "model/stages/stage_block.h"
+#include "model/stages/stage_types.h"
 #include "spec/format.h"
 
 static double passes_s(const calc_stage_source *b)

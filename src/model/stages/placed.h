@@ -9,10 +9,10 @@
 #include "model/stages/layout.h"
 #include "model/stages/reshard.h"
 #include "model/stages/stage_spent.h"
-#include "spec/rules_layers.h"
+#include "spec/layer_list.h"
 
 enum {
-    /** Recipes that a list of layers may have; a list of stages has fewer (spec/rules_stages.c),
+    /** Recipes that a list of layers may have; a list of stages has fewer (spec/stage_list.c),
      *  and on every chip one without recomputation. */
     CALC_MAX_RECIPES = CALC_MAX_LAYER_RECIPES,
     CALC_MAX_PLACED_PARTS = CALC_MAX_LAYER_RUNS + CALC_MAX_PLACES + 2
@@ -112,5 +112,22 @@ double calc_placed_pipeline_s(const calc_placed *placed);
 /** Time that its last stage takes after its own micro-batches: stage_deferred.h. */
 double calc_placed_drain_s(const calc_placed *placed);
 calc_stage_deferred calc_placed_deferred(const calc_placed *placed);
+
+/* Stages of layers that are listed (calc_exec.layers): their parts, each of
+ * a recipe, and sums over the parts. For placed.c, which has stages of one recipe. */
+
+/** Activations of a micro-batch in a chunk, without the head [bytes]. */
+double calc_placed_layers_bytes(const calc_placed *p, const calc_placed_chunk *chunk);
+
+/** Memory of a stage: states and activations of all parts, and the largest block being processed;
+ *  chunks are treated as equal. */
+calc_stage_memory calc_placed_layers_memory(const calc_placed *p, const calc_placed_stage *at);
+
+/** Gradients and weights of all parts, behind the passes of the whole stage. */
+calc_stage_reduction calc_placed_layers_reduction(const calc_placed *p, const calc_placed_stage *at,
+                                                  const calc_stage_pass *pass);
+
+/** Weights, gradients and optimizer state of all parts. */
+calc_stage_state calc_placed_layers_state(const calc_placed *p, const calc_placed_stage *at);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "model/operators/processor.h"
 #include "model/schedule/schedule_steady.h"
-#include "model/stages/placed_layers.h"
+#include "model/stages/placed.h"
 
 enum { WORKSPACE = 1 << 20 /* enough for CALC_MAX_PLACES, whatever the schedule */ };
 

@@ -8,7 +8,7 @@
 #include "model/operators/adapter.h"
 #include "model/operators/encoder.h"
 #include "model/operators/processor.h"
-#include "model/stages/stage_block.h"
+#include "model/stages/stage_types.h"
 
 /* Host work that is left when a graph launches the kernels. */
 #define GRAPH_LEAVES 0.1

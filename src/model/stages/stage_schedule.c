@@ -1,7 +1,7 @@
 /* The pipeline of schedules beside plain 1F1B: stage_step.h hands them its classes of stages. */
 #include <math.h>
 
-#include "model/schedule/schedule_interleaved.h"
+#include "model/schedule/schedule.h"
 #include "model/schedule/schedule_steady.h"
 #include "model/stages/stage_step.h"
 

@@ -8,11 +8,8 @@
 #define CALC_MODEL_STAGE_STEP_H
 
 #include "calc.h"
-#include "model/stages/stage_block.h"
-#include "model/stages/stage_deferred.h"
-#include "model/stages/stage_frozen.h"
-#include "model/stages/stage_muon.h"
 #include "model/stages/stage_pipeline.h"
+#include "model/stages/stage_types.h"
 
 /** Weights of a stage of a class. */
 CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_terms *t,

@@ -1,10 +1,296 @@
-/* Terms of the step of a layout: the costs of its parts, in the groups and with the state of one
- * execution. */
 #include <math.h>
 
+#include "model/cost/state.h"
 #include "model/operators/adapter.h"
+#include "model/operators/parameters.h"
 #include "model/operators/processor.h"
-#include "model/stages/stage_rules.h"
+#include "model/stages/stages.h"
+
+/* Operations of data parallelism and between stages: their cost in the groups of a layout. */
+
+static calc_collective_line sum_of(calc_collective_line a, calc_collective_line b)
+{
+    return (calc_collective_line){a.latency_s + b.latency_s, a.s_per_byte + b.s_per_byte};
+}
+
+/* Gradients of a state that `limit` ranks of a group share: scattered among them, summed beyond. */
+static calc_collective_line shard_reduce(const calc_system *system, const calc_group *group,
+                                         double limit, double bytes)
+{
+    calc_group inner = *group;
+    calc_group outer = {group->ranks / limit, group->stride * limit, group->network};
+    inner.ranks = limit;
+    calc_collective_line within =
+        calc_collective_line_of(system, CALC_OP_REDUCE_SCATTER, &inner, bytes);
+    calc_collective_line beyond =
+        calc_collective_line_of(system, CALC_OP_ALL_REDUCE, &outer, bytes / limit);
+    beyond.s_per_byte /= limit;
+    return sum_of(within, beyond);
+}
+
+static calc_collective_line shard_gather(const calc_system *system, const calc_group *group,
+                                         double limit, double bytes)
+{
+    calc_group inner = *group;
+    inner.ranks = limit;
+    return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
+}
+
+/* The value of an absent hop_latency, as documented in network.fields.h. */
+#define RING_HOP_S 4e-6
+
+static double broadcast_s(const calc_system *system, const calc_group *group, double limit)
+{
+    calc_group inner = *group;
+    inner.ranks = limit;
+    int64_t top = calc_collective_top_network(system, &inner);
+    return limit * calc_share_or(system->networks[top].hop_s, top > 0 ? RING_HOP_S : 0);
+}
+
+void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
+                            const calc_strategy *strategy, const calc_groups *g,
+                            calc_stage_lines *out)
+{
+    double limit = strategy->fsdp_par > 0 ? (double)strategy->fsdp_par : INFINITY;
+    double node = s->ranks_per_node > 0 ? (double)s->ranks_per_node : (double)s->networks[0].size;
+    double nodes = (double)exec->num_procs / calc_max(1, node);
+    out->dense_ranks = g->dense_data.ranks;
+    out->expert_ranks = g->expert_data.ranks;
+    out->dense_shards = calc_min(out->dense_ranks, limit);
+    out->expert_shards = calc_min(out->expert_ranks, limit);
+    out->nodes_log2 = nodes > 1 ? log2(nodes) : 0;
+}
+
+/* Between stages. */
+static void set_stages(const calc_system *s, const calc_groups *g, double bytes,
+                       calc_stage_lines *out)
+{
+    calc_group ends = g->pipeline;
+    ends.ranks = 2;
+    ends.stride *= g->pipeline.ranks - 1;
+    out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
+    out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
+}
+
+/* Whether a state is summed whole, and whether it is scattered and gathered. */
+static bool sums(const calc_strategy *strategy)
+{
+    return calc_zero_stage(strategy) < 1 ||
+           strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
+}
+
+static bool shards(const calc_strategy *strategy)
+{
+    return calc_zero_stage(strategy) >= 1;
+}
+
+static void set_dense(const calc_system *s, const calc_strategy *strategy, const calc_group *dense,
+                      double bytes, calc_stage_lines *out)
+{
+    if (sums(strategy)) {
+        out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes);
+    }
+    if (shards(strategy)) {
+        out->shard_reduce_dense = shard_reduce(s, dense, out->dense_shards, bytes);
+        out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
+    }
+    if (sums(strategy) && shards(strategy)) {
+        out->broadcast_dense_s = broadcast_s(s, dense, out->dense_shards);
+    }
+}
+
+static void set_expert(const calc_system *s, const calc_strategy *strategy,
+                       const calc_group *expert, double bytes, calc_stage_lines *out)
+{
+    if (sums(strategy)) {
+        out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes);
+    }
+    if (shards(strategy)) {
+        out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
+        out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
+    }
+    if (sums(strategy) && shards(strategy)) {
+        out->broadcast_expert_s = broadcast_s(s, expert, out->expert_shards);
+    }
+}
+
+static void copy_dense(const calc_strategy *strategy, const calc_stage_lines *from,
+                       calc_stage_lines *out)
+{
+    out->message = from->message;
+    out->ends = from->ends;
+    if (sums(strategy)) {
+        out->sum_dense = from->sum_dense;
+    }
+    if (shards(strategy)) {
+        out->shard_reduce_dense = from->shard_reduce_dense;
+        out->shard_gather_dense = from->shard_gather_dense;
+    }
+    if (sums(strategy) && shards(strategy)) {
+        out->broadcast_dense_s = from->broadcast_dense_s;
+    }
+}
+
+void calc_stage_lines_time(const calc_system *s, const calc_strategy *strategy,
+                           const calc_groups *g, double bytes, const calc_stage_lines *like,
+                           calc_stage_lines *out)
+{
+    if (like) {
+        copy_dense(strategy, like, out);
+    } else {
+        set_stages(s, g, bytes, out);
+        set_dense(s, strategy, &g->dense_data, bytes, out);
+    }
+    set_expert(s, strategy, &g->expert_data, bytes, out);
+}
+
+calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
+                                     const calc_strategy *strategy, const calc_groups *g,
+                                     double bytes)
+{
+    calc_stage_lines l = {0};
+    calc_stage_lines_ranks(s, exec, strategy, g, &l);
+    calc_stage_lines_time(s, strategy, g, bytes, NULL, &l);
+    return l;
+}
+
+/* Every rank that holds tensors sends them, one after the other. */
+static void set_broadcasts(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
+                           calc_stage_links *out)
+{
+    double dense, expert;
+    calc_parameters_tensors(shape, (double)e->pipeline_par, &dense, &expert);
+    dense = calc_min(dense, l->dense_shards);
+    expert = calc_min(expert, l->expert_shards);
+    out->gather_dense_latency_s = dense * (l->shard_gather_dense.latency_s + l->broadcast_dense_s);
+    out->gather_expert_latency_s =
+        expert * (l->shard_gather_expert.latency_s + l->broadcast_expert_s);
+}
+
+static void set_data_links(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
+                           calc_stage_links *out)
+{
+    int64_t zero = calc_zero_stage(&e->strategy);
+    bool whole = zero == 1 && e->strategy.optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
+    bool scattered = zero >= 1 && !whole;
+    const calc_collective_line *dense = scattered ? &l->shard_reduce_dense : &l->sum_dense;
+    const calc_collective_line *expert = scattered ? &l->shard_reduce_expert : &l->sum_expert;
+    out->reduce_dense_latency_s = dense->latency_s;
+    out->reduce_dense_s_per_byte = dense->s_per_byte;
+    out->reduce_expert_latency_s = expert->latency_s;
+    out->reduce_expert_s_per_byte = expert->s_per_byte;
+    if (zero >= 1) {
+        out->gather_dense_latency_s = l->shard_gather_dense.latency_s;
+        out->gather_dense_s_per_byte = l->shard_gather_dense.s_per_byte;
+        out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
+        out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
+    }
+    if (whole) {
+        set_broadcasts(shape, e, l, out);
+    }
+}
+
+calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec *e,
+                                     double message_bytes, const calc_stage_lines *l)
+{
+    calc_stage_links out = {0};
+    int64_t zero = calc_zero_stage(&e->strategy);
+    if (e->training && zero < 3) {
+        set_data_links(c->shape, e, l, &out);
+    }
+    const calc_network *message = &c->system->networks[e->pipeline_par_net];
+    bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
+    bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
+    out.usage = c->system->networks[e->strategy.data_par_net].processor_usage;
+    out.collides = e->strategy.data_par_net == e->pipeline_par_net;
+    out.same_link = e->strategy.data_par_net == e->strategy.tensor_par_net;
+    if (e->pipeline_par > 1) {
+        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
+        out.message_s = calc_collective_line_s(&l->message, message_bytes);
+        out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
+        out.tied_s = e->training
+                         ? calc_collective_line_s(&l->ends, b.reduced * calc_stage_tied_weights(c))
+                         : 0;
+    } else if (idle) {
+        out.message_s = message->latency_s;
+        out.back_message_s = backward ? message->latency_s : 0;
+    }
+    return out;
+}
+
+calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const calc_strategy *s,
+                                               const calc_stage_parts *p, calc_block_kind kind,
+                                               double shards)
+{
+    calc_state_bytes b = calc_state_bytes_of(s, c->shape, c->training);
+    calc_optimizer_step none = {0};
+    return c->training ? calc_optimizer_block(c, calc_state_optimizer_bytes(&b), p->weights[kind],
+                                              p->layers[kind], shards)
+                       : none;
+}
+
+calc_stage_travel calc_stage_rules_travel(const calc_strategy *s, bool training,
+                                          const calc_block_memory *m)
+{
+    double weight = s->weight_offload ? m->weight : 0;
+    double activation = s->activations_offload ? calc_block_memory_kept(s, m) : 0;
+    double optimizer = s->optimizer_offload ? m->optimizer : 0;
+    return (calc_stage_travel){
+        .fw_bytes = calc_max(weight, activation),
+        .bw_bytes = training ? weight + activation + optimizer : 0,
+    };
+}
+
+static void set_times(const calc_cost *b, calc_rule_part *out)
+{
+    const calc_cost_comm *t = &b->tensor;
+    const calc_cost_comm *x = &b->edge;
+    const calc_cost_work *agrad = &b->work[CALC_PASS_AGRAD];
+    const calc_cost_work *wgrad = &b->work[CALC_PASS_WGRAD];
+    out->edge_fw_s = x->fw_exposed_s - t->fw_exposed_s;
+    out->edge_bw_s = x->bw_exposed_s - t->bw_exposed_s + (x->re_exposed_s - t->re_exposed_s);
+    out->fw_mem_s = b->work[CALC_PASS_FW].mem_s;
+    out->bw_mem_s = agrad->mem_s + wgrad->mem_s;
+    out->busy_s = agrad->mem_s + wgrad->mem_s + b->re.mem_s;
+    out->compute_s = agrad->flop_s + wgrad->flop_s + b->re.flop_s;
+    out->link_s = t->re_link_s + t->bw_link_s;
+    out->edge_link_s = x->re_link_s + x->bw_link_s;
+}
+
+void calc_stage_rules_of(const calc_cost_context *c, const calc_strategy *strategy,
+                         const calc_stage_parts *p, double dense_shards,
+                         const calc_optimizer_step *optimizer, calc_stage_terms *t)
+{
+    bool sharded = calc_zero_stage(strategy) >= 1;
+    double shards = sharded ? dense_shards : 1;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && t->compat; kind++) {
+        calc_rule_part *out = &t->rule[kind];
+        const calc_cost *b = &p->block[kind];
+        if (b->dense_weights + b->expert_weights <= 0) {
+            continue; /* there are no such blocks */
+        }
+        calc_block_memory m = calc_block_memory_of(c, strategy, b, shards);
+        set_times(b, out);
+        if (calc_compat_has(t->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+            /* Unless it is sharded, and so waits for all gradients, it starts block by block. */
+            calc_optimizer_step s = optimizer
+                                        ? optimizer[kind]
+                                        : calc_stage_rules_optimizer(c, strategy, p, kind, shards);
+            out->optimizer_s = s.step_s;
+            out->optimizer_window_s = sharded ? 0 : s.step_s - s.mem_s;
+            out->compute_s += sharded ? 0 : s.flop_s;
+        }
+        if (calc_compat_has(t->compat, CALC_COMPAT_OFFLOAD_EACH)) {
+            calc_stage_travel travel = calc_stage_rules_travel(strategy, c->training, &m);
+            out->fw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.fw_bytes);
+            out->bw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.bw_bytes);
+        }
+        calc_block_memory_lines(strategy, c->training, &m, out);
+    }
+}
+
+/* Terms of the step of a layout: the costs of its parts, in the groups and with the state of one
+ * execution. */
 
 /* The values of absent shares, as documented in overlap_shares.fields.h. */
 #define DATA_PAR_WINDOW 0.7
@@ -352,7 +638,9 @@ bool calc_stage_gathers_beside(const calc_strategy *strategy)
                : strategy->param_gather_overlap == CALC_CHOICE_TRUE;
 }
 
-void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p, calc_stage_terms *t)
+/* Fill terms whose ranks are, where weights are frozen. */
+static void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p,
+                                  calc_stage_terms *t)
 {
     if (!calc_adapter_freezes(&e->strategy, e->training) && p->embedding.dense_frozen_bytes <= 0) {
         return;
@@ -472,6 +760,65 @@ void calc_stage_terms_pipeline(const calc_shape *shape, const calc_exec *e, calc
     t->ends_as_blocks = e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
     t->dense_first = shape->dense_blocks > 0 && shape->moe_every == 1 &&
                      e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE;
+}
+
+/* Fill terms whose pipeline and head are, where the execution defers any.
+ * The buffers take the first micro-batches of a step; the head runs once for the next token and
+ * once for each that is predicted beyond. The part of the last micro-batch is held in any case
+ * while it passes. */
+static void calc_stage_set_deferred(const calc_cost_context *c, const calc_exec *e,
+                                    const calc_stage_parts *p, calc_stage_terms *t)
+{
+    const calc_shape *s = c->shape;
+    bool none = e->deferred_head_wgrad == 0 || !e->training || e->pipeline_par <= 1 ||
+                e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B || s->vocab <= 0;
+    if (none) {
+        return;
+    }
+    double runs = t->microbatches * (1 + s->mtp_blocks);
+    double limit = e->deferred_head_wgrad < 0 ? runs : (double)e->deferred_head_wgrad;
+    double deferred = calc_min(limit, runs);
+    bool split = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    double input = s->hidden / (split ? s->tensor_par : 1);
+    t->deferred.any = true;
+    t->deferred.all_s = deferred * p->head.wgrad_s / calc_share_or(e->software_efficiency, 1);
+    t->deferred.bytes = calc_min(deferred, runs - 1) * s->tokens *
+                        (input + s->vocab / s->tensor_par) * s->element_bytes;
+    t->head.wgrad_s -= t->deferred.all_s / t->microbatches;
+}
+
+/* Fill terms whose ranks are, where Muon is the optimizer. */
+static void calc_stage_set_muon(const calc_cost_context *c, const calc_exec *e,
+                                const calc_stage_parts *p, calc_stage_terms *t)
+{
+    if (!e->training || e->strategy.optimizer != CALC_OPTIMIZER_MUON) {
+        return;
+    }
+    const calc_shape *s = c->shape;
+    const calc_memory_tier *memory = &c->chip->mem1;
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, s, true);
+    bool shared = calc_zero_stage(&e->strategy) >= 1;
+    double dense = shared ? t->dense_shards : 1;
+    double expert = shared ? t->expert_shards : 1;
+    double tied = e->pipeline_par <= 1 ? calc_stage_tied_weights(c) : 0;
+    double embedding = p->embedding.dense_weights / dense;
+    double head = (p->head.dense_weights - tied) / dense;
+    double reached = calc_share_or(c->chip->optimizer_efficiency, memory->efficiency.efficiency[0]);
+    double moved_s = 2 * b.moment / (memory->bytes_per_s * reached);
+    calc_stage_muon *m = &t->muon;
+    m->any = true;
+    m->longest_s = p->mtp_muon.longest_s;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_muon *block = &p->muon[kind];
+        m->block_s[kind] = block->dense_s / dense + block->expert_s / expert;
+        m->longest_s = calc_max(m->longest_s, block->longest_s);
+    }
+    m->head_s = s->mtp_blocks * (m->block_s[s->experts > 0] + p->mtp_muon.dense_s / dense);
+    m->embedding_adam_s = moved_s * embedding;
+    m->head_adam_s = moved_s * head;
+    m->embedding_bytes = b.moment * embedding;
+    m->head_bytes = b.moment * head;
+    m->away = calc_stage_away_of(&e->strategy).optimizer;
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,

@@ -5,10 +5,84 @@
 #define CALC_MODEL_STAGE_TYPES_H
 
 #include "calc.h"
+#include "model/cost/cost.h"
 #include "model/cost/rule_part.h"
 #include "model/operators/collective.h"
 #include "model/operators/processor.h"
-#include "model/stages/reduce_by_block.h"
+
+/* Rule `reduce-by-block`: gradients are reduced block by block while the
+ * backward pass of the next block runs. Source: Isaev et al. (Calculon), SC'23. */
+
+/** Whole number of times b > 0 fits in a >= 0, at most `limit` (a whole number below 2^20).
+ *  Exact where a / b would round up to a whole number. */
+static inline double calc_reduce_fits(double a, double b, double limit)
+{
+    double ratio = a / b;
+    ratio = ratio < limit ? ratio : limit;
+    /* Rounding by addition: not every CPU level has a vector instruction for floor. */
+    double n = (ratio + 0x1p52) - 0x1p52;
+    /* If that was too much, n * b exceeds a. b in two halves of 26 bits (Veltkamp), so that n *
+     * high and n * low are exact. */
+    double t = 134217729.0 * b;
+    double high = t - (t - b);
+    double low = b - high;
+    return n * low > a - n * high ? n - 1 : n;
+}
+
+/** Inputs of the overlap: times of the layout's backward pass [s]. */
+typedef struct calc_reduce_overlap {
+    double block_s;  /**< reduction of one block */
+    double usage;    /**< processor_usage of its network */
+    double collides; /**< 1 if pipeline messages use the same network, else 0 */
+    double base_bw_s, edge_bw_s, chunk_bw_s; /**< a base block, the last of a chunk, a chunk */
+    double busy_s;                           /**< memory time of a block */
+    double link_s, edge_link_s; /**< tensor-parallel communication on the same network */
+    double compute_s;           /**< arithmetic of a block that driving the network slows down */
+    double message_s;           /**< pipeline message of a chunk */
+    double optimizer_window_s;  /**< of a block: gradients hide behind it; 0 if sharded */
+    double stages, chunks, base_blocks; /**< base blocks: all of a chunk but its last */
+    double last_round;                  /**< micro-batches of the last round, 1..stages */
+} calc_reduce_overlap;
+
+/** Exposed time of the reduction in a step, and the windows it hides in [s]. */
+typedef struct calc_reduce_times {
+    double exposed_s;
+    double chunks_window_s; /**< of all chunks but the last */
+    double tail_window_s;   /**< of the last chunk */
+} calc_reduce_times;
+
+/** The reduction of each chunk but the last hides behind the backward pass of `stages`
+ * micro-batches through the next: not behind its memory traffic, nor behind tensor-parallel
+ * communication on the same network, but behind the optimizer where that may start block by block.
+ * In the last chunk a block's reduction hides behind the next block; the very last block's is
+ * exposed. Where the reduction is longer the excess is exposed; where it is shorter, driving the
+ * network still takes its share of the processor. */
+static inline __attribute__((always_inline)) calc_reduce_times
+calc_reduce_overlapped(const calc_reduce_overlap *o)
+{
+    calc_reduce_times out;
+    double taken_s = (o->base_blocks + 1) * (o->busy_s - o->optimizer_window_s) +
+                     (o->base_blocks * o->link_s + o->edge_link_s);
+    double free_s = o->chunk_bw_s - taken_s;
+    double chunk_s = (o->base_blocks + 1) * o->block_s;
+    double window_s = o->stages * free_s;
+    double slowed_s = o->stages * ((o->base_blocks + 1) * o->compute_s) * o->usage;
+    double collisions = calc_reduce_fits(chunk_s, o->chunk_bw_s, o->last_round) * o->collides;
+    double excess_s = chunk_s - (window_s - collisions * o->message_s) + slowed_s;
+    double chunk_exposed_s = excess_s > 0 ? excess_s : chunk_s * o->usage;
+    out.chunks_window_s = (window_s + slowed_s - o->message_s * o->collides) * (o->chunks - 1);
+
+    double tail_s = o->base_blocks * o->block_s;
+    double tail_window_s =
+        free_s - o->message_s - (o->base_bw_s + o->edge_bw_s) / 2 + o->optimizer_window_s;
+    /* A factor: compilers make no vectors of a condition that is the same for all layouts. */
+    tail_window_s *= o->base_blocks > 0 ? 1 : 0;
+    double tail_excess_s = tail_s + (o->compute_s * o->usage - tail_window_s);
+    double tail_exposed_s = tail_excess_s > 0 ? tail_excess_s : tail_s * o->usage;
+    out.tail_window_s = tail_window_s + tail_s * o->usage;
+    out.exposed_s = o->block_s + ((o->chunks - 1) * chunk_exposed_s + tail_exposed_s);
+    return out;
+}
 
 enum {
     CALC_MAX_STAGE_CLASSES = 4, /**< the first stage, those with one block more, the others, the
@@ -182,6 +256,283 @@ CALC_STAGE_INLINE double calc_stage_rich(const calc_stage_terms *t, const calc_s
     double blocks = c->dense + c->moe;
     bool some = t->recompute_blocks > 0 && t->recompute_blocks < blocks;
     return some ? 1 - t->recompute_blocks / blocks : 0;
+}
+
+/* A block with its state as data parallelism keeps it: exposed time of
+ * sharded weights and offload, waiting for its host, and memory. Elementwise arithmetic, like
+ * stage_step.h: calc_run() and the sweep call the same functions. */
+
+/** Costs of a block from its operators: X(member). The sweep keeps an array of each. */
+#define CALC_STAGE_SOURCE_LIST(X)                                                                  \
+    X(fw_s) /* passes on the processor, with repeats */                                            \
+    X(agrad_s)                                                                                     \
+    X(wgrad_s)                                                                                     \
+    X(once_fw_s) /* the same where it does not recompute */                                        \
+    X(once_agrad_s)                                                                                \
+    X(host_s) /* to issue it, with and without repeats */                                          \
+    X(host_once_s)                                                                                 \
+    X(dense_weights)                                                                               \
+    X(expert_weights)                                                                              \
+    X(kept_bytes)                                                                                  \
+    X(kept_whole_bytes)                                                                            \
+    X(passing_bytes)
+
+typedef struct calc_stage_source {
+#define CALC_X(member) double member;
+    CALC_STAGE_SOURCE_LIST(CALC_X)
+#undef CALC_X
+    calc_stage_weights frozen; /**< bytes of frozen weights; none in the sweep's loops */
+} calc_stage_source;
+
+/** How the state of blocks is shared and moved. */
+typedef struct calc_stage_keeping {
+    bool training;
+    bool sharded; /**< weights come and go within the passes: zero_stage 3 with several ranks */
+    bool gathers_beside, reduces_beside;
+    bool offloads; /**< beside the passes of a block, not by rule */
+    double weight_bytes, gathered_bytes, reduced_bytes; /**< per element */
+    calc_collective_line gather_dense, gather_expert, reduce_dense, reduce_expert;
+    double window_share, contention;
+    double tier2_byte_s; /**< seconds per byte to or from the second memory tier */
+    double speed;        /**< factor on all times: software */
+    bool blocking;       /**< the host waits for every kernel */
+} calc_stage_keeping;
+
+/** Shares of weights, activations and optimizer state that are kept in the second tier. */
+typedef struct calc_stage_away {
+    double weight, activation, optimizer;
+    double copied; /**< activations that are copied in a pass, over those that are stored */
+} calc_stage_away;
+
+/** Exposed time of sharded weights in a block [s], forward and backward: gathered before both
+ *  passes, beside them as calc_stage_gathers_beside() says; their gradients scattered after the
+ *  backward pass, beside it with data_par_overlap. */
+typedef struct calc_stage_sharded {
+    double fw_s, bw_s;
+    double link_s; /**< on the link, all of it */
+} calc_stage_sharded;
+
+/** Exposed time of traffic to the second memory tier in a block [s]. Forward, weights come while
+ * activations go: the link is duplex. It goes on while sharded weights hold the block up, so that
+ * the slower of the two decides. */
+typedef struct calc_stage_offload {
+    double fw_s, bw_s;
+} calc_stage_offload;
+
+/** Exposed part of a communication that overlaps a window, and the slow-down it causes there. */
+CALC_STAGE_INLINE double calc_stage_beside_s(double window_share, double contention, double link_s,
+                                             double window_s, double least_s)
+{
+    double hidden_s = link_s - window_share * window_s;
+    return calc_max(least_s, hidden_s) + contention * calc_stage_min(link_s, window_s);
+}
+
+/** Weights that are gathered before each of two passes, and their gradients, scattered after the
+ *  second: gathers hide if updated weights do, scatters if reductions do.
+ *  @param frozen  bytes of weights without gradients */
+CALC_STAGE_INLINE calc_stage_sharded calc_stage_shard(const calc_stage_keeping *k, double dense,
+                                                      double expert,
+                                                      const calc_stage_weights *frozen,
+                                                      double fw_pass_s, double bw_pass_s)
+{
+    double gather_s =
+        calc_collective_line_s(&k->gather_dense, k->gathered_bytes * dense + frozen->dense) +
+        calc_collective_line_s(&k->gather_expert, k->gathered_bytes * expert + frozen->expert);
+    double reduce_s = calc_collective_line_s(&k->reduce_dense, k->reduced_bytes * dense) +
+                      calc_collective_line_s(&k->reduce_expert, k->reduced_bytes * expert);
+    double gather_beside_s =
+        calc_stage_beside_s(k->window_share, k->contention, gather_s, fw_pass_s, 0);
+    double beside_s = (k->gathers_beside ? gather_s : 0) + (k->reduces_beside ? reduce_s : 0);
+    double bw_s = calc_stage_beside_s(k->window_share, k->contention, beside_s, bw_pass_s, 0) +
+                  gather_s + reduce_s - beside_s;
+    bool some = k->sharded && dense + expert + frozen->dense + frozen->expert > 0;
+    calc_stage_sharded out;
+    out.fw_s = some ? (k->gathers_beside ? gather_beside_s : gather_s) : 0;
+    out.bw_s = some && k->training ? bw_s : 0;
+    out.link_s = some ? (k->training ? gather_s + (gather_s + reduce_s) : gather_s) : 0;
+    return out;
+}
+
+/** @param frozen      bytes of weights that are not trained
+ *  @param fw_s, bw_s  passes of the block on the processor */
+CALC_STAGE_INLINE calc_stage_offload
+calc_stage_offload_sum(const calc_stage_keeping *k, const calc_stage_away *away, double weights,
+                       const calc_stage_weights *frozen, double kept_bytes, double fw_s,
+                       double agrad_s, double wgrad_s, const calc_stage_sharded *sharded)
+{
+    double weight_bytes = k->weight_bytes * weights + frozen->dense + frozen->expert;
+    double weight_s = away->weight * weight_bytes * k->tier2_byte_s;
+    double activation_s = k->training ? away->copied * kept_bytes * k->tier2_byte_s : 0;
+    double fw_away_s = calc_max(weight_s, activation_s) - fw_s - sharded->fw_s;
+    double bw_away_s = weight_s + activation_s - agrad_s - wgrad_s - sharded->bw_s;
+    bool some = k->offloads && away->weight + away->copied > 0;
+    calc_stage_offload out;
+    out.fw_s = some ? calc_max(0, fw_away_s) : 0;
+    out.bw_s = some && k->training ? calc_max(0, bw_away_s) : 0;
+    return out;
+}
+
+/** Passes over a block, with the exposed time of sharded weights and offload. */
+CALC_STAGE_INLINE calc_stage_pass calc_stage_block_pass(const calc_stage_source *b,
+                                                        const calc_stage_keeping *k,
+                                                        const calc_stage_away *away, double fw_s,
+                                                        double agrad_s)
+{
+    calc_stage_sharded s = calc_stage_shard(k, b->dense_weights, b->expert_weights, &b->frozen,
+                                            fw_s, agrad_s + b->wgrad_s);
+    calc_stage_offload o =
+        calc_stage_offload_sum(k, away, b->dense_weights + b->expert_weights, &b->frozen,
+                               b->kept_bytes, fw_s, agrad_s, b->wgrad_s, &s);
+    calc_stage_pass p;
+    p.fw_s = fw_s + s.fw_s + o.fw_s;
+    p.agrad_s = agrad_s + s.bw_s + o.bw_s;
+    p.wgrad_s = b->wgrad_s;
+    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
+    return p;
+}
+
+/** Time of a block that takes the processor `s`, with its host. Host and processor fall behind in
+ * turn, kernel by kernel, so that a block takes longer than the longer of the two sums: by 19 %
+ * where they are equal. A norm of fourth power stands for that; among the powers 4, 6 and 8 it
+ * describes published runs best (docs/validation.md). A host that waits for every kernel overlaps
+ * with none. */
+CALC_STAGE_INLINE double calc_stage_beside_host_s(double s, double host_s, bool blocking)
+{
+    double host = host_s / s;
+    double squared = host * host;
+    double beside_s =
+        blocking ? s + host_s : s * __builtin_sqrt(__builtin_sqrt(1 + squared * squared));
+    return s > 0 ? beside_s : 0;
+}
+
+/** A block: its passes, none shorter than the host issues it; every pass waits in proportion. */
+CALC_STAGE_INLINE calc_stage_part calc_stage_block_of(const calc_stage_source *b,
+                                                      const calc_stage_keeping *k,
+                                                      const calc_stage_away *away)
+{
+    calc_stage_pass pass = calc_stage_block_pass(b, k, away, b->fw_s, b->agrad_s);
+    calc_stage_pass once = calc_stage_block_pass(b, k, away, b->once_fw_s, b->once_agrad_s);
+    double all_s = calc_stage_pass_s(&pass);
+    double beside_s = calc_stage_beside_host_s(all_s, b->host_s, k->blocking);
+    double factor = all_s > 0 ? beside_s / all_s * k->speed : k->speed;
+    /* A block that does not recompute hides less behind its passes; it waits for the host, too,
+     * which launches it once. */
+    double once_s = calc_stage_beside_host_s(calc_stage_pass_s(&once), b->host_once_s, k->blocking);
+    calc_stage_part out;
+    out.fw_s = pass.fw_s * factor;
+    out.agrad_s = pass.agrad_s * factor;
+    out.wgrad_s = pass.wgrad_s * factor;
+    out.spared_s = all_s * factor - once_s * k->speed;
+    out.weights.dense = b->dense_weights;
+    out.weights.expert = b->expert_weights;
+    out.frozen.dense = out.frozen.expert = 0;
+    /* A forward pass alone keeps nothing: a block's activations live while it runs. */
+    out.kept_bytes = k->training ? b->kept_bytes * (1 - away->activation) : 0;
+    /* Two blocks of offloaded state are in the first tier: one leaving, one arriving. */
+    out.whole_bytes = b->kept_whole_bytes + away->activation * b->kept_bytes;
+    out.away_bytes = k->training ? b->kept_bytes * away->activation : 0;
+    out.passing_bytes = k->training ? b->passing_bytes : 0;
+    return out;
+}
+
+/* Frozen weights on a stage: memory that knows no gradients and no
+ * optimizer. Sharded weights (zero_stage 3) are split over the ranks that share them, and gathered
+ * block by block, one ahead; so are those that come from the second memory tier. */
+
+struct calc_stage_parts;
+
+/** Frozen weights of a stage of a class [bytes]: in the first tier, and in the second. */
+typedef struct calc_stage_frozen_state {
+    double here, away;
+} calc_stage_frozen_state;
+
+CALC_STAGE_INLINE calc_stage_frozen_state calc_stage_frozen_of(const calc_stage_terms *t,
+                                                               const calc_stage_class *c)
+{
+    const calc_stage_frozen *f = &t->frozen;
+    if (!f->any) {
+        return (calc_stage_frozen_state){0, 0};
+    }
+    double ahead =
+        calc_max(c->dense > 0 ? f->ahead_bytes[0] : 0, c->moe > 0 ? f->ahead_bytes[1] : 0);
+    return (calc_stage_frozen_state){
+        c->dense * f->block_bytes[0] + c->moe * f->block_bytes[1] + c->first * f->embedding_bytes +
+            c->last * f->head_bytes + ahead,
+        c->dense * f->block_away_bytes[0] + c->moe * f->block_away_bytes[1] +
+            c->first * f->embedding_away_bytes + c->last * f->head_away_bytes};
+}
+
+/* Weight gradients of the head that wait until the last stage has no
+ * micro-batch left (deferred_head_wgrad): then the other stages still drain the pipeline. The
+ * stage keeps the head's input and the gradient of its output for every micro-batch. Source:
+ * Megatron-LM, tensor_parallel/layers.py (the first so many micro-batches go into buffers that
+ * nothing takes them from before the end) and pipeline_parallel/schedules.py
+ * (finish_embedding_wgrad_compute: after the last backward pass, before gradients are reduced). */
+
+struct calc_stage_parts;
+
+/** Memory that the stage holds for them [bytes]. @param c  a class of stages */
+CALC_STAGE_INLINE double calc_stage_deferred_bytes(const calc_stage_terms *t,
+                                                   const calc_stage_class *c)
+{
+    return t->deferred.any ? c->last * t->deferred.bytes : 0;
+}
+
+/** Their time beyond the pipeline [s].
+ *  @param drain_s  the other stages' backward passes over a chunk, messages included */
+CALC_STAGE_INLINE double calc_stage_deferred_after_s(const calc_stage_deferred *d, double drain_s)
+{
+    return d->any ? calc_max(0, d->all_s - drain_s) : 0;
+}
+
+/** The same of classes in order of the pipeline, the last stage in the last of them. */
+CALC_STAGE_INLINE double calc_stage_deferred_s(const calc_stage_terms *t, int classes,
+                                               const calc_stage_class *c,
+                                               const calc_stage_pass *pass, double chunks)
+{
+    if (!t->deferred.any) {
+        return 0;
+    }
+    double drain_s = 0;
+    for (int i = 0; i < classes; i++) {
+        double others = c[i].stages - (i == classes - 1 ? 1 : 0);
+        drain_s += others * (pass[i].agrad_s + pass[i].wgrad_s) / chunks;
+    }
+    return calc_stage_deferred_after_s(&t->deferred, drain_s);
+}
+
+/* Muon on a stage: its matrices made orthogonal, and the second moment that
+ * Adam keeps of embedding and head. Ranks that share a state have whole matrices each
+ * (Megatron-LM, layer_wise_optimizer.py). Norms and biases, which Adam updates, too, count as
+ * matrices: they are few. */
+
+struct calc_stage_parts;
+
+/** Matrices of a stage of a class [s]. */
+CALC_STAGE_INLINE double calc_stage_muon_s(const calc_stage_terms *t, const calc_stage_class *c)
+{
+    const calc_stage_muon *m = &t->muon;
+    if (!m->any) {
+        return 0;
+    }
+    double matrices_s = c->dense * m->block_s[0] + c->moe * m->block_s[1] + c->last * m->head_s;
+    bool some = c->dense + c->moe > 0;
+    return calc_max(matrices_s, some ? m->longest_s : 0) + c->first * m->embedding_adam_s +
+           c->last * m->head_adam_s;
+}
+
+/** Second moments [bytes]: in the first tier, and in the second. */
+typedef struct calc_stage_muon_state {
+    double here, away;
+} calc_stage_muon_state;
+
+CALC_STAGE_INLINE calc_stage_muon_state calc_stage_muon_bytes(const calc_stage_terms *t,
+                                                              const calc_stage_class *c)
+{
+    const calc_stage_muon *m = &t->muon;
+    double bytes = m->any ? c->first * m->embedding_bytes + c->last * m->head_bytes : 0;
+    double away = m->any ? m->away : 0;
+    return (calc_stage_muon_state){(1 - away) * bytes, away * bytes};
 }
 
 #endif

@@ -8,7 +8,3 @@ tail -2 mixed.json
 "$CALC" run "${layout[@]}" --stages - | cut -d, -f1,2,4,5,19
 "$CALC" run "${layout[@]}" --html page.html
 grep -o '256 x a800[^"]*' page.html
-"$CALC" run llama3-70B h800 mixed.json --json run.json > /dev/null
-"$CALC" report run.json --out again.html
-"$CALC" run llama3-70B h800 mixed.json --html page.html > /dev/null
-cmp page.html again.html && echo the same page

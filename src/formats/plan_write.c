@@ -4,7 +4,227 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/plan_macros.h"
 #include "io/utf8.h"
+#include "spec/rules.h"
+
+/* Members for frameworks that combine several meanings in one key, or spread one over several. */
+
+/* ---- From a layout --------------------------------------------------------------------------- */
+
+/* Uneven stages become a list. */
+static void set_stages(calc_plan *plan, const calc_exec *e)
+{
+    bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    bool listed = e->pipeline_par > 1 && e->stages.count == 0 && e->pipeline_interleaving == 1 &&
+                  e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE && e->first_stage_blocks == 0 &&
+                  e->last_stage_blocks == 0 &&
+                  (COUNT(BLOCKS) + (ends ? 2 : 0)) % e->pipeline_par != 0;
+    SET(EVEN_ENDS, ends && !listed);
+    SET(EVEN_HEAD, ends && !listed);
+    if (listed) {
+        SET(STAGE_BLOCKS, ends ? 2 : 1);
+    }
+}
+
+/* A text of letters becomes a list unless a pipeline_balance expresses the same; uneven chunks have
+ * none. */
+static void join_listed(calc_plan *plan, int64_t chunks)
+{
+    int64_t all = COUNT(STAGE_COUNT), ends = VALUE(STAGE_BLOCKS) == 2 ? 2 : 0, blocks = 0;
+    for (int32_t i = 0; i < plan->blocks.count; i++) {
+        blocks += plan->blocks.number[i];
+    }
+    if (VALUE(STAGE_BLOCKS) != 3 && (chunks <= 1 || (blocks + ends) % all == 0)) {
+        plan->blocks.count = 0;
+    } else if (plan->blocks.count > 0) {
+        SET(STAGE_BLOCKS, 3);
+        SET(ENDS, 0);
+    }
+}
+
+/* Such a list may also describe equal stages with chunks. */
+static void join_stages(calc_plan *plan)
+{
+    if (SAYS(EVEN_CHUNKS)) {
+        SET(CHUNKS, VALUE(EVEN_CHUNKS));
+    }
+    if (SAYS(EVEN_ENDS) || SAYS(EVEN_HEAD)) {
+        SET(ENDS, COUNT(EVEN_ENDS) > 0 && COUNT(EVEN_HEAD) > 0);
+    }
+    if (SAYS(STAGE_BLOCKS)) {
+        SET(ENDS, VALUE(STAGE_BLOCKS) == 2);
+    }
+    int64_t chunks = COUNT(STAGE_COUNT) / COUNT(PIPELINE);
+    if (chunks > 1 && chunks * COUNT(PIPELINE) == COUNT(STAGE_COUNT)) {
+        SET(CHUNKS, chunks);
+    }
+    if (SAYS(STAGE_BLOCKS)) {
+        join_listed(plan, chunks);
+    }
+}
+
+void calc_plan_split(calc_plan *plan, const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    bool heads = s->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES, staged = e->pipeline_par > 1;
+    bool one = s->zero_stage == 1, sharded = s->zero_stage > 0;
+    bool gathers = one && s->param_gather_overlap == CALC_CHOICE_TRUE;
+    bool async = s->tensor_par > 1 && s->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    bool scatters = s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    if (s->context_par > 1) {
+        plan->value[heads ? CALC_PLAN_HEADS_RANKS : CALC_PLAN_RING_RANKS] = (double)s->context_par;
+    }
+    if (sharded && s->data_par > 1) {
+        SET(SHARD_REPLICAS, calc_gcd(s->data_par, s->fsdp_par));
+    }
+    /* Their product with context, tensor and pipeline parallelism is the number of processors. */
+    int64_t copies = sharded ? s->data_par * s->context_par / s->fsdp_par : s->data_par;
+    int64_t together = sharded ? s->fsdp_par / s->context_par : 1;
+    SET(SHARD_DATA, together > 0 ? together : 1);
+    SET(REPLICATED, copies);
+    SET(HYBRID, sharded && copies > 1);
+    /* Megatron Core's kernels start in the order of its streams only with one queue; Megatron-FSDP
+     * and overlapped micro-batches need several. CUDA's own default is 8. */
+    bool split = s->tensor_par > 1 || s->context_par > 1;
+    bool batch = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    if (s->zero_stage >= 2 || split || batch) {
+        SET(QUEUES, s->zero_stage >= 2 ? 8 : split ? 1 : 32);
+    }
+    set_stages(plan, e);
+    SET(RECOMPUTES, s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
+    SET(WIDE_GRAD, s->grad_datatype == CALC_FORMAT_FLOAT32);
+    SET(TENSOR_SWITCHES, !async     ? 0
+                         : scatters ? CALC_PLAN_TENSOR_SCATTER
+                                    : CALC_PLAN_TENSOR_REDUCE);
+    bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool messages = s->pipeline_par_overlap && e->pipeline_interleaving > 1;
+    SET(PIPELINE_SWITCHES, (staged && one && s->data_par_overlap) * CALC_PLAN_PIPELINE_REDUCE +
+                               (staged && messages) * CALC_PLAN_PIPELINE_MESSAGE +
+                               (staged && v) * CALC_PLAN_PIPELINE_DUALPIPE_V);
+    bool reduces = s->data_par_overlap && !staged;
+    SET(SHARDING_SWITCHES, (reduces && one) * CALC_PLAN_SHARDING_REDUCE +
+                               (reduces && s->zero_stage == 2) * CALC_PLAN_SHARDING_REDUCE_GRAD +
+                               gathers * (CALC_PLAN_SHARDING_SPLIT + CALC_PLAN_SHARDING_GATHER));
+}
+
+/* ---- To other members ------------------------------------------------------------------------ */
+
+static void join_sizes(calc_plan *plan)
+{
+    /* A replica takes them in one pass, or divides them into micro-batches if there are stages. */
+    if (SAYS(LOCAL_BATCH) && VALUE(PIPELINE) <= 1) {
+        SET(MICROBATCH, VALUE(LOCAL_BATCH));
+    } else if (SAYS(LOCAL_BATCH) && !SAYS(BATCH)) {
+        SET(MICROBATCHES, fmax(1, floor(VALUE(LOCAL_BATCH) / VALUE(MICROBATCH))));
+    }
+    if (COUNT(HEADS_RANKS) > 1) {
+        SET(CONTEXT, VALUE(HEADS_RANKS));
+        SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES);
+    } else if (COUNT(RING_RANKS) > 1) {
+        SET(CONTEXT, VALUE(RING_RANKS));
+        SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_RING);
+    }
+    if (SAYS(SHARD_REPLICAS)) {
+        SET(SHARD_RANKS, VALUE(SHARD_REPLICAS));
+        if (!(SAYS(PROCS) || SAYS(NODES) || SAYS(NODE_PROCS) || SAYS(DATA))) {
+            SET(DATA, VALUE(SHARD_REPLICAS));
+        }
+    }
+}
+
+static void join_replicas(calc_plan *plan)
+{
+    if (COUNT(TORCH_FSDP) > 0) {
+        SET(SHARDED, COUNT(TORCH_GATHERED) > 0 ? 2 : 3);
+    }
+    if (SAYS(REPLICATED)) {
+        SET(INSTANCES, COUNT(REPLICATED));
+    }
+    if (!SAYS(SHARD_DATA)) {
+        return;
+    }
+    int64_t together = COUNT(SHARD_DATA) * COUNT(CONTEXT);
+    SET(DATA, VALUE(SHARD_DATA) * VALUE(REPLICATED));
+    SET(SHARD_RANKS, together);
+    if (together <= 1) {
+        SET(SHARDED, 0);
+    }
+}
+
+static void join_formats(calc_plan *plan)
+{
+    if (COUNT(PRECISION) == CALC_DATATYPE_FLOAT8) {
+        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
+        SET(FP8, 1);
+    }
+    if (SAYS(MAIN_GRAD) && !SAYS(GRAD)) {
+        SET(GRAD, VALUE(MAIN_GRAD));
+    }
+    calc_format state = (calc_format)COUNT(STATE);
+    if (state != CALC_FORMAT_AUTO && state != CALC_FORMAT_FLOAT32) {
+        SET(GRAD, state);
+        SET(MASTER, state);
+        SET(MOMENTS, state);
+    }
+    if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
+        return;
+    }
+    int64_t precision = YES(WIDE_GRAD) ? CALC_DATATYPE_FLOAT32 : COUNT(PRECISION);
+    SET(GRAD, precision == CALC_DATATYPE_FLOAT16    ? CALC_FORMAT_FLOAT16
+              : precision == CALC_DATATYPE_BFLOAT16 ? CALC_FORMAT_BFLOAT16
+                                                    : CALC_FORMAT_FLOAT32);
+}
+
+void calc_plan_shard_in_nodes(calc_plan *plan)
+{
+    double node = SAYS(NODE_PROCS)             ? VALUE(NODE_PROCS)
+                  : SAYS(PROCS) && SAYS(NODES) ? floor(VALUE(PROCS) / VALUE(NODES))
+                                               : 8;
+    if (VALUE(SHARDED) < CALC_PLAN_SHARDED_IN_NODES) {
+        return;
+    }
+    SET(SHARDED, VALUE(SHARDED) - CALC_PLAN_SHARDED_IN_NODES);
+    if (!SAYS(SHARD_RANKS) && !SAYS(NODE_PROCS) && !SAYS(NODES)) {
+        calc_plan_note(plan, "hybrid sharding is within a node; nodes of 8 processors are assumed");
+    }
+    SET(SHARD_RANKS, VALUE_OR(SHARD_RANKS, node));
+}
+
+void calc_plan_join(calc_plan *plan)
+{
+    int64_t pipeline = COUNT(PIPELINE_SWITCHES);
+    int64_t sharding = COUNT(SHARDING_SWITCHES);
+    join_sizes(plan);
+    join_replicas(plan);
+    join_stages(plan);
+    join_formats(plan);
+    if (SAYS(RECOMPUTES)) {
+        SET(RECOMPUTE, COUNT(RECOMPUTES) > 0 ? COUNT_OR(RECOMPUTE, 2) : 0);
+    }
+    if (pipeline & CALC_PLAN_PIPELINE_REDUCE ||
+        sharding & (CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_REDUCE_GRAD)) {
+        SET(GRAD_OVERLAP, 1);
+    }
+    if (COUNT(STATE_OFFLOAD) > 0) {
+        SET(WEIGHT_OFFLOAD, 1);
+        SET(OPT_OFFLOAD, 1);
+        SET(GRAD_OFFLOAD, 1);
+    }
+    if (SAYS(COMPILED) && COUNT(EAGER) == 0) {
+        SET(LOSS_COPIES, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_LOSS));
+        SET(EAGER, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_BLOCKS));
+    }
+    if (pipeline & CALC_PLAN_PIPELINE_MESSAGE) {
+        SET(STAGE_OVERLAP, 1);
+    }
+    if (pipeline & CALC_PLAN_PIPELINE_DUALPIPE_V) {
+        SET(SCHEDULE, CALC_PIPELINE_SCHEDULE_DUALPIPE_V);
+    }
+    if (sharding & CALC_PLAN_SHARDING_GATHER) {
+        SET(GATHER_OVERLAP, 1);
+    }
+}
 
 enum { STEP = 2 /* spaces per level */ };
 

@@ -1,0 +1,145 @@
+/* Rows of the parts of models and machines, a struct each: calc_<name>, and the table of that name.
+ * CALC_TABLE(name, words in messages) begins one, CALC_END ends it. */
+/* clang-format off */
+
+/** Peak rate and efficiency of one engine in one datatype; a rate of 0 means not offered. */
+CALC_TABLE(engine, "engine")
+CALC_TABLE_ROW(engine, flop_per_s, REAL,  _, .key = "tflops", .lo = 1e-6, .hi = 1e9, .scale = 1e12, .unit = "TFLOP/s", .equation = "time = FLOP / (tflops * efficiency by size of the operation)", .source = "roofline: Williams et al. 2009", .doc = "peak rate")
+CALC_TABLE_ROW(engine, efficiency, CURVE, _, .key = "gflops_efficiency", .scale = 1e9, .unit = "GFLOP", .equation = "time = FLOP / (tflops * efficiency by size of the operation)", .source = "roofline: Williams et al. 2009", .doc = "efficiency by size of the operation, largest first, down to 0")
+CALC_END(engine, "engine")
+
+/** One tier of memory. */
+CALC_TABLE(memory_tier, "memory tier")
+CALC_TABLE_ROW(memory_tier, capacity_bytes, REAL,  _, .key = "GiB",  .lo = 0, .hi = 1e12, .scale = 1073741824.0, .unit = "GiB", .doc = "capacity; 0 switches a second tier off in searches")
+CALC_TABLE_ROW(memory_tier, bytes_per_s,    REAL,  _, .key = "GBps", .lo = 1e-6, .hi = 1e9, .scale = 1e9, .unit = "GB/s", .equation = "time = bytes / (GBps * efficiency by bytes accessed)", .doc = "peak bandwidth")
+CALC_TABLE_ROW(memory_tier, efficiency,     CURVE, _, .key = "MB_efficiency", .scale = 1e6, .unit = "MB", .equation = "time = bytes / (GBps * efficiency by bytes accessed)", .doc = "efficiency by bytes accessed, largest first, down to 0")
+CALC_END(memory_tier, "memory tier")
+
+/** Kernels of flash attention. */
+CALC_TABLE(attention_rates, "attention rates")
+CALC_TABLE_ROW(attention_rates, fw_efficiency,     REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "forward, causal arithmetic: share of the matrix peak; 0: the matrix engine's curve")
+CALC_TABLE_ROW(attention_rates, bw_efficiency,     REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "backward; 0: the matrix engine's curve")
+CALC_TABLE_ROW(attention_rates, launch_s,          REAL, _, .key = "launch", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one call")
+CALC_TABLE_ROW(attention_rates, softmax_size,      REAL, _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "cost of the exponential of a score, as extra width of a head; small heads run slower")
+CALC_TABLE_ROW(attention_rates, generic_efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "rate of portable kernels over the vendor's; 0 means 1")
+CALC_TABLE_ROW(attention_rates, unfused_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "batched matrix multiplications of attention without flash: share of the matrix peak; 0: the matrix engine's curve")
+CALC_END(attention_rates, "attention rates")
+
+/** Grouped matrix multiplications: one per local expert. */
+CALC_TABLE(grouped_rates, "grouped rates")
+CALC_TABLE_ROW(grouped_rates, efficiency,  REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "rate over that of one large matrix multiplication; 0 means 1")
+CALC_TABLE_ROW(grouped_rates, processing_mode, ENUM, grouped_mode, .flags = CALC_OPTIONAL, .doc = "roofline: the larger of arithmetic and memory time; no_overlap, auto: their sum")
+CALC_TABLE_ROW(grouped_rates, wgrad_bytes, REAL, _, .lo = 1e-6, .hi = 64, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "bytes", .doc = "memory traffic per weight of accumulating its gradient; 0: read and write of grad_datatype")
+CALC_END(grouped_rates, "grouped rates")
+
+/** Convolutions and recurrences of linear mixers, which are bound by the vector engine. */
+CALC_TABLE(recurrence_rates, "recurrence rates")
+CALC_TABLE_ROW(recurrence_rates, efficiency, REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .equation = "time = ((chunks of a sequence * chunk)^3 + max(67 FLOP per byte moved / (efficiency * vector peak), memory)^3)^(1/3)", .doc = "share of the peak of the vector engine that the arithmetic per byte counts with; 0: the engine's curve")
+CALC_TABLE_ROW(recurrence_rates, chunk_s,    REAL, _, .key = "chunk", .lo = 1e-9, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "s", .doc = "time of a chunk, for which the next one of its sequence waits; 0: 2.8 us")
+CALC_END(recurrence_rates, "recurrence rates")
+
+/** Time of starting a kernel, added to that of each. */
+CALC_TABLE(launch, "launch")
+CALC_TABLE_ROW(launch, matrix_s, REAL, _, .key = "matrix", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "a matrix multiplication")
+CALC_TABLE_ROW(launch, vector_s, REAL, _, .key = "vector", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "any other kernel")
+CALC_END(launch, "launch")
+
+/** The host, which issues the kernels: a block takes no less than it needs. */
+CALC_TABLE(host, "host")
+CALC_TABLE_ROW(host, block_s,           REAL, _, .key = "block", .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .unit = "s", .doc = "a block, forward and backward")
+CALC_TABLE_ROW(host, moe_block_s,       REAL, _, .key = "moe_block", .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added for a block with experts")
+CALC_TABLE_ROW(host, expert_s,          REAL, _, .key = "expert", .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added per local expert whose numbers are converted to 8 or 4 bits")
+CALC_TABLE_ROW(host, tensor_par_growth, REAL, _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "growth per doubling of tensor parallelism beyond 4: ranks wait for the slowest host")
+CALC_TABLE_ROW(host, recompute_growth,  REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "growth under full recomputation; 0: 0.5")
+CALC_TABLE_ROW(host, overlap_growth,    REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "growth of a block with experts whose all-to-all overlaps with another micro-batch; 0 means 1")
+CALC_END(host, "host")
+
+/** How much of the communication each mechanism hides. */
+CALC_TABLE(overlap_shares, "overlap shares")
+CALC_TABLE_ROW(overlap_shares, tensor_par_fused, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of tensor-parallel communication fused into kernels; 0: 0.8")
+CALC_TABLE_ROW(overlap_shares, tensor_par_async, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of the backward pass's, asynchronous; 0: 0.5")
+CALC_TABLE_ROW(overlap_shares, data_par,         REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of the computation that gradients and weights may hide behind; 0: 0.7")
+CALC_TABLE_ROW(overlap_shares, expert_par,       REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of the all-to-all of experts, with expert_par_overlap; 0: 0.6")
+CALC_TABLE_ROW(overlap_shares, pipeline_par,     REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of messages between stages, with pipeline_par_overlap; 0: 0.85")
+CALC_TABLE_ROW(overlap_shares, contention,       REAL, _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "time computation loses per second of communication beside it")
+CALC_END(overlap_shares, "overlap shares")
+
+/** What one network operation reaches, where it differs from its network. */
+CALC_TABLE(op_rate, "op rate")
+CALC_TABLE_ROW(op_rate, efficiency,      REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the bandwidth; 0: the network's")
+CALC_TABLE_ROW(op_rate, latency_fixed_s, REAL, _, .key = "latency_fixed", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "latency of the operation, instead of the network's when this or latency_step is given")
+CALC_TABLE_ROW(op_rate, latency_step_s,  REAL, _, .key = "latency_step", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added per step: n - 1, twice that for all-reduce")
+CALC_END(op_rate, "op rate")
+
+/** The same for each operation. */
+CALC_TABLE(op_rates, "op rates")
+CALC_TABLE_ROW(op_rates, p2p,            OBJECT, op_rate, .flags = CALC_OPTIONAL, .doc = "point-to-point message")
+CALC_TABLE_ROW(op_rates, reduce_scatter, OBJECT, op_rate, .flags = CALC_OPTIONAL, .doc = "reduce-scatter")
+CALC_TABLE_ROW(op_rates, all_gather,     OBJECT, op_rate, .flags = CALC_OPTIONAL, .doc = "all-gather")
+CALC_TABLE_ROW(op_rates, all_reduce,     OBJECT, op_rate, .flags = CALC_OPTIONAL, .doc = "all-reduce")
+CALC_TABLE_ROW(op_rates, all_to_all,     OBJECT, op_rate, .flags = CALC_OPTIONAL, .doc = "all-to-all")
+CALC_END(op_rates, "op rates")
+
+/** The operations of a network. */
+CALC_TABLE(network_ops, "ops")
+CALC_TABLE_ROW(network_ops, p2p,            OP, _, .flags = CALC_POINT_TO_POINT, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "point-to-point message: [scalar, null]")
+CALC_TABLE_ROW(network_ops, reduce_scatter, OP, _, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "reduce-scatter: [scalar, offset]")
+CALC_TABLE_ROW(network_ops, all_gather,     OP, _, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "all-gather: [scalar, offset]")
+CALC_TABLE_ROW(network_ops, all_reduce,     OP, _, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "all-reduce: [scalar, offset]")
+CALC_TABLE_ROW(network_ops, all_to_all,     OP, _, .absent = -1, .flags = CALC_OPTIONAL, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "all-to-all: [scalar, offset]; absent: [1, -1]")
+CALC_END(network_ops, "ops")
+
+/** One network tier. */
+CALC_TABLE(network, "network")
+CALC_TABLE_ROW(network, bytes_per_s,     REAL,   _, .key = "bandwidth", .lo = 1e-6, .hi = 1e9, .scale = 1e9, .unit = "GB/s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "bandwidth per processor, one direction")
+CALC_TABLE_ROW(network, efficiency,      REAL,   _, .lo = 1e-6, .hi = 1, .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "fraction of the bandwidth that is reached")
+CALC_TABLE_ROW(network, size,            INT,    _, .lo = 0, .hi = 1e12, .doc = "processors one instance of the network connects: of the last network all that the machine has")
+CALC_TABLE_ROW(network, latency_s,       REAL,   _, .key = "latency", .lo = 0, .hi = 1e6, .unit = "s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "latency of one operation whatever its ranks; a data sheet's latency, end to end, goes here, with latency_log2 0")
+CALC_TABLE_ROW(network, ops,             OBJECT, network_ops, .doc = "cost of each operation")
+CALC_TABLE_ROW(network, must_be_filled,  BOOL,   _, .doc = "ranks on it must divide its size")
+CALC_TABLE_ROW(network, processor_usage, REAL,   _, .lo = 0, .hi = 1, .flags = CALC_BELOW_HI, .doc = "fraction of the processor that driving it takes")
+CALC_TABLE_ROW(network, op_parameters,   OBJECT, op_rates, .flags = CALC_OPTIONAL, .doc = "what single operations reach, where it differs")
+CALC_TABLE_ROW(network, latency_log2_s,  REAL,   _, .key = "latency_log2", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "latency added per doubling of the ranks of an operation, measured and not on a data sheet: an operation of n ranks waits latency + latency_log2 * log2(n)")
+CALC_TABLE_ROW(network, hop_s,           REAL,   _, .key = "hop_latency", .lo = 1e-12, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "s", .equation = "latency of a broadcast of n ranks = latency + latency_log2 * log2(n) + hop_latency * n", .source = "NCCL, src/graph/tuning.cc: rings over the network, LL128", .doc = "what a rank of a ring needs to pass a broadcast on (optimizer_shards tensors); 0: 4e-6, on the innermost network nothing, as its links all see the first rank")
+CALC_TABLE_ROW(network, bandwidth_curve, CURVE,  _, .flags = CALC_OPTIONAL, .scale = 1e6, .unit = "MB", .doc = "factor on the bandwidth by size of the message, largest first, down to 0")
+CALC_TABLE_ROW(network, oversubscription, REAL,  _, .lo = 1, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "what the network's ports offer over what its core carries; 0 means 1")
+CALC_TABLE_ROW(network, reduction_in_network, BOOL, _, .flags = CALC_OPTIONAL, .doc = "switches add up: an all-reduce moves its buffer once")
+CALC_END(network, "network")
+
+/** Number formats of a model's published weights. */
+CALC_TABLE(checkpoint_formats, "checkpoint")
+CALC_TABLE_ROW(checkpoint_formats, weight_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the weights; auto: not said")
+CALC_TABLE_ROW(checkpoint_formats, matrix_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format that they are multiplied in, where the machine has it; auto: datatype")
+CALC_TABLE_ROW(checkpoint_formats, scaling,         ENUM, scaling, .flags = CALC_OPTIONAL, .doc = "scales of what is multiplied: one per tensor or one per block")
+CALC_TABLE_ROW(checkpoint_formats, kv_datatype,     ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of cached keys and values; auto: not said")
+CALC_TABLE_ROW(checkpoint_formats, wide_attention,  ENUM, wide_attention, .flags = CALC_OPTIONAL, .doc = "matrices of attention that are not narrowed: none, its inputs' (queries, keys, values), or all")
+CALC_END(checkpoint_formats, "checkpoint")
+
+/** An encoder of images in front of a model. */
+CALC_TABLE(encoder, "encoder")
+CALC_TABLE_ROW(encoder, hidden,        INT,  _, .lo = 1, .hi = 1e6, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "width of its residual stream; 0: there is no encoder")
+CALC_TABLE_ROW(encoder, num_blocks,    INT,  _, .lo = 1, .hi = 1e4, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "its transformer blocks, in which the patches of an image attend to one another")
+CALC_TABLE_ROW(encoder, feedforward,   INT,  _, .lo = 1, .hi = 1e7, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "width of its feed-forward layers")
+CALC_TABLE_ROW(encoder, attn_heads,    INT,  _, .lo = 1, .hi = 1e6, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "its attention heads")
+CALC_TABLE_ROW(encoder, attn_size,     INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "width of one of them; 0: hidden / attn_heads")
+CALC_TABLE_ROW(encoder, ffn_type,      ENUM, ffn_type, .flags = CALC_OPTIONAL, .doc = "its feed-forward layers; auto: gelu")
+CALC_TABLE_ROW(encoder, norm_type,     ENUM, norm_type, .flags = CALC_OPTIONAL, .doc = "its normalization; auto: layer")
+CALC_TABLE_ROW(encoder, norm_place,    ENUM, norm_place, .flags = CALC_OPTIONAL, .doc = "its norms: before a sub-layer, behind it, or both (sandwich)")
+CALC_TABLE_ROW(encoder, position_type, ENUM, position_type, .flags = CALC_OPTIONAL, .doc = "rope: rotary positions; a learned table is `positions`")
+CALC_TABLE_ROW(encoder, bias,          ENUM, choice, .flags = CALC_OPTIONAL, .doc = "matrices of its blocks with biases; auto: true")
+CALC_TABLE_ROW(encoder, qk_norm,       BOOL, _, .flags = CALC_OPTIONAL, .doc = "queries and keys are normalized per head")
+CALC_TABLE_ROW(encoder, window,        INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "patches", .doc = "patches of a window that attend to one another, in all blocks but full_blocks; 0: all of an image do")
+CALC_TABLE_ROW(encoder, full_blocks,   INT,  _, .lo = 0, .hi = 1e4, .flags = CALC_OPTIONAL, .unit = "blocks", .doc = "with a window: blocks without")
+CALC_TABLE_ROW(encoder, patch_values,  INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "numbers that a patch is made of: channels * height * width * frames")
+CALC_TABLE_ROW(encoder, positions,     INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "rows of a learned table of positions; 0: none")
+CALC_TABLE_ROW(encoder, patches,       INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "patches of an image where the layout says none; 0: a layout has to")
+CALC_TABLE_ROW(encoder, merge,         INT,  _, .lo = 0, .hi = 1e4, .flags = CALC_OPTIONAL, .doc = "patches that are side by side in one token behind the encoder; 0 means 1")
+CALC_TABLE_ROW(encoder, pool,          INT,  _, .lo = 0, .hi = 1e4, .flags = CALC_OPTIONAL, .doc = "patches whose mean is one token behind the encoder; 0 means 1")
+CALC_TABLE_ROW(encoder, merge_matrix,  BOOL, _, .flags = CALC_OPTIONAL, .doc = "a matrix brings merged patches back to hidden before the projector")
+CALC_TABLE_ROW(encoder, projector_layers, INT, _, .lo = 0, .hi = 100, .flags = CALC_OPTIONAL, .doc = "hidden layers of the projector from merged patches to the model's width")
+CALC_TABLE_ROW(encoder, projector_width, INT, _, .lo = 0, .hi = 1e7, .flags = CALC_OPTIONAL, .doc = "their width; 0: the model's")
+CALC_TABLE_ROW(encoder, projector_bias, BOOL, _, .flags = CALC_OPTIONAL, .doc = "matrices of the projector with biases")
+CALC_TABLE_ROW(encoder, projectors,    INT,  _, .lo = 0, .hi = 100, .flags = CALC_OPTIONAL, .doc = "projectors, each behind a block of its own (deepstack); 0 means 1")
+CALC_TABLE_ROW(encoder, other_weights, INT,  _, .lo = 0, .hi = 1e12, .flags = CALC_OPTIONAL, .doc = "weights beside all of that, as norms at its ends")
+CALC_END(encoder, "encoder")
+/* clang-format on */
