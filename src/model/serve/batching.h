@@ -18,6 +18,23 @@
 
 #include "model/serve/inference.h"
 
+/** How long prompts are held, in steps, so that more of them are prefilled together and fewer steps
+ * are slow: SGLang looks for requests once in so many steps (--scheduler-recv-interval);
+ * TensorRT-LLM with attention in data parallelism holds them until every rank has one, or that long
+ * (attention_dp_config.timeout_iters). */
+typedef struct calc_hold {
+    double least, most; /**< prompts are held uniformly between them */
+    double looks;       /**< steps from one look for prompts to the next, >= 1 */
+} calc_hold;
+
+/** The number of replicas that hold prompts for one another, if the engine gathers prompts and
+ *  experts are spread over all of them; else 1. */
+double calc_hold_replicas(const calc_exec *exec, const calc_engine_traits *engine);
+
+/** The meaning of `hold_steps` for a layout.
+ *  @param rate  prompts that come to a replica in a step, > 0 */
+calc_hold calc_hold_of(const calc_exec *exec, const calc_engine_traits *engine, double rate);
+
 /** Run phase serve. */
 void calc_batching_run(calc_serving *serving);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/operators/processor.h"
-#include "model/serve/hold.h"
+#include "model/serve/batching.h"
 #include "model/serve/pools.h"
 #include "model/serve/sim_step.h"
 #include "spec/prefill_pool.h"

@@ -5,7 +5,6 @@
 #include "model/operators/processor.h"
 #include "model/serve/pools.h"
 #include "model/serve/serving_step.h"
-#include "model/serve/sim_hold.h"
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -135,6 +134,60 @@ static void preempt(calc_sim *s, calc_sim_server *v, calc_sim_stream *t)
     }
 }
 
+/* ---- Requests that are held (batching.h) ------------------------------------------------------
+ */
+
+static bool is_idle(const calc_sim_stream *t)
+{
+    return t->count == 0 && !t->prefilled.first;
+}
+
+static bool waits(const calc_sim_server *v, double at_s)
+{
+    return v->waiting.first && v->waiting.first->joins_s < at_s;
+}
+
+static bool all_wait(const calc_sim *s, double at_s)
+{
+    size_t i = 0;
+    while (i < s->replicas && waits(&s->replica[i], at_s)) {
+        i++;
+    }
+    return i == s->replicas;
+}
+
+/* Requests are held until one waits at every replica, and then let go at all of them. */
+static bool gather(const calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
+{
+    for (size_t i = 0; all_wait(s, at_s) && i < s->replicas; i++) {
+        s->replica[i].released = true;
+    }
+    bool any = waits(v, at_s);
+    t->held = any ? t->held + 1 : 0;
+    v->released = any && (v->released || t->held > (double)s->r->i->hold_steps);
+    return v->released;
+}
+
+/* Whether requests that wait may join the pass that a stream begins now; counts its steps. */
+static bool takes(const calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
+{
+    double longest = (double)s->r->i->hold_steps;
+    if (longest <= 1 || is_idle(t)) {
+        return true;
+    }
+    if (s->r->engine.gathers) {
+        return gather(s, v, t, at_s);
+    }
+    t->held = t->held + 1 < longest ? t->held + 1 : 0;
+    return t->held == 0;
+}
+
+/* After a pass with prompts an engine looks for more; one that gathers them begins anew. */
+static void prefilled(const calc_sim *s, calc_sim_stream *t)
+{
+    t->held = s->r->engine.gathers ? 0 : (double)s->r->i->hold_steps;
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* The work of a step in addition to decoding. */
@@ -149,7 +202,7 @@ static calc_sim_request *next_waiting(const calc_sim *s, const calc_sim_server *
                                       const calc_sim_stream *t, double at_s)
 {
     calc_sim_request *q = v->waiting.first;
-    bool idle = calc_sim_idle(t);
+    bool idle = is_idle(t);
     double made_s = s->r->engine.overlapped ? t->began_s : at_s;
     bool there = q && t->takes && (q->joins_s < made_s || (idle && q->joins_s <= at_s));
     return there && has_room(s, v, t, q) ? q : NULL;
@@ -233,7 +286,7 @@ static void run_step(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double
     double took_s = step_s(s, t, &c, &slow_s);
     t->began_s = at_s;
     if (c.count > 0) {
-        calc_sim_prefilled(s, t);
+        prefilled(s, t);
     }
     count_step(s, t, took_s, c.count > 0);
     v->free_s = at_s + slow_s;
@@ -300,7 +353,7 @@ static bool run_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, dou
     }
     double took_s = prefill_s(s, &taken, 1, &busy_s);
     t->began_s = at_s;
-    calc_sim_prefilled(s, t);
+    prefilled(s, t);
     v->free_s = at_s + busy_s;
     t->ready_s = at_s + took_s;
     if (s->issued >= s->warm && s->done < s->measured) {
@@ -352,7 +405,7 @@ static void join_decoded(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, do
 void calc_sim_run_stream(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
 {
     bool apart = s->pool.streams > 0;
-    t->takes = calc_sim_takes(s, v, t, at_s);
+    t->takes = takes(s, v, t, at_s);
     if (apart && v == &s->pool) {
         if (next_waiting(s, v, t, at_s)) {
             run_pool(s, t, at_s);
