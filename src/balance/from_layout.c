@@ -340,7 +340,7 @@ static calc_balance_end least_end(const calc_balance_chip *chip, const calc_bala
     calc_balance_share *x = &share[calc_balance_place_of(&p->shape, stage, 0)];
     calc_balance_end least = {INFINITY, INFINITY};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        for (int full = 0; full <= p->may_full; full++) {
+        for (int full = 0; full < (p->may_full ? 2 : 1); full++) {
             memset(share, 0, sizeof share);
             x->layers[kind] = layers;
             x->full[kind] = full ? layers : 0;

@@ -367,7 +367,9 @@ static void name_system(const char *const given[CALC_INPUTS], const char *argume
     calc_input input = {.text = {0}};
     calc_exec exec = {0};
     calc_errors ignored = {0};
-    memcpy(argument, given, CALC_INPUTS * sizeof *argument);
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        argument[i] = given[i];
+    }
     if (given[CALC_KIND_SYSTEM] && !given[CALC_KIND_EXEC] &&
         strcmp(given[CALC_KIND_SYSTEM], "-") != 0 &&
         calc_is_yes(
