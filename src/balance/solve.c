@@ -138,7 +138,7 @@ static bool balance_best_try(calc_balance_best *x, calc_balance_line *l, calc_ba
         return false;
     }
     if (l->problem->chip) {
-        calc_balance_share share[CALC_BALANCE_STAGES];
+        calc_balance_share share[CALC_BALANCE_STAGES] = {{{0}, {0}, {0}}};
         shares(l, layers, share);
         step_s = calc_balance_score_s(l->problem, share, step_s);
         x->open_s = calc_min(x->open_s, calc_min(step_s, hidden_s(l, share)));

@@ -227,7 +227,7 @@ static void check_blocks(rules *r)
                  sum > r->app->num_blocks ? "too many" : "are missing");
         BROKEN(r, hint, "the blocks of the stages are %lld together, the model has %lld",
                (long long)sum, (long long)r->app->num_blocks);
-    } else if (given == 0 && r->app->num_blocks % (r->places * chunks) != 0) {
+    } else if (given == 0 && r->places > 0 && r->app->num_blocks % (r->places * chunks) != 0) {
         char of[32] = "";
         if (chunks > 1) {
             snprintf(of, sizeof of, " of %lld chunks", (long long)chunks);

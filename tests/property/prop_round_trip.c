@@ -61,12 +61,12 @@ typedef struct framework_case {
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
     "param_gather_overlap", NULL};
 static const char *const mindspeed[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
-    "context_par_type", "window_size", "global_every", "pipeline_interleaving",
+    "context_par_type", "window_size", "global_every", "attention_sinks", "pipeline_interleaving",
     "recompute_modules", NULL};
 static const char *const nemo[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "causal", "param_gather_overlap", "vocab_size",
     "zero_stage", "fsdp_par", "expert_par_overlap", "context_par_inner",
     "attention_type", "kv_heads", "kv_lora_rank", "q_lora_rank", "qk_nope_size", "qk_rope_size",
-    "v_size", "mtp_blocks", "window_size", "global_every", "optimizer_offload",
+    "v_size", "mtp_blocks", "window_size", "global_every", "attention_sinks", "optimizer_offload",
     "recompute_modules", NULL};
 static const char *const bridge[] = {BRIDGED, "trained_datatype", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
@@ -74,7 +74,7 @@ static const char *const mindformers[] = {OF_ALL, "trained_datatype", "offload_m
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
-    "window_size", "global_every", "moe_every", "optimizer_offload",
+    "window_size", "global_every", "attention_sinks", "moe_every", "optimizer_offload",
     "recompute_modules", "first_stage_blocks", "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const paddle[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "activations_offload", "param_gather_overlap",
     "context_par_type", "context_par_inner", "fused_activation", "expert_par_overlap",

@@ -79,6 +79,11 @@ static double narrower(const calc_serving_matrix *r)
     return r->memory_efficiency <= 0 ? NONE : r->efficiency > 0 ? r->efficiency : 1;
 }
 
+static double read_rate(const calc_serving_matrix *r)
+{
+    return r->memory_efficiency > 0 ? r->memory_efficiency : NONE;
+}
+
 /* An engine's trait; nothing to say where it has none. */
 static double known(double trait)
 {
@@ -233,6 +238,8 @@ VALUE(served_whole_decode, s->chip.serving.decode.memory_efficiency > 0 ? 1 : NO
 VALUE(served_whole_prefill, s->chip.serving.prefill.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_matrix, narrower(&s->chip.serving.matrix))
 VALUE(served_grouped, narrower(&s->chip.serving.grouped))
+VALUE(read_matrix, read_rate(&s->chip.serving.matrix))
+VALUE(read_grouped, read_rate(&s->chip.serving.grouped))
 VALUE(served_two_shot, s->chip.serving.all_reduce.one_shot_efficiency > 0
                            ? s->chip.serving.all_reduce.one_shot_efficiency
                            : NONE)
@@ -512,6 +519,8 @@ static const struct {
     {"sys.serving.matrix.efficiency", served_whole_matrix},
     {"sys.serving.matrix.efficiency_8bit", served_matrix},
     {"sys.serving.matrix.efficiency_4bit", served_matrix},
+    {"sys.serving.matrix.unpacked_efficiency", served_matrix},
+    {"sys.serving.matrix.unpacked_memory_efficiency", read_matrix},
     {"sys.serving.grouped.memory_efficiency", NULL},
     {"sys.serving.grouped.fixed", NULL},
     {"sys.serving.grouped.inner", NULL},
@@ -519,6 +528,8 @@ static const struct {
     {"sys.serving.grouped.efficiency", served_whole_grouped},
     {"sys.serving.grouped.efficiency_8bit", served_grouped},
     {"sys.serving.grouped.efficiency_4bit", served_grouped},
+    {"sys.serving.grouped.unpacked_efficiency", served_grouped},
+    {"sys.serving.grouped.unpacked_memory_efficiency", read_grouped},
     {"sys.serving.decode.memory_efficiency", NULL},
     {"sys.serving.decode.fixed", NULL},
     {"sys.serving.decode.growth", NULL},
