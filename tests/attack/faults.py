@@ -31,7 +31,7 @@ COMMANDS = [
      "--global-batch-size", "8", "--padded-vocab-size", "1024", "--bf16"],
     ["validate", "../runs.csv", "--json", "o.json", "--csv", "o.csv", "--html", "o.html"],
     ["calibrate", "../runs.csv", "--system", "a100_80g", "--out", "o.json", "--json", "c.json"],
-    ["report", "../run.json", "--out", "o.html.gz"],
+    ["why", *attack.RUN, "--json", "o.json.gz"],
     ["trace", *attack.RUN[:2], attack.RUN[2], "--microbatches", "2", "--out", "o.json.gz"],
     ["merge", "../part1", "../part2", "--out", "o.json"],
     ["schema", "exe", "--out", "o.json"],
@@ -70,7 +70,6 @@ def main():
     os.mkdir("work")
     with open("runs.csv", "w") as file:
         file.write("id,app,sys,exe,measured_s\n" + "".join(f"{i},{','.join(attack.RUN)},{45 + i}\n" for i in range(3)))
-    a.run(["run", *attack.RUN, "--json", "run.json"])
     for i in "12":
         a.run([*SWEEP, "--procs", "8", "--batch", "8", "--shard", f"{i}/2", "--out", f"part{i}"])
     os.chdir("work")

@@ -41,7 +41,6 @@ BASE = {
     "fields": ["fields"],
     "calibrate": ["calibrate", "../runs.csv", "--system", "a100_80g"],
     "merge": ["merge", "../part1", "../part2"],
-    "report": ["report", *attack.RUN],
     "app": ["app"],
     "schema": ["schema", "exe"],
     "help": ["help"],

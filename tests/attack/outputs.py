@@ -32,14 +32,13 @@ COMMANDS = {
     "fields": ["fields"],
     "calibrate": ["calibrate", "../runs.csv", "--system", "a100_80g"],
     "merge": ["merge", "../part1", "../part2"],
-    "report": ["report", *attack.RUN],
     "serve": ["serve", "--stdio"],
     "schema": ["schema", "exe"],
     "help": ["help"],
     "as": ["as", "aiak", "--num-gpus", "64", "--global-batch-size", "512", "--top", "1"],
 }
 # Options that read what they name; every other that takes FILE or DIR writes it.
-READ = {"operators", "baseline", "measured"}
+READ = {"operators", "baseline", "measured", "log"}
 # With --json these write nothing to standard output, and so do not miss it.
 JSON_TOO = ("run", "why", "params", "validate", "calibrate", "tune")
 PLACES = {"full": "/dev/full", "missing": "missing/o.json", "folder": "../folder.json", "below a file": "../runs.csv/o.json",
@@ -103,7 +102,7 @@ def main():
     cases = [(name, None, how) for name in COMMANDS for how in ("full", "pipe", "closed")]
     cases += [(name, "json", "closed") for name in JSON_TOO]
     for command, options in a.commands.items():
-        if command[0] != "as":
+        if command[0] != "as" and command[0] in COMMANDS:
             cases += [(command[0], option, how) for option, word in options.items() if word in ("FILE", "DIR") and option not in READ
                       for how in PLACES if (command[0], option, how) not in NOT]
     for k in a.pick(len(cases), 60):

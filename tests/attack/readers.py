@@ -55,8 +55,6 @@ PLACES = {
     "calibrate --system": ["calibrate", "../runs.csv", "--system", "@", "--out", "o.json"],
     "calibrate --operators": ["calibrate", "--operators", "@", "--system", "b200", "--out", "o.json"],
     "merge": ["merge", "@", "--out", "o.json"],
-    "report": ["report", "@", "--out", "o.html"],
-    "report APP": ["report", "@", *attack.RUN[1:], "--out", "o.html"],
     "import": ["import", "@", "--app", "o.json", "--exe", "e.json"],
     **{f"import --from {name}": ["import", "@", "--from", name, *OUTPUTS.get(name, ["--app", "o.json", "--exe", "e.json"])]
        for name in a.choices("import", "from")},
