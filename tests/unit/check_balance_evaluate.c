@@ -16,7 +16,12 @@ static void pose(calc_pipeline_schedule kind, int stages, int chunks, int64_t mi
     problem = (calc_balance_problem){
         .shape = {kind, stages, chunks, microbatches},
         .chips = 1,
-        .layer = {{{0}, {1, 2, 0, {0, 0.33, 1}, 3000, {800, 500, 50}}}},
+        .layer = {{{0},
+                   {.fw_s = 1,
+                    .agrad_s = 2,
+                    .again_s = {0, 0.33, 1},
+                    .held_bytes = 3000,
+                    .flight_bytes = {800, 500, 50}}}},
         .may_full = true,
     };
     for (int s = 0; s < stages; s++) {
