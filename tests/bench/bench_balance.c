@@ -27,8 +27,8 @@ static void pose(int stages, int chunks, int64_t microbatches)
         .shape = {CALC_PIPELINE_SCHEDULE_1F1B, stages, chunks, microbatches},
         .layers = {3, 59},
         .chips = 1,
-        .layer = {{{0.397, 0.730083, 0, {0, 0, 0.397}, 866, {479, 0, 30}},
-                   {1, 1.839, 0, {0, 0, 1}, 10691, {765, 0, 30}}}},
+        .layer = {{{0.397, 0.730083, 0, {0, 0, 0.397}, 866, {479, 0, 30}, 0, 0},
+                   {1, 1.839, 0, {0, 0, 1}, 10691, {765, 0, 30}, 0, 0}}},
         .may_full = true,
         .least_layers = 1,
     };
