@@ -76,21 +76,11 @@ calc_status calc_inputs_software(calc_exec *exec, calc_errors *errors)
     return calc_software_read(exec, calc_find_document, NULL, errors);
 }
 
-calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
-                            calc_errors *errors)
+/* The object of a text that was read. */
+static calc_status parse_input(calc_input *input, calc_kind kind, void *object, calc_errors *errors)
 {
-    calc_text_free(&input->text);
-    input->foreign = false;
-    calc_find_name(argument, input->name, sizeof input->name);
-    calc_status status = calc_find(kind, argument, input->path, errors);
-    if (status == CALC_OK) {
-        status = calc_text_read(&input->text, input->path, errors);
-    }
-    if (status != CALC_OK) {
-        return status;
-    }
     calc_errors before = *errors;
-    status =
+    calc_status status =
         kind == CALC_KIND_EXEC && input->partial
             ? calc_space_parse_exec(object, &input->absent, input->text.data, input->text.length,
                                     input->path, errors)
@@ -125,6 +115,19 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
         }
     }
     return status;
+}
+
+calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
+                            calc_errors *errors)
+{
+    calc_text_free(&input->text);
+    input->foreign = false;
+    calc_find_name(argument, input->name, sizeof input->name);
+    calc_status status = calc_find(kind, argument, input->path, errors);
+    if (status == CALC_OK) {
+        status = calc_text_read(&input->text, input->path, errors);
+    }
+    return status == CALC_OK ? parse_input(input, kind, object, errors) : status;
 }
 
 /* Translates "/networks/0/size" to the form of calc_field_find(): "networks[0].size". */
@@ -359,44 +362,52 @@ bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
     return some;
 }
 
-/* Arguments APP EXE, of an execution that names the systems of its stages: SYS is the first of
- * them, and the others stay as they are. @param name  filled with that system */
-static void name_system(const char *const given[CALC_INPUTS], const char *argument[CALC_INPUTS],
-                        char name[32])
+/* Arguments APP EXE: what was read as SYS is an execution that names the systems of its stages. SYS
+ * is the first of them, and the others stay as they are.
+ *  @param before  errors, before it was no system
+ *  @return whether it is one; with errors if it cannot be used */
+static bool take_plan(calc_inputs *inputs, const calc_errors *before, calc_errors *errors)
 {
-    calc_input input = {.text = {0}};
+    calc_input *sys = &inputs->input[CALC_KIND_SYSTEM], *exe = &inputs->input[CALC_KIND_EXEC];
     calc_exec exec = {0};
     calc_errors ignored = {0};
-    for (int i = 0; i < CALC_INPUTS; i++) {
-        argument[i] = given[i];
+    if (!sys->text.data ||
+        !calc_is_yes(calc_parse(CALC_KIND_EXEC, &exec, sys->text.data, sys->text.length, sys->path,
+                                &ignored)) ||
+        exec.stages.count == 0 || exec.stages.run[0].chip == 0) {
+        return false;
     }
-    if (given[CALC_KIND_SYSTEM] && !given[CALC_KIND_EXEC] &&
-        strcmp(given[CALC_KIND_SYSTEM], "-") != 0 &&
-        calc_is_yes(
-            calc_input_load(&input, CALC_KIND_EXEC, &exec, given[CALC_KIND_SYSTEM], &ignored)) &&
-        exec.stages.count > 0 && exec.stages.run[0].chip > 0) {
-        memcpy(name, exec.stages.name[exec.stages.run[0].chip - 1], 32);
-        argument[CALC_KIND_EXEC] = given[CALC_KIND_SYSTEM];
-        argument[CALC_KIND_SYSTEM] = name;
+    *errors = *before;
+    bool partial = exe->partial;
+    *exe = *sys;
+    exe->partial = partial;
+    sys->text = (calc_text){0};
+    if (calc_input_load(sys, CALC_KIND_SYSTEM, &inputs->system,
+                        exec.stages.name[exec.stages.run[0].chip - 1], errors) == CALC_OK) {
+        (void)!parse_input(exe, CALC_KIND_EXEC, &inputs->exec, errors);
     }
-    calc_text_free(&input.text);
+    return true;
 }
 
 calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_INPUTS],
                              const char *const *set, size_t set_count, calc_errors *errors)
 {
-    const char *argument[CALC_INPUTS];
-    char name[32];
-    name_system(given, argument, name);
     void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
-    bool fine = true;
+    bool fine = true, whole = given[CALC_KIND_EXEC] != NULL;
     calc_input *layout = &inputs->input[CALC_KIND_EXEC];
     layout->partial = inputs->complete != NULL;
-    for (int i = 0; i < CALC_INPUTS && argument[i]; i++) {
-        fine &= calc_input_load(&inputs->input[i], (calc_kind)i, object[i], argument[i], errors) ==
-                CALC_OK;
+    for (int i = 0; i < CALC_INPUTS && given[i]; i++) {
+        calc_errors before = *errors;
+        calc_status status =
+            calc_input_load(&inputs->input[i], (calc_kind)i, object[i], given[i], errors);
+        if (i == CALC_KIND_SYSTEM && !whole && status != CALC_OK && status != CALC_ERR_NOMEM &&
+            take_plan(inputs, &before, errors)) {
+            whole = true;
+            status = errors->count == before.count ? CALC_OK : CALC_ERR_FIELD;
+        }
+        fine &= status == CALC_OK;
     }
-    if (fine && inputs->complete && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
+    if (fine && inputs->complete && (!whole || layout->absent > 0)) {
         fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
         calc_software_state_all(&inputs->exec);
     } else if (fine && (inputs->procs || inputs->batch)) {

@@ -134,8 +134,7 @@ static void preempt(calc_sim *s, calc_sim_server *v, calc_sim_stream *t)
     }
 }
 
-/* ---- Requests that are held (batching.h) ------------------------------------------------------
- */
+/* ---- Requests that are held ------------------------------------------------------------------ */
 
 static bool is_idle(const calc_sim_stream *t)
 {
