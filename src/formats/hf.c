@@ -556,6 +556,8 @@ static const struct {
 /* A file and the values read from it so far. */
 typedef struct reader {
     calc_hf_said said;
+    calc_settings rows; /* of families */
+    calc_hf_family family;
     size_t ignored;
     bool audio; /* was skipped */
     calc_errors *errors;
@@ -588,17 +590,19 @@ static size_t nest_length(const char *key)
 }
 
 /* The value of "model_type"; the text model's, if it has its own. */
-static const calc_setting *type_of(const calc_settings *settings, bool *nested)
+static const calc_setting *type_of(const reader *r, bool *nested)
 {
+    const calc_settings *settings = r->said.hf->settings;
     const calc_setting *type = NULL;
     *nested = false;
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *setting = &settings->item[i];
         size_t above = nest_length(setting->key);
         *nested = *nested || above > 0;
-        bool better = !type || (nest_length(type->key) == 0 && !calc_hf_family_find(type->value));
+        bool better =
+            !type || (nest_length(type->key) == 0 && !calc_hf_family_known(&r->rows, type->value));
         if (strcmp(setting->key + above, "model_type") == 0 && setting->value[0] && better &&
-            (above == 0 || !type || calc_hf_family_find(setting->value))) {
+            (above == 0 || !type || calc_hf_family_known(&r->rows, setting->value))) {
             type = setting;
         }
     }
@@ -645,12 +649,14 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
         r->audio = true;
         return CALC_OK;
     }
-    if (nested || calc_hf_key_harmless(key) || calc_hf_checkpoint_has(key)) {
+    if (nested || calc_hf_key_harmless(&r->family, key) || calc_hf_checkpoint_has(key)) {
         return CALC_OK;
     }
-    if (calc_hf_key_structural(key) && !calc_hf_value_neutral(setting->value)) {
-        return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
-                     "calc does not know this key, which seems to change the layers");
+    if (calc_hf_key_structural(key)) {
+        return calc_hf_value_neutral(setting->value)
+                   ? CALC_OK
+                   : wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
+                           "calc does not know this key, which seems to change the layers");
     }
     char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
     if (r->ignored++ < NOTES) {
@@ -675,6 +681,11 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
     char *end, range[128];
     errno = 0;
     double value = strtod(setting->value, &end);
+    size_t local = strspn(setting->value, "L"); /* windows before a layer without, as in LLLG */
+    if (member == CALC_HF_PATTERN && local > 0 && strcmp(setting->value + local, "G") == 0) {
+        value = (double)local + 1;
+        end = setting->value + setting->length;
+    }
     for (char *next; *end == ' ' && strtod(end, &next) == value && next > end;) {
         end = next; /* a list with the same number for each layer */
     }
@@ -710,7 +721,7 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         {CALC_HF_QK_NORM_TYPE, "per_layer", 1},
         {CALC_HF_QK_NORM_TYPE, "per_head", 0},
         {CALC_HF_ACTIVATION,
-         "gelu gelu_new gelu_fast gelu_python gelu_pytorch_tanh gelu_accurate quick_gelu",
+         "gelu gelu_new gelu_fast gelu_python gelu_pytorch_tanh gelu_accurate quick_gelu xielu",
          CALC_FFN_TYPE_GELU},
         {CALC_HF_ACTIVATION, "relu relu2 relu6", CALC_FFN_TYPE_RELU},
         {CALC_HF_ROUTER, "noaux_tc", 1},
@@ -760,7 +771,7 @@ static calc_status read_settings(reader *r, bool nested)
             if ((above > 0) != (pass == 1) || !setting->value[0]) {
                 continue; /* null means no value */
             }
-            const char *key = setting->key + above;
+            const char *key = calc_hf_family_key(&r->family, setting->key + above);
             calc_hf_member member = member_of(key);
             if (member == CALC_HF_COUNT) {
                 calc_status one = pass_over(r, setting, key, nested && above == 0);
@@ -775,19 +786,48 @@ static calc_status read_settings(reader *r, bool nested)
 }
 
 /* The family of the file. A type that is not known is no error: its keys say what it is. */
-static void find_family(reader *r, const calc_setting *type)
+static calc_status find_family(reader *r, const calc_setting *type)
 {
     char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
-    r->said.family = type ? calc_hf_family_find(type->value) : NULL;
-    if (!r->said.family) {
-        r->said.family = calc_hf_family_unknown();
+    calc_status status =
+        calc_hf_family_read(&r->rows, type ? type->value : NULL, &r->family, r->errors);
+    r->said.family = &r->family;
+    if (!type || !calc_hf_family_known(&r->rows, type->value)) {
         snprintf(text, sizeof text,
                  "model_type %s%.80s: read by its keys; where they say nothing, blocks are as "
                  "Llama's",
                  type ? "is not known, " : "is missing",
                  type ? calc_utf8_show(shown, type->value, type->length) : "");
         calc_hf_tell(r->said.hf, text);
+    } else if (r->family.refused) {
+        snprintf(text, sizeof text, "calc has nothing for %s", r->family.refused);
+        return wrong(r, type, CALC_ERR_UNSUPPORTED, NULL, text);
     }
+    return status;
+}
+
+/* What keys are worth that a configuration of the family leaves out; a type that is not known has
+ * what files leave out that transformers writes: what its base class has. */
+static calc_status read_absent(reader *r, bool known)
+{
+    calc_status status = CALC_OK;
+    const calc_setting *row;
+    const char *key;
+    for (int link = 0; link < r->family.links; link++) {
+        for (size_t at = 0; (row = calc_hf_family_next(&r->family, link, "absent", &at, &key));) {
+            calc_hf_member member = member_of(key);
+            if (isnan(r->said.value[member])) {
+                status = read_member(r, member, row);
+                r->said.setting[member] = NULL;
+            }
+        }
+    }
+    if (!known && isnan(r->said.value[CALC_HF_TIED])) {
+        r->said.value[CALC_HF_TIED] = true;
+        calc_hf_tell(r->said.hf, "tie_word_embeddings is absent: taken as true, which transformers "
+                                 "does not write");
+    }
+    return status;
 }
 
 static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
@@ -797,23 +837,21 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
     for (int i = 0; i < CALC_HF_COUNT; i++) {
         r.said.value[i] = NAN;
     }
-    find_family(&r, type_of(hf->settings, &nested));
-    calc_status status = read_settings(&r, nested);
+    calc_status status = calc_hf_families_read(&r.rows, errors);
+    const calc_setting *type = type_of(&r, &nested);
+    status = status == CALC_OK ? find_family(&r, type) : status;
+    status = status == CALC_OK ? read_settings(&r, nested) : status;
     if (status == CALC_OK) {
-        for (int i = 0; i < CALC_HF_PRESETS && r.said.family->preset[i].value > 0; i++) {
-            calc_hf_member member = r.said.family->preset[i].member;
-            if (isnan(r.said.value[member])) {
-                r.said.value[member] = (double)r.said.family->preset[i].value;
-            }
-        }
+        status = read_absent(&r, type && calc_hf_family_known(&r.rows, type->value));
         int64_t listed = calc_hf_listed(&r.said);
         if (isnan(r.said.value[CALC_HF_LAYERS]) && listed > 0) {
             r.said.value[CALC_HF_LAYERS] = (double)listed;
         }
-        status = calc_hf_model(&r.said, app, errors);
-        status = status == CALC_OK ? calc_hf_encoder_read(hf, app, errors) : status;
+        status = status == CALC_OK ? calc_hf_model(&r.said, app, errors) : status;
+        status = status == CALC_OK ? calc_hf_encoder_read(&r.said, app, errors) : status;
         status = status == CALC_OK ? calc_hf_checkpoint_read(hf, app, errors) : status;
     }
+    calc_settings_free(&r.rows);
     return status;
 }
 

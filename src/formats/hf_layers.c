@@ -102,6 +102,8 @@ static const struct {
              {CALC_HF_ROPE_LIST, "1", SAME, SAME},
              {CALC_HF_MOE_EVERY, "0", SAME, MLP},
              {CALC_HF_MOE_EVERY, "1", SAME, MOE},
+             {CALC_HF_MOE_EVERY, "false", SAME, MLP},
+             {CALC_HF_MOE_EVERY, "true", SAME, MOE},
              {CALC_HF_FFN_TYPES, "dense", SAME, MLP},
              {CALC_HF_FFN_TYPES, "sparse", SAME, MOE},
              {CALC_HF_FFN_TYPES, "moe", SAME, MOE},
@@ -315,11 +317,13 @@ static calc_status take_mixers(plan *p)
     bool windowed = p->app->window_size > 0;
     int64_t pattern = COUNT(PATTERN);
     for (int64_t i = 0; i < p->count; i++) {
-        p->layer[i].mixer = s->family->beside                 ? BOTH_MIXERS
-                            : SAYS(CHUNK) && COUNT(CHUNK) > 0 ? CHUNKED
-                            : SAYS(FULL_EVERY) || SAYS(FULL_LAYERS) || SAYS(ATTN_PERIOD) ? LINEAR
-                            : windowed                                                   ? LOCAL
-                                                                                         : FULL;
+        p->layer[i].mixer =
+            s->family->beside                 ? BOTH_MIXERS
+            : SAYS(CHUNK) && COUNT(CHUNK) > 0 ? CHUNKED
+            : s->family->alone || SAYS(FULL_EVERY) || SAYS(FULL_LAYERS) || SAYS(ATTN_PERIOD)
+                ? LINEAR
+            : windowed ? LOCAL
+                       : FULL;
     }
     take_period(p, pattern > 1 ? pattern : 0, pattern - 1, FULL, SAME);
     if (s->family->windowless && windowed) {
@@ -352,6 +356,9 @@ static calc_status take_mixers(plan *p)
             p->layer[i].mixer = chooses ? p->layer[i].mixer : REUSED;
         }
     }
+    for (int64_t i = 0; i < p->count && YES(CROSS_LAYER) && COUNT(CROSS_EVERY) > 1; i++) {
+        p->layer[i].mixer = i % COUNT(CROSS_EVERY) > 0 ? FULL_TAKEN : p->layer[i].mixer;
+    }
     for (int64_t i = p->count - COUNT(SHARED_KV); i < p->count && status == CALC_OK; i++) {
         if (i >= 0) {
             p->layer[i].mixer = p->layer[i].mixer == LOCAL ? LOCAL_TAKEN : FULL_TAKEN;
@@ -367,8 +374,10 @@ static calc_status take_feed_forward(plan *p)
     bool experts = p->app->num_experts > 0;
     calc_status status = CALC_OK;
     for (int64_t i = 0; i < p->count; i++) {
-        p->layer[i].ffn =
-            experts && !SAYS(EXPERT_PERIOD) && !SAYS(MOE_LIST) ? YES(BESIDE) ? BOTH_FFN : MOE : MLP;
+        p->layer[i].ffn = s->family->alone ? NONE
+                          : experts && !SAYS(EXPERT_PERIOD) && !SAYS(MOE_LIST)
+                              ? YES(BESIDE) ? BOTH_FFN : MOE
+                              : MLP;
     }
     if (!experts) {
         return CALC_OK;

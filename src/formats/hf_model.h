@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "calc.h"
+#include "formats/framework.h"
 #include "formats/hf.h"
 
 /* Kinds of Hugging Face models: the properties of each that its configuration
@@ -18,52 +19,57 @@ typedef enum calc_hf_member {
     CALC_HF_COUNT
 } calc_hf_member;
 
-enum { CALC_HF_PRESETS = 8 /**< most presets of a family, including the end mark */ };
+enum {
+    CALC_HF_LINKS = 4,      /**< most rows that a family is made of */
+    CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
+};
 
-/** The value of a member that a published configuration leaves out. */
-typedef struct calc_hf_preset {
-    calc_hf_member member;
-    int64_t value; /**< 0 ends the list */
-} calc_hf_preset;
+/** The text of hf_families.json. */
+extern const calc_unread_keys calc_hf_families;
 
-/** One kind of model. */
+/** One kind of model: a row of hf_families.json with those that it is like. A row has: `also`, more
+ *  values of "model_type"; `like`, the row it begins with; `is`, fields of the model that its
+ *  configurations do not say, or may leave out; `absent`, what keys are worth that a configuration
+ *  leaves out; `names`, keys that only this kind calls so, and what others call them; `passes`,
+ *  keys that change neither the shape nor the cost; `layers`, the flags here; `note`, what calc
+ *  does not express; `refused`, what it cannot go without. */
 typedef struct calc_hf_family {
-    const char *types; /**< values of "model_type", separated by blanks */
-    const char *also;  /**< more values; or NULL */
-    calc_ffn_type ffn; /**< with the usual activation; swiglu and geglu have a gate */
-    calc_norm_type norm;
-    calc_position_type position;
-    bool bias;         /**< all matrices have one */
-    bool attn_bias;    /**< queries, keys and values have a bias, other matrices need not; if the
-                            file does not say */
-    bool dropout;      /**< if the file does not say */
-    bool tied;         /**< if the file does not say */
-    bool qk_norm;      /**< if the file does not say */
-    bool router_bias;  /**< if the file does not say */
-    bool windowless;   /**< windows only with use_sliding_window */
-    bool whole_norm;   /**< queries and keys are normalized over all heads together */
-    bool sinks;        /**< attention has sinks */
-    bool router_scale; /**< the router scales its input and the output of experts */
-    bool shared_gate;  /**< the shared experts have one */
-    bool beside;       /**< attention and a linear mixer stand side by side in all layers */
-    bool twin;         /**< a layer of the file is two: experts stand beside the first dense one */
-    bool lightning;    /**< linear attention is lightning attention */
-    bool ssm_norm;     /**< the projections of Mamba-1 are normalized */
-    calc_norm_place place;
-    calc_output_gate gate;
-    calc_residual_type residual;
-    calc_hf_preset preset[CALC_HF_PRESETS];
-    const char *note; /**< features of the model that calc does not express; or NULL */
+    const calc_settings *rows;
+    char chain[CALC_HF_LINKS][CALC_HF_TYPE_SIZE]; /**< names of rows: its own first */
+    int links;
+    calc_app is;
+    bool windowless; /**< windows only with use_sliding_window */
+    bool beside;     /**< attention and a linear mixer stand side by side in all layers */
+    bool twin;       /**< a layer of the file is two: experts stand beside the first dense one */
+    bool lightning;  /**< linear attention is lightning attention */
+    bool ssm_norm;   /**< the projections of Mamba-1 are normalized */
+    bool alone;      /**< layers are linear mixers without a feed-forward part */
+    const char *note, *refused; /**< or NULL */
 } calc_hf_family;
 
-/** The family of a "model_type"; NULL if it is not known. */
-const calc_hf_family *calc_hf_family_find(const char *type);
+/** Reads the rows of all families, to be freed with calc_settings_free(). */
+CALC_MUST_USE calc_status calc_hf_families_read(calc_settings *rows, calc_errors *errors);
 
-/** What is assumed of a "model_type" that is not known: blocks in the style of Llama. */
-const calc_hf_family *calc_hf_family_unknown(void);
+/** Whether a "model_type" has a row. */
+bool calc_hf_family_known(const calc_settings *rows, const char *type);
+
+/** Reads the family of a "model_type"; one that is not known, or NULL, is as Llama.
+ *  @param rows  must outlive the family
+ *  @return CALC_ERR_FIELD, with the place, if a row says what does not exist */
+CALC_MUST_USE calc_status calc_hf_family_read(const calc_settings *rows, const char *type,
+                                              calc_hf_family *out, calc_errors *errors);
+
+/** The next entry "what" or "what.key" of the link-th row of a family; NULL: no more.
+ *  @param at   where the search goes on, from 0
+ *  @param key  set; "" if there is none behind `what` */
+const calc_setting *calc_hf_family_next(const calc_hf_family *family, int link, const char *what,
+                                        size_t *at, const char **key);
+
+/** What other kinds of models call a key of this one. */
+const char *calc_hf_family_key(const calc_hf_family *family, const char *key);
 
 /** Whether a key changes neither the shape nor the cost of a model. */
-bool calc_hf_key_harmless(const char *key);
+bool calc_hf_key_harmless(const calc_hf_family *family, const char *key);
 
 /** Whether a key names something that layers are made of. */
 bool calc_hf_key_structural(const char *key);
@@ -110,7 +116,7 @@ size_t calc_hf_encoder_prefix(const char *key);
 
 /** Reads the encoder. A tower of a kind that is not known is left out, with a remark. Errors have
  *  their place. */
-CALC_MUST_USE calc_status calc_hf_encoder_read(const calc_hf *hf, calc_app *app,
+CALC_MUST_USE calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app,
                                                calc_errors *errors);
 
 #endif

@@ -1,6 +1,8 @@
 
+#include <math.h>
 #include <string.h>
 
+#include "formats/hf_model.h"
 #include "formats/plan.h"
 #include "frame.h"
 #include "hf_case.h"
@@ -9,6 +11,12 @@
 #include "spec/field.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 60};
+
+static const char calc_hf_keys[] = ""
+#define CALC_HF(name, how, field, keys) " " keys
+#include "formats/hf.fields.h"
+#undef CALC_HF
+    ;
 
 static calc_app read_file(const char *name)
 {
@@ -117,6 +125,28 @@ static const struct {
     {"ling-mini-2", NULL, 16255643392, 0, false, 1432973056},
     {"glm-4.6", NULL, 352797829024, 0, false, 33632266144},
     {"llama-3.3-nemotron-super-49b", NULL, 49867145216, 0, false, 49867145216},
+    /* Published weights, where calc leaves out or adds small vectors: biases of the head and of
+     * attention's output; norms with a bias, which these have without, and a second one of blocks
+     * whose sub-layers stand side by side; the two numbers of each xIELU. */
+    {"olmoe-1b-7b", NULL, 6919161856, 0, false, 0},
+    {"phi-3.5-moe", NULL, 41873153344, 32 * 4096 + 32064, false, 0},
+    {"dbrx", NULL, 131596523520, -81.0 * 6144, false, 0},
+    {"command-r-plus", NULL, 103810674688, -(3.0 * 64 + 1) * 12288, false, 0},
+    {"command-a", NULL, 111057580032, -(3.0 * 64 + 1) * 12288, false, 0},
+    {"starcoder2-15b", NULL, 15957889024, 0, false, 0},
+    {"chatglm3-6b", NULL, 6243584000, 0, false, 0},
+    {"baichuan2-13b", NULL, 13896668160, 0, false, 0},
+    {"olmo2-32b", NULL, 32234279936, 0, false, 0},
+    {"seed-oss-36b", NULL, 36151104512, 0, false, 0},
+    {"dots.llm1", NULL, 142774381696, 0, false, 0},
+    {"apertus-8b", NULL, 8053338176, 2 * 32, false, 0},
+    {"lfm2-1.2b", NULL, 1170340608, 0, false, 0},
+    {"falcon-h1-34b", NULL, 33642516224, 0, false, 0},
+    {"exaone-4.0-32b", NULL, 32003216384, 0, false, 0},
+    {"hunyuan-a13b", NULL, 80393183232, 0, false, 0},
+    {"internlm3-8b", NULL, 8804241408, 0, false, 0},
+    {"granite-4.0-h-small", NULL, 32207337984, 0, false, 0},
+    {"gpt-j-6b", NULL, 6050882784, 28.0 * (5 * 4096 - 2 * 4096) + 50400, false, 0},
 };
 enum { PUBLISHED = sizeof published / sizeof *published };
 
@@ -134,6 +164,25 @@ CALC_TEST_LOOP(models_have_the_parameters_of_their_weights, 0, PUBLISHED)
         ck_assert_msg(p.active + published[_i].beyond == published[_i].active, "%s: %.0f active",
                       published[_i].file, p.active);
     }
+}
+
+/* Totals in billions as the pages of the weights round them. */
+static const struct {
+    const char *file;
+    double billions, half; /* of the last digit */
+} rounded[] = {{"minicpm3-4b", 4.07, 0.005},         {"afm-4.5b", 4.62, 0.005},
+               {"minitron-8b", 8.27, 0.005},         {"mamba2-2.7b", 2.7, 0.05},
+               {"trinity-mini", 26.1, 0.05},         {"kimi-linear-48b", 49.12, 0.005},
+               {"k-exaone-236b", 237, 0.5},          {"persimmon-8b", 9.4, 0.05},
+               {"granite-3.0-1b-a400m", 1.33, 0.005}};
+
+CALC_TEST_LOOP(models_have_the_parameters_of_their_pages, 0, sizeof rounded / sizeof *rounded)
+{
+    const calc_app app = read_file(rounded[_i].file);
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    ck_assert_msg(fabs(p.total * 1e-9 - rounded[_i].billions) <= rounded[_i].half, "%s: %.0f",
+                  rounded[_i].file, p.total);
 }
 
 /* Field by field, once "auto" and equal spellings are resolved. The sequence length is a choice. */
@@ -240,6 +289,61 @@ CALC_TEST(types_that_are_not_known_are_read_by_their_keys)
           "\"num_hidden_layers\" is missing: the number of blocks");
 }
 
+/* Rows of hf_families.json say what exists: all are read by this test. */
+CALC_TEST(families_are_rows)
+{
+    calc_settings rows = {0};
+    calc_errors errors = {0};
+    calc_hf_family family;
+    int families = 0;
+    ck_assert_int_eq(calc_hf_families_read(&rows, &errors), CALC_OK);
+    for (size_t i = 0; i < rows.count; i++) {
+        char type[CALC_HF_TYPE_SIZE] = "";
+        size_t length = strcspn(rows.item[i].key, ".");
+        ck_assert_uint_lt(length, sizeof type);
+        memcpy(type, rows.item[i].key, length);
+        if (i == 0 || strncmp(rows.item[i - 1].key, rows.item[i].key, length + 1) != 0) {
+            ck_assert_msg(calc_hf_family_read(&rows, type, &family, &errors) == CALC_OK, "%s: %s",
+                          type, errors.item[0].text);
+            ck_assert_msg(family.refused || family.links == 1 || family.is.norm_type > 0, "%s",
+                          type);
+            families++;
+        }
+        if (strstr(rows.item[i].key, ".names.")) { /* other models call it what is read */
+            ck_assert_ptr_ne(strstr(calc_hf_keys, rows.item[i].value), NULL);
+        }
+    }
+    ck_assert_int_ge(families, 60);
+    calc_settings_free(&rows);
+}
+
+CALC_TEST(models_that_calc_cannot_say_are_refused_by_their_type)
+{
+    static const char *const cases[][2] = {{"t5", "an encoder of text"},
+                                           {"jetmoe", "its experts of attention"},
+                                           {"rwkv7", "its time mixing"},
+                                           {"zamba2", "its blocks that are used several times"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512], printed[128];
+        snprintf(text, sizeof text, "{\"model_type\": \"%s\", " SMALL "}", cases[i][0]);
+        snprintf(printed, sizeof printed, "config.json:1:2: model_type: calc has nothing for %s",
+                 cases[i][1]);
+        fails(text, CALC_ERR_UNSUPPORTED, printed);
+    }
+    fails("{\"model_type\": \"new\", " SMALL ",\n   \"is_encoder_decoder\": true}",
+          CALC_ERR_UNSUPPORTED, "config.json:2:4: is_encoder_decoder: calc does not know this key");
+    silent(", \"is_encoder_decoder\": false");
+}
+
+/* transformers does not write what its base class has. */
+CALC_TEST(tables_of_a_type_that_is_not_known_are_tied_unless_it_says)
+{
+    static const char what[] = "tie_word_embeddings is absent: taken as true";
+    ck_assert_int_eq(small("new", "", what).tied_embeddings, CALC_CHOICE_TRUE);
+    ck_assert_int_eq(small("new", ", \"tie_word_embeddings\": false", "not known").tied_embeddings,
+                     CALC_CHOICE_AUTO); /* Llama's */
+}
+
 CALC_TEST(what_a_model_needs_is_missed_by_name)
 {
     fails("{\"model_type\": \"llama\"}", CALC_ERR_FIELD,
@@ -261,7 +365,9 @@ CALC_TEST(values_that_cannot_be_are_errors_at_their_place)
         {"\"expand\": 1000000001", "expand: expected at most 1e9, found \"1000000001\""},
         {"\"hidden_size\": 0", "hidden_size: expected at least 1, found \"0\""},
         {"\"tie_word_embeddings\": 3", "tie_word_embeddings: expected true or false, found \"3\""},
-        {"\"hidden_act\": \"xielu\"", "hidden_act: expected silu, gelu"},
+        {"\"hidden_act\": \"maxout\"", "hidden_act: expected silu, gelu"},
+        {"\"sliding_window_pattern\": \"LGLG\"",
+         "sliding_window_pattern: expected a number, found \"LGLG\""},
         {"\"topk_method\": \"best\"", "topk_method: expected noaux_tc, greedy"},
         {"\"resid_pdrop\": 2", "resid_pdrop: expected 0 to 1, found \"2\""},
     };
@@ -276,7 +382,7 @@ CALC_TEST(values_that_cannot_be_are_errors_at_their_place)
           "\"vocab_size\": 9}",
           CALC_ERR_RANGE,
           "config.json: feedforward would be 4000000000, expected at most 1000000000");
-    fails("{\"model_type\": \"deepseek_v3\", " SMALL ", \"kv_lora_rank\": 8}", CALC_ERR_RANGE,
-          "config.json: attn_size would be 0, expected at least 1");
+    fails("{\"model_type\": \"deepseek_v3\", " SMALL ", \"kv_lora_rank\": 8}", CALC_ERR_FIELD,
+          "config.json: \"qk_nope_head_dim\" is missing: the width of a key");
     fails("{\"model_type\": \"llama\",}", CALC_ERR_SYNTAX, "config.json:1:");
 }

@@ -146,6 +146,32 @@ CALC_TEST(windows_by_block_are_counted)
                 "2x(attention+mlp 3xlocal+mlp) 4xlocal+mlp");
 }
 
+CALC_TEST(patterns_may_be_letters)
+{
+    has_window(
+        small("exaone4", ", \"sliding_window\": 64, \"sliding_window_pattern\": \"LLLG\"", ""), 64,
+        4);
+}
+
+/* Every second layer reads the keys and values of the one before it (arXiv 2405.12981). */
+CALC_TEST(layers_may_share_keys_across)
+{
+    says_layers(", \"use_cla\": true, \"cla_share_factor\": 2", "6x(attention+mlp shared+mlp)");
+    says_layers(", \"use_cla\": false, \"cla_share_factor\": 2", "");
+}
+
+/* 12288 * 2 / 3 is whole; 6656 * 2 / 3 is rounded up to 4608 (LFM2-350M). */
+CALC_TEST(widths_may_be_fitted_for_a_gate)
+{
+    const char *fitted = ", \"intermediate_size\": null, \"block_auto_adjust_ff_dim\": true, "
+                         "\"block_multiple_of\": 256, \"block_ff_dim\": ";
+    char more[256];
+    snprintf(more, sizeof more, "%s12288", fitted);
+    ck_assert_int_eq(silent(more).feedforward, 8192);
+    snprintf(more, sizeof more, "%s6656", fitted);
+    ck_assert_int_eq(silent(more).feedforward, 4608);
+}
+
 #define MOE ", \"num_experts\": 8, \"num_experts_per_tok\": 2"
 
 CALC_TEST(experts_have_the_widths_that_are_said)
@@ -165,6 +191,10 @@ CALC_TEST(blocks_with_experts_are_those_that_are_said)
     ck_assert_int_eq(a.dense_blocks, 2);
     ck_assert_int_eq(a.moe_every, 0);
     ck_assert_int_eq(silent(MOE ", \"decoder_sparse_step\": 2").moe_every, 2);
+    ck_assert_int_eq(silent(MOE ", \"is_moe_layer\": [false, false, true, true, true, true, true, "
+                                "true, true, true, true, true]")
+                         .dense_blocks,
+                     2);
     ck_assert_int_eq(silent(MOE ", \"mlp_only_layers\": []").dense_blocks, 0);
     ck_assert_int_eq(silent(MOE ", \"mlp_only_layers\": [0, 1, 2]").dense_blocks, 3);
     says_layers(MOE ", \"mlp_only_layers\": [0, 11]",
