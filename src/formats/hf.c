@@ -600,9 +600,9 @@ static const calc_setting *type_of(const reader *r, bool *nested)
         size_t above = nest_length(setting->key);
         *nested = *nested || above > 0;
         bool better =
-            !type || (nest_length(type->key) == 0 && !calc_hf_family_known(&r->rows, type->value));
+            !type || (nest_length(type->key) == 0 && !calc_hf_row_known(&r->rows, type->value));
         if (strcmp(setting->key + above, "model_type") == 0 && setting->value[0] && better &&
-            (above == 0 || !type || calc_hf_family_known(&r->rows, setting->value))) {
+            (above == 0 || !type || calc_hf_row_known(&r->rows, setting->value))) {
             type = setting;
         }
     }
@@ -649,7 +649,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
         r->audio = true;
         return CALC_OK;
     }
-    if (nested || calc_hf_key_harmless(&r->family, key) || calc_hf_checkpoint_has(key)) {
+    if (nested || calc_hf_row_passes(&r->family.row, key) || calc_hf_checkpoint_has(key)) {
         return CALC_OK;
     }
     if (calc_hf_key_structural(key)) {
@@ -792,7 +792,7 @@ static calc_status find_family(reader *r, const calc_setting *type)
     calc_status status =
         calc_hf_family_read(&r->rows, type ? type->value : NULL, &r->family, r->errors);
     r->said.family = &r->family;
-    if (!type || !calc_hf_family_known(&r->rows, type->value)) {
+    if (!type || !calc_hf_row_known(&r->rows, type->value)) {
         snprintf(text, sizeof text,
                  "model_type %s%.80s: read by its keys; where they say nothing, blocks are as "
                  "Llama's",
@@ -813,8 +813,8 @@ static calc_status read_absent(reader *r, bool known)
     calc_status status = CALC_OK;
     const calc_setting *row;
     const char *key;
-    for (int link = 0; link < r->family.links; link++) {
-        for (size_t at = 0; (row = calc_hf_family_next(&r->family, link, "absent", &at, &key));) {
+    for (int link = 0; link < r->family.row.links; link++) {
+        for (size_t at = 0; (row = calc_hf_row_next(&r->family.row, link, "absent", &at, &key));) {
             calc_hf_member member = member_of(key);
             if (isnan(r->said.value[member])) {
                 status = read_member(r, member, row);
@@ -837,12 +837,13 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
     for (int i = 0; i < CALC_HF_COUNT; i++) {
         r.said.value[i] = NAN;
     }
-    calc_status status = calc_hf_families_read(&r.rows, errors);
+    calc_status status = calc_settings_from_json(
+        &r.rows, calc_hf_families.text, calc_hf_families.length, "hf_families.json", errors);
     const calc_setting *type = type_of(&r, &nested);
     status = status == CALC_OK ? find_family(&r, type) : status;
     status = status == CALC_OK ? read_settings(&r, nested) : status;
     if (status == CALC_OK) {
-        status = read_absent(&r, type && calc_hf_family_known(&r.rows, type->value));
+        status = read_absent(&r, type && calc_hf_row_known(&r.rows, type->value));
         int64_t listed = calc_hf_listed(&r.said);
         if (isnan(r.said.value[CALC_HF_LAYERS]) && listed > 0) {
             r.said.value[CALC_HF_LAYERS] = (double)listed;

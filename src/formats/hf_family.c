@@ -7,8 +7,6 @@
 #include "formats/read.h"
 #include "spec/field.h"
 
-static const char file[] = "hf_families.json";
-
 bool calc_hf_word_in(const char *words, const char *word, size_t length)
 {
     for (const char *at = words; length > 0 && *at; at++) {
@@ -20,25 +18,19 @@ bool calc_hf_word_in(const char *words, const char *word, size_t length)
     return false;
 }
 
-calc_status calc_hf_families_read(calc_settings *rows, calc_errors *errors)
+const calc_setting *calc_hf_row_next(const calc_hf_row *row, int link, const char *what, size_t *at,
+                                     const char **key)
 {
-    return calc_settings_from_json(rows, calc_hf_families.text, calc_hf_families.length, file,
-                                   errors);
-}
-
-const calc_setting *calc_hf_family_next(const calc_hf_family *f, int link, const char *what,
-                                        size_t *at, const char **key)
-{
-    size_t length = strlen(f->chain[link]);
-    while (*at < f->rows->count) {
-        const calc_setting *row = &f->rows->item[(*at)++];
-        const char *behind = row->key + length;
-        if (strncmp(row->key, f->chain[link], length) == 0 && *behind == '.' &&
+    size_t length = strlen(row->chain[link]);
+    while (*at < row->rows->count) {
+        const calc_setting *s = &row->rows->item[(*at)++];
+        const char *behind = s->key + length;
+        if (strncmp(s->key, row->chain[link], length) == 0 && *behind == '.' &&
             strncmp(behind + 1, what, strlen(what)) == 0) {
             const char *rest = behind + 1 + strlen(what);
-            if (*rest == '.' || (*rest == '\0' && row->value[0])) { /* objects have no value */
+            if (*rest == '.' || (*rest == '\0' && s->value[0])) { /* objects have no value */
                 *key = *rest ? rest + 1 : rest;
-                return row;
+                return s;
             }
         }
     }
@@ -61,25 +53,60 @@ static const char *name_of(const calc_settings *rows, const char *type)
     return NULL;
 }
 
-bool calc_hf_family_known(const calc_settings *rows, const char *type)
+bool calc_hf_row_known(const calc_settings *rows, const char *type)
 {
     return name_of(rows, type) != NULL;
 }
 
-/* Sets a field of a model from a row. @return whether there is such a field and value */
-static bool set_field(const calc_setting *row, const char *key, calc_app *app)
+void calc_hf_row_find(const calc_settings *rows, const char *type, const char *otherwise,
+                      calc_hf_row *out)
 {
-    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
-    char *end;
-    if (!field) {
-        return false;
+    const char *key, *name = name_of(rows, type);
+    *out = (calc_hf_row){.rows = rows};
+    for (name = name ? name : name_of(rows, otherwise); name && out->links < CALC_HF_LINKS;) {
+        char *link = out->chain[out->links++];
+        size_t length = strcspn(name, "."), at = 0;
+        memcpy(link, name, length < CALC_HF_TYPE_SIZE ? length : CALC_HF_TYPE_SIZE - 1);
+        const calc_setting *like = calc_hf_row_next(out, out->links - 1, "like", &at, &key);
+        name = like ? name_of(rows, like->value) : NULL;
     }
-    int word = field->choices ? calc_choice_index(field->choices, row->value)
-                              : strcmp(row->value, "true") == 0;
-    double number = strtod(row->value, &end);
-    bool said = field->choices ? word >= 0 : end != row->value || word || row->value[0] == 'f';
-    calc_member_set(field, (char *)app + field->offset, end != row->value ? number : word);
-    return said;
+}
+
+bool calc_hf_row_passes(const calc_hf_row *row, const char *key)
+{
+    const calc_setting *s;
+    const char *rest;
+    for (int link = 0; link < row->links; link++) {
+        for (size_t at = 0; (s = calc_hf_row_next(row, link, "passes", &at, &rest));) {
+            if (calc_hf_word_in(s->value, key, strcspn(key, ".")) ||
+                calc_hf_word_in(s->value, key, strlen(key))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+const calc_setting *calc_hf_row_fill(const calc_hf_row *row, const calc_table *table, void *object)
+{
+    const calc_setting *s, *wrong = NULL;
+    const char *key;
+    for (int link = row->links; link-- > 0;) {
+        for (size_t at = 0; (s = calc_hf_row_next(row, link, "is", &at, &key));) {
+            const calc_field *field = calc_table_find(table, key);
+            char *end;
+            double number = strtod(s->value, &end);
+            bool yes = strcmp(s->value, "true") == 0;
+            int word = field && field->choices ? calc_choice_index(field->choices, s->value) : yes;
+            if (field && (end != s->value || word > 0 || strcmp(s->value, "false") == 0)) {
+                calc_member_set(field, (char *)object + field->offset,
+                                end != s->value ? number : word);
+            } else {
+                wrong = s;
+            }
+        }
+    }
+    return wrong;
 }
 
 static bool set_layers(const char *words, calc_hf_family *f)
@@ -101,62 +128,38 @@ static bool set_layers(const char *words, calc_hf_family *f)
 calc_status calc_hf_family_read(const calc_settings *rows, const char *type, calc_hf_family *out,
                                 calc_errors *errors)
 {
-    const char *key, *name = name_of(rows, type);
-    const calc_setting *row, *wrong = NULL;
-    *out = (calc_hf_family){.rows = rows};
-    for (name = name ? name : name_of(rows, "llama"); name && out->links < CALC_HF_LINKS;) {
-        char *link = out->chain[out->links++];
-        size_t length = strcspn(name, "."), at = 0;
-        memcpy(link, name, length < CALC_HF_TYPE_SIZE ? length : CALC_HF_TYPE_SIZE - 1);
-        row = calc_hf_family_next(out, out->links - 1, "like", &at, &key);
-        name = row ? name_of(rows, row->value) : NULL;
-        wrong = row && !name ? row : wrong;
-    }
-    for (int link = out->links; link-- > 0;) {
-        size_t at[4] = {0};
-        while ((row = calc_hf_family_next(out, link, "is", &at[0], &key))) {
-            wrong = set_field(row, key, &out->is) ? wrong : row;
+    const char *key;
+    const calc_setting *s;
+    memset(out, 0, sizeof *out);
+    calc_hf_row_find(rows, type, "llama", &out->row);
+    const calc_setting *wrong = calc_hf_row_fill(&out->row, calc_table_of(CALC_KIND_APP), &out->is);
+    for (int link = out->row.links; link-- > 0;) {
+        size_t at[3] = {0};
+        while ((s = calc_hf_row_next(&out->row, link, "layers", &at[0], &key))) {
+            wrong = set_layers(s->value, out) ? wrong : s;
         }
-        while ((row = calc_hf_family_next(out, link, "layers", &at[1], &key))) {
-            wrong = set_layers(row->value, out) ? wrong : row;
-        }
-        row = calc_hf_family_next(out, link, "note", &at[2], &key);
-        out->note = row ? row->value : out->note;
-        row = calc_hf_family_next(out, link, "refused", &at[3], &key);
-        out->refused = row ? row->value : out->refused;
+        s = calc_hf_row_next(&out->row, link, "note", &at[1], &key);
+        out->note = s ? s->value : out->note;
+        s = calc_hf_row_next(&out->row, link, "refused", &at[2], &key);
+        out->refused = s ? s->value : out->refused;
     }
-    return wrong ? calc_errors_at(errors, CALC_ERR_FIELD, file, wrong->line, wrong->column, NULL,
-                                  "%.80s: %.80s", wrong->key, wrong->value)
+    return wrong ? calc_errors_at(errors, CALC_ERR_FIELD, "hf_families.json", wrong->line,
+                                  wrong->column, NULL, "%.80s: %.80s", wrong->key, wrong->value)
                  : CALC_OK;
 }
 
 const char *calc_hf_family_key(const calc_hf_family *f, const char *key)
 {
-    const calc_setting *row;
+    const calc_setting *s;
     const char *own;
-    for (int link = 0; link < f->links; link++) {
-        for (size_t at = 0; (row = calc_hf_family_next(f, link, "names", &at, &own));) {
+    for (int link = 0; link < f->row.links; link++) {
+        for (size_t at = 0; (s = calc_hf_row_next(&f->row, link, "names", &at, &own));) {
             if (strcmp(own, key) == 0) {
-                return row->value;
+                return s->value;
             }
         }
     }
     return key;
-}
-
-bool calc_hf_key_harmless(const calc_hf_family *f, const char *key)
-{
-    const calc_setting *row;
-    const char *rest;
-    for (int link = 0; link < f->links; link++) {
-        for (size_t at = 0; (row = calc_hf_family_next(f, link, "passes", &at, &rest));) {
-            if (calc_hf_word_in(row->value, key, strcspn(key, ".")) ||
-                calc_hf_word_in(row->value, key, strlen(key))) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 bool calc_hf_key_structural(const char *key)

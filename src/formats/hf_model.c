@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "formats/hf_layers.h"
+#include "formats/read.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 
@@ -68,98 +69,28 @@ static const struct {
     [DEEPSTACK] = {"deepstack_visual_indexes", ""},
 };
 
-/* Keys of towers that change neither shape nor cost. */
-static const char encoder_harmless[] =
-    "architectures model_type dtype torch_dtype transformers_version hidden_act hidden_activation "
-    "out_hidden_size text_hidden_size mm_hidden_size vision_output_dim projector_input_dim "
-    "num_key_value_heads global_head_dim max_position_embeddings mlp_ratio init_pos_emb_width "
-    "init_pos_emb_time num_register_tokens vision_feature_layer attention_bias qkv_bias "
-    "merge_type mm_projector_type pos_emb_type video_attn_type hidden_size_per_layer_input "
-    "layer_norm_eps "
-    "projection_dim vocab_size";
-
-/* A kind of tower: how it is built, and what its configurations may leave out. */
-typedef struct tower {
-    const char *types; /* "model_type" of the vision_config, or of the model */
-    calc_encoder is;
+/* A kind of tower: how it is built, and what its configurations may leave out. Beside `is`, its row
+ * has: */
+typedef enum of_tower {
     /* Vectors of weights beside: as wide as the tower, for each block, and as merged patches. */
-    int vectors, block_vectors, merged_vectors;
-    int tables;       /* of positions */
-    int image, patch; /* sides, where the file leaves them out; image 0: they differ in size */
-    int shuffle;      /* side of a merge, where the file leaves it out */
-    bool mark;        /* one vector more than an image has patches (class token) */
-    bool merged;      /* hidden layers of the projector are as wide as merged patches */
-    bool deep;        /* projectors behind blocks have a norm of merged patches */
+    VECTORS,
+    BLOCK_VECTORS,
+    MERGED_VECTORS,
+    TABLES,   /* of positions */
+    IMAGE_OF, /* sides, where the file leaves them out; without an image they differ in size */
+    PATCH_OF,
+    SHUFFLE_OF, /* side of a merge, where the file leaves it out */
+    MARK,       /* one vector more than an image has patches (class token) */
+    MERGED,     /* hidden layers of the projector are as wide as merged patches */
+    DEEP,       /* projectors behind blocks have a norm of merged patches */
+    OF_TOWER
+} of_tower;
+
+typedef struct tower {
+    calc_hf_row row;
+    calc_encoder is;
+    int has[OF_TOWER]; /* 0: not said; true is 1 */
 } tower;
-
-#define ROTARY .position_type = CALC_POSITION_TYPE_ROPE
-#define RMS .norm_type = CALC_NORM_TYPE_RMS
-#define GATED .ffn_type = CALC_FFN_TYPE_SWIGLU
-#define PLAIN .bias = CALC_CHOICE_FALSE
-#define PIXTRAL                                                                                    \
-    .hidden = 1024, .num_blocks = 24, .feedforward = 4096, .attn_heads = 16, ROTARY, RMS, GATED,   \
-    PLAIN
-#define PROJECTOR_OF(layers) .projector_layers = (layers)
-
-static const tower towers[] = {
-    {.types = "qwen2_vl",
-     .is = {ROTARY, PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 2,
-     .merged = true},
-    {.types = "qwen2_5_vl",
-     .is = {ROTARY, RMS, GATED, PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 1,
-     .patch = 14,
-     .merged = true},
-    {.types = "qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe qwen3_5_moe_vision qwen3_5_vision "
-              "qwen3_omni_moe_vision_encoder",
-     .is = {ROTARY, PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 3, /* a norm, and the bias of the patches */
-     .merged = true,
-     .deep = true},
-    {.types = "siglip_vision_model",
-     .is = {.num_blocks = 0},
-     .vectors = 4, /* a norm with its bias, one without, and the bias of the patches */
-     .tables = 1,
-     .image = 224,
-     .patch = 16},
-    {.types = "gemma4_vision",
-     .is = {ROTARY, RMS, .norm_place = CALC_NORM_PLACE_SANDWICH, GATED, PLAIN, .qk_norm = true},
-     .tables = 2},
-    {.types = "llama4_vision_model",
-     .is = {ROTARY, PROJECTOR_OF(2)},
-     .vectors = 5, /* a class token and two norms */
-     .tables = 1,
-     .shuffle = 2,
-     .mark = true},
-    {.types = "mistral3",
-     .is = {PIXTRAL, .merge_matrix = true, PROJECTOR_OF(1)},
-     .vectors = 2,
-     .patch = 14},
-    {.types = "pixtral",
-     .is = {PIXTRAL, PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 1,
-     .patch = 16},
-    {.types = "internvl_chat intern_vit_6b",
-     .is = {PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 2, /* a class token and the bias of the patches */
-     .block_vectors = 2,
-     .merged_vectors = 2,
-     .tables = 1,
-     .shuffle = 2,
-     .mark = true},
-    {.types = "kimi_k25",
-     .is = {ROTARY, PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 5, /* two norms and the bias of the patches */
-     .merged = true},
-    {.types = "clip_vision_model",
-     .is = {PROJECTOR_OF(1), .projector_bias = true},
-     .vectors = 5, /* a class token and two norms */
-     .tables = 1,
-     .image = 336,
-     .patch = 14,
-     .mark = true},
-};
 
 static const char *const prefixes[] = {"vision_config.", "thinker_config.vision_config."};
 
@@ -173,23 +104,46 @@ size_t calc_hf_encoder_prefix(const char *key)
     return 0;
 }
 
-/* The kind of tower of a file; NULL: none that is known. @param any  whether it has one */
-static const tower *find(const calc_settings *settings, bool *any)
+/* Reads the kind of tower of a file: of the model, or else of its own type.
+ * @param any  whether it has one
+ * @return whether there is a row of its kind, and the row is right */
+static bool read_tower(const calc_settings *settings, const calc_settings *rows, tower *out,
+                       bool *any)
 {
-    const tower *by_model = NULL, *own = NULL;
+    static const char *const names[OF_TOWER] = {[VECTORS] = "vectors",
+                                                [BLOCK_VECTORS] = "block_vectors",
+                                                [MERGED_VECTORS] = "merged_vectors",
+                                                [TABLES] = "tables",
+                                                [IMAGE_OF] = "image",
+                                                [PATCH_OF] = "patch",
+                                                [SHUFFLE_OF] = "shuffle",
+                                                [MARK] = "mark",
+                                                [MERGED] = "merged",
+                                                [DEEP] = "deep"};
+    const char *type = NULL, *key;
     *any = false;
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *s = &settings->item[i];
         size_t prefix = calc_hf_encoder_prefix(s->key);
         *any = *any || prefix > 0;
-        for (size_t k = 0; k < sizeof towers / sizeof *towers; k++) {
-            if (strcmp(s->key + prefix, "model_type") == 0 &&
-                calc_hf_word_in(towers[k].types, s->value, s->length)) {
-                *(prefix > 0 ? &own : &by_model) = &towers[k];
+        if (strcmp(s->key + prefix, "model_type") == 0 && (!type || prefix == 0) &&
+            calc_hf_row_known(rows, s->value)) {
+            type = s->value;
+        }
+    }
+    memset(out, 0, sizeof *out);
+    calc_hf_row_find(rows, type, NULL, &out->row);
+    for (int link = out->row.links; link-- > 0;) {
+        for (int m = 0; m < OF_TOWER; m++) {
+            size_t at = 0;
+            const calc_setting *s = calc_hf_row_next(&out->row, link, names[m], &at, &key);
+            if (s) {
+                out->has[m] = strcmp(s->value, "true") == 0 ? 1 : (int)strtol(s->value, NULL, 10);
             }
         }
     }
-    return by_model ? by_model : own;
+    const calc_table *table = calc_table_find(calc_table_of(CALC_KIND_APP), "encoder")->table;
+    return out->row.links > 0 && !calc_hf_row_fill(&out->row, table, &out->is);
 }
 
 /* Reads a number, or the first of several that are alike; words of switches are 0 and 1. */
@@ -224,7 +178,8 @@ static calc_status read_value(const calc_hf *hf, member m, const calc_setting *s
     return CALC_OK;
 }
 
-static calc_status read_values(const calc_hf_said *said, double value[MEMBERS], calc_errors *errors)
+static calc_status read_values(const calc_hf_said *said, const tower *t, double value[MEMBERS],
+                               calc_errors *errors)
 {
     const calc_hf *hf = said->hf;
     calc_status status = CALC_OK;
@@ -242,9 +197,8 @@ static calc_status read_values(const calc_hf_said *said, double value[MEMBERS], 
             calc_status one = read_value(hf, (member)m, s, &value[m], errors);
             status = status == CALC_OK ? one : status;
         } else if (m == MEMBERS && prefix > 0 && s->value[0] && calc_hf_key_structural(key) &&
-                   !calc_hf_key_harmless(said->family, key) &&
-                   !calc_hf_word_in(encoder_harmless, key, strlen(key)) &&
-                   !calc_hf_value_neutral(s->value)) {
+                   !calc_hf_row_passes(&said->family->row, key) &&
+                   !calc_hf_row_passes(&t->row, key) && !calc_hf_value_neutral(s->value)) {
             snprintf(text, sizeof text, "%s is not modelled",
                      calc_utf8_show(shown, s->key, strlen(s->key)));
             calc_hf_tell(hf, text);
@@ -261,11 +215,13 @@ static double or_else(double value, double otherwise)
 
 static void build(const tower *t, const double *v, calc_encoder *e)
 {
-    double side = or_else(v[PATCH], t->patch);
-    double image = or_else(v[IMAGE], t->image);
-    double across = side > 0 && (t->image > 0 || t->mark) ? floor(image / side) : 0;
-    double merge = or_else(v[MERGE], isnan(v[SHUFFLE]) ? (t->shuffle > 0 ? t->shuffle : 1)
-                                                       : round(1 / v[SHUFFLE]));
+    double side = or_else(v[PATCH], t->has[PATCH_OF]);
+    double image = or_else(v[IMAGE], t->has[IMAGE_OF]);
+    double across =
+        side > 0 && (t->has[IMAGE_OF] > 0 || t->has[MARK] > 0) ? floor(image / side) : 0;
+    double merge =
+        or_else(v[MERGE], isnan(v[SHUFFLE]) ? (t->has[SHUFFLE_OF] > 0 ? t->has[SHUFFLE_OF] : 1)
+                                            : round(1 / v[SHUFFLE]));
     double deep = or_else(v[DEEPSTACK], 0);
     *e = t->is;
     e->hidden = (int64_t)or_else(v[HIDDEN], (double)e->hidden);
@@ -278,16 +234,17 @@ static void build(const tower *t, const double *v, calc_encoder *e)
                       ? v[HEADS_WIDTH] / (double)e->attn_heads
                       : or_else(v[HEAD_SIZE], 0);
     e->attn_size = size * (double)e->attn_heads == hidden ? 0 : (int64_t)size;
-    e->patch_values =
-        (int64_t)(or_else(v[CHANNELS], 3) * side * side * or_else(v[FRAMES], t->deep ? 2 : 1));
-    e->patches = (int64_t)(across * across + (across > 0 && t->mark));
+    e->patch_values = (int64_t)(or_else(v[CHANNELS], 3) * side * side *
+                                or_else(v[FRAMES], t->has[DEEP] > 0 ? 2 : 1));
+    e->patches = (int64_t)(across * across + (across > 0 && t->has[MARK] > 0));
     double window = side > 0 ? floor(or_else(v[WINDOW], 0) / side) : 0;
     e->window = (int64_t)(window * window);
     e->full_blocks = e->window > 0 ? (int64_t)or_else(v[FULL], 0) : 0;
-    e->positions = t->tables > 0 && across > 0 ? t->tables * e->patches
-                   : !isnan(v[POSITIONS_SIDE])
-                       ? (int64_t)(v[POSITIONS_SIDE] * v[POSITIONS_SIDE])
-                       : (int64_t)(or_else(v[POSITIONS], 0) * (t->tables > 1 ? t->tables : 1));
+    e->positions =
+        t->has[TABLES] > 0 && across > 0 ? t->has[TABLES] * e->patches
+        : !isnan(v[POSITIONS_SIDE])
+            ? (int64_t)(v[POSITIONS_SIDE] * v[POSITIONS_SIDE])
+            : (int64_t)(or_else(v[POSITIONS], 0) * (t->has[TABLES] > 1 ? t->has[TABLES] : 1));
     e->pool = !isnan(v[TOKENS]) ? (int64_t)((double)e->patches / v[TOKENS])
                                 : (int64_t)(isnan(v[POOL]) ? 0 : v[POOL] * v[POOL]);
     e->merge = merge > 1 ? (int64_t)(merge * merge) : 0;
@@ -295,35 +252,37 @@ static void build(const tower *t, const double *v, calc_encoder *e)
         e->projector_bias = v[PROJECTOR_BIAS] > 0;
     }
     e->projector_width =
-        t->merged ? (int64_t)(hidden * merge * merge) : (int64_t)or_else(v[PROJECTOR], 0);
+        t->has[MERGED] > 0 ? (int64_t)(hidden * merge * merge) : (int64_t)or_else(v[PROJECTOR], 0);
     e->projectors = deep > 0 ? (int64_t)deep + 1 : 0;
     e->other_weights =
-        (int64_t)(hidden * (t->vectors + t->block_vectors * (double)e->num_blocks +
-                            merge * merge * (t->merged_vectors + (t->deep ? 2 * deep : 0))));
+        (int64_t)(hidden *
+                  (t->has[VECTORS] + t->has[BLOCK_VECTORS] * (double)e->num_blocks +
+                   merge * merge * (t->has[MERGED_VECTORS] + (t->has[DEEP] > 0 ? 2 * deep : 0))));
 }
 
 calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app, calc_errors *errors)
 {
-    const calc_hf *hf = said->hf;
     double value[MEMBERS];
+    calc_settings rows = {0};
+    tower t;
     bool any;
-    const tower *t = find(hf->settings, &any);
+    calc_status status = calc_settings_from_json(
+        &rows, calc_hf_encoders.text, calc_hf_encoders.length, "hf_encoders.json", errors);
+    bool known = read_tower(said->hf->settings, &rows, &t, &any);
     for (int i = 0; i < MEMBERS; i++) {
         value[i] = NAN;
     }
-    if (!any) {
-        return CALC_OK;
-    }
-    calc_status status = t ? read_values(said, value, errors) : CALC_OK;
     calc_encoder encoder = {0};
-    if (t && status == CALC_OK) {
-        build(t, value, &encoder);
+    status = status == CALC_OK && known && any ? read_values(said, &t, value, errors) : status;
+    if (status == CALC_OK && known && any) {
+        build(&t, value, &encoder);
     }
     if (encoder.hidden > 0 && encoder.num_blocks > 0 && encoder.attn_heads > 0) {
         app->encoder = encoder;
-    } else if (status == CALC_OK) {
-        calc_hf_tell(hf, "vision_config is not read: only the text model is");
+    } else if (status == CALC_OK && any) {
+        calc_hf_tell(said->hf, "vision_config is not read: only the text model is");
     }
+    calc_settings_free(&rows);
     return status;
 }
 

@@ -24,19 +24,47 @@ enum {
     CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
 };
 
-/** The text of hf_families.json. */
-extern const calc_unread_keys calc_hf_families;
+/** The texts of hf_families.json, kinds of models, and of hf_encoders.json, kinds of encoders of
+ *  images. */
+extern const calc_unread_keys calc_hf_families, calc_hf_encoders;
 
-/** One kind of model: a row of hf_families.json with those that it is like. A row has: `also`, more
- *  values of "model_type"; `like`, the row it begins with; `is`, fields of the model that its
- *  configurations do not say, or may leave out; `absent`, what keys are worth that a configuration
- *  leaves out; `names`, keys that only this kind calls so, and what others call them; `passes`,
- *  keys that change neither the shape nor the cost; `layers`, the flags here; `note`, what calc
- *  does not express; `refused`, what it cannot go without. */
-typedef struct calc_hf_family {
+/** A row of such a file with those that it is like. A row has: `also`, more types that it is of;
+ *  `like`, the row it begins with; `is`, fields of the model or encoder that its configurations do
+ *  not say, or may leave out; `passes`, keys that change neither the shape nor the cost. */
+typedef struct calc_hf_row {
     const calc_settings *rows;
     char chain[CALC_HF_LINKS][CALC_HF_TYPE_SIZE]; /**< names of rows: its own first */
-    int links;
+    int links;                                    /**< 0: there is no row of the type */
+} calc_hf_row;
+
+/** Whether a type has a row. */
+bool calc_hf_row_known(const calc_settings *rows, const char *type);
+
+/** Finds the row of a type, or of another one if it has none.
+ *  @param rows       the settings of a file, which must outlive the row
+ *  @param type       NULL: none
+ *  @param otherwise  NULL: none */
+void calc_hf_row_find(const calc_settings *rows, const char *type, const char *otherwise,
+                      calc_hf_row *out);
+
+/** The next entry "what" or "what.key" of the link-th name of a row; NULL: no more.
+ *  @param at   where the search goes on, from 0
+ *  @param key  set; "" if there is none behind `what` */
+const calc_setting *calc_hf_row_next(const calc_hf_row *row, int link, const char *what, size_t *at,
+                                     const char **key);
+
+/** Sets the fields that a row `is`, its own last.
+ *  @return an entry that names no field, or no value of it; NULL: all are set */
+const calc_setting *calc_hf_row_fill(const calc_hf_row *row, const calc_table *table, void *object);
+
+/** Whether a key changes neither the shape nor the cost. */
+bool calc_hf_row_passes(const calc_hf_row *row, const char *key);
+
+/** One kind of model. Beside what a row has: `absent`, what keys are worth that a configuration
+ *  leaves out; `names`, keys that only this kind calls so, and what others call them; `layers`, the
+ *  flags here; `note`, what calc does not express; `refused`, what it cannot go without. */
+typedef struct calc_hf_family {
+    calc_hf_row row;
     calc_app is;
     bool windowless; /**< windows only with use_sliding_window */
     bool beside;     /**< attention and a linear mixer stand side by side in all layers */
@@ -47,29 +75,14 @@ typedef struct calc_hf_family {
     const char *note, *refused; /**< or NULL */
 } calc_hf_family;
 
-/** Reads the rows of all families, to be freed with calc_settings_free(). */
-CALC_MUST_USE calc_status calc_hf_families_read(calc_settings *rows, calc_errors *errors);
-
-/** Whether a "model_type" has a row. */
-bool calc_hf_family_known(const calc_settings *rows, const char *type);
-
 /** Reads the family of a "model_type"; one that is not known, or NULL, is as Llama.
  *  @param rows  must outlive the family
  *  @return CALC_ERR_FIELD, with the place, if a row says what does not exist */
 CALC_MUST_USE calc_status calc_hf_family_read(const calc_settings *rows, const char *type,
                                               calc_hf_family *out, calc_errors *errors);
 
-/** The next entry "what" or "what.key" of the link-th row of a family; NULL: no more.
- *  @param at   where the search goes on, from 0
- *  @param key  set; "" if there is none behind `what` */
-const calc_setting *calc_hf_family_next(const calc_hf_family *family, int link, const char *what,
-                                        size_t *at, const char **key);
-
 /** What other kinds of models call a key of this one. */
 const char *calc_hf_family_key(const calc_hf_family *family, const char *key);
-
-/** Whether a key changes neither the shape nor the cost of a model. */
-bool calc_hf_key_harmless(const calc_hf_family *family, const char *key);
 
 /** Whether a key names something that layers are made of. */
 bool calc_hf_key_structural(const char *key);

@@ -83,6 +83,19 @@ static const struct {
      "\"num_attention_heads\": 32, \"tie_word_embeddings\": false}, "
      "\"vision_config\": {\"model_type\": \"pixtral\", \"patch_size\": 14}}",
      24011361280, 438958080},
+    /* Kimi-VL-A3B. */
+    {"{\"model_type\": \"kimi_vl\", \"text_config\": {" QWEN_TEXT(
+         "deepseek_v3", 27, 2048, 11264, 16, 16, 163840,
+         ", \"moe_intermediate_size\": 1408, \"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, "
+         "\"qk_rope_head_dim\": 64, \"v_head_dim\": 128, \"n_routed_experts\": 64, "
+         "\"n_shared_experts\": 2, \"num_experts_per_tok\": 6, \"first_k_dense_replace\": 1, "
+         "\"topk_method\": \"noaux_tc\"") "}, \"vision_config\": {\"model_type\": \"moonvit\", "
+                                          "\"hidden_size\": 1152, \"intermediate_size\": 4304, "
+                                          "\"num_attention_heads\": 16, \"num_hidden_layers\": 27, "
+                                          "\"init_pos_emb_height\": 64, \"init_pos_emb_width\": "
+                                          "64, "
+                                          "\"merge_kernel_size\": [2, 2], \"patch_size\": 14}}",
+     0, 447545840},
     /* Llama 4's, in front of a model as wide. */
     {"{" QWEN_TEXT("llama", 2, 5120, 64, 40, 8, 100, ", \"vision_config\": {" LLAMA4_TOWER "}") "}",
      0, 871932416},

@@ -4,6 +4,7 @@
 
 #include "formats/hf_model.h"
 #include "formats/plan.h"
+#include "formats/read.h"
 #include "frame.h"
 #include "hf_case.h"
 #include "io/text.h"
@@ -296,7 +297,9 @@ CALC_TEST(families_are_rows)
     calc_errors errors = {0};
     calc_hf_family family;
     int families = 0;
-    ck_assert_int_eq(calc_hf_families_read(&rows, &errors), CALC_OK);
+    ck_assert_int_eq(calc_settings_from_json(&rows, calc_hf_families.text, calc_hf_families.length,
+                                             "families", &errors),
+                     CALC_OK);
     for (size_t i = 0; i < rows.count; i++) {
         char type[CALC_HF_TYPE_SIZE] = "";
         size_t length = strcspn(rows.item[i].key, ".");
@@ -305,7 +308,7 @@ CALC_TEST(families_are_rows)
         if (i == 0 || strncmp(rows.item[i - 1].key, rows.item[i].key, length + 1) != 0) {
             ck_assert_msg(calc_hf_family_read(&rows, type, &family, &errors) == CALC_OK, "%s: %s",
                           type, errors.item[0].text);
-            ck_assert_msg(family.refused || family.links == 1 || family.is.norm_type > 0, "%s",
+            ck_assert_msg(family.refused || family.row.links == 1 || family.is.norm_type > 0, "%s",
                           type);
             families++;
         }
