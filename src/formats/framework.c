@@ -584,8 +584,17 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
 
 static bool read_number(const char *text, double *out)
 {
-    char *end;
+    char *end, plain[64];
+    size_t length = 0;
     errno = 0;
+    for (const char *at = text; *at && length + 1 < sizeof plain; at++) {
+        bool parts = *at == '_' && at > text && isdigit((unsigned char)at[-1]); /* 500_000 */
+        if (!parts) {
+            plain[length++] = *at;
+        }
+    }
+    plain[length] = '\0';
+    text = plain;
     double value = strtod(text, &end);
     /* "2 pretrain.py": stops at a blank, since another argument follows. */
     if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
@@ -848,8 +857,8 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_SET:
         return read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
-    case CALC_HOW_MARKS:
-        return read_every(row, text, plan, expect, size);
+    case CALC_HOW_MARKS: /* a string in a string keeps its quotes, which eval takes away */
+        return read_every(row, text + (*text == '\'' || *text == '"'), plan, expect, size);
     case CALC_HOW_LETTERS:
         return read_letters(row, text, plan, expect, size);
     case CALC_HOW_STAGES:

@@ -198,6 +198,9 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                              : CALC_ERR_SYNTAX;
         if (status == CALC_OK) {
             choose(&best, order[i], &read, text, length);
+            const char *dot = name ? strrchr(name, '.') : NULL;
+            bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
+            first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
             script = order[i] == CALC_SYNTAX_SHELL && read.count > 0;
         } else if (mistakes.count > 0 && !other) {
             first = mistakes;
@@ -313,7 +316,8 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     }
     double now = plan->value[row->member];
     bool one_of = row->how == CALC_HOW_IS || row->how == CALC_HOW_RECOMPUTED;
-    if (other && other != row && one_of && other->how != CALC_HOW_SWITCH && now != before &&
+    bool said = other && other != row && !isnan(before); /* false says nothing */
+    if (said && one_of && other->how != CALC_HOW_SWITCH && now != before &&
         (other->how == CALC_HOW_IS || other->how == CALC_HOW_RECOMPUTED)) {
         snprintf(text, sizeof text, "contradicts %s", other->key);
         return wrong(import, setting, CALC_ERR_RULE, text, errors);

@@ -99,7 +99,7 @@ NEMO("model.activation", .how = CALC_HOW_WORDS, .member = CALC_PLAN_FFN_TYPE, .w
 BRIDGE("model.gated_linear_unit", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_GATED)
 BOTH("--normalization", NULL, "model.normalization", .how = CALC_HOW_WORDS, .member = CALC_PLAN_NORM, .words = "LayerNorm=layer RMSNorm=rms")
 NEMO("model.normalization", .how = CALC_HOW_WORDS, .member = CALC_PLAN_NORM, .words = "layernorm=layer rmsnorm=rms")
-BOTH("--position-embedding-type", "model.position_embedding_type", "model.position_embedding_type", .how = CALC_HOW_WORDS, .member = CALC_PLAN_POSITION, .words = "learned_absolute=learned rope none")
+BOTH("--position-embedding-type", "model.position_embedding_type", "model.position_embedding_type", .how = CALC_HOW_WORDS, .member = CALC_PLAN_POSITION, .words = "learned_absolute=learned rope mrope=rope yarn=rope none")
 SHELL("--use-rotary-position-embeddings", .how = CALC_HOW_IS, .value = CALC_POSITION_TYPE_ROPE, .member = CALC_PLAN_POSITION, .read_only = true)
 SHELL("--no-position-embedding", .how = CALC_HOW_IS, .value = CALC_POSITION_TYPE_NONE, .member = CALC_PLAN_POSITION, .read_only = true)
 SHELL("--disable-bias-linear", .how = CALC_HOW_SWITCH, .value = 0, .member = CALC_PLAN_BIAS)

@@ -123,11 +123,13 @@ bool calc_settings_is_option(const char *word)
     return dot && word > dot + 1 && *word == '=';
 }
 
-/* Starts an option, or adds a word to the last one. */
-static bool take_word(calc_settings *settings, const char *word, int argument, int line, int column)
+/* Starts an option, or adds a word to the last one. @param starts  no option is open: a command
+ * that serves what its next word names begins like an option */
+static bool take_word(calc_settings *settings, const char *word, bool starts, int argument,
+                      int line, int column)
 {
-    if (!calc_settings_is_option(word)) {
-        return settings->count == 0 ||
+    if (!calc_settings_is_option(word) && !(starts && strcmp(word, "serve") == 0)) {
+        return starts ||
                calc_setting_append(&settings->item[settings->count - 1], word, strlen(word));
     }
     word += strspn(word, "+~");
@@ -146,7 +148,7 @@ static bool take_word(calc_settings *settings, const char *word, int argument, i
 calc_status calc_settings_from_words(calc_settings *settings, const char *const *word, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!take_word(settings, word[i], (int)i + 1, 0, 0)) {
+        if (!take_word(settings, word[i], settings->count == 0, (int)i + 1, 0, 0)) {
             return CALC_ERR_NOMEM;
         }
     }
@@ -359,8 +361,9 @@ static bool put_named(script *s, const char *name, size_t length, size_t count)
 }
 
 /* The value of an expression, or the expression itself if a variable in it is not known.
- * @param at  inside of $((...)) */
-static void put_arithmetic(script *s, const char *at, const char *end, size_t count)
+ * @param whole  $((...)) or $(expr ...), up to `behind`; `at` to `end` is what it has inside */
+static void put_arithmetic(script *s, const char *whole, const char *at, const char *end,
+                           const char *behind, size_t count)
 {
     size_t mark = s->word_length;
     for (const char *c = at; c < end;) {
@@ -382,7 +385,7 @@ static void put_arithmetic(script *s, const char *at, const char *end, size_t co
     char number[32];
     int size = snprintf(number, sizeof number, "%.0f", known ? value : 0);
     s->word_length = mark;
-    put_text(s, known ? number : at - 3, known ? number + size : end + 2);
+    put_text(s, known ? number : whole, known ? number + size : behind);
 }
 
 /* Expands ${NAME}, ${NAME:-DEFAULT} or ${NAME[@]}. @return whether it has a value */
@@ -414,8 +417,8 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
     return or_default;
 }
 
-/* Expands $NAME, ${...} and $((...)) if the text says what they are; else keeps the sign itself. A
- * command $(...) is kept as it is. @return the rest */
+/* Expands $NAME, ${...}, $((...)) and $(expr ...) if the text says what they are; else keeps the
+ * sign itself. Another command $(...) is kept as it is. @return the rest */
 static const char *expand(script *s, const char *at, const char *end, size_t count)
 {
     char open = at + 1 < end ? at[1] : '\0';
@@ -425,11 +428,15 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
         close = closing(s, name, end, open, open == '{' ? '}' : ')');
     }
     if (close && open == '(' && name[1] == '(' && close[-1] == ')') {
-        put_arithmetic(s, name + 2, close - 1, count);
+        put_arithmetic(s, at, name + 2, close - 1, close + 1, count);
         return close + 1;
     }
     if (close && open == '(') {
-        put_text(s, at, close + 1);
+        if (strncmp(name + 1, "expr ", 5) == 0) {
+            put_arithmetic(s, at, name + 6, close, close + 1, count);
+        } else {
+            put_text(s, at, close + 1);
+        }
         return close + 1;
     }
     if (close && expand_braces(s, name + 1, close, count)) {
@@ -530,12 +537,13 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         }
         good = put_job(s, settings);
         /* What follows a list of options is no value of the last one. */
-        s->closed = s->closed && !calc_settings_is_option(s->word);
+        bool starts = s->closed || settings->count == 0;
+        s->closed = s->closed && !calc_settings_is_option(s->word) && strcmp(s->word, "serve") != 0;
         /* A second one that is not known may be a list of options: those are read where they are.
          */
         bool list = s->word[0] == '$' && settings->count > 0 &&
                     settings->item[settings->count - 1].length > 0;
-        good = good && (s->closed || list || take_word(settings, s->word, 0, line, column));
+        good = good && (s->closed || list || take_word(settings, s->word, starts, 0, line, column));
     }
     s->word_length = 0;
     s->has_word = false;

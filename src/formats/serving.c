@@ -16,6 +16,8 @@ static const char quantization[] =
     "fp8=1 w8a8_fp8=1 awq=2 awq_marlin=2 gptq=2 gptq_marlin=2 mxfp4=2 modelopt_fp4=3";
 
 static const calc_setting_row vllm[] = {
+    CALC_ROW(NAME, MODEL, "--model", .read_only = true)
+    CALC_ROW(NAME, MODEL, "serve", .read_only = true)
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
     CALC_ROW(NUMBER, TENSOR, "-tp", .read_only = true)
     CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
@@ -42,6 +44,8 @@ static const calc_setting_row vllm[] = {
 };
 
 static const calc_setting_row sglang[] = {
+    CALC_ROW(NAME, MODEL, "--model", .read_only = true)
+    CALC_ROW(NAME, MODEL, "--model-path", .read_only = true)
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp-size")
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp", .read_only = true)
     CALC_ROW(NUMBER, SERVE_RANKS, "--tensor-parallel-size", .read_only = true)

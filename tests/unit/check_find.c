@@ -176,8 +176,8 @@ CALC_TEST(a_name_of_a_model_is_no_other_model)
         {"qwen3.6-27B", "there is \"qwen3.6-35B-A3B\""},
         {"deepseek_v3.3", "there are \"deepseek-v3-671B\" or \"deepseek-v3.2-671B\""},
         {"kimi-k2.7", "there are \"kimi-k2-1T\" or \"kimi-k2.5-1T\""},
-        {"falcon-h1", "there is \"falcon-180B\""},
-        {"qwen3-vl-8B", "`calc names app` lists all; CALC_PATH adds directories"},
+        {"falcon-h2", "there is \"falcon-h1-34B\""},
+        {"qwen3-asr-8B", "`calc names app` lists all; CALC_PATH adds directories"},
     };
     setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -56,14 +56,14 @@ static const struct {
     {"mixtral-8x22b", "mixtral-8x22B", 140620634112, 0, false, 0},
     {"qwen2.5-0.5b", "qwen2.5-0.5B", 494032768, 0, false, 0},
     {"qwen2.5-72b", "qwen2.5-72B", 72706203648, 0, false, 0},
-    {"qwen1.5-moe-a2.7b", NULL, 14315784192, 0, false, 0},
+    {"qwen1.5-moe-a2.7b", "qwen1.5-moe-14B-A2.7B", 14315784192, 0, false, 0},
     {"qwen3-0.6b", "qwen3-0.6B", 596049920, 0, false, 0},
     {"qwen3-32b", "qwen3-32B", 32762123264, 0, false, 0},
     {"qwen3-30b-a3b", "qwen3-30B-A3B", 30532122624, 0, false, 0},
     {"qwen3-235b-a22b", "qwen3-235B-A22B", 235093634560, 0, false, 0},
-    {"qwen3-coder-480b", NULL, 480154875392, 0, false, 0},
+    {"qwen3-coder-480b", "qwen3-coder-480B-A35B", 480154875392, 0, false, 0},
     {"qwen3-vl-30b-a3b", "qwen3-30B-A3B", 30532122624, 0, false, 0}, /* its text model */
-    {"deepseek-moe-16b", NULL, 16375728128, 0, false, 0},
+    {"deepseek-moe-16b", "deepseek-moe-16B", 16375728128, 0, false, 0},
     {"deepseek-v2", "deepseek-v2-236B", 235741434880, 0, false, 0},
     {"deepseek-v2-lite", "deepseek-v2-lite", 15706484224, 0, false, 0},
     {"deepseek-v3", "deepseek-v3-671B", 671026419200, 0, false, 0},
@@ -75,21 +75,23 @@ static const struct {
     {"gemma-3-4b", "gemma3-4B", 3880099328 + 64 * 2560, 0, false, 0},
     {"gemma-3-27b", "gemma3-27B", 27009002240 + 64 * 5376, 0, false, 0},
     {"glm-4-9b-chat", NULL, 9399951360, 0, false, 0},
-    {"glm-4-9b-0414", NULL, 9400279040, 0, false, 0},
-    {"glm-4.5-air", NULL, 110468824832, 2.0 * 151552 * 4096, true, 0},
-    {"glm-4.5", NULL, 358337791296, 2.0 * 151552 * 5120, true, 0},
+    {"glm-4-9b-0414", "glm-4-9B", 9400279040, 0, false, 0},
+    {"glm-4.5-air", "glm-4.5-air-106B-A12B", 110468824832, 2.0 * 151552 * 4096, true, 0},
+    {"glm-4.5", "glm-4.5-355B-A32B", 358337791296, 2.0 * 151552 * 5120, true, 0},
     {"gpt-oss-20b", "gpt-oss-20B", 20914757184, 0, false, 0},
     {"gpt-oss-120b", "gpt-oss-120B", 116829156672, 0, false, 0},
-    {"phi-2", NULL, 2779683840, 51200 - 32 * 2 * 2560, false, 0}, /* a bias of the head, one norm */
-    {"phi-3-mini", NULL, 3821079552, 0, false, 0},
-    {"opt-1.3b", "opt-1.3B", 1315758080, 2 * 2048, false, 0}, /* two positions */
-    {"gpt-neox-20b", NULL, 20554567680, 0, false, 0},         /* arXiv 2204.06745, section 2 */
-    {"pythia-1b", NULL, 1011781632, 0, false, 0},             /* arXiv 2304.01373, table 1 */
-    {"gpt2", NULL, 124439808, 0, false, 0},
-    {"gpt2-xl", NULL, 1557611200, 0, false, 0},
+    {"phi-2", "phi-2-2.7B", 2779683840, 51200 - 32 * 2 * 2560, false,
+     0}, /* a bias of the head, one norm */
+    {"phi-3-mini", "phi-3-mini-3.8B", 3821079552, 0, false, 0},
+    {"opt-1.3b", "opt-1.3B", 1315758080, 2 * 2048, false, 0},   /* two positions */
+    {"gpt-neox-20b", "gpt-neox-20B", 20554567680, 0, false, 0}, /* arXiv 2204.06745, section 2 */
+    {"pythia-1b", "pythia-1B", 1011781632, 0, false, 0},        /* arXiv 2304.01373, table 1 */
+    {"gpt2", "gpt2-124M", 124439808, 0, false, 0},
+    {"gpt2-xl", "gpt2-xl-1.6B", 1557611200, 0, false, 0},
     {"starcoder", NULL, 15517456384, 0, false, 0},
-    {"falcon-7b", NULL, 6921720704, -32 * 2 * 4544, false, 0}, /* one norm; one vocabulary table */
-    {"falcon-40b", NULL, 41303293952, 0, false, 0},
+    {"falcon-7b", "falcon-7B", 6921720704, -32 * 2 * 4544, false,
+     0}, /* one norm; one vocabulary table */
+    {"falcon-40b", "falcon-40B", 41303293952, 0, false, 0},
     {"bloom-560m", "bloom-560M", 559214592, 2 * 1024, false, 0}, /* a norm after the embedding */
     {"bloom", "bloom-176B", 176247271424, 2 * 14336, false, 0},
     /* Totals and active parameters from the equations of their papers, by a program of its own that
@@ -129,24 +131,24 @@ static const struct {
     /* Published weights, where calc leaves out or adds small vectors: biases of the head and of
      * attention's output; norms with a bias, which these have without, and a second one of blocks
      * whose sub-layers stand side by side; the two numbers of each xIELU. */
-    {"olmoe-1b-7b", NULL, 6919161856, 0, false, 0},
-    {"phi-3.5-moe", NULL, 41873153344, 32 * 4096 + 32064, false, 0},
-    {"dbrx", NULL, 131596523520, -81.0 * 6144, false, 0},
+    {"olmoe-1b-7b", "olmoe-7B-A1B", 6919161856, 0, false, 0},
+    {"phi-3.5-moe", "phi-3.5-moe-42B", 41873153344, 32 * 4096 + 32064, false, 0},
+    {"dbrx", "dbrx-132B", 131596523520, -81.0 * 6144, false, 0},
     {"command-r-plus", NULL, 103810674688, -(3.0 * 64 + 1) * 12288, false, 0},
-    {"command-a", NULL, 111057580032, -(3.0 * 64 + 1) * 12288, false, 0},
-    {"starcoder2-15b", NULL, 15957889024, 0, false, 0},
+    {"command-a", "command-a-111B", 111057580032, -(3.0 * 64 + 1) * 12288, false, 0},
+    {"starcoder2-15b", "starcoder2-15B", 15957889024, 0, false, 0},
     {"chatglm3-6b", NULL, 6243584000, 0, false, 0},
     {"baichuan2-13b", NULL, 13896668160, 0, false, 0},
-    {"olmo2-32b", NULL, 32234279936, 0, false, 0},
-    {"seed-oss-36b", NULL, 36151104512, 0, false, 0},
+    {"olmo2-32b", "olmo2-32B", 32234279936, 0, false, 0},
+    {"seed-oss-36b", "seed-oss-36B", 36151104512, 0, false, 0},
     {"dots.llm1", NULL, 142774381696, 0, false, 0},
-    {"apertus-8b", NULL, 8053338176, 2 * 32, false, 0},
-    {"lfm2-1.2b", NULL, 1170340608, 0, false, 0},
-    {"falcon-h1-34b", NULL, 33642516224, 0, false, 0},
-    {"exaone-4.0-32b", NULL, 32003216384, 0, false, 0},
-    {"hunyuan-a13b", NULL, 80393183232, 0, false, 0},
+    {"apertus-8b", "apertus-8B", 8053338176, 2 * 32, false, 0},
+    {"lfm2-1.2b", "lfm2-1.2B", 1170340608, 0, false, 0},
+    {"falcon-h1-34b", "falcon-h1-34B", 33642516224, 0, false, 0},
+    {"exaone-4.0-32b", "exaone-4.0-32B", 32003216384, 0, false, 0},
+    {"hunyuan-a13b", "hunyuan-80B-A13B", 80393183232, 0, false, 0},
     {"internlm3-8b", NULL, 8804241408, 0, false, 0},
-    {"granite-4.0-h-small", NULL, 32207337984, 0, false, 0},
+    {"granite-4.0-h-small", "granite-4.0-h-small-32B-A9B", 32207337984, 0, false, 0},
     {"gpt-j-6b", NULL, 6050882784, 28.0 * (5 * 4096 - 2 * 4096) + 50400, false, 0},
 };
 enum { PUBLISHED = sizeof published / sizeof *published };

@@ -291,6 +291,19 @@ CALC_TEST(errors_name_the_setting_and_its_place)
           "the global batch of 5 is not a multiple of micro-batch * data parallelism = 2");
 }
 
+CALC_TEST(layers_of_experts_may_be_quoted_twice)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("MOE=\"--num-experts 8 --moe-layer-freq '([0]*1+[1]*3)'\"\n"
+                                   "--num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+                                   "--moe-router-topk 2 $MOE",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(app.num_experts, 8);
+    ck_assert_int_eq(app.dense_blocks, 1);
+}
+
 CALC_TEST(the_last_of_equal_options_counts)
 {
     calc_app app;

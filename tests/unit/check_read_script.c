@@ -88,6 +88,8 @@ CALC_TEST(arithmetic_is_computed)
     ck_assert_str_eq(said("--a $((7 / 2)) --b $(( -7 % 4 )) --c $((2*-3))"),
                      "--a=3;--b=-3;--c=-6;");
     ck_assert_str_eq(said("W=$(( 2 * 3 )); V=\"$((W+1))\"\n--a ${V}"), "--a=7;");
+    ck_assert_str_eq(said("N=8\n--a $(expr 16 / $N) --b $(expr 64 / $N \\* 2) --c $(expr $X / 2)"),
+                     "--a=2;--b=16;--c=$(expr $X / 2);");
     /* What cannot be computed is as it is written. */
     ck_assert_str_eq(said("--a $((X*2)) --b $((1/0)) --c $((1+)) --d $((2**3))"),
                      "--a=$((X*2));--b=$((1/0));--c=$((1+));--d=$((2**3));");

@@ -2,12 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/formats/keys.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/find.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "formats/hf.h"
@@ -172,8 +174,9 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                              : status;
 }
 
-/* The row that names a model; NULL: there is none. */
-static const calc_setting_row *model_row(const calc_framework *framework)
+/* The row that names a model; NULL: there is none. *setting is the last that it is of, if any. */
+static const calc_setting_row *model_row(const calc_import *import, const calc_framework *framework,
+                                         const calc_setting **setting)
 {
     const calc_setting_row *found = NULL;
     for (size_t i = 0; i < framework->count; i++) {
@@ -181,7 +184,12 @@ static const calc_setting_row *model_row(const calc_framework *framework)
         found = row->key && row->member == CALC_PLAN_MODEL ? row : found;
     }
     for (size_t i = 0; framework->bases && framework->bases[i] && !found; i++) {
-        found = model_row(framework->bases[i]);
+        found = model_row(import, framework->bases[i], setting);
+    }
+    for (size_t i = 0; found && i < import->settings->count; i++) {
+        const calc_setting *one = &import->settings->item[i];
+        const calc_setting_row *row = calc_framework_row(import->framework, one->key);
+        *setting = row && row->member == CALC_PLAN_MODEL && one->value[0] ? one : *setting;
     }
     return found;
 }
@@ -195,18 +203,30 @@ static calc_status find_model(const calc_import *import, const calc_plan *plan, 
     if (framework->has_model && !named) {
         return calc_import_complete(import, app, errors);
     }
-    if (!named) {
-        const calc_setting_row *row = model_row(framework);
+    const calc_setting *setting = NULL;
+    const calc_setting_row *row = named ? NULL : model_row(import, framework, &setting);
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors ignored = {0};
+    const char *slash = setting ? strchr(setting->value, '/') : NULL;
+    bool folder = slash && (slash == setting->value || strchr(slash + 1, '/'));
+    const char *hub = !setting ? NULL : folder ? strrchr(slash, '/') + 1 : setting->value;
+    if (hub &&
+        (!calc_is_yes(calc_find(CALC_KIND_APP, hub, path, &ignored)) || access(path, R_OK) != 0)) {
+        hub = NULL;
+    }
+    if (!named && !hub) {
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
                                row && row->how == CALC_HOW_NAME
                                    ? "calc import of the model's config.json writes the model; "
                                      "without --app the layout alone is written"
                                    : "without --app the layout alone is written",
-                               "%s: no model that calc knows is named%s%s", framework->title,
-                               row ? " by " : "", row ? row->key : "");
+                               "%s: no model that calc knows is named%s%s%s%.80s", framework->title,
+                               row ? " by " : "", row ? row->key : "", setting ? ": " : "",
+                               setting ? setting->value : "");
     }
     calc_input input = {0};
-    calc_status status = calc_input_load(&input, CALC_KIND_APP, app, named->name, errors);
+    calc_status status =
+        calc_input_load(&input, CALC_KIND_APP, app, named ? named->name : path, errors);
     calc_text_free(&input.text);
     if (status == CALC_OK && calc_plan_says(plan, CALC_PLAN_SEQ)) {
         app->seq_size = (int64_t)plan->value[CALC_PLAN_SEQ];

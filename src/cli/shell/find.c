@@ -13,6 +13,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
+#include "formats/read.h"
+#include "formats/settings.h"
 #include "spec/software.h"
 
 static const struct {
@@ -242,18 +244,8 @@ static const calc_find_entry *look_up(const calc_find_list *list, const char *na
     return found;
 }
 
-/* ---- What else was meant --------------------------------------------------------------------- */
-
-/* How a name is like the one that was looked for; the first kind of likeness that a few names have
- * counts. */
-typedef enum likeness {
-    BEGINS,       /* with it: h100 */
-    CONTAINS,     /* it: 4090, 910c */
-    MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
-    SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
-    SAME_LETTERS, /* only: rtx3080 */
-    LIKENESSES
-} likeness;
+/* ---- Names of a hub ----------------------------------------------------------------------------
+ */
 
 /* Its letters and digits, letters as small ones, and what parts two numbers: H100-SXM and h100_sxm
  * are one name. */
@@ -271,6 +263,123 @@ static void plain(const char *name, char text[64])
     }
     text[length] = '\0';
 }
+
+/* Whether a word at the end of a name says how a model was trained, tuned or stored, or when, and
+ * not which it is. */
+static bool is_ending(const char *word, size_t length)
+{
+    static const char *const words[] = {
+        "instruct", "base", "chat",    "it",   "pt",    "hf",   "thinking", "reasoning", "preview",
+        "bf16",     "fp8",  "dynamic", "fp4",  "nvfp4", "awq",  "mxfp4",    "gptq",      "gguf",
+        "int4",     "int8", "w4a16",   "w8a8", "4bit",  "8bit", "bnb"};
+    size_t v = length > 1 && word[0] == 'v'; /* v0.1, but DeepSeek-V3 */
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0) {
+            return true;
+        }
+    }
+    size_t digits = strspn(word + v, v ? "0123456789." : "0123456789");
+    bool context = digits > 0 && digits + 1 == length && word[digits] == 'k'; /* 128k */
+    return context || ((v || length == 4) && digits >= length - v);
+}
+
+/* Whether it is a number of parameters: 30B, A3B, 8x7B. */
+static bool is_size(const char *word, size_t length)
+{
+    size_t active = tolower((unsigned char)word[0]) == 'a';
+    size_t digits = strspn(word + active, "0123456789.x");
+    return digits > 0 && active + digits + 1 == length &&
+           strchr("bmtBMT", word[length - 1]) != NULL;
+}
+
+/* The name without words at its end, as letters and digits. */
+static void bare_name(const char *name, bool ends(const char *, size_t), char text[64])
+{
+    char cut[256];
+    snprintf(cut, sizeof cut, "%s", name);
+    for (char *at = cut + strlen(cut); at > cut; at--) {
+        if (*at == '-' || *at == '_') {
+            if (!ends(at + 1, strlen(at + 1))) {
+                break;
+            }
+            *at = '\0';
+        }
+    }
+    plain(cut, text);
+}
+
+/* Whether a file says of its model that a hub has it under such a name. */
+static bool says_hub(const char *path, const char *sought)
+{
+    calc_text text = {0};
+    calc_settings settings = {0};
+    calc_errors ignored = {0};
+    bool found = false;
+    if (calc_is_yes(calc_text_read(&text, path, &ignored)) &&
+        calc_is_yes(calc_settings_from_json(&settings, text.data, text.length, "", &ignored))) {
+        for (size_t i = 0; i < settings.count && !found; i++) {
+            char name[128], own[64];
+            int read = 0;
+            for (const char *at = strcmp(settings.item[i].key, "hub") ? "" : settings.item[i].value;
+                 !found && sscanf(at, "%127s%n", name, &read) == 1; at += read) {
+                bare_name(name, is_ending, own);
+                found = strcmp(own, sought) == 0;
+            }
+        }
+    }
+    calc_settings_free(&settings);
+    calc_text_free(&text);
+    return found;
+}
+
+/* The one model that a hub's name means, "Qwen/Qwen3-30B-A3B-Instruct-2507": by its name; behind an
+ * owner, who says all sizes that there are, by its name without sizes; or by the names that its
+ * file says a hub has it under. A name may begin with its owner's. NULL: none, or several. */
+static const calc_find_entry *look_up_hub(const calc_find_list *list, const char *name)
+{
+    const char *slash = strrchr(name, '/'), *own = slash ? slash + 1 : name;
+    size_t first = strcspn(own, "-");
+    const char *const begins[] = {
+        own, slash && own[first] && strncasecmp(name, own, first) == 0 ? own + first + 1 : own};
+    for (int way = 0; way < 6; way++) {
+        const calc_find_entry *found = NULL;
+        char sought[64], other[64];
+        if (!slash && (way == 2 || way == 3)) {
+            continue;
+        }
+        bare_name(begins[way % 2], is_ending, sought);
+        for (size_t i = 0; i < list->count; i++) {
+            const calc_find_entry *entry = &list->entry[i];
+            if (way < 2) {
+                plain(entry->name, other);
+            } else {
+                bare_name(entry->name, is_size, other);
+            }
+            bool same = way < 4 ? strcmp(other, sought) == 0 : says_hub(entry->path, sought);
+            if (same && found && entry->place == found->place) {
+                return NULL;
+            }
+            found = same && !found ? entry : found;
+        }
+        if (found) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+/* ---- What else was meant --------------------------------------------------------------------- */
+
+/* How a name is like the one that was looked for; the first kind of likeness that a few names have
+ * counts. */
+typedef enum likeness {
+    BEGINS,       /* with it: h100 */
+    CONTAINS,     /* it: 4090, 910c */
+    MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
+    SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
+    SAME_LETTERS, /* only: rtx3080 */
+    LIKENESSES
+} likeness;
 
 static size_t letters(const char *name)
 {
@@ -411,8 +520,8 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
                            list->places);
 }
 
-/* Fill path from the data directories. */
-static calc_status find_name(calc_kind kind, const char *name, char *path, bool required,
+/* Fill path from the data directories. @param hub  the name may be one of a hub */
+static calc_status find_name(calc_kind kind, const char *name, char *path, bool required, bool hub,
                              calc_errors *errors)
 {
     calc_find_list list = {0};
@@ -420,6 +529,9 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
     if (status == CALC_OK) {
         const calc_find_entry *rival;
         const calc_find_entry *found = look_up(&list, name, &rival);
+        if (!found && hub && (found = look_up_hub(&list, name))) {
+            calc_say("%s: taken as the model %s\n", name, found->name);
+        }
         if (found && rival) {
             char hint[256];
             snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
@@ -444,14 +556,16 @@ calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_err
 {
     snprintf(path, CALC_FIND_PATH_MAX, "%s", argument);
     if (!calc_find_is_path(argument)) {
-        return find_name(kind, argument, path, true, errors);
+        return find_name(kind, argument, path, true, kind == CALC_KIND_APP, errors);
     }
     if (strchr(argument, '/') && access(argument, F_OK) != 0) {
         char name[CALC_FIND_PATH_MAX];
         size_t length = stem_length(argument);
         snprintf(name, sizeof name, "%.*s", (int)(length ? length : strlen(argument)), argument);
-        return find_name(kind, name, path, calc_find_aside_of(name) != CALC_FIND_ASIDE_NONE,
-                         errors);
+        bool hub = kind == CALC_KIND_APP && length == 0 &&
+                   strchr(name, '/') == strrchr(name, '/') && !strchr("./", name[0]);
+        return find_name(kind, name, path, hub || calc_find_aside_of(name) != CALC_FIND_ASIDE_NONE,
+                         hub, errors);
     }
     return CALC_OK;
 }
