@@ -857,8 +857,12 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_SET:
         return read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
-    case CALC_HOW_MARKS: /* a string in a string keeps its quotes, which eval takes away */
-        return read_every(row, text + (*text == '\'' || *text == '"'), plan, expect, size);
+    case CALC_HOW_MARKS: {
+        char plain[1024]; /* a string in a string keeps its quotes, which eval takes away */
+        size_t length = strlen(text), quoted = *text == '\'' && length > 1 && length < sizeof plain;
+        snprintf(plain, sizeof plain, "%.*s", quoted ? (int)length - 2 : 0, text + quoted);
+        return read_every(row, quoted ? plain : text, plan, expect, size);
+    }
     case CALC_HOW_LETTERS:
         return read_letters(row, text, plan, expect, size);
     case CALC_HOW_STAGES:

@@ -32,9 +32,10 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         if (!setting->value[0] && file) {
             continue; /* the name of a table */
         }
-        bool read = calc_framework_row(framework, setting->key) != NULL;
+        const calc_setting_row *row = calc_framework_row(framework, setting->key);
+        bool read = row != NULL;
         s.all++;
-        s.read += read;
+        s.read += read && !(row->how == CALC_HOW_NAME && row->read_only); /* any program has that */
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }

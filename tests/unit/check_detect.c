@@ -26,12 +26,14 @@ static const struct {
     {"A=1\ntorchrun x.py --num-layers 4 --lr 1\n", "megatron", CALC_OK, 0},
     {"torchrun x.py --num-layers 4 --moe-fb-overlap\n", "mindspeed", CALC_OK, 0},
     {"vllm serve m --tensor-parallel-size 4\n", "vllm", CALC_OK, 0},
+    {"serve m --tensor-parallel-size 4\n", "vllm", CALC_OK, 0},
     {"python3 -m sglang.launch_server --tensor-parallel-size 4\n", "sglang", CALC_OK, 0},
     {"trtllm-serve m --tp_size 4\n", "tensorrt-llm", CALC_OK, 0},
     /* As many keys of two. */
     {"trainer:\n  devices: 8\n", NULL, CALC_ERR_UNSUPPORTED, 0},
-    {"serve m --tensor-parallel-size 4\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"run m --tensor-parallel-size 4\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     {"model:\n  tensor_model_parallel_size: 2\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"any --model m --tensor-parallel-size 4\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     /* Fewer than half are known. */
     {"{\"train_batch_size\": 8, \"a\": 1, \"b\": 2}", NULL, CALC_ERR_UNSUPPORTED, 0},
     {"run --num-layers 4 --a 1 --b 2\n", NULL, CALC_ERR_UNSUPPORTED, 0},

@@ -30,6 +30,6 @@ EOF
 "$CALC" import --procs 64 run.yml --app model.json --exe run.json
 grep -E 'hidden|blocks|feedforward"|heads|_type|bias|tied|seq' model.json
 cat run.json
-printf '{"pipe_parallel_size": 0, "model_parallel_size": 2, "hidden_size": 512, "gpt_j_residual": true, "train_batch_size": 32}' >residual.json
+printf '{"pipe_parallel_size": 0, "model_parallel_size": 2, "hidden_size": 512, "gpt_j_tied": true, "gpt_j_residual": true, "train_batch_size": 32}' >residual.json
 "$CALC" import --from gpt-neox --procs 8 residual.json | grep -E 'par"|batch'
 "$CALC" import --procs 8 residual.json --app model.json
