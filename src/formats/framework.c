@@ -584,17 +584,8 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
 
 static bool read_number(const char *text, double *out)
 {
-    char *end, plain[64];
-    size_t length = 0;
+    char *end;
     errno = 0;
-    for (const char *at = text; *at && length + 1 < sizeof plain; at++) {
-        bool parts = *at == '_' && at > text && isdigit((unsigned char)at[-1]); /* 500_000 */
-        if (!parts) {
-            plain[length++] = *at;
-        }
-    }
-    plain[length] = '\0';
-    text = plain;
     double value = strtod(text, &end);
     /* "2 pretrain.py": stops at a blank, since another argument follows. */
     if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
@@ -696,9 +687,13 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
     text = *text || row->key[0] == '-' ? text : "true"; /* an option without a value */
     do {
         text += strspn(text, " ,[]");
-        size_t length = strcspn(text, " ,[]");
+        size_t length = strcspn(text, " ,[]"), above = length; /* self_attn.q_proj */
         calc_word word;
-        if (!find_word(row, text, length, &word)) {
+        while (above > 0 && text[above - 1] != '.') {
+            above--;
+        }
+        above = row->member == CALC_PLAN_LORA_MODULES ? above : 0;
+        if (!find_word(row, text + above, length - above, &word)) {
             list_words(row, expect, size);
             return false;
         }

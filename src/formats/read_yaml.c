@@ -1,5 +1,6 @@
 #include "formats/yaml_edit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,19 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
     if (r->depth == 0) {
         return null ? CALC_OK : wrong(r, event->start_mark, r->expected);
     }
-    return take_text(r, at, null && !r->key ? 0 : event->data.scalar.length, event->start_mark);
+    char number[64];
+    size_t length = event->data.scalar.length, digits = 0;
+    bool parted = plain && !r->key && length < sizeof number && strchr(at, '_') &&
+                  isdigit((unsigned char)*at) && strspn(at, "0123456789_") == length;
+    for (size_t i = 0; parted && i < length; i++) { /* 500_000 */
+        number[digits] = at[i];
+        digits += at[i] != '_';
+    }
+    return take_text(r, parted ? number : at,
+                     parted            ? digits
+                     : null && !r->key ? 0
+                                       : length,
+                     event->start_mark);
 }
 
 static calc_status open_mapping(reader *r, yaml_mark_t mark)

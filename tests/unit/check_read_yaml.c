@@ -55,6 +55,13 @@ CALC_TEST(comments_quotes_and_null_are_understood)
                      "a=null;b c=it's;d=\"x\" \xC3\xA4;");
 }
 
+/* YAML 1.1, as PyYAML reads it. */
+CALC_TEST(numbers_may_be_parted)
+{
+    ck_assert_str_eq(said("a: 500_000\nb: [1_0, 2]\nc: '1_0'\nd: 1_0b\n1_0: x"),
+                     "a=500000;b=10 2;c=1_0;d=1_0b;1_0=x;");
+}
+
 CALC_TEST(lists_of_scalars_are_values)
 {
     ck_assert_str_eq(said("a: [1, 2, 'x']\nb: 3"), "a=1 2 x;b=3;");

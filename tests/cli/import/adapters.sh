@@ -27,7 +27,7 @@ sed -e 's/finetuning_type: lora/finetuning_type: oft/' defaults.yaml >oft.yaml
 of 'LLaMA-Factory, adapters of another kind' --from llama-factory --procs 1 oft.yaml
 printf 'base_model: x\nadapter: qlora\nload_in_4bit: true\nlora_r: 32\nlora_target_linear: true\nsample_packing: true\n' >qlora.yml
 of Axolotl --procs 1 qlora.yml
-printf 'base_model: x\nadapter: lora\nload_in_8bit: true\nlora_modules_to_save: [embed_tokens]\nlora_target_modules: [q_proj, k_proj, lm_head]\nsample_packing: true\npeft_use_dora: true\n' >dora.yml
+printf 'base_model: x\nadapter: lora\nload_in_8bit: true\nlora_modules_to_save: [embed_tokens]\nlora_target_modules: [self_attn.q_proj, self_attn.k_proj, lm_head]\nsample_packing: true\npeft_use_dora: true\n' >dora.yml
 of 'Axolotl, 8 bits' --procs 1 dora.yml
 of 'TRL, its defaults' --from trl --procs 1 -- --use_peft --load_in_4bit --packing
 of 'ms-swift, a share of the weights' --from ms-swift --procs 1 -- --tuner_type full --freeze_parameters_ratio 0.5 --packing true
