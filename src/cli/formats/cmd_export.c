@@ -230,27 +230,14 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
 /* ---- Two layouts ----------------------------------------------------------------------------- */
 
 /* The text of a setting; an option without a value is either present or absent. */
-static const char *setting_text(const calc_setting *setting)
+static const char *setting_text(const char *value)
 {
-    return !setting ? "-" : setting->value[0] ? setting->value : "set";
+    return !value ? "-" : *value ? value : "set";
 }
 
-/* Writes the settings of `from` that differ in `to`; with `missing` only those absent from `to`. */
-static void write_changed(calc_output *out, const calc_settings *from, const calc_settings *to,
-                          bool missing)
+static void write_changed(void *out, const char *key, const char *a, const char *b)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        const calc_setting *mine = &from->item[i];
-        const calc_setting *other = NULL;
-        for (size_t k = 0; k < to->count && !other; k++) {
-            other = strcmp(to->item[k].key, mine->key) == 0 ? &to->item[k] : NULL;
-        }
-        const char *a = setting_text(missing ? other : mine);
-        const char *b = setting_text(missing ? mine : other);
-        if ((!missing || !other) && strcmp(a, b) != 0) {
-            calc_output_printf(out, "%-46s %-20s %s\n", mine->key, a, b);
-        }
-    }
+    calc_output_printf(out, "%-46s %-20s %s\n", key, setting_text(a), setting_text(b));
 }
 
 static calc_status write_diff(const calc_args *args, const calc_framework *framework,
@@ -281,8 +268,7 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     if (status == CALC_OK && !*refused) {
         status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
         if (status == CALC_OK) {
-            write_changed(out, &a, &b, false);
-            write_changed(out, &b, &a, true);
+            calc_settings_compare(&a, &b, write_changed, out);
             status = calc_output_close(out, errors);
         }
     }
