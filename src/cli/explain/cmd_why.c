@@ -240,7 +240,7 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
 {
     const bottleneck b = bottleneck_of(in, &why->before);
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_inputs_put_remarks(&put, in);
     calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
     calc_put_number(&put, "total_time", why->before.total_time);

@@ -141,7 +141,7 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
         calc_settings_write(out, framework, settings);
     } else {
         calc_put put = calc_put_to(out);
-        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        calc_put_document(&put);
         calc_put_struct(&put, "application", CALC_KIND_APP, app);
         calc_put_struct(&put, "execution", CALC_KIND_EXEC, exec);
         calc_put_end(&put);

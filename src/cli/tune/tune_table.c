@@ -624,7 +624,7 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
                        const size_t *order)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     put_asked(&put, t);
     calc_put_count(&put, "candidates", (int64_t)t->layouts.count);
     put_decision(&put, t, d);
