@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const calc_space_options[] = {
-    "procs",      "batch",  "axis", "set", "for",     "compat", "where",    "tokens", "days",
-    "objectives", "top-by", "top",  "per", "threads", "verify", "no-prune", "cpu",    NULL};
+const char *const calc_space_options[] = {"procs",      "batch",    "axis",   "set",  "for",
+                                          "compat",     "where",    "tokens", "days", "budget",
+                                          "objectives", "top-by",   "top",    "per",  "threads",
+                                          "verify",     "no-prune", "cpu",    NULL};
 
 /* ---- Values as text ------------------------------------------------------------------------- */
 
