@@ -668,9 +668,9 @@ bool calc_json_bind_format(calc_json_report *report, const json_t *document)
         bind_int(report, &row, value, &format);
     }
     if (format > CALC_FORMAT) {
-        calc_json_report_add(report, CALC_ERR_UNSUPPORTED, CALC_JSON_VALUE, "a newer calc reads it",
-                             "a document of format %lld; this calc reads %d", (long long)format,
-                             CALC_FORMAT);
+        calc_json_report_add(report, CALC_ERR_UNSUPPORTED, CALC_JSON_VALUE, NULL,
+                             "format %lld is of a newer calc, expected at most %d",
+                             (long long)format, CALC_FORMAT);
     }
     calc_json_report_leave(report, mark);
     return format <= CALC_FORMAT;
