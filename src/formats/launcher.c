@@ -145,9 +145,9 @@ calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_e
     static const char *const prefixes[CALC_POOL_COUNT] = {
         [CALC_POOL_PREFILL] = "PREFILL_", [CALC_POOL_DECODE] = "DECODE_"};
     const char *line = find_template(l);
-    pool pools[CALC_POOL_COUNT];
+    pool pools[CALC_POOL_COUNT] = {{0}};
     bool apart = false; /* servers that do not know of each other */
-    for (int i = 0; i < l->pools; i++) {
+    for (int i = 0; i < CALC_POOL_COUNT && i < l->pools; i++) {
         pool *p = &pools[i];
         p->prefix = l->pools > 1 ? prefixes[i] : "";
         p->each = l->procs[i] < l->node_procs ? l->procs[i] : l->node_procs;

@@ -71,10 +71,8 @@ calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine,
     status = status == CALC_OK ? calc_csv_table_read(&errors_of, &result_table, results, errors)
                                : status;
     double *off = malloc((errors_of.count + 1) * sizeof *off);
-    if (status == CALC_OK && !off) {
-        status = calc_errors_no_memory(errors);
-    }
-    if (status == CALC_OK) {
+    status = off || status != CALC_OK ? status : calc_errors_no_memory(errors);
+    if (status == CALC_OK && off) {
         out->runs = collect(off, &measured, &errors_of, engine);
         out->own = out->runs >= CALC_SERVING_REACH_RUNS;
         out->runs = out->own ? out->runs : collect(off, &measured, &errors_of, NULL);
