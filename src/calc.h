@@ -26,6 +26,11 @@ extern "C" {
 #define CALC_VERSION_PATCH 0
 #define CALC_VERSION "0.1.0"
 
+/** Format of the JSON documents, their member "format". It grows when a member changes its meaning
+ *  or is no longer there, and not with new members. A document without it has the first; one with
+ *  a higher number is an error. */
+#define CALC_FORMAT 1
+
 #if defined(CALC_SHARED) && defined(__GNUC__)
 #define CALC_API __attribute__((visibility("default")))
 #else

@@ -102,6 +102,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_deepspeed = {.name = "deepspeed", .title = "DeepSpeed", .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
+    .command = "torchrun \"${1:?the script that trains}\" --deepspeed --deepspeed_config \"$FILE\" \"${@:2}\"",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU), .syntax = CALC_SYNTAX_JSON,
     .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks recompute_group distribute_saved_activations ",
     .settle = settle, CALC_FRAMEWORK_ROWS(rows, deepspeed), CALC_FRAMEWORK_REFUSALS(refusals)};

@@ -145,6 +145,9 @@ struct calc_framework {
     const char *title;   /**< display name: "Megatron-LM" */
     const char *version; /**< release that the keys belong to */
     const char *launch;  /**< one line about using the file */
+    const char
+        *command; /**< a line of shell that starts a node of a job with the file "$FILE" and the
+                       words "$@"; torchrun takes the nodes from its variables PET_*. NULL: none */
     const char *script;  /**< SHELL: the program that takes the options; with serves all of the
                               command, and the model follows */
     const char *program; /**< a word of the command, where its options are those of others, too */

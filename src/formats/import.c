@@ -411,7 +411,7 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
     if (what == CALC_UNREAD_MODEL && import->model) {
         char text[320];
         snprintf(text, sizeof text, "changes the model, and calc does not read it: %s",
-                 assumed ? sentence : "without --app the layout alone is written");
+                 assumed ? sentence : "calc import without --app writes the layout alone");
         return wrong(import, setting, CALC_ERR_UNSUPPORTED, text, r->errors);
     }
     if (assumed && what != CALC_UNREAD_HARMLESS && was_told(r, assumed)) {
@@ -527,9 +527,10 @@ static calc_status read_settings(const calc_import *import, reading *r)
             }
         } else if (row && (row->how == CALC_HOW_MARKS || row->how == CALC_HOW_LETTERS) &&
                    import->model) {
-            one = wrong(import, setting, CALC_ERR_UNSUPPORTED,
-                        "says what the layers are: without --app the layout alone is written",
-                        r->errors);
+            one =
+                wrong(import, setting, CALC_ERR_UNSUPPORTED,
+                      "says what the layers are: calc import without --app writes the layout alone",
+                      r->errors);
         } else if (row) {
             tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
         } else {

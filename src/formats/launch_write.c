@@ -92,7 +92,7 @@ void calc_job_launch_put_job(calc_output *out, const calc_job_launch *launch, co
     const calc_job *job = &launch->job;
     const calc_table *table = calc_job_table();
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "source", source);
     put_members(&put, table, job);
     calc_put_object(&put, "lengths", CALC_PUT_LINES);

@@ -1,5 +1,6 @@
 #include "formats/launcher.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,85 +9,172 @@
 #include "formats/write.h"
 #include "io/text.h"
 
-static const struct {
-    const char *name;
-    const calc_unread_keys *text;
-} templates[] = {{"slurm_train", &calc_launcher_slurm_train},
-                 {"slurm_vllm", &calc_launcher_slurm_vllm},
-                 {"slurm_sglang", &calc_launcher_slurm_sglang},
-                 {"kubernetes_train", &calc_launcher_kubernetes_train},
-                 {"kubernetes_vllm", &calc_launcher_kubernetes_vllm},
-                 {"kubernetes_sglang", &calc_launcher_kubernetes_sglang}};
+/* Texts of words, of a pool or of all. */
+typedef struct pool {
+    const char *prefix; /* of its words */
+    int64_t nodes, each;
+    char number[3][24];
+} pool;
 
-calc_status calc_launcher_write(calc_output *out, const calc_framework *framework,
-                                const char *launcher, const calc_exec *exec,
-                                const calc_settings *settings, int64_t node_procs,
+static const char *text_of(const calc_framework *framework, const pool *p, const char *word)
+{
+    static const char *const suffixes[] = {[CALC_SYNTAX_SHELL] = "sh",
+                                           [CALC_SYNTAX_YAML] = "yaml",
+                                           [CALC_SYNTAX_TOML] = "toml",
+                                           [CALC_SYNTAX_JSON] = "json"};
+    bool nvidia = (framework->platforms & CALC_ON(CUDA)) != 0;
+    const char *const words[][2] = {
+        {"NODES", p->number[0]},
+        {"OTHERS", p->number[1]},
+        {"PER_NODE", p->number[2]},
+        {"NAME", framework->name},
+        {"TITLE", framework->title},
+        {"COMMAND", framework->command},
+        {"SUFFIX", suffixes[framework->syntax]},
+        {"RESOURCE", nvidia ? "nvidia.com/gpu" : "huawei.com/Ascend910"},
+        {p->nodes > 1 ? "MANY" : "ONE", ""}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i][0], word) == 0) {
+            return words[i][1];
+        }
+    }
+    return NULL;
+}
+
+/* The script with another program, if one is named, in lines that are indented, without its last
+ * line break. */
+static calc_status write_script(calc_output *out, const calc_framework *framework,
+                                const calc_settings *settings, const char *program, int indent,
                                 calc_errors *errors)
 {
-    char name[64];
-    const char *line = NULL;
-    snprintf(name, sizeof name, "%s_%s", launcher, framework->serves ? framework->name : "train");
-    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
-        line = strcmp(templates[i].name, name) == 0 ? templates[i].text->text : line;
-    }
-    int64_t each = exec->num_procs < node_procs ? exec->num_procs : node_procs;
-    int64_t nodes = exec->num_procs / each;
-    bool replicas = framework->serves && nodes > 1 && exec->strategy.data_par > 1;
-    if (framework->syntax != CALC_SYNTAX_SHELL || !line || replicas ||
-        calc_framework_has_pools(framework, exec)) {
-        return calc_errors_add(
-            errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, framework->launch,
-            "--launcher: no single script of %s starts this layout", framework->title);
-    }
-    if (nodes * each != exec->num_procs) {
-        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "--per-node N",
-                               "--launcher: %" PRId64 " processors are no whole nodes of %" PRId64,
-                               exec->num_procs, node_procs);
-    }
+    calc_framework own = *framework;
     calc_text script = {0};
     calc_output *memory;
     calc_status status = calc_output_open_memory(&memory, &script, errors);
+    own.script = program ? program : own.script;
     if (status == CALC_OK) {
-        calc_settings_write(memory, framework, settings);
+        calc_settings_write(memory, &own, settings);
         status = calc_output_close(memory, errors);
     }
-    bool nvidia = (framework->platforms & CALC_ON(CUDA)) != 0;
-    char text[3][24];
-    snprintf(text[0], sizeof text[0], "%" PRId64, nodes);
-    snprintf(text[1], sizeof text[1], "%" PRId64, nodes - 1);
-    snprintf(text[2], sizeof text[2], "%" PRId64, each);
-    const char *const words[][2] = {
-        {"@NODES@", text[0]},
-        {"@OTHERS@", text[1]},
-        {"@PER_NODE@", text[2]},
-        {"@NAME@", framework->name},
-        {"@TITLE@", framework->title},
-        {"@RESOURCE@", nvidia ? "nvidia.com/gpu" : "huawei.com/Ascend910"},
-        {nodes > 1 ? "@MANY@" : "@ONE@", ""},
-        {"@SCRIPT@", ""}};
-    enum { WORDS = sizeof words / sizeof *words, SCRIPT = WORDS - 1 };
-    const char *other = nodes > 1 ? "@ONE@" : "@MANY@";
+    for (const char *c = status == CALC_OK ? script.data : ""; *c; c++) {
+        bool breaks = *c == '\n' && c[1] && c[1] != '\n';
+        calc_output_write(out, c, *c != '\n' || c[1]);
+        calc_output_printf(out, "%*s", breaks ? indent : 0, "");
+    }
+    calc_text_free(&script);
+    return status;
+}
+
+enum { WORD_SIZE = 96 };
+
+/* The word that begins at an "@". @return its length with both of them; 0: it is none */
+static size_t word_at(const char *at, char word[WORD_SIZE], const char **program)
+{
+    size_t name = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+    size_t end = at[1 + name] == ':' ? name + strcspn(at + 1 + name, "@\n") : name;
+    if (*at != '@' || name == 0 || at[1 + end] != '@' || end >= WORD_SIZE) {
+        return 0;
+    }
+    snprintf(word, WORD_SIZE, "%.*s", (int)end, at + 1);
+    word[name] = '\0';
+    *program = end > name ? word + name + 1 : NULL;
+    return end + 2;
+}
+
+/* @return whether a line is for layouts on another number of nodes, and left out */
+static bool is_left_out(const pool *p, int pools, const char *line)
+{
+    for (int i = 0; i < pools; i++) {
+        char mark[WORD_SIZE];
+        snprintf(mark, sizeof mark, "@%s%s@", p[i].prefix, p[i].nodes > 1 ? "ONE" : "MANY");
+        if (strncmp(line, mark, strlen(mark)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static calc_status write_line(calc_output *out, const calc_launched *l, const pool *pools,
+                              const char *line, const char *next, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (const char *at = line; at < next && status == CALC_OK;) {
+        char word[WORD_SIZE];
+        const char *program, *text = NULL;
+        size_t length = word_at(at, word, &program);
+        for (int i = 0; i < l->pools && length > 0 && !text; i++) {
+            size_t prefix = strlen(pools[i].prefix);
+            bool own = strncmp(word, pools[i].prefix, prefix) == 0;
+            text = own ? text_of(l->framework, &pools[i], word + prefix) : NULL;
+            if (own && strcmp(word + prefix, "SCRIPT") == 0) {
+                text = "";
+                status = write_script(out, l->framework, &l->settings[i], program, (int)(at - line),
+                                      errors);
+            }
+        }
+        text = text || length == 0 ? text : text_of(l->framework, &pools[0], word);
+        calc_output_write(out, text ? text : at, text ? strlen(text) : 1);
+        at += text ? length : 1;
+    }
+    return status;
+}
+
+static const char *find_template(const calc_launched *l)
+{
+    const calc_framework *f = l->framework;
+    char names[2][64];
+    snprintf(names[0], sizeof names[0], "%s_%s%s", l->launcher, f->name,
+             l->pools > 1 ? "_pools" : "");
+    snprintf(names[1], sizeof names[1], "%s_%s", l->launcher,
+             f->serves                        ? ""
+             : f->syntax == CALC_SYNTAX_SHELL ? "train"
+             : f->command                     ? "file"
+                                              : "");
+    for (int i = 0; i < 2; i++) {
+        for (const calc_launcher *t = calc_launcher_list; t->name; t++) {
+            if (strcmp(t->name, names[i]) == 0) {
+                return t->text;
+            }
+        }
+    }
+    return NULL;
+}
+
+calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_errors *errors)
+{
+    static const char *const prefixes[CALC_POOL_COUNT] = {
+        [CALC_POOL_PREFILL] = "PREFILL_", [CALC_POOL_DECODE] = "DECODE_"};
+    const char *line = find_template(l);
+    pool pools[CALC_POOL_COUNT] = {{0}};
+    bool apart = false; /* servers that do not know of each other */
+    for (int i = 0; i < CALC_POOL_COUNT && i < l->pools; i++) {
+        pool *p = &pools[i];
+        p->prefix = l->pools > 1 ? prefixes[i] : "";
+        p->each = l->procs[i] < l->node_procs ? l->procs[i] : l->node_procs;
+        p->nodes = l->procs[i] / p->each;
+        apart = apart || (l->framework->serves && p->nodes > 1 && l->replicas[i] > 1);
+        if (p->nodes * p->each != l->procs[i]) {
+            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "--per-node N",
+                                   "--launcher: %" PRId64
+                                   " processors are no whole nodes of %" PRId64,
+                                   l->procs[i], l->node_procs);
+        }
+        snprintf(p->number[0], sizeof p->number[0], "%" PRId64, p->nodes);
+        snprintf(p->number[1], sizeof p->number[1], "%" PRId64, p->nodes - 1);
+        snprintf(p->number[2], sizeof p->number[2], "%" PRId64, p->each);
+    }
+    if (!line || apart) {
+        return calc_errors_add(
+            errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, l->framework->launch,
+            "--launcher %s: no job of %s starts this layout", l->launcher, l->framework->title);
+    }
+    calc_status status = CALC_OK;
     for (const char *next; status == CALC_OK && *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
-        bool skipped = strncmp(line, other, strlen(other)) == 0;
-        for (const char *at = skipped ? next : line; at < next; at++) {
-            size_t i = 0;
-            while (i < WORDS && strncmp(at, words[i][0], strlen(words[i][0])) != 0) {
-                i++;
-            }
-            const char *word = i < WORDS ? words[i][1] : at;
-            calc_output_write(out, word, i < WORDS ? strlen(word) : 1);
-            /* The script in lines that are indented as its place is, without its last line break.
-             */
-            for (const char *c = i == SCRIPT ? script.data : ""; *c; c++) {
-                bool breaks = *c == '\n' && c[1] && c[1] != '\n';
-                calc_output_write(out, c, *c != '\n' || c[1]);
-                calc_output_printf(out, "%*s", breaks ? (int)(at - line) : 0, "");
-            }
-            at += i < WORDS ? strlen(words[i][0]) - 1 : 0;
+        if (!is_left_out(pools, l->pools, line)) {
+            status = write_line(out, l, pools, line, next, errors);
         }
     }
-    calc_text_free(&script);
     return status;
 }

@@ -1,27 +1,45 @@
-/** @file launcher.h  Puts the script of an export into a job of a cluster, by the templates in
- * launchers/. */
+/** @file launcher.h  Puts the script or the file of an export into a job of a cluster, by the
+ * templates in launchers/: LAUNCHER_FRAMEWORK.txt, LAUNCHER_FRAMEWORK_pools.txt of a disaggregated
+ * layout, LAUNCHER_train.txt of other scripts that train, LAUNCHER_file.txt of files for which the
+ * framework has a .command. A new launcher, or a launcher for another framework, is a file.
+ *
+ * In a template these words stand for: @NAME@, @TITLE@ the framework; @NODES@, @OTHERS@, @PER_NODE@
+ * nodes, those but the first, processors of one; @RESOURCE@ what Kubernetes calls a processor;
+ * @COMMAND@ and @SUFFIX@ the framework's .command and the ending of its files; @SCRIPT@ the script
+ * or the file, indented as the word is, and @SCRIPT:PROGRAM@ with another program. Of pools they
+ * begin with PREFILL_ and DECODE_. A line that begins with @MANY@ (of pools @PREFILL_MANY@ ...) is
+ * for several nodes, with
+ * @ONE@ for one. */
 #ifndef CALC_FORMATS_LAUNCHER_H
 #define CALC_FORMATS_LAUNCHER_H
 
 #include "formats/framework.h"
 #include "io/output.h"
 
-#define CALC_LAUNCHERS "slurm", "kubernetes"
+/** A template. */
+typedef struct calc_launcher {
+    const char *name; /**< "slurm_train"; NULL at the end of a list */
+    const char *text;
+} calc_launcher;
 
-/** Writes a job that runs the script of a framework (calc_settings_write()) on its nodes. Of a
- * template, lines that begin with @MANY@ or @ONE@ are for several nodes or for one; @SCRIPT@ is
- * indented as it stands there.
- *  @param launcher  one of CALC_LAUNCHERS
- *  @return CALC_OK; CALC_ERR_UNSUPPORTED with an error if no single script starts the layout;
+/** All of them, and the launchers that there are: values of --launcher, NULL at the end. */
+extern const calc_launcher calc_launcher_list[];
+extern const char *const calc_launcher_names[];
+
+/** What is to be launched: a layout, or the servers of its pools. */
+typedef struct calc_launched {
+    const calc_framework *framework;
+    const char *launcher; /**< one of calc_launcher_names */
+    int64_t node_procs;   /**< processors of a node */
+    int pools;            /**< 1, or CALC_POOL_COUNT */
+    calc_settings settings[CALC_POOL_COUNT];
+    int64_t procs[CALC_POOL_COUNT], replicas[CALC_POOL_COUNT]; /**< of each: num_procs, data_par */
+} calc_launched;
+
+/** Writes the job.
+ *  @return CALC_OK; CALC_ERR_UNSUPPORTED with an error if no template starts the layout;
  * CALC_ERR_RULE with one if it is on more than a node, and not on whole nodes; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_launcher_write(calc_output *out, const calc_framework *framework,
-                                              const char *launcher, const calc_exec *exec,
-                                              const calc_settings *settings, int64_t node_procs,
+CALC_MUST_USE calc_status calc_launcher_write(calc_output *out, const calc_launched *launched,
                                               calc_errors *errors);
-
-/** Templates, by launcher and framework. */
-extern const calc_unread_keys calc_launcher_slurm_train, calc_launcher_slurm_vllm,
-    calc_launcher_slurm_sglang, calc_launcher_kubernetes_train, calc_launcher_kubernetes_vllm,
-    calc_launcher_kubernetes_sglang;
 
 #endif

@@ -74,6 +74,8 @@ static CALC_REFUSALS(refusals)
 /* clang-format off */
 const calc_framework calc_framework_paddle = {.name = "paddle", .title = "PaddleNLP", .version = "3.0",
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
+    .command = "python -m paddle.distributed.launch --master \"$MASTER_ADDR:$MASTER_PORT\" --nnodes \"$PET_NNODES\" "
+               "run_pretrain.py \"$FILE\" \"$@\"",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU), .syntax = CALC_SYNTAX_JSON,
     .launched = true, CALC_FRAMEWORK_ROWS(rows, paddle), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

@@ -48,6 +48,35 @@ bool calc_setting_append(calc_setting *setting, const char *text, size_t length)
     return true;
 }
 
+static const char *value_in(const calc_settings *settings, const char *key)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strcmp(settings->item[i].key, key) == 0) {
+            return settings->item[i].value;
+        }
+    }
+    return NULL;
+}
+
+void calc_settings_compare(const calc_settings *from, const calc_settings *to,
+                           void (*tell)(void *context, const char *key, const char *a,
+                                        const char *b),
+                           void *context)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const calc_setting *mine = &from->item[i];
+        const char *other = value_in(to, mine->key);
+        if (!other || strcmp(mine->value, other) != 0) {
+            tell(context, mine->key, mine->value, other);
+        }
+    }
+    for (size_t i = 0; i < to->count; i++) {
+        if (!value_in(from, to->item[i].key)) {
+            tell(context, to->item[i].key, NULL, to->item[i].value);
+        }
+    }
+}
+
 void calc_settings_free(calc_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {

@@ -43,6 +43,14 @@ enum {
  *  @return false if there is no memory */
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length);
 
+/** Calls `tell` with each key whose value differs, in the order of `from`, and then with those that
+ *  only `to` has.
+ *  @param a, b  both values, "" for an option without one; NULL: the key is absent */
+void calc_settings_compare(const calc_settings *from, const calc_settings *to,
+                           void (*tell)(void *context, const char *key, const char *a,
+                                        const char *b),
+                           void *context);
+
 /** Frees the texts; {0} is allowed. */
 void calc_settings_free(calc_settings *settings);
 

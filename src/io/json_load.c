@@ -658,11 +658,43 @@ static void bind_count(calc_json_report *report, const calc_table *table, const 
     *(int64_t *)(void *)(object + total->offset) = count * each;
 }
 
+bool calc_json_bind_format(calc_json_report *report, const json_t *document)
+{
+    static const calc_field row = {.type = CALC_TYPE_INT, .lo = 1, .hi = 1e9};
+    const json_t *value = json_object_get(document, "format");
+    int64_t format = CALC_FORMAT;
+    size_t mark = calc_json_report_enter(report, "format");
+    if (value) {
+        bind_int(report, &row, value, &format);
+    }
+    if (format > CALC_FORMAT) {
+        calc_json_report_add(report, CALC_ERR_UNSUPPORTED, CALC_JSON_VALUE, NULL,
+                             "format %lld is of a newer calc, expected at most %d",
+                             (long long)format, CALC_FORMAT);
+    }
+    calc_json_report_leave(report, mark);
+    return format <= CALC_FORMAT;
+}
+
+/* Tables of whole documents. */
+static bool is_document(const calc_table *table)
+{
+    bool is = table == calc_serving_engine_table() || table == calc_job_table();
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        is = is || table == calc_table_of(kind);
+    }
+    return is;
+}
+
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
                           void *object)
 {
     if (!json_is_object(value)) {
         calc_json_value_type_error(report, "an object", value, NULL);
+        return;
+    }
+    bool document = is_document(table);
+    if (document && !calc_json_bind_format(report, value)) {
         return;
     }
     calc_absent_fill(table, object);
@@ -674,7 +706,8 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
     json_t *member;
     int position = 0;
     json_object_foreach (value, key, member) {
-        if (!calc_table_find(table, key) && !calc_alias_find(table, key)) {
+        bool format = document && strcmp(key, "format") == 0;
+        if (!format && !calc_table_find(table, key) && !calc_alias_find(table, key)) {
             calc_json_bind_unknown(report, key, position,
                                    is_full(report) ? NULL : calc_json_bind_nearest(table, key));
         }

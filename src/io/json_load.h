@@ -48,6 +48,10 @@ void calc_json_value_type_error(calc_json_report *report, const char *expected, 
 /* Converts a parsed JSON value into the member of a struct, by its row in the
  * table. */
 
+/** Checks the member "format" of a document. @return false with an error if it is of a newer calc
+ */
+bool calc_json_bind_format(calc_json_report *report, const json_t *document);
+
 /** Fill the struct of `table` from `value`, or report why not. */
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
                           void *object);

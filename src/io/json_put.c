@@ -88,6 +88,12 @@ void calc_put_array(calc_put *put, const char *key, calc_put_layout layout)
     begin(put, key, layout, "[", ']');
 }
 
+void calc_put_document(calc_put *put)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    calc_put_count(put, "format", CALC_FORMAT);
+}
+
 void calc_put_close(calc_put *put)
 {
     assert(put->depth > 0);
@@ -296,9 +302,9 @@ static bool is_left_out(const calc_table *table, size_t row, const char *object)
            (field->flags & CALC_OPTIONAL && !said && calc_absent_is(field, object + field->offset));
 }
 
-static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object)
+/* ... and closes it. */
+static void put_members(calc_put *put, const calc_table *table, const char *object)
 {
-    calc_put_object(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         if (field->flags & CALC_AUTO && /* only executions have such fields */
@@ -311,6 +317,12 @@ static void put_table(calc_put *put, const char *key, const calc_table *table, c
     calc_put_close(put);
 }
 
+static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object)
+{
+    calc_put_object(put, key, CALC_PUT_LINES);
+    put_members(put, table, object);
+}
+
 void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object)
 {
     put_table(put, key, calc_table_of(kind), object);
@@ -318,14 +330,16 @@ void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void 
 
 void calc_put_engine(calc_put *put, const calc_serving_engine *engine)
 {
-    put_table(put, NULL, calc_serving_engine_table(), (const char *)engine);
+    calc_put_document(put);
+    put_members(put, calc_serving_engine_table(), (const char *)engine);
 }
 
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent)
 {
     calc_put put = calc_put_to(out);
     put.indent = indent;
-    calc_put_struct(&put, NULL, kind, object);
+    calc_put_document(&put);
+    put_members(&put, calc_table_of(kind), object);
 }
 
 #include "spec/alias.h"

@@ -43,6 +43,9 @@ void calc_put_key(calc_put *put, const char *key);
 void calc_put_object(calc_put *put, const char *key, calc_put_layout layout);
 void calc_put_array(calc_put *put, const char *key, calc_put_layout layout);
 
+/** Open the object of a whole document, with its member "format" (CALC_FORMAT). */
+void calc_put_document(calc_put *put);
+
 /** Close what was opened last. */
 void calc_put_close(calc_put *put);
 
@@ -75,14 +78,14 @@ void calc_put_rows(calc_put *put, calc_kind kind, const void *object);
  *  input again. STATS and LAYER have no "verdict" or "name" here. */
 void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object);
 
-/** Write the document of a serving engine, likewise. */
+/** Write the document of a serving engine. */
 void calc_put_engine(calc_put *put, const calc_serving_engine *engine);
 
 /** Write one member of a struct by its row; nothing for a NOTE. */
 void calc_json_put_member(calc_put *put, const calc_field *field, const void *member);
 
-/** The same as a text of its own, without a newline at the end; lines after the first are indented
- *  by `indent` spaces more. */
+/** A struct as a document of its own, without a newline at the end; lines after the first are
+ * indented by `indent` spaces more. */
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent);
 
 /* Writes the allowed values of the fields of a kind, for programs that compose

@@ -6,6 +6,12 @@
 #include "spec/alias.h"
 #include "spec/field.h"
 
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+/* Of documents, whose other members are fields. */
+#define FORMAT                                                                                     \
+    "\n        \"format\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": " TEXT_OF(         \
+        CALC_FORMAT) ", \"description\": \"of the document\"},"
 #define SIZE "{\"type\": \"integer\", \"minimum\": 1}"
 #define WORD "{\"type\": \"string\"}"
 #define WORDS "{\"type\": [\"string\", \"array\"], \"items\": {\"type\": \"string\"}}"
@@ -367,7 +373,7 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
         }
     }
     calc_output_printf(out, "\n%*s},\n%*s", inner, "", inner, "");
-    write_required(out, table, *first != '\0');
+    write_required(out, table, table == calc_table_of(CALC_KIND_LAYER) && *first);
     write_exclusions(out, table, inner);
     calc_output_printf(out, ",\n%*s\"additionalProperties\": false\n%*s}", inner, "", indent, "");
 }
@@ -399,10 +405,12 @@ void calc_schema_write(calc_output *out, calc_kind kind)
         [CALC_KIND_STAGE] = "calc: the statistics of a pipeline stage",
     };
     write_table(out, calc_table_of(kind), titles[kind],
-                kind == CALC_KIND_LAYER ? "\n        \"name\": {\"type\": \"string\"}," : "");
+                kind == CALC_KIND_LAYER  ? "\n        \"name\": {\"type\": \"string\"},"
+                : kind <= CALC_KIND_EXEC ? FORMAT
+                                         : "");
 }
 
 void calc_schema_write_engine(calc_output *out)
 {
-    write_table(out, calc_serving_engine_table(), "calc: a serving engine", "");
+    write_table(out, calc_serving_engine_table(), "calc: a serving engine", FORMAT);
 }

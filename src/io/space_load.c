@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const calc_space_options[] = {
-    "procs",      "batch",  "axis", "set", "for",     "compat", "where",    "tokens", "days",
-    "objectives", "top-by", "top",  "per", "threads", "verify", "no-prune", "cpu",    NULL};
+const char *const calc_space_options[] = {"procs",      "batch",    "axis",   "set",  "for",
+                                          "compat",     "where",    "tokens", "days", "budget",
+                                          "objectives", "top-by",   "top",    "per",  "threads",
+                                          "verify",     "no-prune", "cpu",    NULL};
 
 /* ---- Values as text ------------------------------------------------------------------------- */
 
@@ -140,6 +141,10 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
         if (report->found.count == CALC_MAX_ERRORS) {
             break;
         }
+        if (!*prefix && strcmp(key, "format") == 0) { /* was checked */
+            position++;
+            continue;
+        }
         char name[128];
         size_t mark = calc_json_report_enter(report, key);
         snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
@@ -177,7 +182,7 @@ static calc_status parse(calc_space_entries *out, calc_errors *errors)
     json_t *root = calc_json_load_text(&report, out->text.data, out->text.length);
     if (root && !json_is_object(root)) {
         calc_json_value_type_error(&report, "an object", root, NULL);
-    } else if (root) {
+    } else if (root && calc_json_bind_format(&report, root)) {
         out->entry = calloc(entries_of(root) + 1, sizeof *out->entry);
         if (out->entry) {
             read_object(&report, out, "", root);

@@ -67,8 +67,7 @@ static void try(search *s, const calc_exec *exec)
 
 /* ---- Single fields --------------------------------------------------------------------------- */
 
-/* Fields that define the workload or the efficiency of software, not the layout. */
-static bool is_given(const calc_field *field, const calc_exec *exec)
+bool calc_why_keeps(const calc_field *field, const calc_exec *exec)
 {
     static const char *const given[] = {"num_procs",
                                         "batch_size",
@@ -302,7 +301,7 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (!is_given(field, exec) && !is_parallel(field) && !calc_idle(app, exec, field)) {
+        if (!calc_why_keeps(field, exec) && !is_parallel(field) && !calc_idle(app, exec, field)) {
             try_field(&s, field);
         }
     }

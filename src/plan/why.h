@@ -52,6 +52,9 @@ typedef struct calc_why {
         resource[CALC_RESOURCES]; /**< 10 % more of each rate of the system, in its order */
 } calc_why;
 
+/** Whether a field defines the workload or the efficiency of software, and not the layout. */
+bool calc_why_keeps(const calc_field *field, const calc_exec *exec);
+
 /** Try every field of the execution at its neighbouring values: a choice at its others, a flag at
  *  its opposite, a number at twice, half, one more and one less, parallel sizes in pairs that keep
  *  the number of processors. Fields that define the workload (batch, length, formats, whether it

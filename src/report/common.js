@@ -156,8 +156,8 @@ function copyButton(label, text, name) {
   return button;
 }
 
-function download(name, text) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([text])), download: name });
+function download(name, content) {
+  const link = el("a", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content])), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
 }

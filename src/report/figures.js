@@ -3,10 +3,68 @@
 
 /* ---- Figures ---------------------------------------------------------------------------------- */
 
+/* A picture as a file of its own: what style sheets say of its elements is written into them, on the colour of the card, with the
+ * legend of its card below it.
+ * @param paper  a canvas below the picture, or nothing */
+function pictureText(svg, paper) {
+  const copy = svg.cloneNode(true);
+  const [, , width, high] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const kept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "visibility",
+    "paint-order", "font-family", "font-size", "font-weight", "text-anchor"];
+  const own = svg.querySelectorAll("*");
+  copy.querySelectorAll("*").forEach((node, i) => {
+    const style = getComputedStyle(own[i]);
+    node.removeAttribute("class");
+    node.setAttribute("style", kept.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+  });
+  const add = (name, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+  const said = getComputedStyle(document.documentElement);
+  const card = svg.closest(".card");
+  let [x, height] = [0, high];
+  for (const item of card ? card.querySelectorAll(".legend li") : []) {
+    const label = item.textContent;
+    const wide = 7 * label.length + 30;
+    if (x === 0 || x + wide > width) [x, height] = [0, height + 20];
+    const text = add("text", { x: x + 16, y: height - 6, "font-size": 12, "font-family": getComputedStyle(item).fontFamily, fill: said.getPropertyValue("--ink2").trim() });
+    text.textContent = label;
+    copy.append(add("rect", { x, y: height - 16, width: 11, height: 11, fill: getComputedStyle(item.querySelector("i")).backgroundColor }), text);
+    x += wide;
+  }
+  copy.removeAttribute("style");
+  copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  for (const [key, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height })) copy.setAttribute(key, value);
+  copy.prepend(add("rect", { width, height, fill: said.getPropertyValue("--card").trim() }),
+    ...(paper ? [add("image", { width: paper.clientWidth, height: paper.clientHeight, href: paper.toDataURL() })] : []));
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/* Buttons that save a picture, at its top right while it is pointed at. */
+function savers(svg, paper) {
+  const name = () => {
+    const heading = svg.closest("section, main").querySelector("h2, h3");
+    return `calc-${data.kind}-${(heading ? heading.textContent : "figure").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "")}`;
+  };
+  const asPng = async () => {
+    const image = new Image();
+    image.src = `data:image/svg+xml,${encodeURIComponent(pictureText(svg, paper))}`;
+    await image.decode();
+    const picture_ = el("canvas", { width: 2 * image.width, height: 2 * image.height });
+    picture_.getContext("2d").drawImage(image, 0, 0, picture_.width, picture_.height);
+    picture_.toBlob((png) => download(`${name()}.png`, png));
+  };
+  return el("span", { class: "savers" },
+    el("button", { type: "button", "aria-label": "Save the picture as SVG", onclick: () => download(`${name()}.svg`, pictureText(svg, paper)) }, "SVG"),
+    el("button", { type: "button", "aria-label": "Save the picture as PNG", onclick: asPng }, "PNG"));
+}
+
 /* An SVG picture as wide as its parent, redrawn when the width changes. */
 function picture(parent, aria, draw) {
   const svg = d3.create("svg").attr("role", "img").attr("aria-label", aria);
-  const node = el("figure", {}, svg.node());
+  const node = el("figure", {}, svg.node(), savers(svg.node()));
   parent.append(node);
   let drawn = 0;
   const redraw = (width = node.clientWidth) => {

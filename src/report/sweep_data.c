@@ -120,7 +120,11 @@ double calc_sweep_rate(const calc_sweep_result *result)
 void calc_sweep_put_summary(calc_put *put, const char *key, const calc_sweep_result *result)
 {
     double rate = calc_sweep_rate(result);
-    calc_put_object(put, key, CALC_PUT_LINES);
+    if (key) {
+        calc_put_object(put, key, CALC_PUT_LINES);
+    } else {
+        calc_put_document(put);
+    }
     calc_put_text(put, "version", CALC_VERSION);
     calc_put_flag(put, "partial", result->partial);
     calc_put_object(put, "counts", CALC_PUT_LINES);

@@ -33,7 +33,7 @@ function showScatter() {
     "aria-label": "Layouts that fit. Arrow keys walk along the front; Enter adds a layout to the comparison, Space keeps what is told of it; the table below has the same layouts." });
   const paper = el("canvas", { "aria-hidden": "true", style: "position:absolute;inset:0" });
   const svg = d3.create("svg").attr("aria-hidden", "true").style("position", "relative").style("pointer-events", "none");
-  area.append(paper, svg.node());
+  area.append(paper, svg.node(), savers(svg.node(), paper));
   const key = el("div");
   const tally = el("p", { class: "note", "aria-live": "polite" });
   box.append(tools, area, key, tally);

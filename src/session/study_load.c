@@ -1,12 +1,14 @@
 #include "session/study_load.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "axis.h"
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "defaults.h"
@@ -239,9 +241,10 @@ static void take_usual(sources *s)
     }
     if (!o->top_by.field) {
         take_words(s,
-                   trains    ? "sample_rate"
-                   : prompts ? "tokens_per_s_per_proc"
-                             : "output_tokens_per_s_per_proc",
+                   trains                  ? "sample_rate"
+                   : prompts               ? "tokens_per_s_per_proc"
+                   : value_of(s, "budget") ? "output_tokens_per_s" /* of all that it pays for */
+                                           : "output_tokens_per_s_per_proc",
                    take_top_by);
     }
 }
@@ -288,6 +291,11 @@ static void take_options(sources *s)
     double days = calc_study_amount(value_of(s, "days"), "days");
     if (tokens > 0 && days > 0) {
         snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / 1e12));
+        (void)!take_constraint(s, text);
+    }
+    double budget = calc_study_amount(value_of(s, "budget"), NULL);
+    if (budget > 0) {
+        snprintf(text, sizeof text, "job_usd_per_hour <= %.17g", budget);
         (void)!take_constraint(s, text);
     }
     o->constraints = s->study->constraints;
@@ -576,6 +584,88 @@ static void take_framework(sources *s)
     }
 }
 
+/* The lowest price of a processor that a machine may have. @return whether all have one */
+static bool least_price(const calc_designs_builder *b, double *least)
+{
+    bool all = true;
+    *least = HUGE_VAL;
+    for (size_t i = 0; i < b->systems; i++) {
+        double price = b->system[i].system.chip.usd_per_hour;
+        all = all && price > 0;
+        *least = fmin(*least, price);
+    }
+    for (size_t i = 0; i < b->axes; i++) {
+        const calc_design_axis *axis = &b->axis[i];
+        if (axis->ref.kind == CALC_KIND_SYSTEM &&
+            strcmp(axis->ref.field->key, "usd_per_hour") == 0) {
+            all = true;
+            *least = HUGE_VAL;
+            for (size_t k = 0; k < axis->count; k++) {
+                all = all && axis->value[k] > 0;
+                *least = fmin(*least, axis->value[k]);
+            }
+        }
+    }
+    return all;
+}
+
+/* Processors that --budget pays for: powers of two of a node, and at most NUMBERS times whole nodes
+ * of all machines. */
+static void take_budget(sources *s)
+{
+    enum { NUMBERS = 128 };
+    const char *text = value_of(s, "budget");
+    double budget = calc_study_amount(text, NULL), price;
+    char name[NAME_SIZE], range[512];
+    const calc_designs_builder *b = &s->study->builder;
+    const calc_values *procs = &s->study->space.axis[CALC_AXIS_num_procs];
+    if (!text) {
+        return;
+    }
+    name_option(name, "budget", text);
+    if (budget < 0) {
+        calc_errors_at(s->errors, CALC_ERR_RANGE, name, 0, 0, "for example --budget 1000",
+                       "expected US dollars an hour");
+        return;
+    }
+    if (!least_price(b, &price)) {
+        calc_errors_at(s->errors, CALC_ERR_RULE, name, 0, 0, "--set price=USD an hour",
+                       "not all machines have a price");
+        return;
+    }
+    s->study->options.per_design |= !s->study->options.per_num_procs;
+    if (procs->count > 0) {
+        return;
+    }
+    int64_t node = 0;
+    for (size_t i = 0; i < b->systems; i++) {
+        int64_t size = b->system[i].system.networks[0].size;
+        while (size != 0) {
+            int64_t rest = node % size;
+            node = size;
+            size = rest;
+        }
+    }
+    double most = fmin(floor(budget / price), 1e9);
+    if (most < 1) {
+        calc_errors_at(s->errors, CALC_ERR_RULE, name, 0, 0, NULL,
+                       "it pays for no processor: the cheapest costs %.4g an hour", price);
+        return;
+    }
+    while (most / (double)node > NUMBERS) {
+        node *= 2;
+    }
+    *range = '\0';
+    for (int64_t part = 1; part < node && (double)part <= most; part *= 2) {
+        calc_append(range, sizeof range, "%s%" PRId64, *range ? "," : "", part);
+    }
+    if ((double)node <= most) {
+        calc_append(range, sizeof range, "%s%" PRId64 ":%.0f:%" PRId64, *range ? "," : "", node,
+                    most, node);
+    }
+    set_axis(s, "num_procs", range, name);
+}
+
 /* Ranks of one size in every dimension are so many processors. */
 static void take_num_procs(calc_space *space)
 {
@@ -612,6 +702,7 @@ static void take_axes(sources *s)
         calc_space_entries_locate(&s->in->file, s->errors, 0);
     }
     take_num_procs(&s->study->space);
+    take_budget(s);
     if (s->errors->count == 0) {
         calc_defaults_check(&s->study->space, &s->study->builder, s->errors);
         if (s->in->file.count > 0) {

@@ -120,7 +120,7 @@ class Equations(unittest.TestCase):
         for kind in ("app", "sys", "exe", "stats", "layer", "stage"):
             schema = json.loads(command("schema", kind))
             for name, row in schema["$defs"]["document"]["properties"].items():
-                if "description" in row and not row["description"].startswith("another name"):
+                if "description" in row and name != "format" and not row["description"].startswith("another name"):
                     self.assertTrue(command("explain", f"{kind}.{name}").startswith(f"{kind}.{name}: "))
 
 

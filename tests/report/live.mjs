@@ -1,6 +1,6 @@
 // Live pages: the module answers as `calc serve` does, to the byte; a page that is changed shows what the command that it
 // gives prints; without WebAssembly it is the page as it was written.
-//   node live.mjs CALC MODULE [CHROMIUM]      CALC_LIVE_REQUESTS=2000: more random layouts than 160
+//   node live.mjs CALC MODULE [CHROMIUM]      CALC_LIVE_REQUESTS=N: another number of random layouts than 2,000
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ async function checkModule() {
   const names = WebAssembly.Module.exports(new WebAssembly.Module(bytes)).map(({ name }) => name);
   check("only the session is exported", names.every((name) => /^(memory|malloc|free|_initialize|calc_session_\w+)$/.test(name)), names);
   const ask = await openSession(bytes);
-  const requests = makeRequests(Number(process.env.CALC_LIVE_REQUESTS || 160)).map((request) => JSON.stringify(request));
+  const requests = makeRequests(Number(process.env.CALC_LIVE_REQUESTS || 2000)).map((request) => JSON.stringify(request));
   const native = spawnSync(calc, ["serve", "--stdio"], { input: `${requests.join("\n")}\n`, encoding: "utf8", maxBuffer: 2 ** 30 }).stdout.trim().split("\n");
   const differ = requests.filter((request, i) => ask(request) !== native[i]);
   check(`${requests.length} answers are those of calc serve to the byte`, native.length === requests.length && differ.length === 0, differ.slice(0, 2));

@@ -65,6 +65,19 @@ async function checkPaper(name) {
 const contrast = `const luminance = (text) => { const c = d3.rgb(text); return [c.r, c.g, c.b].map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0); };
   const ratio = (a, b) => { const [u, v] = [luminance(a), luminance(b)]; return (Math.max(u, v) + 0.05) / (Math.min(u, v) + 0.05); };`;
 
+/* Pictures are saved as files that stand alone: no class, no variable, as large as they are shown. */
+async function checkSaving(name, pictures) {
+  await browser.show(file(name), 1440);
+  await page(`globalThis.saved = []; URL.createObjectURL = (blob) => { saved.push({ blob }); return "data:,"; }; HTMLAnchorElement.prototype.click = function () { saved[saved.length - 1].name = this.download; }; 0`);
+  const count = await page(`(async () => { for (const button of document.querySelectorAll(".savers button")) { const before = saved.length; button.click(); for (let i = 0; i < 200 && saved.length === before; i++) await new Promise((go) => setTimeout(go, 20)); } return saved.length; })()`);
+  check(`${name}: each picture is saved as SVG and PNG`, count === 2 * pictures, count);
+  check(`${name}: their names say what they are`, await page(`saved.every(({ name }, i) => /^calc-[a-z]+-[a-z0-9-]+[.](svg|png)$/.test(name) && name.endsWith(i % 2 ? "png" : "svg"))`), await page(`saved.map(({ name }) => name)`));
+  check(`${name}: SVG is whole by itself`, await page(`(async () => { const texts = await Promise.all(saved.filter((s, i) => i % 2 === 0).map(({ blob }) => blob.text())); return texts.every((text) => { const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement; return svg.nodeName === "svg" && +svg.getAttribute("width") > 300 && +svg.getAttribute("height") > 40 && svg.querySelectorAll("text").length > 2 && !/class=|var[(]/.test(text); }); })()`));
+  check(`${name}: PNG has twice its pixels`, await page(`(async () => { for (let i = 0; i < saved.length; i += 2) { const svg = new DOMParser().parseFromString(await saved[i].blob.text(), "image/svg+xml").documentElement; const png = await createImageBitmap(saved[i + 1].blob); if (png.width !== 2 * svg.getAttribute("width") || png.height !== 2 * svg.getAttribute("height")) return false; } return true; })()`));
+  const bars = await page(`(async () => { const s = saved.find(({ name }) => /where-the-step-goes[.]svg/.test(name)); return s ? (await s.blob.text()).includes("backward") : null; })()`);
+  check(`${name}: the legend is in the picture`, bars !== false, bars);
+}
+
 async function checkContrast(name) {
   for (const scheme of ["light", "dark"]) {
     await browser.show(file(name), 1440, scheme);
@@ -244,6 +257,7 @@ try {
     await checkWords(name);
     await checkTabs(name);
   }
+  for (const [name, pictures] of [["run.html", 4], ["sweep.html", 3], ["tune.html", 2]]) await checkSaving(name, pictures);
   await checkKeyboard();
   await checkMany();
 } finally {

@@ -267,7 +267,7 @@ void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *ou
     const calc_galvatron_found *f = shown->found;
     const calc_notes *notes = &shown->profiles->notes;
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "model", shown->request->model);
     calc_put_flag(&put, "feasible", shown->layout != NULL);
     calc_put_flag(&put, "compat", shown->request->compat);

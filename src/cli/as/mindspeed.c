@@ -245,7 +245,7 @@ static void mindspeed_show_json(const mindspeed_shown *shown, calc_output *out)
     const calc_mindspeed_ranking *r = shown->ranking;
     size_t rows = shown->all ? r->count : rows_of(shown);
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "system", shown->system);
     calc_put_count(&put, "devices", calc_mindspeed_devices(&shown->study->arguments->job));
     calc_put_count(&put, "generation", shown->study->generation);

@@ -251,7 +251,7 @@ static calc_status write_json(const task *t, const char *path, calc_errors *erro
         return status;
     }
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
     calc_put_array(&put, "engines", CALC_PUT_LINES);
     for (size_t i = 0; i < t->calibration.count; i++) {

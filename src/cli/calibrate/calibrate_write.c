@@ -464,7 +464,7 @@ void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *re
     const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
     const calc_results *results = report->results[CALC_CALIBRATE_FITTED];
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
     calc_put_array(&put, "families", CALC_PUT_LINES);
     for (size_t i = 0; i < report->families; i++) {
@@ -791,7 +791,7 @@ static void put_machine(calc_put *put, const calc_point_calibration *c, const ca
 static void write_json(calc_output *out, job *const *jobs, size_t count)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
     calc_put_array(&put, "machines", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {

@@ -106,7 +106,7 @@ static calc_exit run(const calc_args *args)
     }
     calc_put put = calc_put_to(out);
     if (json) {
-        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        calc_put_document(&put);
         calc_put_text(&put, "version", CALC_VERSION);
         calc_put_array(&put, "models", CALC_PUT_LINES);
     }

@@ -8,11 +8,13 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/explain/why_log.h"
+#include "cli/explain/why_script.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/shell/start.h"
 #include "cli/sweep/sweep_complete.h"
+#include "formats/export.h"
 #include "io/json_put.h"
 #include "plan/why.h"
 
@@ -133,11 +135,36 @@ static const char *head_of(const calc_why *why)
                                                            : "step";
 }
 
+/* Whether the framework of the script runs a layout; without a script, any framework. */
+static bool runs(const calc_inputs *in, const calc_exec *exec)
+{
+    const calc_framework *framework = calc_why_script_of(in);
+    bool is = false;
+    return framework
+               ? calc_is_yes(calc_export_runs(framework, &in->app, &in->system, exec, &is)) && is
+               : calc_start_exists(&in->app, &in->system, exec);
+}
+
+/* The layout with which a sweep would start, as one more change. */
+static void write_start(calc_output *out, const calc_inputs *in, const calc_why *why,
+                        const calc_why_change *start)
+{
+    const char *model = in->input[CALC_KIND_APP].path;
+    calc_output_text(out, "\n");
+    write_change(out, why, start, ' ', true);
+    calc_why_script_write(out, in, &start->exec);
+    calc_output_printf(out,
+                       "  calc sweep %s %s --procs %lld --set gbs=%lld --for %s\n"
+                       "  has the others, also of other number formats\n",
+                       model, in->input[CALC_KIND_SYSTEM].name, (long long)in->exec.num_procs,
+                       (long long)in->exec.batch_size, calc_why_script_of(in)->name);
+}
+
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why,
-                       const calc_why_log *log, size_t top)
+                       const calc_why_change *start, const calc_why_log *log, size_t top)
 {
     size_t count = useful(why, top);
-    bool starts = calc_start_exists(&in->app, &in->system, &in->exec);
+    bool starts = runs(in, &in->exec);
     bool marked = false;
     char tried[CALC_HUMAN_MAX];
     calc_inputs_write_remarks(out, in);
@@ -148,13 +175,25 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
     for (size_t i = 0; i < count; i++) {
-        bool mark = starts && !calc_start_exists(&in->app, &in->system, &why->change[i].exec);
+        bool mark = starts && !runs(in, &why->change[i].exec);
         write_change(out, why, &why->change[i], mark ? '!' : ' ', true);
+        if (!mark) {
+            calc_why_script_write(out, in, &why->change[i].exec);
+        }
         marked |= mark;
     }
-    calc_output_printf(out, "  %s%s tried%s\n", count == 0 ? "none helps; " : "",
-                       calc_human_integer((double)why->tried, tried),
-                       marked ? "; !: no framework runs it: calc export says why" : "");
+    const calc_framework *framework = calc_why_script_of(in);
+    calc_output_printf(out, "  %s%s tried", count == 0 ? "none helps; " : "",
+                       calc_human_integer((double)why->tried, tried));
+    if (marked) {
+        calc_output_printf(out, "; !: %s%s it: calc export says why",
+                           framework ? framework->title : "no framework",
+                           framework ? " does not run" : " runs");
+    }
+    calc_output_text(out, "\n");
+    if (start) {
+        write_start(out, in, why, start);
+    }
     const char *system = in->input[CALC_KIND_SYSTEM].name;
     char title[160] = "10 % more of each rate";
     if (in->exec.stages.chips > 0) {
@@ -172,7 +211,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_list(calc_put *put, const char *key, const char *counts,
+static void put_list(calc_put *put, const calc_inputs *in, const char *key, const char *counts,
                      const calc_why_change *change, size_t count)
 {
     calc_put_array(put, key, CALC_PUT_LINES);
@@ -181,6 +220,7 @@ static void put_list(calc_put *put, const char *key, const char *counts,
         calc_put_text(put, "change", change[i].text);
         calc_put_number(put, counts, change[i].value);
         calc_put_number(put, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
+        calc_why_script_put(put, in, &change[i].exec);
         calc_put_close(put);
     }
     calc_put_close(put);
@@ -196,11 +236,11 @@ static void put_part(calc_put *put, const char *key, const char *part, const cha
 }
 
 static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why,
-                       const calc_why_log *log, size_t top)
+                       const calc_why_change *start, const calc_why_log *log, size_t top)
 {
     const bottleneck b = bottleneck_of(in, &why->before);
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_inputs_put_remarks(&put, in);
     calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
     calc_put_number(&put, "total_time", why->before.total_time);
@@ -208,8 +248,11 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     put_part(&put, "most_time", b.time, "time", b.time_s);
     put_part(&put, "most_memory", b.space, "bytes", b.space_bytes);
     calc_put_count(&put, "tried", (int64_t)why->tried);
-    put_list(&put, "changes", why->counts->key, why->change, useful(why, top));
-    put_list(&put, "ten_percent_more", why->counts->key, why->resource, why->resources);
+    put_list(&put, in, "changes", why->counts->key, why->change, useful(why, top));
+    if (start) {
+        put_list(&put, in, "start", why->counts->key, start, 1);
+    }
+    put_list(&put, in, "ten_percent_more", why->counts->key, why->resource, why->resources);
     if (log) {
         calc_why_log_put(&put, log);
     }
@@ -234,9 +277,19 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
     why->resources = used ? why->resources : 0;
     calc_status status = file ? calc_why_log_make(&log, file, inputs, why, errors) : CALC_OK;
+    calc_why_change start = {.text = "the layout with which calc sweep starts"};
+    calc_stats stats;
+    bool found = status == CALC_OK && calc_why_script_start(inputs, &start.exec) &&
+                 calc_run(&inputs->app, &inputs->system, &start.exec, CALC_COMPAT_NONE, &stats) ==
+                     CALC_VERDICT_OK;
+    if (found) {
+        start.value = stats.total_time;
+        start.tier1_bytes = stats.proc_mem_tier1_cap_req;
+    }
     status = status == CALC_OK ? calc_output_open(&out, json ? json : "-", errors) : status;
     if (status == CALC_OK) {
-        (json ? write_json : write_text)(out, inputs, why, file ? &log : NULL, top);
+        (json ? write_json : write_text)(out, inputs, why, found ? &start : NULL,
+                                         file ? &log : NULL, top);
         status = calc_output_close(out, errors);
     }
     free(why);

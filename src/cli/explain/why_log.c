@@ -10,6 +10,7 @@
 #include "cli/draw/human.h"
 #include "cli/run/run_outcome.h"
 #include "spec/value_text.h"
+#include "validate/serving_reach.h"
 
 enum { TIME, RATE, NUMBER, BYTES };
 
@@ -188,6 +189,27 @@ static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why
     }
 }
 
+/* ---- The range ------------------------------------------------------------------------------- */
+
+/* Of a server that names its engine. */
+static calc_status find_serving_reach(calc_why_log *out, const calc_inputs *in, calc_errors *errors)
+{
+    char runs[CALC_FIND_PATH_MAX], results[CALC_FIND_PATH_MAX];
+    const char *engine = in->exec.inference.engine.name;
+    calc_serving_reach reach = {.reach = NAN};
+    if (!engine[0] || out->value[0].what != CALC_LOG_TPOT) {
+        return CALC_OK;
+    }
+    calc_status status = calc_find_data(CALC_FIND_SERVING_RUNS, runs, errors);
+    status =
+        status == CALC_OK ? calc_find_data(CALC_FIND_SERVING_RESULTS, results, errors) : status;
+    status =
+        status == CALC_OK ? calc_serving_reach_read(&reach, engine, runs, results, errors) : status;
+    out->reach = reach.reach;
+    snprintf(out->of, sizeof out->of, "%zu of %s", reach.runs, reach.own ? engine : "all engines");
+    return status;
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_inputs *inputs,
@@ -206,6 +228,9 @@ calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_in
         status = calc_run_band_make(&band, inputs, errors);
         out->reach = band.time.reach;
         snprintf(out->of, sizeof out->of, "%s", calc_band_class(&band.traits, band.time.alike, of));
+    }
+    if (status == CALC_OK && !trains) {
+        status = find_serving_reach(out, inputs, errors);
     }
     if (status == CALC_OK) {
         double off = log(out->value[0].measured / out->value[0].predicted);
@@ -277,7 +302,7 @@ void calc_why_log_write(calc_output *out, const calc_why_log *log)
     write_values(out, log);
     if (isnan(log->reach)) {
         calc_output_text(out, v->what == CALC_LOG_TPOT
-                                  ? "  no range is known of serving\n"
+                                  ? "  no range: the layout names no inference.engine\n"
                                   : "  no range: too few such runs are known\n");
     } else {
         calc_output_printf(out, "  nine in ten comparable runs (%s) take %s to %s\n", log->of,

@@ -19,7 +19,6 @@
 
 static const char *const targets[] = {CALC_FRAMEWORK_NAMES "galvatron", "json", "galvatron-profile",
                                       NULL};
-static const char *const launchers[] = {CALC_LAUNCHERS, NULL};
 static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 
 #define OPTIONS(X)                                                                                 \
@@ -29,9 +28,9 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
     CALC_COMPLETE_OPTS(X)                                                                          \
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
     X(LAUNCHER, "launcher", "NAME",                                                                \
-      .doc = "write a job that runs the script: a file for sbatch, or a PyTorchJob or "            \
-             "LeaderWorkerSet for kubectl",                                                        \
-      .choices = launchers)                                                                        \
+      .doc = "write a job that runs it: a file for sbatch (slurm), a PyTorchJob or "               \
+             "LeaderWorkerSet for kubectl (kubernetes), a graph of servers (dynamo)",              \
+      .choices = calc_launcher_names)                                                              \
     X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1")        \
     X(PRECISION, "precision", "NAME", .doc = "galvatron-profile: number format of the training",   \
       .choices = precisions, .preset = "bf16")                                                     \
@@ -99,25 +98,49 @@ static calc_status say_refused(const calc_framework *framework, const calc_app *
     return calc_errors_status(errors, status);
 }
 
-/* Writes a script that starts either server of a disaggregated layout. */
-static calc_status write_pools(calc_output *out, const calc_framework *framework,
-                               const calc_app *app, const calc_exec *exec, calc_errors *errors)
+/* The settings of both servers of a disaggregated layout. */
+static calc_status export_pools(calc_launched *l, const calc_app *app, const calc_exec *exec,
+                                calc_errors *errors)
 {
-    calc_settings settings[CALC_POOL_COUNT] = {{0}};
-    int64_t procs[CALC_POOL_COUNT] = {0};
     calc_status status = CALC_OK;
+    l->pools = CALC_POOL_COUNT;
     for (int p = 0; p < CALC_POOL_COUNT && status == CALC_OK; p++) {
         calc_exec own;
         calc_export_pool_exec(exec, (calc_pool)p, &own);
-        procs[p] = own.num_procs;
-        status = calc_export(framework, app, &own, 1, &settings[p], errors);
+        l->procs[p] = own.num_procs;
+        l->replicas[p] = own.strategy.data_par;
+        status = calc_export(l->framework, app, &own, 1, &l->settings[p], errors);
     }
-    if (status == CALC_OK) {
-        calc_settings_write_pools(out, framework, settings, procs,
+    return status;
+}
+
+/* Writes a script that starts either of them, or a job, also of one layout. */
+static calc_status write_launch(calc_output *out, const calc_args *args,
+                                const calc_framework *framework, const calc_app *app,
+                                const calc_exec *exec, const calc_settings *settings,
+                                int64_t per_node, calc_errors *errors)
+{
+    calc_launched l = {.framework = framework,
+                       .launcher = calc_opt_value(args, OPT_LAUNCHER),
+                       .node_procs = per_node,
+                       .pools = 1,
+                       .procs = {exec->num_procs},
+                       .replicas = {exec->strategy.data_par}};
+    calc_status status = CALC_OK;
+    bool pools = calc_framework_has_pools(framework, exec);
+    if (pools) {
+        status = export_pools(&l, app, exec, errors);
+    } else {
+        l.settings[0] = *settings;
+    }
+    if (status == CALC_OK && l.launcher) {
+        status = calc_launcher_write(out, &l, errors);
+    } else if (status == CALC_OK) {
+        calc_settings_write_pools(out, framework, l.settings, l.procs,
                                   exec->inference.prefill_system.name);
     }
-    for (int p = 0; p < CALC_POOL_COUNT; p++) {
-        calc_settings_free(&settings[p]);
+    for (int p = 0; p < CALC_POOL_COUNT && pools; p++) {
+        calc_settings_free(&l.settings[p]);
     }
     return status;
 }
@@ -128,20 +151,18 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
                                    calc_errors *errors)
 {
     calc_output *out;
-    const char *launcher = calc_opt_value(args, OPT_LAUNCHER);
+    bool launches = calc_opt_value(args, OPT_LAUNCHER) != NULL;
     calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
     if (status != CALC_OK) {
         return status;
     }
-    if (launcher) {
-        status = calc_launcher_write(out, framework, launcher, exec, settings, per_node, errors);
-    } else if (framework && calc_framework_has_pools(framework, exec)) {
-        status = write_pools(out, framework, app, exec, errors);
+    if (launches || (framework && calc_framework_has_pools(framework, exec))) {
+        status = write_launch(out, args, framework, app, exec, settings, per_node, errors);
     } else if (framework) {
         calc_settings_write(out, framework, settings);
     } else {
         calc_put put = calc_put_to(out);
-        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        calc_put_document(&put);
         calc_put_struct(&put, "application", CALC_KIND_APP, app);
         calc_put_struct(&put, "execution", CALC_KIND_EXEC, exec);
         calc_put_end(&put);
@@ -230,27 +251,14 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
 /* ---- Two layouts ----------------------------------------------------------------------------- */
 
 /* The text of a setting; an option without a value is either present or absent. */
-static const char *setting_text(const calc_setting *setting)
+static const char *setting_text(const char *value)
 {
-    return !setting ? "-" : setting->value[0] ? setting->value : "set";
+    return !value ? "-" : *value ? value : "set";
 }
 
-/* Writes the settings of `from` that differ in `to`; with `missing` only those absent from `to`. */
-static void write_changed(calc_output *out, const calc_settings *from, const calc_settings *to,
-                          bool missing)
+static void write_changed(void *out, const char *key, const char *a, const char *b)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        const calc_setting *mine = &from->item[i];
-        const calc_setting *other = NULL;
-        for (size_t k = 0; k < to->count && !other; k++) {
-            other = strcmp(to->item[k].key, mine->key) == 0 ? &to->item[k] : NULL;
-        }
-        const char *a = setting_text(missing ? other : mine);
-        const char *b = setting_text(missing ? mine : other);
-        if ((!missing || !other) && strcmp(a, b) != 0) {
-            calc_output_printf(out, "%-46s %-20s %s\n", mine->key, a, b);
-        }
-    }
+    calc_output_printf(out, "%-46s %-20s %s\n", key, setting_text(a), setting_text(b));
 }
 
 static calc_status write_diff(const calc_args *args, const calc_framework *framework,
@@ -281,8 +289,7 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     if (status == CALC_OK && !*refused) {
         status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
         if (status == CALC_OK) {
-            write_changed(out, &a, &b, false);
-            write_changed(out, &b, &a, true);
+            calc_settings_compare(&a, &b, write_changed, out);
             status = calc_output_close(out, errors);
         }
     }

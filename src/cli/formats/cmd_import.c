@@ -2,16 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/formats/keys.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/find.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "cli/shell/script.h"
 #include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/launch.h"
@@ -20,8 +19,6 @@
 #include "io/json_put.h"
 #include "io/text.h"
 #include "io/utf8.h"
-
-enum { SHOWN = 20 /* most keys to name that are not read */ };
 
 static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_READ "galvatron",
                                       "hf", "huggingface", NULL};
@@ -60,38 +57,6 @@ static const char *const examples[] = {
     "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json",
     "calc import run_grpo.sh --job job.json", NULL};
 
-/* Keys that are not read. */
-typedef struct unread {
-    const char *title; /* of the framework */
-    size_t told, harmless;
-} unread;
-
-/* Names a key that is not read, or counts it. */
-static void tell_unread(void *context, const char *key, calc_unread what, const char *assumed)
-{
-    static const char *const texts[] = {
-        [CALC_UNREAD_UNKNOWN] = "unknown to calc",
-        [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: it is another model",
-        [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
-    char shown[CALC_UTF8_SHOW_SIZE];
-    unread *u = context;
-    if (!key) {
-        calc_say("%s: %s\n", u->title, assumed);
-        return;
-    }
-    calc_utf8_show(shown, key, strlen(key));
-    if (what == CALC_UNREAD_HARMLESS) {
-        u->harmless++;
-    } else if (what != CALC_UNREAD_MODEL && u->told++ >= SHOWN) {
-        return;
-    } else if (what == CALC_UNREAD_COMPUTED) {
-        calc_say("%s: left to %s; %s\n", shown, u->title,
-                 assumed ? assumed : "calc takes it as not given");
-    } else {
-        calc_say("%s: %s%s%s\n", shown, texts[what], assumed ? "; " : "", assumed ? assumed : "");
-    }
-}
-
 static calc_status write_document(calc_kind kind, const void *object, const char *path,
                                   calc_errors *errors)
 {
@@ -111,7 +76,7 @@ typedef struct request {
     const char *from;
     int64_t procs, seq_size; /* 0: as in the settings */
     bool options;            /* settings are on the command line, not in a file */
-    unread unread;
+    calc_script_unread unread;
 } request;
 
 /* Writes remarks on a configuration of Hugging Face. */
@@ -119,21 +84,6 @@ static void tell_remark(void *context, const char *text)
 {
     (void)context;
     calc_say("%s\n", text);
-}
-
-enum { PARAMETERS_SIZE = 2 * CALC_HUMAN_MAX + 40 };
-
-static char *parameters_text(const calc_app *app, char text[PARAMETERS_SIZE])
-{
-    calc_parameters parameters;
-    char number[CALC_HUMAN_MAX];
-    calc_count_parameters(app, &parameters);
-    snprintf(text, PARAMETERS_SIZE, "%s parameters", calc_human_count(parameters.total, number));
-    if (parameters.encoder > 0) {
-        calc_append(text, PARAMETERS_SIZE, " and an encoder of images of %s",
-                    calc_human_count(parameters.encoder, number));
-    }
-    return text;
 }
 
 static calc_status convert_hf(const request *r, const char *name, const calc_text *text,
@@ -149,10 +99,10 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
     status = status == CALC_OK ? write_document(CALC_KIND_APP, &app, model ? model : "-", errors)
                                : status;
     if (status == CALC_OK && model && strcmp(model, "-") != 0) {
-        char number[PARAMETERS_SIZE];
+        char number[CALC_SCRIPT_PARAMETERS];
         calc_say("Hugging Face: %s\nwrote %s; next: calc sweep %s MACHINE --procs N "
                  "--batch N\n",
-                 parameters_text(&app, number), model, model);
+                 calc_script_parameters(&app, number), model, model);
     }
     return status;
 }
@@ -174,116 +124,6 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                              : status;
 }
 
-/* The row that names a model; NULL: there is none. *setting is the last that it is of, if any. */
-static const calc_setting_row *model_row(const calc_import *import, const calc_framework *framework,
-                                         const calc_setting **setting)
-{
-    const calc_setting_row *found = NULL;
-    for (size_t i = 0; i < framework->count; i++) {
-        const calc_setting_row *row = &framework->rows[i];
-        found = row->key && row->member == CALC_PLAN_MODEL ? row : found;
-    }
-    for (size_t i = 0; framework->bases && framework->bases[i] && !found; i++) {
-        found = model_row(import, framework->bases[i], setting);
-    }
-    for (size_t i = 0; found && i < import->settings->count; i++) {
-        const calc_setting *one = &import->settings->item[i];
-        const calc_setting_row *row = calc_framework_row(import->framework, one->key);
-        *setting = row && row->member == CALC_PLAN_MODEL && one->value[0] ? one : *setting;
-    }
-    return found;
-}
-
-/* The model that the settings describe, or that they name and models/ has. */
-static calc_status find_model(const calc_import *import, const calc_plan *plan, calc_app *app,
-                              calc_errors *errors)
-{
-    const calc_framework *framework = import->framework;
-    const calc_plan_model *named = calc_plan_model_of(plan);
-    if (framework->has_model && !named) {
-        return calc_import_complete(import, app, errors);
-    }
-    const calc_setting *setting = NULL;
-    const calc_setting_row *row = named ? NULL : model_row(import, framework, &setting);
-    char path[CALC_FIND_PATH_MAX];
-    calc_errors ignored = {0};
-    const char *slash = setting ? strchr(setting->value, '/') : NULL;
-    bool folder = slash && (slash == setting->value || strchr(slash + 1, '/'));
-    const char *hub = !setting ? NULL : folder ? strrchr(slash, '/') + 1 : setting->value;
-    if (hub &&
-        (!calc_is_yes(calc_find(CALC_KIND_APP, hub, path, &ignored)) || access(path, R_OK) != 0)) {
-        hub = NULL;
-    }
-    if (!named && !hub) {
-        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                               row && row->how == CALC_HOW_NAME
-                                   ? "calc import of the model's config.json writes the model; "
-                                     "without --app the layout alone is written"
-                                   : "without --app the layout alone is written",
-                               "%s: no model that calc knows is named%s%s%s%.80s", framework->title,
-                               row ? " by " : "", row ? row->key : "", setting ? ": " : "",
-                               setting ? setting->value : "");
-    }
-    calc_input input = {0};
-    calc_status status =
-        calc_input_load(&input, CALC_KIND_APP, app, named ? named->name : path, errors);
-    calc_text_free(&input.text);
-    if (status == CALC_OK && calc_plan_says(plan, CALC_PLAN_SEQ)) {
-        app->seq_size = (int64_t)plan->value[CALC_PLAN_SEQ];
-    }
-    return status;
-}
-
-/* What a server is not told, and a run needs. */
-static void tell_requests(const calc_plan *plan, const calc_exec *exec)
-{
-    int64_t ranks = calc_plan_value(plan, CALC_PLAN_SERVE_TOGETHER) > 0
-                        ? exec->num_procs / exec->pipeline_par
-                        : exec->strategy.tensor_par;
-    calc_say("requests: --set inference.prompt_size=N, inference.generate_size=N");
-    if (calc_plan_says(plan, CALC_PLAN_SERVE_LENGTH)) {
-        calc_say(" (together at most %.0f)", plan->value[CALC_PLAN_SERVE_LENGTH]);
-    }
-    calc_say(" and batch_size=N of calc run say how long and how many they are\n");
-    if (exec->inference.speculative_tokens > 0) {
-        calc_say("drafts: --set inference.speculative_accept=SHARE says how many are right\n");
-    }
-    if (exec->strategy.expert_par <= 1 && ranks > 1) {
-        calc_say("experts, if the model has any: --set expert_tensor_par=%" PRId64
-                 " and dispatch_type=replicated split each of them\n",
-                 ranks);
-    }
-}
-
-/* Says what was read, where it went, and what comes next. */
-static void tell_read(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
-                      const char *model, const char *layout)
-{
-    const calc_strategy *s = &exec->strategy;
-    const struct {
-        const char *name;
-        int64_t size;
-    } sizes[] = {{"TP", s->tensor_par},
-                 {"CP", s->context_par},
-                 {"EP", s->expert_par},
-                 {"PP", exec->pipeline_par},
-                 {"DP", s->data_par}};
-    calc_say("%s:", framework->title);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].size > 1) {
-            calc_say(" %s %lld", sizes[i].name, (long long)sizes[i].size);
-        }
-    }
-    calc_say(" on %lld processor%s, batch %lld", (long long)exec->num_procs,
-             exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
-    if (model) {
-        char number[PARAMETERS_SIZE];
-        calc_say(", %s", parameters_text(app, number));
-    }
-    calc_say("\nwrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
-             model ? ", " : "", layout, model ? model : "MODEL", layout);
-}
-
 static calc_status convert(const request *r, const calc_import *import, calc_errors *errors)
 {
     calc_app app;
@@ -297,13 +137,13 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     }
     status = status == CALC_OK ? calc_plan_apply(&plan, &app, &exec, errors) : status;
     if (status == CALC_OK && model) {
-        status = find_model(import, &plan, &app, errors);
+        status = calc_script_model(import, &plan, &app, errors);
     }
     if (status != CALC_OK) {
         return status;
     }
     if (import->framework->serves) {
-        tell_requests(&plan, &exec);
+        calc_script_tell_requests(&plan, &exec);
     } else if ((!import->framework->has_model || import->framework->launched) && r->procs == 0) {
         calc_say("%lld processor%s, as far as the file says: --procs says how many\n",
                  (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
@@ -321,7 +161,9 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
                  ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
                  : status;
     if (status == CALC_OK && layout && strcmp(layout, "-") != 0) {
-        tell_read(import->framework, &app, &exec, model, layout);
+        calc_script_tell(import->framework, model ? &app : NULL, &exec);
+        calc_say("wrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
+                 model ? ", " : "", layout, model ? model : "MODEL", layout);
     }
     return status;
 }
@@ -398,7 +240,7 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
                           .name = name,
                           .procs = r->procs,
                           .model = calc_opt_value(r->args, OPT_APP) != NULL,
-                          .unread = tell_unread,
+                          .unread = calc_script_tell_unread,
                           .context = &r->unread};
     calc_status status =
         text ? calc_detect(&import.framework, text->data, text->length, name, &settings, errors)
@@ -464,14 +306,7 @@ static calc_exit import_request(request *r)
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
     }
-    const unread *u = &r->unread;
-    if (u->told > SHOWN) {
-        calc_say("%zu more settings that calc does not read\n", u->told - SHOWN);
-    }
-    if (u->harmless > 0) {
-        calc_say("%zu setting%s neither time nor memory\n", u->harmless,
-                 u->harmless == 1 ? " changes" : "s change");
-    }
+    calc_script_tell_rest(&r->unread);
     return calc_complain_errors(&errors);
 }
 

@@ -102,7 +102,7 @@ static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planne
 static void write_json(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "application", t->app_name);
     calc_put_array(&put, "systems", CALC_PUT_LINE);
     for (int i = 0; i < t->chips; i++) {

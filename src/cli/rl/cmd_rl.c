@@ -289,7 +289,6 @@ static void put_statistics(calc_put *put, const calc_rl_step *s)
 /* The members of a step, in an open object. */
 static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step *s)
 {
-    calc_put_count(put, "format", 1);
     calc_put_text(put, "algorithm", algorithm_of(&task->job));
     calc_put_flag(put, "feasible", s->feasible);
     calc_put_array(put, "reasons", CALC_PUT_LINES);
@@ -414,8 +413,7 @@ static void calc_rl_write_found(calc_output *out, const calc_rl_words *words,
 static void calc_rl_put_found(calc_output *out, const calc_rl_found *found)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
-    calc_put_count(&put, "format", 1);
+    calc_put_document(&put);
     calc_put_count(&put, "tried", (int64_t)found->tried);
     calc_put_array(&put, "found", CALC_PUT_LINES);
     for (size_t i = 0; i < found->count; i++) {
@@ -628,9 +626,9 @@ typedef struct answer {
 static void write_json(calc_output *out, const void *what)
 {
     const answer *a = what;
-    /* One JSON object: "format" 1, the job's roles, phases, statistics. */
+    /* One JSON object: the job's roles, phases, statistics. */
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     put_step(&put, a->task, a->step);
     calc_put_end(&put);
 }

@@ -622,7 +622,7 @@ static void put_names(calc_put *put, const calc_run_outcome *o)
 void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
     char rules[CALC_COMPAT_TEXT];
     calc_put_text(&put, "compat", calc_compat_text(o->compat, rules));

@@ -82,17 +82,20 @@ static void write_version(calc_output *out, int kind)
     calc_output_text(out, CALC_VERSION);
 }
 
+static void write_format(calc_output *out, int kind)
+{
+    (void)kind;
+    calc_output_printf(out, "%d", CALC_FORMAT);
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static const calc_fill_place places[] = {{"@version", write_version, CALC_KIND_NONE},
-                                         {"\"@axes\": null", write_axes, CALC_KIND_NONE},
-                                         {"\"@app\"", write_object, CALC_KIND_APP},
-                                         {"\"@sys\"", write_object, CALC_KIND_SYSTEM},
-                                         {"\"@exe\"", write_object, CALC_KIND_EXEC},
-                                         {"\"@stats\"", write_object, CALC_KIND_STATS},
-                                         {"\"@layer\"", write_object, CALC_KIND_LAYER},
-                                         {"\"@stage\"", write_object, CALC_KIND_STAGE},
-                                         {0}};
+static const calc_fill_place places[] = {
+    {"@version", write_version, CALC_KIND_NONE},     {"\"@format\"", write_format, CALC_KIND_NONE},
+    {"\"@axes\": null", write_axes, CALC_KIND_NONE}, {"\"@app\"", write_object, CALC_KIND_APP},
+    {"\"@sys\"", write_object, CALC_KIND_SYSTEM},    {"\"@exe\"", write_object, CALC_KIND_EXEC},
+    {"\"@stats\"", write_object, CALC_KIND_STATS},   {"\"@layer\"", write_object, CALC_KIND_LAYER},
+    {"\"@stage\"", write_object, CALC_KIND_STAGE},   {0}};
 
 /* ---- The command ----------------------------------------------------------------------------- */
 

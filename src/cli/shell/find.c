@@ -556,7 +556,9 @@ calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_err
 {
     snprintf(path, CALC_FIND_PATH_MAX, "%s", argument);
     if (!calc_find_is_path(argument)) {
-        return find_name(kind, argument, path, true, kind == CALC_KIND_APP, errors);
+        struct stat info;
+        bool script = kind == CALC_KIND_APP && stat(argument, &info) == 0 && S_ISREG(info.st_mode);
+        return find_name(kind, argument, path, !script, kind == CALC_KIND_APP && !script, errors);
     }
     if (strchr(argument, '/') && access(argument, F_OK) != 0) {
         char name[CALC_FIND_PATH_MAX];

@@ -79,6 +79,9 @@ calc_status calc_find_document(void *context, calc_kind kind, const char *name, 
 #define CALC_FIND_RESIDUALS "measured/residuals.csv"
 #define CALC_FIND_FORECASTS "measured/forecasts.csv"
 #define CALC_FIND_UNSEEN_SOFTWARE "measured/unseen_software.csv"
+/** Measured runs of serving, and the errors of their predictions. */
+#define CALC_FIND_SERVING_RUNS "measured/serving_runs.csv.gz"
+#define CALC_FIND_SERVING_RESULTS "measured/serving_results.csv"
 
 /** A file of a data directory, "measured/runs.csv": in the directories of CALC_PATH, then in
  *  ../share/calc beside the command.

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/script.h"
 #include "formats/hf.h"
 #include "galvatron/layout.h"
 #include "io/software_load.h"
@@ -76,8 +77,11 @@ calc_status calc_inputs_software(calc_exec *exec, calc_errors *errors)
     return calc_software_read(exec, calc_find_document, NULL, errors);
 }
 
-/* The object of a text that was read. */
-static calc_status parse_input(calc_input *input, calc_kind kind, void *object, calc_errors *errors)
+/* The object of a text that was read.
+ * @param inputs  takes the layout of a script, whose processors its options say; NULL: not wanted
+ */
+static calc_status parse_input(calc_input *input, calc_kind kind, void *object, calc_inputs *inputs,
+                               calc_errors *errors)
 {
     calc_errors before = *errors;
     calc_status status =
@@ -105,6 +109,16 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
         return load_galvatron(input, object, errors);
     }
     calc_kind other = kind_of_text(&input->text);
+    if (kind == CALC_KIND_APP && other == CALC_KIND_NONE) {
+        calc_exec ignored;
+        calc_errors found = before;
+        calc_status script = calc_script_load(input, inputs ? inputs->procs : NULL, object,
+                                              inputs ? &inputs->exec : &ignored, &found);
+        if (script != CALC_ERR_UNSUPPORTED) {
+            *errors = found;
+            return script;
+        }
+    }
     if (other != CALC_KIND_NONE) {
         /* One sentence instead of an error per field. */
         *errors = before;
@@ -117,17 +131,24 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
     return status;
 }
 
-calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
-                            calc_errors *errors)
+static calc_status load_input(calc_input *input, calc_kind kind, void *object, const char *argument,
+                              calc_inputs *inputs, calc_errors *errors)
 {
     calc_text_free(&input->text);
     input->foreign = false;
+    input->framework = NULL;
     calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
     if (status == CALC_OK) {
         status = calc_text_read(&input->text, input->path, errors);
     }
-    return status == CALC_OK ? parse_input(input, kind, object, errors) : status;
+    return status == CALC_OK ? parse_input(input, kind, object, inputs, errors) : status;
+}
+
+calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
+                            calc_errors *errors)
+{
+    return load_input(input, kind, object, argument, NULL, errors);
 }
 
 /* Translates "/networks/0/size" to the form of calc_field_find(): "networks[0].size". */
@@ -384,7 +405,7 @@ static bool take_plan(calc_inputs *inputs, const calc_errors *before, calc_error
     sys->text = (calc_text){0};
     if (calc_input_load(sys, CALC_KIND_SYSTEM, &inputs->system,
                         exec.stages.name[exec.stages.run[0].chip - 1], errors) == CALC_OK) {
-        (void)!parse_input(exe, CALC_KIND_EXEC, &inputs->exec, errors);
+        (void)!parse_input(exe, CALC_KIND_EXEC, &inputs->exec, NULL, errors);
     }
     return true;
 }
@@ -398,8 +419,8 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_I
     layout->partial = inputs->complete != NULL;
     for (int i = 0; i < CALC_INPUTS && given[i]; i++) {
         calc_errors before = *errors;
-        calc_status status =
-            calc_input_load(&inputs->input[i], (calc_kind)i, object[i], given[i], errors);
+        calc_status status = load_input(&inputs->input[i], (calc_kind)i, object[i], given[i],
+                                        inputs->complete && !whole ? inputs : NULL, errors);
         if (i == CALC_KIND_SYSTEM && !whole && status != CALC_OK && status != CALC_ERR_NOMEM &&
             take_plan(inputs, &before, errors)) {
             whole = true;
@@ -407,14 +428,21 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_I
         }
         fine &= status == CALC_OK;
     }
-    if (fine && inputs->complete && (!whole || layout->absent > 0)) {
+    const calc_input *model = &inputs->input[CALC_KIND_APP];
+    bool scripted = fine && !whole && model->framework;
+    if (scripted) {
+        snprintf(layout->name, sizeof layout->name, "%s", model->name);
+        calc_software_state_all(&inputs->exec);
+    }
+    if (fine && inputs->complete && !scripted && (!whole || layout->absent > 0)) {
         fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
         calc_software_state_all(&inputs->exec);
-    } else if (fine && (inputs->procs || inputs->batch)) {
+    } else if (fine && ((inputs->procs && !scripted) || inputs->batch)) {
+        bool procs = inputs->procs && !scripted;
         fine = false;
-        calc_errors_at(errors, CALC_ERR_FIELD, inputs->procs ? "--procs" : "--batch", 0, 0,
-                       inputs->procs ? "--set num_procs=N" : "--set batch_size=N",
-                       "%s says it already", layout->name);
+        calc_errors_at(errors, CALC_ERR_FIELD, procs ? "--procs" : "--batch", 0, 0,
+                       procs ? "--set num_procs=N" : "--set batch_size=N", "%s says it already",
+                       layout->name);
     }
     if (!fine) {
         return calc_errors_first(errors);

@@ -36,8 +36,9 @@ typedef struct calc_input {
     calc_text text; /**< owned */
     bool foreign;   /**< in another planner's format: fields of attention that it lacks come from
                      *  the model */
-    bool partial;   /**< for the caller to set: an execution may leave required keys out ... */
-    int absent;     /**< ... of which it leaves out so many */
+    const struct calc_framework *framework; /**< of a script: whose it is */
+    bool partial; /**< for the caller to set: an execution may leave required keys out ... */
+    int absent;   /**< ... of which it leaves out so many */
 } calc_input;
 
 /** Systems that stages name, by their index in the list, and the system of the prefill pool last:
@@ -60,8 +61,9 @@ struct calc_inputs {
     calc_status (*complete)(calc_inputs *inputs, const char *const *set, size_t set_count,
                             calc_errors *errors);
     const char *procs, *batch, *compat; /**< for complete(): options as typed; NULL: not given */
-    const char *who; /**< complete() begins what it says with this; NULL: nothing */
-    bool silent;     /**< complete() says nothing of what it chose */
+    const char *framework; /**< for complete(): that runs the layout, as for --for; NULL: any */
+    const char *who;       /**< complete() begins what it says with this; NULL: nothing */
+    bool silent;           /**< complete() says nothing of what it chose */
 };
 
 /** The execution in which stages and a prefill pool that name the system of the run no longer name
@@ -81,7 +83,8 @@ CALC_MUST_USE calc_status calc_inputs_systems(calc_exec *exec, const calc_system
 CALC_MUST_USE calc_status calc_inputs_software(calc_exec *exec, calc_errors *errors);
 
 /** Read and parse one document. The previous contents of `input` are freed: start with {0}. A model
- *  may also be a configuration of Hugging Face, and an execution a strategy file of Galvatron:
+ *  may also be a configuration of Hugging Face, or be part of a script or a configuration of a
+ *  framework (script.h), and an execution a strategy file of Galvatron:
  *  remarks on them go to standard error.
  *  @param object  a calc_app, calc_system or calc_exec, by kind
  *  @return CALC_OK, or the status of the first error */
@@ -108,8 +111,9 @@ void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs);
 void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs);
 
 /** Load all three, apply the assignments in order and check the rules. All errors are collected;
- *  later steps are left out once a step fails. With inputs->complete, argument EXE may be NULL; SYS
- *  may then be an execution that names the systems of its stages, the first of which is SYS.
+ *  later steps are left out once a step fails. With inputs->complete, argument EXE may be NULL: the
+ *  layout is then that of APP if it is a script, and SYS may be an execution that names the systems
+ * of its stages, the first of which is SYS.
  *  @param set  assignments FIELD=VALUE
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,

@@ -68,7 +68,9 @@ typedef struct calc_arg {
 /** The rows of the three documents of a run, and of the first two. */
 #define CALC_ARGS_MACHINE                                                                          \
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP,                                                        \
-                      .doc = "the model: a path, \"-\" for standard input, or a name in models/"), \
+                      .doc = "the model: a path, \"-\" for standard input, or a name in models/; " \
+                             "of a script or a configuration of a framework its model, and its "   \
+                             "layout if EXE is left out"),                                         \
         CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM,                                                 \
                           .doc = "the machine: likewise, or a name in systems/")
 #define CALC_ARGS_RUN                                                                              \

@@ -19,7 +19,7 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-enum { OTHERS = 4 /* options beside --set */ };
+enum { OTHERS = 5 /* options beside --set */ };
 
 /* What is said, as options of a sweep; owns the words of the document. */
 typedef struct said {
@@ -88,6 +88,7 @@ static calc_status read_said(said *s, const calc_inputs *in, const char *const *
     const calc_opt_use others[] = {{CALC_SWEEP_OPT_PROCS, in->procs},
                                    {CALC_SWEEP_OPT_BATCH, in->batch},
                                    {CALC_SWEEP_OPT_COMPAT, in->compat},
+                                   {CALC_SWEEP_OPT_FOR, in->framework},
                                    {CALC_SWEEP_OPT_OBJECTIVES, objectives}};
     for (size_t i = 0; i < OTHERS && fits; i++) {
         s->args.use[s->args.use_count] = others[i];

@@ -429,7 +429,7 @@ void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
     const calc_sweep_data data = {
         .study = study, .result = result, .sure = calc_sweep_order_sure, .context = &order};
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_sweep_put_results(&put, &data);
     calc_put_end(&put);
 }

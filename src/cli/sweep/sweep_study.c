@@ -265,6 +265,7 @@ bool calc_sweep_save_defines(int opt)
     case CALC_SWEEP_OPT_BATCH:
     case CALC_SWEEP_OPT_TOKENS:
     case CALC_SWEEP_OPT_DAYS:
+    case CALC_SWEEP_OPT_BUDGET:
     case CALC_SWEEP_OPT_OBJECTIVES:
     case CALC_SWEEP_OPT_TOP:
     case CALC_SWEEP_OPT_TOP_BY:

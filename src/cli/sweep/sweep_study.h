@@ -52,6 +52,10 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
       .doc = "show the days and the price of training on this many tokens, 15T, with the best of " \
              "each group (--per design); --set price=2.5 is USD per processor and hour")           \
     X(DAYS, "days", "N", .doc = "only layouts that train --tokens in this many days")              \
+    X(BUDGET, "budget", "USD",                                                                     \
+      .doc = "only layouts whose processors cost at most this an hour, by the prices of the "      \
+             "machines; without --procs all numbers of nodes that it pays for; designs are "       \
+             "compared (--per design)")                                                            \
     X(OBJECTIVES, "objectives", "LIST",                                                            \
       .doc = "1 to 4 statistics of the Pareto front; mem1 and mem2 are the memory needs of the "   \
              "tiers; :up or :down sets the direction of one [sample_rate,mem1,mem2; for serving "  \

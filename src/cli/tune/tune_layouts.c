@@ -22,7 +22,8 @@ calc_status calc_tune_layouts_hash(const calc_exec *exec, uint64_t *hash, calc_e
     if (status != CALC_OK) {
         return status;
     }
-    calc_json_save(out, CALC_KIND_EXEC, exec, 0);
+    calc_put put = calc_put_to(out);
+    calc_put_struct(&put, NULL, CALC_KIND_EXEC, exec);
     status = calc_output_close(out, errors);
     *hash = status == CALC_OK ? calc_hash(CALC_HASH_START, text.data, text.length) : 0;
     calc_text_free(&text);

@@ -97,7 +97,11 @@ static bool calc_tune_order_regret(const calc_tune_task *t, const calc_tune_deci
 }
 
 #define SURPRISING 3.0 /* standard deviations */
-enum { TEXT_SIZE = 2048, FIXED_WIDTH = 82 /* of the columns that are always there */ };
+enum {
+    TEXT_SIZE = 2048,
+    FIXED_WIDTH = 40, /* of the columns that are always there, but for the layout's name */
+    WORDS_SIZE = 96
+};
 
 /* ---- Columns of the layout ------------------------------------------------------------------- */
 
@@ -108,6 +112,8 @@ typedef struct table {
     size_t *shown; /* candidates */
     size_t count;
     int id_width;
+    bool measured; /* something was: there is a column of it */
+    bool wide;     /* there is room for all columns of the layout, and for place and gain, too */
     calc_sweep_columns columns;
 } table;
 
@@ -128,6 +134,7 @@ static bool is_of_layout(const calc_sweep_column *c)
 static void choose_columns(table *b)
 {
     int used = FIXED_WIDTH;
+    b->measured = b->t->measurements > 0;
     char id[CALC_TUNE_ID_SIZE];
     for (size_t i = 0; i < b->count; i++) {
         int width = (int)strlen(calc_tune_layouts_id(&b->t->layouts, b->shown[i], id));
@@ -148,7 +155,9 @@ static void choose_columns(table *b)
         c->shown = is_of_layout(c) && (c->varies || c->always);
         used += c->shown ? c->width + 2 : 0;
     }
-    int room = calc_paint_columns() > FIXED_WIDTH + 40 ? calc_paint_columns() : FIXED_WIDTH + 40;
+    used += b->id_width + 2 + (b->measured ? 10 : 0);
+    int room = calc_paint_columns();
+    b->wide = used + 15 <= room;
     while (used > room) {
         calc_sweep_column *least = NULL;
         for (size_t k = 0; k < b->columns.count; k++) {
@@ -197,9 +206,19 @@ static void write_legend(calc_output *out, const table *b)
         }
     }
     calc_append(text, sizeof text, "%s", *text ? ". " : "");
-    calc_append(text, sizeof text,
-                "#: place by prediction. >: try it next. *: the best measured. gain: how much a "
-                "measurement is expected to save, of a step.");
+    calc_append(text, sizeof text, ">: try it next. *: the best measured.%s",
+                b->wide ? " #: place by prediction. gain: how much a measurement is expected to "
+                          "save, of a step."
+                        : "");
+    const char *glue = " No room for ";
+    for (size_t k = 0; k < b->columns.count; k++) {
+        const calc_sweep_column *c = &b->columns.column[k];
+        if (is_of_layout(c) && c->varies && !c->shown) {
+            calc_append(text, sizeof text, "%s%s", glue, c->head);
+            glue = ", ";
+        }
+    }
+    calc_append(text, sizeof text, "%s", *glue == ',' ? ": a wider terminal." : "");
     calc_help_wrapped(out, text, 0);
 }
 
@@ -207,10 +226,11 @@ static void write_legend(calc_output *out, const table *b)
 
 static void write_head(calc_output *out, const table *b)
 {
-    calc_output_printf(out, "%6s    %-*s", "#", b->id_width, "layout");
+    calc_output_text(out, b->wide ? "     #  " : " ");
     write_columns(out, b, 0, true);
-    calc_output_printf(out, " %10s %10s %10s %7s %7s %7s %10s\n", "predicted", "P5", "P95",
-                       "P(best)", "P(fits)", "gain", "measured");
+    calc_output_printf(out, "%10s %12s %7s %7s", "predicted", "P5-P95", "P(best)", "P(fits)");
+    calc_output_printf(out, "%s%s  layout\n", b->wide ? "    gain" : "",
+                       b->measured ? "  measured" : "");
 }
 
 static char *share_text(double share, char *text)
@@ -227,22 +247,36 @@ static void write_row(calc_output *out, const table *b, size_t candidate)
     const calc_tune_task *t = b->t;
     const calc_tune_outlook *o = &b->d->outlook[candidate];
     char id[CALC_TUNE_ID_SIZE];
-    char text[7][CALC_HUMAN_MAX];
+    char text[7][CALC_HUMAN_MAX], range[2 * CALC_HUMAN_MAX];
     const char *mark = candidate == b->d->best               ? "*"
                        : tune_order_is_pick(b->d, candidate) ? ">"
                                                              : " ";
     double mean_s = calc_tune_order_mean(t, candidate);
-    calc_output_printf(out, "%6zu  %s %-*s", candidate + 1, mark, b->id_width,
-                       calc_tune_layouts_id(&t->layouts, candidate, id));
+    if (b->wide) {
+        calc_output_printf(out, "%6zu ", candidate + 1);
+    }
+    calc_output_text(out, mark);
     write_columns(out, b, candidate, false);
-    calc_output_printf(out, " %10s %10s %10s",
-                       calc_human_seconds(t->layouts.candidate[candidate].step_s, text[0]),
-                       calc_human_seconds(o->p5_s, text[1]), calc_human_seconds(o->p95_s, text[2]));
-    calc_output_printf(out, " %7s %7s %7s", share_text(o->best, text[3]),
-                       share_text(o->fits, text[4]), share_text(o->gain, text[5]));
-    calc_output_printf(out, " %10s\n",
-                       isnan(mean_s) ? o->measured ? "none" : ""
-                                     : calc_human_seconds(mean_s, text[6]));
+    /* The unit of both ends is that of the prediction, or said. */
+    const char *time = calc_human_seconds(t->layouts.candidate[candidate].step_s, text[0]);
+    const char *low = calc_human_seconds(o->p5_s, text[1]);
+    const char *high = calc_human_seconds(o->p95_s, text[2]);
+    const char *unit = strchr(time, ' ');
+    bool same = unit && strchr(low, ' ') && strcmp(strchr(low, ' '), unit) == 0 &&
+                strchr(high, ' ') && strcmp(strchr(high, ' '), unit) == 0;
+    snprintf(range, sizeof range, "%.*s-%.*s", same ? (int)strcspn(low, " ") : CALC_HUMAN_MAX, low,
+             same ? (int)strcspn(high, " ") : CALC_HUMAN_MAX, high);
+    calc_output_printf(out, "%10s %12s", time, range);
+    calc_output_printf(out, " %7s %7s", share_text(o->best, text[3]), share_text(o->fits, text[4]));
+    if (b->wide) {
+        calc_output_printf(out, " %7s", share_text(o->gain, text[5]));
+    }
+    if (b->measured) {
+        calc_output_printf(out, "%10s",
+                           isnan(mean_s) ? o->measured ? "none" : ""
+                                         : calc_human_seconds(mean_s, text[6]));
+    }
+    calc_output_printf(out, "  %s\n", calc_tune_layouts_id(&t->layouts, candidate, id));
 }
 
 static void show(table *b, size_t candidate)
@@ -360,6 +394,32 @@ static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tu
     }
 }
 
+/* A layout by its sizes: "TP 4 PP 4 DP 4, mbs 2, 10 chunks". @return text */
+static char *words_of(const calc_tune_task *t, size_t candidate, char text[WORDS_SIZE])
+{
+    const calc_exec e = calc_tune_layouts_exec(&t->layouts, candidate);
+    const struct {
+        const char *name;
+        int64_t size;
+    } sizes[] = {{"TP", e.strategy.tensor_par},
+                 {"CP", e.strategy.context_par},
+                 {"EP", e.strategy.expert_par},
+                 {"PP", e.pipeline_par},
+                 {"DP", e.strategy.data_par}};
+    *text = '\0';
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].size > 1) {
+            calc_append(text, WORDS_SIZE, "%s%s %lld", *text ? " " : "", sizes[i].name,
+                        (long long)sizes[i].size);
+        }
+    }
+    calc_append(text, WORDS_SIZE, "%smbs %lld", *text ? ", " : "", (long long)e.microbatch_size);
+    if (e.pipeline_interleaving > 1) {
+        calc_append(text, WORDS_SIZE, ", %lld chunks", (long long)e.pipeline_interleaving);
+    }
+    return text;
+}
+
 static void write_verdict(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     if (d->best != SIZE_MAX) {
@@ -378,13 +438,12 @@ static void write_verdict(calc_output *out, const calc_tune_task *t, const calc_
     } else if (d->picks == 0) {
         calc_output_text(out, ", but nothing is left to try.\n");
     } else {
-        calc_output_text(out, ": try ");
-        char path[CALC_FIND_PATH_MAX];
+        calc_output_text(out, ": try\n");
+        char path[CALC_FIND_PATH_MAX], words[WORDS_SIZE];
         for (size_t i = 0; i < d->picks; i++) {
-            const char *glue = i == 0 ? "" : i + 1 == d->picks ? " and " : ", ";
-            calc_output_printf(out, "%s%s", glue, calc_tune_loop_path(t, d->pick[i], path));
+            calc_output_printf(out, "  %s: %s\n", calc_tune_loop_path(t, d->pick[i], path),
+                               words_of(t, d->pick[i], words));
         }
-        calc_output_text(out, ".\n");
     }
 }
 
@@ -413,19 +472,19 @@ static void write_title(calc_output *out, const calc_tune_task *t, const calc_tu
 {
     char number[4][CALC_HUMAN_MAX];
     const calc_exec e = calc_tune_layouts_exec(&t->layouts, 0);
-    calc_output_printf(out, "%s on %s, %s processors, batch %s: ", t->app_name, t->system_name,
-                       calc_human_integer((double)e.num_procs, number[0]),
-                       calc_human_integer((double)e.batch_size, number[1]));
-    calc_output_printf(out, "%s candidates of %s layouts, ",
-                       calc_human_integer((double)t->layouts.count, number[0]),
-                       calc_human_integer((double)t->result.counts.total, number[1]));
-    calc_output_printf(out, "%s of them contenders",
-                       calc_human_integer((double)d->contenders, number[2]));
-    if (d->left_out > 0) {
-        calc_output_printf(out, " (each other is the best with a chance of %.1g at most)",
-                           d->left_out);
+    char text[TEXT_SIZE] = "";
+    calc_append(text, sizeof text, "%s on %s, %s processors, batch %s: ", t->app_name,
+                t->system_name, calc_human_integer((double)e.num_procs, number[0]),
+                calc_human_integer((double)e.batch_size, number[1]));
+    calc_append(text, sizeof text, "%s candidates of %s layouts, %s of them contenders",
+                calc_human_integer((double)t->layouts.count, number[0]),
+                calc_human_integer((double)t->result.counts.total, number[1]),
+                calc_human_integer((double)d->contenders, number[2]));
+    if (d->left_out >= 1e-3) {
+        calc_append(text, sizeof text, " (none of the others is the best with a chance above %s)",
+                    calc_human_percent(d->left_out, number[3]));
     }
-    calc_output_text(out, "\n");
+    calc_help_wrapped(out, text, 0);
     calc_sweep_read_write_remarks(out, &t->study);
     calc_output_text(out, "\n");
 }
@@ -624,7 +683,7 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
                        const size_t *order)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     put_asked(&put, t);
     calc_put_count(&put, "candidates", (int64_t)t->layouts.count);
     put_decision(&put, t, d);

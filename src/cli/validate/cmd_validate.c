@@ -213,7 +213,7 @@ static void put_read(calc_put *put, const calc_measured *measured)
 static void calc_validate_write_json(calc_output *out, const calc_validation *v)
 {
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
     put_read(&put, v->measured);
     calc_put_object(&put, "counts", CALC_PUT_LINE);

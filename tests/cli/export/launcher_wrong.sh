@@ -1,6 +1,7 @@
 # exit 2
 "$CALC" export --launcher slurm --to nemo llama3-70B llama3-70B_512
-"$CALC" export --launcher slurm --to deepspeed llama3-8B llama3-8B_128_fsdp
+"$CALC" export --launcher slurm --to mindformers llama3-8B llama3-8B_128_fsdp
+"$CALC" export --launcher kubernetes --to tensorrt-llm llama3-70B llama3-70B_serving_8
 "$CALC" export --launcher slurm --to json llama3-70B llama3-70B_512
 "$CALC" export --launcher slurm llama3-70B llama3-70B_512 --diff llama3-70B_512
 "$CALC" export --launcher slurm --per-node 7 llama3-70B llama3-70B_512

@@ -7,7 +7,7 @@ remarks sweep.json
 remarks sweep.html
 "$CALC" plan llama3-8B mi300x --procs 8 --batch 8 --top 1 --out plan.json | head -n 2
 remarks plan.json
-"$CALC" tune llama3-8B mi300x --procs 8 --batch 8 | sed -n 2p
+"$CALC" tune llama3-8B mi300x --procs 8 --batch 8 | grep calibrated
 "$CALC" tune llama3-8B mi300x --procs 8 --batch 8 --json tune.json >/dev/null
 remarks tune.json
 "$CALC" why llama3-8B mi300x llama3-8B_8 | head -n 1

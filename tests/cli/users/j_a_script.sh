@@ -11,5 +11,7 @@ ARGS="--num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 --num-attention
   --recompute-num-layers 1 --use-flash-attn --overlap-grad-reduce"
 srun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES pretrain_gpt.py $ARGS
 X
+"$CALC" why job.sh h100_sxm --top 4 | sed -n '/^Changes/,/^10 %/p'
+echo "from files:"
 "$CALC" import job.sh --app model.json --exe mine.json
-"$CALC" why model.json h100_sxm mine.json --top 3 | sed -n '1,/tried/p'
+"$CALC" why model.json h100_sxm mine.json --top 1 | sed -n '1,/tried/p'

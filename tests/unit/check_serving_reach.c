@@ -1,0 +1,84 @@
+#include "validate/serving_reach.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "frame.h"
+
+static char folder[] = "/tmp/serving_reach.XXXXXX", runs[64], results[64];
+
+static void enter(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(runs, sizeof runs, "%s/runs.csv", folder);
+    snprintf(results, sizeof results, "%s/results.csv", folder);
+}
+
+static void leave(void)
+{
+    unlink(runs);
+    unlink(results);
+    rmdir(folder);
+}
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
+/* `own` runs of the engine "a", off by 1, 2, 3, ... %, and 40 of "b", off by 50 %; the others of
+ * "a" are seen by the fit, of another quantity, or not scored. */
+static void write_files(int own)
+{
+    FILE *r = fopen(runs, "w"), *e = fopen(results, "w");
+    ck_assert(r && e);
+    fprintf(r, "id,inference.engine,half\nseen,a,0\nnot,a,1\n");
+    fprintf(
+        e,
+        "id,quantity,status,error\nseen,tpot,scored,9\nnot,tpot,unscored,9\nnot,ttft,scored,9\n");
+    for (int i = 1; i <= own; i++) {
+        fprintf(r, "a%d,a,1\n", i);
+        fprintf(e, "a%d,ttft,scored,7\na%d,tpot,scored,%s%.2f\n", i, i, i % 2 ? "-" : "",
+                i / 100.0);
+    }
+    for (int i = 0; i < 40; i++) {
+        fprintf(r, "b%d,b,1\n", i);
+        fprintf(e, "b%d,tpot,scored,0.5\n", i);
+    }
+    fclose(r);
+    fclose(e);
+}
+
+CALC_TEST(nine_in_ten_unseen_runs_of_the_engine_are_within_the_reach)
+{
+    calc_serving_reach reach;
+    calc_errors errors = {0};
+    write_files(30);
+    ck_assert_int_eq(calc_serving_reach_read(&reach, "a", runs, results, &errors), CALC_OK);
+    ck_assert(reach.own);
+    ck_assert_uint_eq(reach.runs, 30);
+    /* The 28th of 31: ceil(0.9 * 31). In order: 29 % too low is |log(0.71)| = 0.342, 27 % 0.315, 30
+     * % too high 0.262, 28 % 0.247, 25 % too low 0.288; so 0.342, 0.315, 0.288 are the three
+     * largest. */
+    ck_assert_double_eq_tol(reach.reach, -log(1 - 0.25), 1e-12);
+}
+
+CALC_TEST(an_engine_with_few_runs_has_those_of_all)
+{
+    calc_serving_reach reach;
+    calc_errors errors = {0};
+    write_files(29);
+    ck_assert_int_eq(calc_serving_reach_read(&reach, "a", runs, results, &errors), CALC_OK);
+    ck_assert(!reach.own);
+    ck_assert_uint_eq(reach.runs, 69);
+    ck_assert_double_eq_tol(reach.reach, log(1.5), 1e-12);
+}
+
+CALC_TEST(a_missing_file_is_an_error)
+{
+    calc_serving_reach reach;
+    calc_errors errors = {0};
+    write_files(30);
+    ck_assert_int_eq(calc_serving_reach_read(&reach, "a", "nowhere.csv", results, &errors),
+                     CALC_ERR_NOT_FOUND);
+    ck_assert(isnan(reach.reach));
+}
