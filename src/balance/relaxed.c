@@ -1,5 +1,6 @@
 #include "balance/relaxed.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct relaxed {
     int chunks;
     double flight[CALC_BALANCE_STAGES];
     double fill_s[CALC_BALANCE_STAGES];
+    double *least_s; /**< [stage][layers of kind 0][of kind 1] the step at least; 0: not known */
     /** The most layers of kind 1 of the stages so far, by layers of kind 0; -1: not possible. */
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
@@ -127,10 +129,17 @@ static void relax(relaxed *r, const calc_balance_flights *f)
 
 static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
 {
-    double m = (double)r->one.shape.microbatches;
-    calc_balance_choice c =
-        calc_balance_choose(&r->one, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
-    return c.fits && (r->fill_s[stage] + m * calc_schedule_pass_s(&c.pass)) * (1 - SAME) <= step_s;
+    const calc_balance_problem *p = &r->one;
+    size_t row = (size_t)(stage * (p->layers[0] + 1) + dense);
+    double *least_s = &r->least_s[row * (size_t)(p->layers[1] + 1) + (size_t)moe];
+    if (*least_s == 0) {
+        double m = (double)r->one.shape.microbatches;
+        calc_balance_choice c =
+            calc_balance_choose(p, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
+        double busy_s = m * calc_schedule_pass_s(&c.pass);
+        *least_s = c.fits ? (r->fill_s[stage] + busy_s) * (1 - SAME) : INFINITY;
+    }
+    return *least_s <= step_s;
 }
 
 /* The most layers of kind 1 that a stage can take in addition to given ones of kind 0, up to
@@ -203,9 +212,14 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
                                  double below_s, double *least_s, int *layers)
 {
     relaxed *r = malloc(sizeof *r);
-    if (r == NULL) {
+    size_t mixes = ((size_t)problem->layers[0] + 1) * ((size_t)problem->layers[1] + 1);
+    double *table = calloc((size_t)problem->shape.stages * mixes, sizeof *table);
+    if (r == NULL || table == NULL) {
+        free(r);
+        free(table);
         return CALC_ERR_NOMEM;
     }
+    r->least_s = table;
     make_linear(problem, &r->each);
     relax(r, f);
     const calc_balance_problem *p = &r->each;
@@ -229,6 +243,7 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
         reaches(r, high_s);
         trace(r, high_s, layers);
     }
+    free(table);
     free(r);
     return CALC_OK;
 }
