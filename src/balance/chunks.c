@@ -16,10 +16,11 @@ enum { KICKS = 400, MOST_MOVED = 2 };
 typedef struct division {
     int layers[CALC_BALANCE_PLACES];
     calc_balance_share share[CALC_BALANCE_PLACES];
-    int full[CALC_BALANCE_CHIPS]; /**< where they are alike on a chip */
-    double over_bytes;            /**< of all stages that do not fit */
+    int full[CALC_BALANCE_CHIPS];      /**< where they are alike on a chip */
+    double bytes[CALC_BALANCE_STAGES]; /**< that a stage needs */
+    double over_bytes;                 /**< of all stages that do not fit */
+    double most_bytes;                 /**< of a stage */
     double step_s;
-    double most_bytes;
 } division;
 
 typedef struct search {
@@ -29,11 +30,32 @@ typedef struct search {
     calc_balance_room room;
     int places, most;
     double least_s; /**< no division takes less */
-    division now, tried, best;
+    division now, tried, altered, best;
     calc_status status;
 } search;
 
 /* ---- One division -----------------------------------------------------------------------------*/
+
+static void copy(const search *s, division *to, const division *from)
+{
+    memcpy(to->layers, from->layers, (size_t)s->places * sizeof *to->layers);
+    memcpy(to->share, from->share, (size_t)s->places * sizeof *to->share);
+    memcpy(to->full, from->full, sizeof to->full);
+    memcpy(to->bytes, from->bytes, (size_t)s->p->shape.stages * sizeof *to->bytes);
+    to->over_bytes = from->over_bytes;
+    to->most_bytes = from->most_bytes;
+    to->step_s = from->step_s;
+}
+
+static void sum_bytes(const search *s, division *d)
+{
+    d->over_bytes = 0;
+    d->most_bytes = 0;
+    for (int stage = 0; stage < s->p->shape.stages; stage++) {
+        d->over_bytes += calc_max(0, d->bytes[stage] - s->p->stage[stage].limit_bytes);
+        d->most_bytes = calc_max(d->most_bytes, d->bytes[stage]);
+    }
+}
 
 /* The kinds of layers follow from the number on each place. Recomputation is chosen anew where they
  * changed, or everywhere. */
@@ -51,16 +73,17 @@ static void lay(search *s, division *d, bool everywhere)
         }
         dense_left -= dense;
     }
-    d->over_bytes = 0;
     for (int stage = 0; stage < s->p->shape.stages; stage++) {
         bool anew = false;
         for (int place = stage; place < s->places; place += (int)s->p->shape.stages) {
             anew = anew || changed[place];
         }
-        d->over_bytes += anew ? calc_balance_fit(s->p, &s->flights, stage, d->share,
-                                                 s->p->alike_on_chip ? d->full : NULL)
-                              : calc_balance_over_bytes(s->p, &s->flights, stage, d->share);
+        if (anew) {
+            d->bytes[stage] = calc_balance_fit(s->p, &s->flights, stage, d->share,
+                                               s->p->alike_on_chip ? d->full : NULL);
+        }
     }
+    sum_bytes(s, d);
 }
 
 /* The busiest stage: no step of this division takes less. */
@@ -78,15 +101,6 @@ static double busiest_s(const search *s, const division *d)
         most_s = calc_max(most_s, busy_s);
     }
     return (double)shape->microbatches * most_s;
-}
-
-static double most_bytes(const search *s, const division *d)
-{
-    double bytes = 0;
-    for (int stage = 0; stage < s->p->shape.stages; stage++) {
-        bytes = calc_max(bytes, calc_balance_flights_bytes(&s->flights, s->p, stage, d->share));
-    }
-    return bytes;
 }
 
 static bool fewer_first(const division *a, const division *b, int places)
@@ -112,7 +126,6 @@ static bool measure(search *s, division *d)
         return false;
     }
     d->step_s = calc_balance_score_s(s->p, d->share, step_s);
-    d->most_bytes = most_bytes(s, d);
     return true;
 }
 
@@ -140,7 +153,7 @@ static bool accept(search *s)
         !measure(s, x) || !better(s, x, &s->now)) {
         return false;
     }
-    s->now = *x;
+    copy(s, &s->now, x);
     return true;
 }
 
@@ -159,15 +172,18 @@ static bool trade(search *s, int from, int to, int which)
     if ((keeps && kind == other_kind) || (s->p->alike_on_chip && in_full && !keeps)) {
         return false;
     }
-    s->tried = s->now;
-    if (!calc_balance_change(s->p, &s->tried.share[from], kind, what, -1) ||
-        !calc_balance_change(s->p, &s->tried.share[to], other_kind, other, 1)) {
+    calc_balance_share less = s->now.share[from];
+    calc_balance_share more = s->now.share[to];
+    if (!calc_balance_change(s->p, &less, kind, what, -1) ||
+        !calc_balance_change(s->p, from == to ? &less : &more, other_kind, other, 1)) {
         return false;
     }
-    s->tried.over_bytes = 0;
-    for (int stage = 0; stage < s->p->shape.stages; stage++) {
-        s->tried.over_bytes += calc_balance_over_bytes(s->p, &s->flights, stage, s->tried.share);
-    }
+    copy(s, &s->tried, &s->now);
+    s->tried.share[to] = more;
+    s->tried.share[from] = less;
+    int stage = calc_balance_stage_of(&s->p->shape, from);
+    s->tried.bytes[stage] = calc_balance_flights_bytes(&s->flights, s->p, stage, s->tried.share);
+    sum_bytes(s, &s->tried);
     return accept(s);
 }
 
@@ -209,9 +225,12 @@ static int alike_chips(const search *s)
 /* A division with more or fewer in full. */
 static bool alter_any(search *s, const division *d)
 {
-    division from = *d;
-    for (int i = 0; i < 2 * alike_chips(s); i++) {
-        s->tried = from;
+    int all = 2 * alike_chips(s);
+    if (all > 0) {
+        copy(s, &s->altered, d);
+    }
+    for (int i = 0; i < all; i++) {
+        copy(s, &s->tried, &s->altered);
         if (alter(s, &s->tried, i / 2, i % 2 == 0 ? -1 : 1) && accept(s)) {
             return true;
         }
@@ -219,13 +238,39 @@ static bool alter_any(search *s, const division *d)
     return false;
 }
 
+/* Whether a stage is busy for longer than the step with n layers more, though none recomputes. Not
+ * asked where the kinds of other layers may change. */
+static bool is_too_busy(const search *s, int from, int to, int n)
+{
+    const calc_balance_problem *p = s->p;
+    int stages = (int)p->shape.stages;
+    bool one_kind = p->layers[0] == 0 || p->layers[1] == 0;
+    if (from % stages == to % stages || s->now.over_bytes > 0 ||
+        !(one_kind || (s->now.share[to].layers[1] > 0 && s->now.share[to].layers[0] == 0 &&
+                       s->now.share[from].layers[0] == 0))) {
+        return false;
+    }
+    const calc_balance_layer *layer = p->layer[p->stage[to % stages].chip];
+    double busy_s = 0;
+    for (int place = to % stages; place < s->places; place += stages) {
+        const calc_balance_place *at = &p->place[place];
+        busy_s += at->fw_s + at->agrad_s + calc_min(0, at->again_s) + at->wgrad_s;
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            bool more = place == to && (p->layers[1] == 0 ? 0 : 1) == kind;
+            int layers = s->now.share[place].layers[kind] + (more ? n : 0);
+            busy_s += layers * (layer[kind].fw_s + layer[kind].agrad_s + layer[kind].wgrad_s);
+        }
+    }
+    return (double)p->shape.microbatches * busy_s > s->now.step_s * (1 + SAME);
+}
+
 static bool shift(search *s, int from, int to, int n)
 {
     if (from == to || s->now.layers[from] - n < calc_balance_least_of(s->p, from) ||
-        s->now.layers[to] + n > s->most) {
+        s->now.layers[to] + n > s->most || is_too_busy(s, from, to, n)) {
         return false;
     }
-    s->tried = s->now;
+    copy(s, &s->tried, &s->now);
     s->tried.layers[from] -= n;
     s->tried.layers[to] += n;
     lay(s, &s->tried, false);
@@ -318,7 +363,7 @@ static void improve(search *s, bool first)
 {
     descend(s);
     if (s->status == CALC_OK && (first || better(s, &s->now, &s->best))) {
-        s->best = s->now;
+        copy(s, &s->best, &s->now);
     }
 }
 
@@ -331,7 +376,7 @@ static void hunt(search *s, const int *of_stage)
     calc_rng rng;
     calc_rng_init(&rng, 1, 1);
     for (int i = 0; i < KICKS && !proven(s) && !s->effort->spent; i++) {
-        s->now = s->best;
+        copy(s, &s->now, &s->best);
         kick(s, &rng);
         improve(s, false);
     }

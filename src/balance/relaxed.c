@@ -248,18 +248,6 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
     return CALC_OK;
 }
 
-static double over_bytes(const calc_balance_problem *p, const calc_balance_flights *f, int stage,
-                         const calc_balance_share *share)
-{
-    return calc_balance_flights_bytes(f, p, stage, share) - p->stage[stage].limit_bytes;
-}
-
-double calc_balance_over_bytes(const calc_balance_problem *p, const calc_balance_flights *f,
-                               int stage, const calc_balance_share *share)
-{
-    return calc_max(0, over_bytes(p, f, stage, share));
-}
-
 static int all(const int *by_kind)
 {
     return by_kind[0] + by_kind[1];
@@ -294,9 +282,9 @@ typedef struct fitting {
     bool alike; /**< the number recomputing in full is fixed */
 } fitting;
 
-static double over(const fitting *f)
+static double needs_bytes(const fitting *f)
 {
-    return over_bytes(f->p, f->flights, f->stage, f->share);
+    return calc_balance_flights_bytes(f->flights, f->p, f->stage, f->share);
 }
 
 static void reset(const fitting *f, const int *full)
@@ -346,10 +334,9 @@ static double takes_s(const fitting *f, change c)
     return f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
 }
 
-/* Find the change that saves most memory for its time; return whether one saves anything. */
-static bool add(const fitting *f)
+/* Find the change that saves most of these bytes for its time; return whether one saves anything. */
+static bool add(const fitting *f, double bytes)
 {
-    double before = over(f);
     double most = 0;
     int best = -1;
     for (int i = 0; i < changes(f); i++) {
@@ -357,7 +344,7 @@ static bool add(const fitting *f)
         if (!make(f, c, 1)) {
             continue;
         }
-        double saved = before - over(f);
+        double saved = bytes - needs_bytes(f);
         double worth = saved / calc_max(takes_s(f, c), 1e-300);
         make(f, c, -1);
         if (saved > 0 && worth > most) {
@@ -385,7 +372,7 @@ static bool undo(const fitting *f)
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
         if (takes_s(f, c) > most_s && make(f, c, -1)) {
-            if (over(f) <= 0) {
+            if (needs_bytes(f) <= f->p->stage[f->stage].limit_bytes) {
                 most_s = takes_s(f, c);
                 best = i;
             }
@@ -399,16 +386,19 @@ double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flight
                         int stage, calc_balance_share *share, const int *full)
 {
     fitting f = {p, flights, stage, share, full != NULL};
+    double limit_bytes = p->stage[stage].limit_bytes;
     reset(&f, full);
-    while (over(&f) > 0 && add(&f)) {
+    double bytes = needs_bytes(&f);
+    while (bytes > limit_bytes && add(&f, bytes)) {
+        bytes = needs_bytes(&f);
     }
-    if (over(&f) > 0) {
+    if (bytes > limit_bytes) {
         reset(&f, full);
         add_all(&f);
+        bytes = needs_bytes(&f);
     }
-    if (over(&f) <= 0) {
-        while (undo(&f)) {
-        }
+    while (bytes <= limit_bytes && undo(&f)) {
+        bytes = needs_bytes(&f);
     }
-    return calc_max(0, over(&f));
+    return bytes;
 }

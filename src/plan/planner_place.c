@@ -563,7 +563,8 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
             }
             f->bound_s = fmax(f->bound_s, f->planned_s - (s->score_s - s->bound_s) * each);
         }
-        if (f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
+        if (f->bound_s >= limit_s ||
+            f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
             return CALC_PLANNER_SLOWER;
         }
     }
