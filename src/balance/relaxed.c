@@ -280,11 +280,57 @@ typedef struct fitting {
     int stage;
     calc_balance_share *share;
     bool alike; /**< the number recomputing in full is fixed */
+    /** Before the changes that are tried: */
+    bool again;
+    double once_bytes[2]; /**< with and without full recomputation */
+    double flight_bytes[CALC_BALANCE_PLACES], *row_bytes, most_bytes;
 } fitting;
 
-static double needs_bytes(const fitting *f)
+static bool is_again(const fitting *f)
 {
-    return calc_balance_flights_bytes(f->flights, f->p, f->stage, f->share);
+    int full = 0;
+    for (int place = f->stage; place < f->p->shape.stages * f->p->shape.chunks;
+         place += (int)f->p->shape.stages) {
+        full += all(f->share[place].full);
+    }
+    return full > 0;
+}
+
+static void begin(fitting *f)
+{
+    const calc_balance_flights *of = f->flights;
+    double layers[CALC_BALANCE_KINDS] = {0, 0};
+    for (int part = 0; part < of->parts; part++) {
+        int place = calc_balance_place_of(&f->p->shape, f->stage, part);
+        f->flight_bytes[part] = calc_balance_flight_bytes(f->p, place, &f->share[place]);
+        layers[0] += f->share[place].layers[0];
+        layers[1] += f->share[place].layers[1];
+    }
+    f->again = is_again(f);
+    f->once_bytes[0] = calc_balance_once_bytes(f->p, f->stage, layers, false);
+    f->once_bytes[1] = calc_balance_once_bytes(f->p, f->stage, layers, true);
+    f->most_bytes = 0;
+    for (int row = of->first[f->stage]; row < of->first[f->stage + 1]; row++) {
+        f->row_bytes[row] = 0;
+        for (int part = 0; part < of->parts; part++) {
+            f->row_bytes[row] += of->live[row * of->parts + part] * f->flight_bytes[part];
+        }
+        f->most_bytes = calc_max(f->most_bytes, f->row_bytes[row]);
+    }
+}
+
+/* What the stage needs less with the new share of a place. */
+static double saved_bytes_by(const fitting *f, int place)
+{
+    const calc_balance_flights *of = f->flights;
+    int part = place / (int)f->p->shape.stages;
+    double more = calc_balance_flight_bytes(f->p, place, &f->share[place]) - f->flight_bytes[part];
+    double most_bytes = 0;
+    for (int row = of->first[f->stage]; row < of->first[f->stage + 1]; row++) {
+        int live = of->live[row * of->parts + part];
+        most_bytes = calc_max(most_bytes, f->row_bytes[row] + live * more);
+    }
+    return f->most_bytes - most_bytes + f->once_bytes[f->again] - f->once_bytes[is_again(f)];
 }
 
 static void reset(const fitting *f, const int *full)
@@ -334,17 +380,18 @@ static double takes_s(const fitting *f, change c)
     return f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
 }
 
-/* Find the change that saves most of these bytes for its time; return whether one saves anything. */
-static bool add(const fitting *f, double bytes)
+/* Find the change that saves most memory for its time; return whether one saves anything. */
+static bool add(fitting *f)
 {
     double most = 0;
     int best = -1;
+    begin(f);
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
         if (!make(f, c, 1)) {
             continue;
         }
-        double saved = bytes - needs_bytes(f);
+        double saved = saved_bytes_by(f, c.place);
         double worth = saved / calc_max(takes_s(f, c), 1e-300);
         make(f, c, -1);
         if (saved > 0 && worth > most) {
@@ -365,14 +412,16 @@ static void add_all(const fitting *f)
 }
 
 /* Find the change whose undoing saves most time while all fits; return whether there is one. */
-static bool undo(const fitting *f)
+static bool undo(fitting *f, double bytes)
 {
+    double room_bytes = f->p->stage[f->stage].limit_bytes - bytes;
     double most_s = 0;
     int best = -1;
+    begin(f);
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
         if (takes_s(f, c) > most_s && make(f, c, -1)) {
-            if (needs_bytes(f) <= f->p->stage[f->stage].limit_bytes) {
+            if (-saved_bytes_by(f, c.place) <= room_bytes) {
                 most_s = takes_s(f, c);
                 best = i;
             }
@@ -385,20 +434,21 @@ static bool undo(const fitting *f)
 double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flights *flights,
                         int stage, calc_balance_share *share, const int *full)
 {
-    fitting f = {p, flights, stage, share, full != NULL};
+    fitting f = {p, flights, stage, share, full != NULL, .row_bytes = flights->row_bytes};
     double limit_bytes = p->stage[stage].limit_bytes;
     reset(&f, full);
-    double bytes = needs_bytes(&f);
-    while (bytes > limit_bytes && add(&f, bytes)) {
-        bytes = needs_bytes(&f);
+    double bytes = calc_balance_flights_bytes(flights, p, stage, share);
+    bool is_room = bytes <= limit_bytes; /* then nothing is to be taken back */
+    while (bytes > limit_bytes && add(&f)) {
+        bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
     if (bytes > limit_bytes) {
         reset(&f, full);
         add_all(&f);
-        bytes = needs_bytes(&f);
+        bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
-    while (bytes <= limit_bytes && undo(&f)) {
-        bytes = needs_bytes(&f);
+    while (!is_room && bytes <= limit_bytes && undo(&f, bytes)) {
+        bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
     return bytes;
 }
