@@ -400,18 +400,23 @@ static void report(search *s, calc_balance_solution *out)
     }
 }
 
-static calc_status run(search *s, calc_balance_solution *out)
+static calc_status run(search *s, double below_s, calc_balance_solution *out)
 {
     int of_stage[CALC_BALANCE_STAGES] = {0};
-    calc_status status = calc_balance_relaxed(s->p, &s->flights, INFINITY, &s->least_s, of_stage);
+    calc_status status = calc_balance_relaxed(s->p, &s->flights, below_s, &s->least_s, of_stage);
     int all = s->p->layers[0] + s->p->layers[1];
     int least = 0;
     for (int place = 0; place < s->places; place++) {
         least += calc_balance_least_of(s->p, place);
     }
     bool divides = least <= all && s->places * s->most >= all;
+    out->beyond = divides && below_s < INFINITY && s->least_s >= below_s;
     if (status != CALC_OK || !divides) {
         out->bound_s = INFINITY;
+        return status;
+    }
+    if (out->beyond) {
+        out->bound_s = s->least_s;
         return status;
     }
     hunt(s, s->least_s < INFINITY ? of_stage : NULL);
@@ -420,7 +425,7 @@ static calc_status run(search *s, calc_balance_solution *out)
 }
 
 calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effort *e,
-                                calc_balance_solution *out)
+                                double below_s, calc_balance_solution *out)
 {
     search *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -432,7 +437,7 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
     calc_status status = calc_balance_flights_begin(&s->flights, p);
     if (status == CALC_OK) {
-        status = run(s, out);
+        status = run(s, below_s, out);
     }
     calc_balance_flights_end(&s->flights);
     free(s->room.bytes);

@@ -412,6 +412,20 @@ double calc_balance_score_s(const calc_balance_problem *p, const calc_balance_sh
     return pipeline_s + calc_max(0, more_s) * pipeline_s / (pipeline_s + t.straggler_s);
 }
 
+double calc_balance_least_total_s(const calc_balance_problem *p, double score_s)
+{
+    double growth = 0;
+    double tied_s = 0;
+    double overhead_s = 0;
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        const calc_layout *l = p->chip[p->stage[stage].chip].full;
+        growth = calc_max(growth, l->terms.growth);
+        tied_s = calc_max(tied_s, l->links.tied_s);
+        overhead_s = calc_max(overhead_s, l->terms.overhead_s);
+    }
+    return score_s * (1 + growth) + p->least_end_s + tied_s + overhead_s;
+}
+
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,
                             const calc_balance_share *share, double pipeline_s)
 {

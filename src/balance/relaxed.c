@@ -139,15 +139,21 @@ static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
         double busy_s = m * calc_schedule_pass_s(&c.pass);
         *least_s = c.fits ? (r->fill_s[stage] + busy_s) * (1 - SAME) : INFINITY;
     }
-    return *least_s <= step_s;
+    return *least_s < INFINITY && *least_s <= step_s;
 }
 
 /* The most layers of kind 1 that a stage can take in addition to given ones of kind 0, up to
  * `most`; -1: not even 0. */
 static int most_moe(const relaxed *r, int stage, int dense, int most, double step_s)
 {
-    while (most >= 0 && !can(r, stage, dense, most, step_s)) {
-        most--;
+    int least = -1;
+    while (least < most) {
+        int middle = most - (most - least) / 2;
+        if (can(r, stage, dense, middle, step_s)) {
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
     }
     return most;
 }
@@ -223,7 +229,7 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
     make_linear(problem, &r->each);
     relax(r, f);
     const calc_balance_problem *p = &r->each;
-    *least_s = INFINITY;
+    *least_s = reaches(r, INFINITY) ? below_s : INFINITY;
     if (reaches(r, below_s)) {
         double low_s = 0;
         double high_s = below_s;

@@ -12,7 +12,7 @@
 
 #include "balance/evaluate.h"
 
-/** @param below_s  the step of some division, or INFINITY
+/** @param below_s  no bound above it is looked for; INFINITY: any
  *  @param least_s  written: no division takes less; INFINITY if none fits
  *  @param layers   [stages], written: layers of a stage at that threshold, all chunks together
  *  @return CALC_OK or CALC_ERR_NOMEM */
