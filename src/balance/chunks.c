@@ -1,5 +1,6 @@
 #include "balance/chunks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,9 @@ typedef struct search {
     calc_balance_room room;
     int places, most;
     double least_s; /**< no division takes less */
+    bool any;       /**< best is one */
+    calc_balance_problem least; /**< calc_balance_least() */
+    double open_s;              /**< the divisions tried take no less, whatever recomputes */
     division now, tried, altered, best;
     calc_status status;
 } search;
@@ -358,27 +362,115 @@ static bool proven(const search *s)
            s->least_s >= calc_balance_effort_goal_s(s->effort, s->best.step_s);
 }
 
+static void take(search *s)
+{
+    if (s->status == CALC_OK && (!s->any || better(s, &s->now, &s->best))) {
+        copy(s, &s->best, &s->now);
+        s->any = true;
+    }
+}
+
 /* Improve the current division until no move helps. */
-static void improve(search *s, bool first)
+static void improve(search *s)
 {
     descend(s);
-    if (s->status == CALC_OK && (first || better(s, &s->now, &s->best))) {
-        copy(s, &s->best, &s->now);
-    }
+    take(s);
 }
 
 static void hunt(search *s, const int *of_stage)
 {
     start(s, of_stage);
-    improve(s, true);
+    improve(s);
     start(s, NULL);
-    improve(s, false);
+    improve(s);
     calc_rng rng;
     calc_rng_init(&rng, 1, 1);
     for (int i = 0; i < KICKS && !proven(s) && !s->effort->spent; i++) {
         copy(s, &s->now, &s->best);
         kick(s, &rng);
-        improve(s, false);
+        improve(s);
+    }
+}
+
+/* ---- Few divisions ----------------------------------------------------------------------------*/
+
+/* Whether recomputation has but one choice for given layers, and a number where it is alike. */
+static bool is_settled(const calc_balance_problem *p)
+{
+    return !p->may_select && (!p->may_full || (p->alike_on_chip && p->chips == 1));
+}
+
+/* What the layers of a division take at least, whatever recomputes [s]. */
+static double least_of(search *s, const division *d)
+{
+    calc_balance_share plain[CALC_BALANCE_PLACES];
+    for (int place = 0; place < s->places; place++) {
+        plain[place] = d->share[place];
+        memset(plain[place].selective, 0, sizeof plain[place].selective);
+        memset(plain[place].full, 0, sizeof plain[place].full);
+    }
+    return calc_balance_effort_evaluation(s->effort)
+               ? calc_balance_step_s(&s->least, plain, &s->room)
+               : 0;
+}
+
+/* Lay the current layers, with every number that recomputes where stages are alike. */
+static void try_layers(search *s)
+{
+    int fullest = 0;
+    for (int place = 0; place < s->places && alike_chips(s) > 0; place++) {
+        fullest = s->now.layers[place] > fullest ? s->now.layers[place] : fullest;
+    }
+    for (int full = 0; full <= fullest && !s->effort->spent; full++) {
+        for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+            s->now.full[chip] = full;
+        }
+        lay(s, &s->now, true);
+        double least_s = is_settled(s->p) ? busiest_s(s, &s->now) : least_of(s, &s->now);
+        if (!s->any || s->best.over_bytes > 0 || least_s <= s->best.step_s) {
+            s->open_s = is_settled(s->p) ? INFINITY : calc_min(s->open_s, least_s);
+            measure(s, &s->now);
+            take(s);
+        }
+    }
+}
+
+static void try_rest(search *s, int place, int left)
+{
+    int least = calc_balance_least_of(s->p, place);
+    bool is_last = place == s->places - 1;
+    for (int n = is_last ? left : least; n <= left && n <= s->most && n >= least; n++) {
+        s->now.layers[place] = n;
+        if (is_last) {
+            try_layers(s);
+        } else {
+            try_rest(s, place + 1, left - n);
+        }
+    }
+}
+
+/* How many divisions there are, with all of their numbers that recompute. */
+static double divisions(const search *s)
+{
+    int left = s->p->layers[0] + s->p->layers[1];
+    for (int place = 0; place < s->places; place++) {
+        left -= calc_balance_least_of(s->p, place);
+    }
+    double count = alike_chips(s) > 0 ? left + 2 : 1;
+    for (int i = 1; i < s->places; i++) {
+        count *= (double)(left + i) / i;
+    }
+    return count;
+}
+
+/* Try all. */
+static void enumerate(search *s)
+{
+    calc_balance_least(s->p, &s->least);
+    s->open_s = INFINITY;
+    try_rest(s, 0, s->p->layers[0] + s->p->layers[1]);
+    if (!s->effort->spent && s->status == CALC_OK && s->any && s->best.over_bytes <= 0) {
+        s->least_s = calc_max(s->least_s, calc_min(s->open_s, s->best.step_s));
     }
 }
 
@@ -418,6 +510,9 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
     if (out->beyond) {
         out->bound_s = s->least_s;
         return status;
+    }
+    if (divisions(s) * (is_settled(s->p) ? 1 : 2) < (double)s->effort->most_evaluations) {
+        enumerate(s);
     }
     hunt(s, s->least_s < INFINITY ? of_stage : NULL);
     report(s, out);

@@ -336,12 +336,15 @@ calc_balance_step calc_balance_step_of(const calc_balance_chip *chip, const calc
 static calc_balance_end least_end(const calc_balance_chip *chip, const calc_balance_problem *p,
                                   int stage, int layers)
 {
+    const calc_balance_share none = {{0}, {0}, {0}};
     calc_balance_share share[CALC_BALANCE_PLACES];
     calc_balance_share *x = &share[calc_balance_place_of(&p->shape, stage, 0)];
     calc_balance_end least = {INFINITY, INFINITY};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         for (int full = 0; full < (p->may_full ? 2 : 1); full++) {
-            memset(share, 0, sizeof share);
+            for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+                share[calc_balance_place_of(&p->shape, stage, chunk)] = none;
+            }
             x->layers[kind] = layers;
             x->full[kind] = full ? layers : 0;
             calc_balance_end end = calc_balance_end_of(chip, p, share, stage);

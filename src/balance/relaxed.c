@@ -63,8 +63,7 @@ static double saved_bytes(const calc_balance_layer *l)
     return l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
 }
 
-/* The ends recompute where that is less, and stages need the least that any may need. */
-static void make_linear(const calc_balance_problem *from, calc_balance_problem *p)
+void calc_balance_least(const calc_balance_problem *from, calc_balance_problem *p)
 {
     *p = *from;
     for (int s = 0; s < p->shape.stages; s++) {
@@ -226,7 +225,7 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
         return CALC_ERR_NOMEM;
     }
     r->least_s = table;
-    make_linear(problem, &r->each);
+    calc_balance_least(problem, &r->each);
     relax(r, f);
     const calc_balance_problem *p = &r->each;
     *least_s = reaches(r, INFINITY) ? below_s : INFINITY;

@@ -20,6 +20,10 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem,
                                  const calc_balance_flights *flights, double below_s,
                                  double *least_s, int *layers);
 
+/** The same problem, linear in its layers: ends recompute where that is less, and stages need the
+ *  least that any may need. No division takes less by it than by the other. */
+void calc_balance_least(const calc_balance_problem *problem, calc_balance_problem *out);
+
 /* Recomputation that makes the layers of a stage with several parts fit: its chunks
  * share its memory, so that no chunk can choose by itself. */
 
