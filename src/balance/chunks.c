@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "model/operators/processor.h"
 
-enum { KICKS = 400, MOST_MOVED = 2 };
+enum { KICKS = 400, MOST_MOVED = 2, MOST_CHOICES = 4096 };
 
 /* Steps that differ by less are equal. */
 #define SAME 1e-12
@@ -30,8 +30,8 @@ typedef struct search {
     calc_balance_flights flights;
     calc_balance_room room;
     int places, most;
-    double least_s; /**< no division takes less */
-    bool any;       /**< best is one */
+    double least_s;             /**< no division takes less */
+    bool any;                   /**< best is one */
     calc_balance_problem least; /**< calc_balance_least() */
     double open_s;              /**< the divisions tried take no less, whatever recomputes */
     division now, tried, altered, best;
@@ -397,7 +397,8 @@ static void hunt(search *s, const int *of_stage)
 /* Whether recomputation has but one choice for given layers, and a number where it is alike. */
 static bool is_settled(const calc_balance_problem *p)
 {
-    return !p->may_select && (!p->may_full || (p->alike_on_chip && p->chips == 1));
+    bool one_kind = p->spread || p->layers[0] == 0 || p->layers[1] == 0;
+    return !p->may_select && (!p->may_full || (p->alike_on_chip && one_kind));
 }
 
 /* What the layers of a division take at least, whatever recomputes [s]. */
@@ -414,6 +415,83 @@ static double least_of(search *s, const division *d)
                : 0;
 }
 
+/* Whether other layers of the current division may recompute, so that it fits or takes less. */
+static bool is_open(const search *s)
+{
+    int again = 0;
+    for (int place = 0; place < s->places; place++) {
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            again += s->now.share[place].full[kind] + s->now.share[place].selective[kind];
+        }
+    }
+    return !is_settled(s->p) && again > 0;
+}
+
+/* In how many ways: more than there are. */
+static double choices(const search *s)
+{
+    double count = 1;
+    for (int place = 0; place < s->places; place++) {
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            int n = s->now.share[place].layers[kind] + 1;
+            count *= (s->p->may_full ? n : 1) * (s->p->may_select ? n : 1);
+        }
+    }
+    return count;
+}
+
+static void choose_rest(search *s, int index);
+
+/* With this choice for a place, those for the places after it. */
+static void choose(search *s, int index)
+{
+    int chunks = (int)s->p->shape.chunks;
+    int stage = index / chunks;
+    if (index % chunks == chunks - 1) {
+        s->now.bytes[stage] = calc_balance_flights_bytes(&s->flights, s->p, stage, s->now.share);
+        if (s->now.bytes[stage] > s->p->stage[stage].limit_bytes ||
+            !calc_balance_effort_evaluation(s->effort)) {
+            return;
+        }
+    }
+    choose_rest(s, index + 1);
+}
+
+/* Every choice of recomputation for the places from one on, stage by stage. */
+static void choose_rest(search *s, int index)
+{
+    const calc_balance_problem *p = s->p;
+    int chunks = (int)p->shape.chunks;
+    if (index == s->places) {
+        sum_bytes(s, &s->now);
+        measure(s, &s->now);
+        take(s);
+        return;
+    }
+    calc_balance_share *x =
+        &s->now.share[calc_balance_place_of(&p->shape, index / chunks, index % chunks)];
+    const int *n = x->layers;
+    const int all = (n[0] + 1) * (n[1] + 1);
+    int number = s->now.full[p->stage[index / chunks].chip];
+    int alike = alike_chips(s) == 0 ? -1 : number < n[0] + n[1] ? number : n[0] + n[1];
+    for (int i = 0; i < all * all && !s->effort->spent; i++) { /* four numbers, as one */
+        int full = i % all;
+        int some = i / all;
+        calc_balance_share y = {{n[0], n[1]},
+                                {some % (n[0] + 1), some / (n[0] + 1)},
+                                {full % (n[0] + 1), full / (n[0] + 1)}};
+        bool is_legal = y.full[0] + y.selective[0] <= n[0] && y.full[1] + y.selective[1] <= n[1] &&
+                        (p->may_full || full == 0) &&
+                        (alike < 0 || y.full[0] + y.full[1] == alike) &&
+                        (p->may_select || some == 0) && (p->may_mix || full == 0 || some == 0) &&
+                        (!p->spread || y.full[1] == 0 || y.full[0] == n[0]);
+        if (is_legal) {
+            *x = y;
+            choose(s, index);
+        }
+    }
+}
+
 /* Lay the current layers, with every number that recomputes where stages are alike. */
 static void try_layers(search *s)
 {
@@ -421,54 +499,60 @@ static void try_layers(search *s)
     for (int place = 0; place < s->places && alike_chips(s) > 0; place++) {
         fullest = s->now.layers[place] > fullest ? s->now.layers[place] : fullest;
     }
-    for (int full = 0; full <= fullest && !s->effort->spent; full++) {
-        for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
-            s->now.full[chip] = full;
+    int numbers = 1;
+    for (int chip = 0; chip < alike_chips(s); chip++) {
+        numbers *= fullest + 1;
+    }
+    for (int i = 0; i < numbers && !s->effort->spent; i++) {
+        for (int chip = 0, left = i; chip < CALC_BALANCE_CHIPS; chip++, left /= fullest + 1) {
+            s->now.full[chip] = left % (fullest + 1);
         }
         lay(s, &s->now, true);
         double least_s = is_settled(s->p) ? busiest_s(s, &s->now) : least_of(s, &s->now);
         if (!s->any || s->best.over_bytes > 0 || least_s <= s->best.step_s) {
-            s->open_s = is_settled(s->p) ? INFINITY : calc_min(s->open_s, least_s);
             measure(s, &s->now);
             take(s);
+            if (is_open(s) && choices(s) <= MOST_CHOICES) {
+                choose_rest(s, 0);
+            } else if (!is_settled(s->p)) {
+                s->open_s = calc_min(s->open_s, least_s);
+            }
         }
     }
 }
 
-static void try_rest(search *s, int place, int left)
+/* @param spare  layers beside those that the places from this one on have at least */
+static void try_rest(search *s, int place, int spare)
 {
     int least = calc_balance_least_of(s->p, place);
     bool is_last = place == s->places - 1;
-    for (int n = is_last ? left : least; n <= left && n <= s->most && n >= least; n++) {
-        s->now.layers[place] = n;
+    for (int more = is_last ? spare : 0; more <= spare && least + more <= s->most; more++) {
+        s->now.layers[place] = least + more;
         if (is_last) {
             try_layers(s);
-        } else {
-            try_rest(s, place + 1, left - n);
+        } else if (!s->effort->spent) {
+            try_rest(s, place + 1, spare - more);
         }
     }
 }
 
-/* How many divisions there are, with all of their numbers that recompute. */
-static double divisions(const search *s)
+/* Try all divisions, if they are few with all of their numbers that recompute. */
+static void try_all(search *s)
 {
-    int left = s->p->layers[0] + s->p->layers[1];
+    int spare = s->p->layers[0] + s->p->layers[1];
     for (int place = 0; place < s->places; place++) {
-        left -= calc_balance_least_of(s->p, place);
+        spare -= calc_balance_least_of(s->p, place);
     }
-    double count = alike_chips(s) > 0 ? left + 2 : 1;
+    double count = pow(spare + 2, alike_chips(s)) * (is_settled(s->p) ? 1 : 2);
     for (int i = 1; i < s->places; i++) {
-        count *= (double)(left + i) / i;
+        count *= (double)(spare + i) / i;
     }
-    return count;
-}
-
-/* Try all. */
-static void enumerate(search *s)
-{
+    if (count >= (double)s->effort->most_evaluations) {
+        return;
+    }
     calc_balance_least(s->p, &s->least);
     s->open_s = INFINITY;
-    try_rest(s, 0, s->p->layers[0] + s->p->layers[1]);
+    try_rest(s, 0, spare);
     if (!s->effort->spent && s->status == CALC_OK && s->any && s->best.over_bytes <= 0) {
         s->least_s = calc_max(s->least_s, calc_min(s->open_s, s->best.step_s));
     }
@@ -511,9 +595,7 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
         out->bound_s = s->least_s;
         return status;
     }
-    if (divisions(s) * (is_settled(s->p) ? 1 : 2) < (double)s->effort->most_evaluations) {
-        enumerate(s);
-    }
+    try_all(s);
     hunt(s, s->least_s < INFINITY ? of_stage : NULL);
     report(s, out);
     return s->status;

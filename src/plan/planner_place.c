@@ -562,8 +562,9 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
         }
         f->proven = s->proven && f->rounds == 0;
         f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
-        if (f->bound_s >= limit_s ||
-            f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
+        if (f->bound_s >= limit_s || f->planned_s >= limit_s * (look > 0 ? 1
+                                                                : line   ? NEAR_LINE
+                                                                         : NEAR_CHUNKS)) {
             return CALC_PLANNER_SLOWER;
         }
     }
