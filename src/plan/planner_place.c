@@ -416,8 +416,8 @@ enum { QUICK = 12 /* divisions of a first look */ };
 /* Relative difference up to which a step planned and one run are the same. */
 #define SAME 1e-6
 
-/* Optimality gap that a line may keep while layouts are compared, and difference that counts as
- * none, as shares of the step. */
+/* The same for a proof, which is of the planned one: a head that gathers again is in every stage's.
+ */
 #define CLOSE 2e-4
 
 /* Lower the limit of every stage by what it lacks, by more with every attempt. */
@@ -550,7 +550,6 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
         options.below_s =
             (limit_s - none_s) / (calc_balance_least_total_s(&b->problem, 1) - none_s);
         options.evaluations = look == 0 ? QUICK : effort->evaluations;
-        options.gap = line && effort->evaluations > 0 ? CLOSE : 0;
         if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
             return CALC_PLANNER_NO_MEMORY;
         }
