@@ -596,7 +596,9 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
         return status;
     }
     try_all(s);
-    hunt(s, s->least_s < INFINITY ? of_stage : NULL);
+    if (!s->any || !proven(s)) {
+        hunt(s, s->least_s < INFINITY ? of_stage : NULL);
+    }
     report(s, out);
     return s->status;
 }
