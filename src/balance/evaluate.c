@@ -488,7 +488,7 @@ static calc_status memory(const calc_balance_problem *p, const calc_balance_shar
 double calc_balance_step_s(const calc_balance_problem *p, const calc_balance_share *share,
                            calc_balance_room *r)
 {
-    calc_schedule_pass pass[CALC_BALANCE_PLACES];
+    calc_schedule_pass pass[CALC_BALANCE_PLACES] = {{0}};
     int places = (int)(p->shape.stages * p->shape.chunks);
     for (int place = 0; place < places; place++) {
         pass[place] = calc_balance_pass_of(p, place, &share[place]);
