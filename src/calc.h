@@ -55,7 +55,7 @@ enum {
     CALC_MAX_REASONS = 16,           /**< reasons why a layout is infeasible */
     CALC_MAX_STAGE_RUNS = 48,        /**< runs of equal stages of a pipeline that lists them */
     CALC_MAX_PLACES = 128,           /**< stages times chunks of such a pipeline */
-    CALC_MAX_CHIPS = 4,              /**< kinds of processors in one pipeline */
+    CALC_MAX_CHIPS = 8,              /**< kinds of processors in one pipeline */
     CALC_MAX_PARTS = 16,             /**< named parts of a model's layers */
     CALC_MAX_LAYER_KINDS = 16,       /**< kinds of layers of a model */
     CALC_MAX_STACK = 512,            /**< layers of a model that lists them */

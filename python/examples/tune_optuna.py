@@ -21,7 +21,10 @@ class Study:
     its choices drawn again."""
 
     def __init__(self, seed):
-        self.rng, self.told = random.Random(seed), []
+        self.rng, self.told, self.queue = random.Random(seed), [], []
+
+    def enqueue_trial(self, params):
+        self.queue.append(params)
 
     def ask(self, distributions):
         drawn = {name: self.rng.choice(values) for name, values in distributions.items()}
@@ -29,7 +32,7 @@ class Study:
             best = sorted(self.told, key=lambda trial: trial.value)[:len(self.told) // 10]
             drawn = {name: drawn[name] if self.rng.random() < 0.25 else value
                      for name, value in self.rng.choice(best).params.items()}
-        return types.SimpleNamespace(params=drawn)
+        return types.SimpleNamespace(params=self.queue.pop(0) if self.queue else drawn)
 
     def tell(self, trial, value):
         trial.value = value
@@ -59,6 +62,9 @@ def start(space, seed):
 def main(app="llama3-70B", system="h100_sxm", exe="llama3-70B_512", trials="400", seed="1"):
     space = calc.Space(app, system, exe)
     study, distributions, name = start(space, int(seed))
+    given = calc.run(*space.documents, stats=[], inputs=True)["exe"]
+    study.enqueue_trial({name: given[name] if given.get(name) in values else values[-1]
+                         for name, values in space.distributions().items()})
     done = 0
     while done < int(trials):
         asked = [study.ask(distributions) for _ in range(min(BATCH, int(trials) - done))]

@@ -1,5 +1,6 @@
 #include "balance/chunks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "base/rng.h"
 #include "model/operators/processor.h"
 
-enum { KICKS = 400, MOST_MOVED = 2 };
+enum { KICKS = 400, MOST_MOVED = 2, MOST_CHOICES = 4096 };
 
 /* Steps that differ by less are equal. */
 #define SAME 1e-12
@@ -16,10 +17,11 @@ enum { KICKS = 400, MOST_MOVED = 2 };
 typedef struct division {
     int layers[CALC_BALANCE_PLACES];
     calc_balance_share share[CALC_BALANCE_PLACES];
-    int full[CALC_BALANCE_CHIPS]; /**< where they are alike on a chip */
-    double over_bytes;            /**< of all stages that do not fit */
+    int full[CALC_BALANCE_CHIPS];      /**< where they are alike on a chip */
+    double bytes[CALC_BALANCE_STAGES]; /**< that a stage needs */
+    double over_bytes;                 /**< of all stages that do not fit */
+    double most_bytes;                 /**< of a stage */
     double step_s;
-    double most_bytes;
 } division;
 
 typedef struct search {
@@ -28,12 +30,36 @@ typedef struct search {
     calc_balance_flights flights;
     calc_balance_room room;
     int places, most;
-    double least_s; /**< no division takes less */
-    division now, tried, best;
+    double least_s;             /**< no division takes less */
+    bool any;                   /**< best is one */
+    calc_balance_problem least; /**< calc_balance_least() */
+    double open_s;              /**< the divisions tried take no less, whatever recomputes */
+    division now, tried, altered, best;
     calc_status status;
 } search;
 
 /* ---- One division -----------------------------------------------------------------------------*/
+
+static void copy(const search *s, division *to, const division *from)
+{
+    memcpy(to->layers, from->layers, (size_t)s->places * sizeof *to->layers);
+    memcpy(to->share, from->share, (size_t)s->places * sizeof *to->share);
+    memcpy(to->full, from->full, sizeof to->full);
+    memcpy(to->bytes, from->bytes, (size_t)s->p->shape.stages * sizeof *to->bytes);
+    to->over_bytes = from->over_bytes;
+    to->most_bytes = from->most_bytes;
+    to->step_s = from->step_s;
+}
+
+static void sum_bytes(const search *s, division *d)
+{
+    d->over_bytes = 0;
+    d->most_bytes = 0;
+    for (int stage = 0; stage < s->p->shape.stages; stage++) {
+        d->over_bytes += calc_max(0, d->bytes[stage] - s->p->stage[stage].limit_bytes);
+        d->most_bytes = calc_max(d->most_bytes, d->bytes[stage]);
+    }
+}
 
 /* The kinds of layers follow from the number on each place. Recomputation is chosen anew where they
  * changed, or everywhere. */
@@ -51,16 +77,17 @@ static void lay(search *s, division *d, bool everywhere)
         }
         dense_left -= dense;
     }
-    d->over_bytes = 0;
     for (int stage = 0; stage < s->p->shape.stages; stage++) {
         bool anew = false;
         for (int place = stage; place < s->places; place += (int)s->p->shape.stages) {
             anew = anew || changed[place];
         }
-        d->over_bytes += anew ? calc_balance_fit(s->p, &s->flights, stage, d->share,
-                                                 s->p->alike_on_chip ? d->full : NULL)
-                              : calc_balance_over_bytes(s->p, &s->flights, stage, d->share);
+        if (anew) {
+            d->bytes[stage] = calc_balance_fit(s->p, &s->flights, stage, d->share,
+                                               s->p->alike_on_chip ? d->full : NULL);
+        }
     }
+    sum_bytes(s, d);
 }
 
 /* The busiest stage: no step of this division takes less. */
@@ -78,15 +105,6 @@ static double busiest_s(const search *s, const division *d)
         most_s = calc_max(most_s, busy_s);
     }
     return (double)shape->microbatches * most_s;
-}
-
-static double most_bytes(const search *s, const division *d)
-{
-    double bytes = 0;
-    for (int stage = 0; stage < s->p->shape.stages; stage++) {
-        bytes = calc_max(bytes, calc_balance_flights_bytes(&s->flights, s->p, stage, d->share));
-    }
-    return bytes;
 }
 
 static bool fewer_first(const division *a, const division *b, int places)
@@ -112,7 +130,6 @@ static bool measure(search *s, division *d)
         return false;
     }
     d->step_s = calc_balance_score_s(s->p, d->share, step_s);
-    d->most_bytes = most_bytes(s, d);
     return true;
 }
 
@@ -140,7 +157,7 @@ static bool accept(search *s)
         !measure(s, x) || !better(s, x, &s->now)) {
         return false;
     }
-    s->now = *x;
+    copy(s, &s->now, x);
     return true;
 }
 
@@ -159,15 +176,18 @@ static bool trade(search *s, int from, int to, int which)
     if ((keeps && kind == other_kind) || (s->p->alike_on_chip && in_full && !keeps)) {
         return false;
     }
-    s->tried = s->now;
-    if (!calc_balance_change(s->p, &s->tried.share[from], kind, what, -1) ||
-        !calc_balance_change(s->p, &s->tried.share[to], other_kind, other, 1)) {
+    calc_balance_share less = s->now.share[from];
+    calc_balance_share more = s->now.share[to];
+    if (!calc_balance_change(s->p, &less, kind, what, -1) ||
+        !calc_balance_change(s->p, from == to ? &less : &more, other_kind, other, 1)) {
         return false;
     }
-    s->tried.over_bytes = 0;
-    for (int stage = 0; stage < s->p->shape.stages; stage++) {
-        s->tried.over_bytes += calc_balance_over_bytes(s->p, &s->flights, stage, s->tried.share);
-    }
+    copy(s, &s->tried, &s->now);
+    s->tried.share[to] = more;
+    s->tried.share[from] = less;
+    int stage = calc_balance_stage_of(&s->p->shape, from);
+    s->tried.bytes[stage] = calc_balance_flights_bytes(&s->flights, s->p, stage, s->tried.share);
+    sum_bytes(s, &s->tried);
     return accept(s);
 }
 
@@ -209,9 +229,12 @@ static int alike_chips(const search *s)
 /* A division with more or fewer in full. */
 static bool alter_any(search *s, const division *d)
 {
-    division from = *d;
-    for (int i = 0; i < 2 * alike_chips(s); i++) {
-        s->tried = from;
+    int all = 2 * alike_chips(s);
+    if (all > 0) {
+        copy(s, &s->altered, d);
+    }
+    for (int i = 0; i < all; i++) {
+        copy(s, &s->tried, &s->altered);
         if (alter(s, &s->tried, i / 2, i % 2 == 0 ? -1 : 1) && accept(s)) {
             return true;
         }
@@ -219,13 +242,39 @@ static bool alter_any(search *s, const division *d)
     return false;
 }
 
+/* Whether a stage is busy for longer than the step with n layers more, though none recomputes. Not
+ * asked where the kinds of other layers may change. */
+static bool is_too_busy(const search *s, int from, int to, int n)
+{
+    const calc_balance_problem *p = s->p;
+    int stages = (int)p->shape.stages;
+    bool one_kind = p->layers[0] == 0 || p->layers[1] == 0;
+    if (from % stages == to % stages || s->now.over_bytes > 0 ||
+        !(one_kind || (s->now.share[to].layers[1] > 0 && s->now.share[to].layers[0] == 0 &&
+                       s->now.share[from].layers[0] == 0))) {
+        return false;
+    }
+    const calc_balance_layer *layer = p->layer[p->stage[to % stages].chip];
+    double busy_s = 0;
+    for (int place = to % stages; place < s->places; place += stages) {
+        const calc_balance_place *at = &p->place[place];
+        busy_s += at->fw_s + at->agrad_s + calc_min(0, at->again_s) + at->wgrad_s;
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            bool more = place == to && (p->layers[1] == 0 ? 0 : 1) == kind;
+            int layers = s->now.share[place].layers[kind] + (more ? n : 0);
+            busy_s += layers * (layer[kind].fw_s + layer[kind].agrad_s + layer[kind].wgrad_s);
+        }
+    }
+    return (double)p->shape.microbatches * busy_s > s->now.step_s * (1 + SAME);
+}
+
 static bool shift(search *s, int from, int to, int n)
 {
     if (from == to || s->now.layers[from] - n < calc_balance_least_of(s->p, from) ||
-        s->now.layers[to] + n > s->most) {
+        s->now.layers[to] + n > s->most || is_too_busy(s, from, to, n)) {
         return false;
     }
-    s->tried = s->now;
+    copy(s, &s->tried, &s->now);
     s->tried.layers[from] -= n;
     s->tried.layers[to] += n;
     lay(s, &s->tried, false);
@@ -313,27 +362,199 @@ static bool proven(const search *s)
            s->least_s >= calc_balance_effort_goal_s(s->effort, s->best.step_s);
 }
 
+static void take(search *s)
+{
+    if (s->status == CALC_OK && (!s->any || better(s, &s->now, &s->best))) {
+        copy(s, &s->best, &s->now);
+        s->any = true;
+    }
+}
+
 /* Improve the current division until no move helps. */
-static void improve(search *s, bool first)
+static void improve(search *s)
 {
     descend(s);
-    if (s->status == CALC_OK && (first || better(s, &s->now, &s->best))) {
-        s->best = s->now;
-    }
+    take(s);
 }
 
 static void hunt(search *s, const int *of_stage)
 {
     start(s, of_stage);
-    improve(s, true);
+    improve(s);
     start(s, NULL);
-    improve(s, false);
+    improve(s);
     calc_rng rng;
     calc_rng_init(&rng, 1, 1);
     for (int i = 0; i < KICKS && !proven(s) && !s->effort->spent; i++) {
-        s->now = s->best;
+        copy(s, &s->now, &s->best);
         kick(s, &rng);
-        improve(s, false);
+        improve(s);
+    }
+}
+
+/* ---- Few divisions ----------------------------------------------------------------------------*/
+
+/* Whether recomputation has but one choice for given layers, and a number where it is alike. */
+static bool is_settled(const calc_balance_problem *p)
+{
+    bool one_kind = p->spread || p->layers[0] == 0 || p->layers[1] == 0;
+    return !p->may_select && (!p->may_full || (p->alike_on_chip && one_kind));
+}
+
+/* What the layers of a division take at least, whatever recomputes [s]. */
+static double least_of(search *s, const division *d)
+{
+    calc_balance_share plain[CALC_BALANCE_PLACES];
+    for (int place = 0; place < s->places; place++) {
+        plain[place] = d->share[place];
+        memset(plain[place].selective, 0, sizeof plain[place].selective);
+        memset(plain[place].full, 0, sizeof plain[place].full);
+    }
+    return calc_balance_effort_evaluation(s->effort)
+               ? calc_balance_step_s(&s->least, plain, &s->room)
+               : 0;
+}
+
+/* Whether other layers of the current division may recompute, so that it fits or takes less. */
+static bool is_open(const search *s)
+{
+    int again = 0;
+    for (int place = 0; place < s->places; place++) {
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            again += s->now.share[place].full[kind] + s->now.share[place].selective[kind];
+        }
+    }
+    return !is_settled(s->p) && again > 0;
+}
+
+/* In how many ways: more than there are. */
+static double choices(const search *s)
+{
+    double count = 1;
+    for (int place = 0; place < s->places; place++) {
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            int n = s->now.share[place].layers[kind] + 1;
+            count *= (s->p->may_full ? n : 1) * (s->p->may_select ? n : 1);
+        }
+    }
+    return count;
+}
+
+static void choose_rest(search *s, int index);
+
+/* With this choice for a place, those for the places after it. */
+static void choose(search *s, int index)
+{
+    int chunks = (int)s->p->shape.chunks;
+    int stage = index / chunks;
+    if (index % chunks == chunks - 1) {
+        s->now.bytes[stage] = calc_balance_flights_bytes(&s->flights, s->p, stage, s->now.share);
+        if (s->now.bytes[stage] > s->p->stage[stage].limit_bytes ||
+            !calc_balance_effort_evaluation(s->effort)) {
+            return;
+        }
+    }
+    choose_rest(s, index + 1);
+}
+
+/* Every choice of recomputation for the places from one on, stage by stage. */
+static void choose_rest(search *s, int index)
+{
+    const calc_balance_problem *p = s->p;
+    int chunks = (int)p->shape.chunks;
+    if (index == s->places) {
+        sum_bytes(s, &s->now);
+        measure(s, &s->now);
+        take(s);
+        return;
+    }
+    calc_balance_share *x =
+        &s->now.share[calc_balance_place_of(&p->shape, index / chunks, index % chunks)];
+    const int *n = x->layers;
+    const int all = (n[0] + 1) * (n[1] + 1);
+    int number = s->now.full[p->stage[index / chunks].chip];
+    int alike = alike_chips(s) == 0 ? -1 : number < n[0] + n[1] ? number : n[0] + n[1];
+    for (int i = 0; i < all * all && !s->effort->spent; i++) { /* four numbers, as one */
+        int full = i % all;
+        int some = i / all;
+        calc_balance_share y = {{n[0], n[1]},
+                                {some % (n[0] + 1), some / (n[0] + 1)},
+                                {full % (n[0] + 1), full / (n[0] + 1)}};
+        bool is_legal = y.full[0] + y.selective[0] <= n[0] && y.full[1] + y.selective[1] <= n[1] &&
+                        (p->may_full || full == 0) &&
+                        (alike < 0 || y.full[0] + y.full[1] == alike) &&
+                        (p->may_select || some == 0) && (p->may_mix || full == 0 || some == 0) &&
+                        (!p->spread || y.full[1] == 0 || y.full[0] == n[0]);
+        if (is_legal) {
+            *x = y;
+            choose(s, index);
+        }
+    }
+}
+
+/* Lay the current layers, with every number that recomputes where stages are alike. */
+static void try_layers(search *s)
+{
+    int fullest = 0;
+    for (int place = 0; place < s->places && alike_chips(s) > 0; place++) {
+        fullest = s->now.layers[place] > fullest ? s->now.layers[place] : fullest;
+    }
+    int numbers = 1;
+    for (int chip = 0; chip < alike_chips(s); chip++) {
+        numbers *= fullest + 1;
+    }
+    for (int i = 0; i < numbers && !s->effort->spent; i++) {
+        for (int chip = 0, left = i; chip < CALC_BALANCE_CHIPS; chip++, left /= fullest + 1) {
+            s->now.full[chip] = left % (fullest + 1);
+        }
+        lay(s, &s->now, true);
+        double least_s = is_settled(s->p) ? busiest_s(s, &s->now) : least_of(s, &s->now);
+        if (!s->any || s->best.over_bytes > 0 || least_s <= s->best.step_s) {
+            measure(s, &s->now);
+            take(s);
+            if (is_open(s) && choices(s) <= MOST_CHOICES) {
+                choose_rest(s, 0);
+            } else if (!is_settled(s->p)) {
+                s->open_s = calc_min(s->open_s, least_s);
+            }
+        }
+    }
+}
+
+/* @param spare  layers beside those that the places from this one on have at least */
+static void try_rest(search *s, int place, int spare)
+{
+    int least = calc_balance_least_of(s->p, place);
+    bool is_last = place == s->places - 1;
+    for (int more = is_last ? spare : 0; more <= spare && least + more <= s->most; more++) {
+        s->now.layers[place] = least + more;
+        if (is_last) {
+            try_layers(s);
+        } else if (!s->effort->spent) {
+            try_rest(s, place + 1, spare - more);
+        }
+    }
+}
+
+/* Try all divisions, if they are few with all of their numbers that recompute. */
+static void try_all(search *s)
+{
+    int spare = s->p->layers[0] + s->p->layers[1];
+    for (int place = 0; place < s->places; place++) {
+        spare -= calc_balance_least_of(s->p, place);
+    }
+    double count = pow(spare + 2, alike_chips(s)) * (is_settled(s->p) ? 1 : 2);
+    for (int i = 1; i < s->places; i++) {
+        count *= (double)(spare + i) / i;
+    }
+    if (count >= (double)s->effort->most_evaluations) {
+        return;
+    }
+    calc_balance_least(s->p, &s->least);
+    s->open_s = INFINITY;
+    try_rest(s, 0, spare);
+    if (!s->effort->spent && s->status == CALC_OK && s->any && s->best.over_bytes <= 0) {
+        s->least_s = calc_max(s->least_s, calc_min(s->open_s, s->best.step_s));
     }
 }
 
@@ -355,27 +576,35 @@ static void report(search *s, calc_balance_solution *out)
     }
 }
 
-static calc_status run(search *s, calc_balance_solution *out)
+static calc_status run(search *s, double below_s, calc_balance_solution *out)
 {
     int of_stage[CALC_BALANCE_STAGES] = {0};
-    calc_status status = calc_balance_relaxed(s->p, &s->flights, INFINITY, &s->least_s, of_stage);
+    calc_status status = calc_balance_relaxed(s->p, &s->flights, below_s, &s->least_s, of_stage);
     int all = s->p->layers[0] + s->p->layers[1];
     int least = 0;
     for (int place = 0; place < s->places; place++) {
         least += calc_balance_least_of(s->p, place);
     }
     bool divides = least <= all && s->places * s->most >= all;
+    out->beyond = divides && below_s < INFINITY && s->least_s >= below_s;
     if (status != CALC_OK || !divides) {
         out->bound_s = INFINITY;
         return status;
     }
-    hunt(s, s->least_s < INFINITY ? of_stage : NULL);
+    if (out->beyond) {
+        out->bound_s = s->least_s;
+        return status;
+    }
+    try_all(s);
+    if (!s->any || !proven(s)) {
+        hunt(s, s->least_s < INFINITY ? of_stage : NULL);
+    }
     report(s, out);
     return s->status;
 }
 
 calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effort *e,
-                                calc_balance_solution *out)
+                                double below_s, calc_balance_solution *out)
 {
     search *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -387,7 +616,7 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
     calc_status status = calc_balance_flights_begin(&s->flights, p);
     if (status == CALC_OK) {
-        status = run(s, out);
+        status = run(s, below_s, out);
     }
     calc_balance_flights_end(&s->flights);
     free(s->room.bytes);

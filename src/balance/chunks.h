@@ -7,10 +7,11 @@
 #include "balance/solve.h"
 
 /** Search.
+ *  @param below_s  calc_balance_options.below_s, or INFINITY
  *  @param out  feasible, share and bound_s are written, or stage and needs_bytes of the division
  *              that lacks least
  *  @return CALC_OK or CALC_ERR_NOMEM */
 calc_status calc_balance_chunks(const calc_balance_problem *problem, calc_balance_effort *effort,
-                                calc_balance_solution *out);
+                                double below_s, calc_balance_solution *out);
 
 #endif

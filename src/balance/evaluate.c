@@ -226,13 +226,15 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
         walk_parts(&shape, p->less_memory, s, &w);
     }
     f->first[stages] = w.rows;
-    return w.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+    f->row_bytes = calloc((size_t)w.rows + 1, sizeof *f->row_bytes);
+    return w.no_memory || !f->row_bytes ? CALC_ERR_NOMEM : CALC_OK;
 }
 
 void calc_balance_flights_end(calc_balance_flights *f)
 {
     free(f->live);
-    f->live = NULL;
+    free(f->row_bytes);
+    *f = (calc_balance_flights){.parts = 0};
 }
 
 double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_balance_problem *p,

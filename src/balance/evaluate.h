@@ -64,6 +64,7 @@ typedef struct calc_balance_flights {
     int parts;
     int first[CALC_BALANCE_STAGES + 1]; /**< first row of a stage in live; [stages] is the end */
     int *live;                          /**< [row][part] */
+    double *row_bytes;                  /**< [row] for whoever counts with them */
 } calc_balance_flights;
 
 /** @return CALC_OK or CALC_ERR_NOMEM; in either case calc_balance_flights_end() may be called */

@@ -336,12 +336,15 @@ calc_balance_step calc_balance_step_of(const calc_balance_chip *chip, const calc
 static calc_balance_end least_end(const calc_balance_chip *chip, const calc_balance_problem *p,
                                   int stage, int layers)
 {
+    const calc_balance_share none = {{0}, {0}, {0}};
     calc_balance_share share[CALC_BALANCE_PLACES];
     calc_balance_share *x = &share[calc_balance_place_of(&p->shape, stage, 0)];
     calc_balance_end least = {INFINITY, INFINITY};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         for (int full = 0; full < (p->may_full ? 2 : 1); full++) {
-            memset(share, 0, sizeof share);
+            for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+                share[calc_balance_place_of(&p->shape, stage, chunk)] = none;
+            }
             x->layers[kind] = layers;
             x->full[kind] = full ? layers : 0;
             calc_balance_end end = calc_balance_end_of(chip, p, share, stage);
@@ -410,6 +413,20 @@ double calc_balance_score_s(const calc_balance_problem *p, const calc_balance_sh
     calc_balance_step t = calc_balance_step_of(p->chip, p, share, pipeline_s);
     double more_s = t.reduction_s + t.optimizer_s - p->least_end_s;
     return pipeline_s + calc_max(0, more_s) * pipeline_s / (pipeline_s + t.straggler_s);
+}
+
+double calc_balance_least_total_s(const calc_balance_problem *p, double score_s)
+{
+    double growth = 0;
+    double tied_s = 0;
+    double overhead_s = 0;
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        const calc_layout *l = p->chip[p->stage[stage].chip].full;
+        growth = calc_max(growth, l->terms.growth);
+        tied_s = calc_max(tied_s, l->links.tied_s);
+        overhead_s = calc_max(overhead_s, l->terms.overhead_s);
+    }
+    return score_s * (1 + growth) + p->least_end_s + tied_s + overhead_s;
 }
 
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,

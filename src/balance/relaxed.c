@@ -1,5 +1,6 @@
 #include "balance/relaxed.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct relaxed {
     int chunks;
     double flight[CALC_BALANCE_STAGES];
     double fill_s[CALC_BALANCE_STAGES];
+    double *least_s; /**< [stage][layers of kind 0][of kind 1] the step at least; 0: not known */
     /** The most layers of kind 1 of the stages so far, by layers of kind 0; -1: not possible. */
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
@@ -61,8 +63,7 @@ static double saved_bytes(const calc_balance_layer *l)
     return l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
 }
 
-/* The ends recompute where that is less, and stages need the least that any may need. */
-static void make_linear(const calc_balance_problem *from, calc_balance_problem *p)
+void calc_balance_least(const calc_balance_problem *from, calc_balance_problem *p)
 {
     *p = *from;
     for (int s = 0; s < p->shape.stages; s++) {
@@ -127,18 +128,31 @@ static void relax(relaxed *r, const calc_balance_flights *f)
 
 static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
 {
-    double m = (double)r->one.shape.microbatches;
-    calc_balance_choice c =
-        calc_balance_choose(&r->one, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
-    return c.fits && (r->fill_s[stage] + m * calc_schedule_pass_s(&c.pass)) * (1 - SAME) <= step_s;
+    const calc_balance_problem *p = &r->one;
+    size_t row = (size_t)(stage * (p->layers[0] + 1) + dense);
+    double *least_s = &r->least_s[row * (size_t)(p->layers[1] + 1) + (size_t)moe];
+    if (*least_s == 0) {
+        double m = (double)r->one.shape.microbatches;
+        calc_balance_choice c =
+            calc_balance_choose(p, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
+        double busy_s = m * calc_schedule_pass_s(&c.pass);
+        *least_s = c.fits ? (r->fill_s[stage] + busy_s) * (1 - SAME) : INFINITY;
+    }
+    return *least_s < INFINITY && *least_s <= step_s;
 }
 
 /* The most layers of kind 1 that a stage can take in addition to given ones of kind 0, up to
  * `most`; -1: not even 0. */
 static int most_moe(const relaxed *r, int stage, int dense, int most, double step_s)
 {
-    while (most >= 0 && !can(r, stage, dense, most, step_s)) {
-        most--;
+    int least = -1;
+    while (least < most) {
+        int middle = most - (most - least) / 2;
+        if (can(r, stage, dense, middle, step_s)) {
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
     }
     return most;
 }
@@ -203,13 +217,18 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
                                  double below_s, double *least_s, int *layers)
 {
     relaxed *r = malloc(sizeof *r);
-    if (r == NULL) {
+    size_t mixes = ((size_t)problem->layers[0] + 1) * ((size_t)problem->layers[1] + 1);
+    double *table = calloc((size_t)problem->shape.stages * mixes, sizeof *table);
+    if (r == NULL || table == NULL) {
+        free(r);
+        free(table);
         return CALC_ERR_NOMEM;
     }
-    make_linear(problem, &r->each);
+    r->least_s = table;
+    calc_balance_least(problem, &r->each);
     relax(r, f);
     const calc_balance_problem *p = &r->each;
-    *least_s = INFINITY;
+    *least_s = reaches(r, INFINITY) ? below_s : INFINITY;
     if (reaches(r, below_s)) {
         double low_s = 0;
         double high_s = below_s;
@@ -229,20 +248,9 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
         reaches(r, high_s);
         trace(r, high_s, layers);
     }
+    free(table);
     free(r);
     return CALC_OK;
-}
-
-static double over_bytes(const calc_balance_problem *p, const calc_balance_flights *f, int stage,
-                         const calc_balance_share *share)
-{
-    return calc_balance_flights_bytes(f, p, stage, share) - p->stage[stage].limit_bytes;
-}
-
-double calc_balance_over_bytes(const calc_balance_problem *p, const calc_balance_flights *f,
-                               int stage, const calc_balance_share *share)
-{
-    return calc_max(0, over_bytes(p, f, stage, share));
 }
 
 static int all(const int *by_kind)
@@ -277,11 +285,57 @@ typedef struct fitting {
     int stage;
     calc_balance_share *share;
     bool alike; /**< the number recomputing in full is fixed */
+    /** Before the changes that are tried: */
+    bool again;
+    double once_bytes[2]; /**< with and without full recomputation */
+    double flight_bytes[CALC_BALANCE_PLACES], *row_bytes, most_bytes;
 } fitting;
 
-static double over(const fitting *f)
+static bool is_again(const fitting *f)
 {
-    return over_bytes(f->p, f->flights, f->stage, f->share);
+    int full = 0;
+    for (int place = f->stage; place < f->p->shape.stages * f->p->shape.chunks;
+         place += (int)f->p->shape.stages) {
+        full += all(f->share[place].full);
+    }
+    return full > 0;
+}
+
+static void begin(fitting *f)
+{
+    const calc_balance_flights *of = f->flights;
+    double layers[CALC_BALANCE_KINDS] = {0, 0};
+    for (int part = 0; part < of->parts; part++) {
+        int place = calc_balance_place_of(&f->p->shape, f->stage, part);
+        f->flight_bytes[part] = calc_balance_flight_bytes(f->p, place, &f->share[place]);
+        layers[0] += f->share[place].layers[0];
+        layers[1] += f->share[place].layers[1];
+    }
+    f->again = is_again(f);
+    f->once_bytes[0] = calc_balance_once_bytes(f->p, f->stage, layers, false);
+    f->once_bytes[1] = calc_balance_once_bytes(f->p, f->stage, layers, true);
+    f->most_bytes = 0;
+    for (int row = of->first[f->stage]; row < of->first[f->stage + 1]; row++) {
+        f->row_bytes[row] = 0;
+        for (int part = 0; part < of->parts; part++) {
+            f->row_bytes[row] += of->live[row * of->parts + part] * f->flight_bytes[part];
+        }
+        f->most_bytes = calc_max(f->most_bytes, f->row_bytes[row]);
+    }
+}
+
+/* What the stage needs less with the new share of a place. */
+static double saved_bytes_by(const fitting *f, int place)
+{
+    const calc_balance_flights *of = f->flights;
+    int part = place / (int)f->p->shape.stages;
+    double more = calc_balance_flight_bytes(f->p, place, &f->share[place]) - f->flight_bytes[part];
+    double most_bytes = 0;
+    for (int row = of->first[f->stage]; row < of->first[f->stage + 1]; row++) {
+        int live = of->live[row * of->parts + part];
+        most_bytes = calc_max(most_bytes, f->row_bytes[row] + live * more);
+    }
+    return f->most_bytes - most_bytes + f->once_bytes[f->again] - f->once_bytes[is_again(f)];
 }
 
 static void reset(const fitting *f, const int *full)
@@ -332,17 +386,17 @@ static double takes_s(const fitting *f, change c)
 }
 
 /* Find the change that saves most memory for its time; return whether one saves anything. */
-static bool add(const fitting *f)
+static bool add(fitting *f)
 {
-    double before = over(f);
     double most = 0;
     int best = -1;
+    begin(f);
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
         if (!make(f, c, 1)) {
             continue;
         }
-        double saved = before - over(f);
+        double saved = saved_bytes_by(f, c.place);
         double worth = saved / calc_max(takes_s(f, c), 1e-300);
         make(f, c, -1);
         if (saved > 0 && worth > most) {
@@ -363,14 +417,16 @@ static void add_all(const fitting *f)
 }
 
 /* Find the change whose undoing saves most time while all fits; return whether there is one. */
-static bool undo(const fitting *f)
+static bool undo(fitting *f, double bytes)
 {
+    double room_bytes = f->p->stage[f->stage].limit_bytes - bytes;
     double most_s = 0;
     int best = -1;
+    begin(f);
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
         if (takes_s(f, c) > most_s && make(f, c, -1)) {
-            if (over(f) <= 0) {
+            if (-saved_bytes_by(f, c.place) <= room_bytes) {
                 most_s = takes_s(f, c);
                 best = i;
             }
@@ -383,17 +439,21 @@ static bool undo(const fitting *f)
 double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flights *flights,
                         int stage, calc_balance_share *share, const int *full)
 {
-    fitting f = {p, flights, stage, share, full != NULL};
+    fitting f = {p, flights, stage, share, full != NULL, .row_bytes = flights->row_bytes};
+    double limit_bytes = p->stage[stage].limit_bytes;
     reset(&f, full);
-    while (over(&f) > 0 && add(&f)) {
+    double bytes = calc_balance_flights_bytes(flights, p, stage, share);
+    bool is_room = bytes <= limit_bytes; /* then nothing is to be taken back */
+    while (bytes > limit_bytes && add(&f)) {
+        bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
-    if (over(&f) > 0) {
+    if (bytes > limit_bytes) {
         reset(&f, full);
         add_all(&f);
+        bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
-    if (over(&f) <= 0) {
-        while (undo(&f)) {
-        }
+    while (!is_room && bytes <= limit_bytes && undo(&f, bytes)) {
+        bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
-    return calc_max(0, over(&f));
+    return bytes;
 }

@@ -12,7 +12,7 @@
 
 #include "balance/evaluate.h"
 
-/** @param below_s  the step of some division, or INFINITY
+/** @param below_s  no bound above it is looked for; INFINITY: any
  *  @param least_s  written: no division takes less; INFINITY if none fits
  *  @param layers   [stages], written: layers of a stage at that threshold, all chunks together
  *  @return CALC_OK or CALC_ERR_NOMEM */
@@ -20,21 +20,19 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem,
                                  const calc_balance_flights *flights, double below_s,
                                  double *least_s, int *layers);
 
+/** The same problem, linear in its layers: ends recompute where that is less, and stages need the
+ *  least that any may need. No division takes less by it than by the other. */
+void calc_balance_least(const calc_balance_problem *problem, calc_balance_problem *out);
+
 /* Recomputation that makes the layers of a stage with several parts fit: its chunks
  * share its memory, so that no chunk can choose by itself. */
-
-/** Bytes by which a stage exceeds its limit; 0: it fits.
- *  @param share  [places] */
-double calc_balance_over_bytes(const calc_balance_problem *problem,
-                               const calc_balance_flights *flights, int stage,
-                               const calc_balance_share *share);
 
 /** Choose recomputation for the places of a stage greedily: take the choice that saves most memory
  *  for its time until all fits, then take back excess choices. Their layers stay.
  *  @param share  [places], written
  *  @param full   [chips] layers that recompute in full where all stages of a chip have the same
  *               number; NULL: any
- *  @return calc_balance_over_bytes() of the result */
+ *  @return calc_balance_flights_bytes() of the result; more than the limit: nothing fits */
 double calc_balance_fit(const calc_balance_problem *problem, const calc_balance_flights *flights,
                         int stage, calc_balance_share *share, const int *full);
 

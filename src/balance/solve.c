@@ -585,7 +585,8 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
     }
     bool line = calc_balance_is_line(&p->shape);
     calc_balance_effort e = balance_effort_of(options, line ? OF_LINE : OF_CHUNKS);
-    calc_status status = line ? solve_line(p, &e, out) : calc_balance_chunks(p, &e, out);
+    double below_s = options->below_s > 0 ? options->below_s : INFINITY;
+    calc_status status = line ? solve_line(p, &e, out) : calc_balance_chunks(p, &e, below_s, out);
     if (status == CALC_OK && out->feasible) {
         status = calc_balance_evaluate(p, out->share, &out->answer);
     }

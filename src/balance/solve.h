@@ -8,6 +8,8 @@
 typedef struct calc_balance_options {
     double time_limit_s; /**< 0: none */
     double gap;          /**< stop when proven within this share of the step; 0: the optimum */
+    double below_s;      /**< only divisions below it [calc_balance_score_s()] are looked for: with
+                              chunks there is no search if the bound is as long; 0: all */
     /** Number of divisions simulated at most; 0: a default. The result depends on this number, and
      *  never on the clock unless a time limit is hit. */
     int64_t evaluations;
@@ -17,6 +19,7 @@ typedef struct calc_balance_options {
 
 typedef struct calc_balance_solution {
     bool feasible;
+    bool beyond; /**< nothing is known but that no division is below below_s */
     bool proven; /**< no division is shorter by more than the gap asked for; or none fits */
     calc_balance_share share[CALC_BALANCE_PLACES];
     calc_balance_answer answer;

@@ -374,10 +374,14 @@ static double coarse_step_of(const calc_galvatron_posed *p, int i, double *remai
 
 bool calc_galvatron_coarse(const calc_galvatron_posed *p, calc_galvatron_answer *out)
 {
+    const calc_galvatron_request *r = p->c.request;
     double remain_mb[CALC_GALVATRON_STAGES];
     int best = -1;
-    for (int i = 0; i < p->strategies; i++) {
-        double step_s = coarse_step_of(p, i, remain_mb);
+    for (int i = 0; i < p->strategies && p->ends > 0; i++) {
+        /* Upstream asks only whether embedding and head have any strategy. */
+        bool off = !r->compat && ((r->disable_embedding_lmhead_tp && p->layer[i].tp > 1) ||
+                                  (r->disable_embedding_lmhead_sp && p->layer[i].sp > 1));
+        double step_s = off ? INFINITY : coarse_step_of(p, i, remain_mb);
         if (step_s < INFINITY && (best < 0 || step_s < out->step_s)) {
             best = i;
             out->step_s = step_s;

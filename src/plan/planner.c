@@ -55,6 +55,10 @@ enum {
                     proven in milliseconds, and frameworks run most of them */
 };
 
+/* Places of all layouts, at most: with many kinds of chips there are more than a search ever ends.
+ */
+#define MOST_PLACES 1e6
+
 /* When a candidate is balanced. */
 enum { FIRST, SECOND, LAST };
 
@@ -320,7 +324,14 @@ static void put_in_order(planner_list *out)
     }
 }
 
-static calc_status list_candidates(maker *m)
+static bool count_place(void *context, const calc_planner_place *place)
+{
+    double *count = context;
+    (void)place;
+    return ++*count <= MOST_PLACES;
+}
+
+static calc_status list_candidates(maker *m, calc_errors *errors)
 {
     planner_list *out = m->out;
     const calc_planner *p = m->planner;
@@ -337,9 +348,20 @@ static calc_status list_candidates(maker *m)
         listed.axis[CALC_AXIS_pipeline_balance] = (calc_values){.count = 1, .value = blocks};
         status = calc_units_walk(&listed, &p->design, CALC_COMPAT_NONE, visit_row, m, &counts);
     }
+    double places = 0;
+    for (size_t i = 0; i < out->execs && places <= MOST_PLACES; i++) {
+        calc_planner_places(p, &out->exec[i], count_place, &places);
+    }
+    if (places > MOST_PLACES) {
+        return calc_errors_add(
+            errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+            "more than %.0f ways to place stages on %d kinds of processors: keep "
+            "their order, or say how many there are of each",
+            MOST_PLACES, p->chips);
+    }
     m->places = calloc(out->execs + 1, sizeof *m->places);
     if (status != CALC_OK || m->failed || !m->places) {
-        return status != CALC_OK ? status : CALC_ERR_NOMEM;
+        return calc_errors_status(errors, status != CALC_OK ? status : CALC_ERR_NOMEM);
     }
     calc_parallel_for(p->threads, out->execs, place_exec, m);
     size_t count = 0;
@@ -349,7 +371,7 @@ static calc_status list_candidates(maker *m)
     }
     out->candidate = calloc(count + 1, sizeof *out->candidate);
     if (m->failed || !out->candidate) {
-        return CALC_ERR_NOMEM;
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < out->execs; i++) {
         for (size_t k = 0; k < m->places[i].count; k++) {
@@ -369,7 +391,7 @@ static calc_status planner_list_make(const calc_planner *planner, planner_list *
     maker m = {.planner = planner, .out = list};
     calc_status status = sweep_chips(&m, errors);
     if (status == CALC_OK) {
-        status = calc_errors_status(errors, list_candidates(&m));
+        status = list_candidates(&m, errors);
     }
     for (size_t i = 0; m.places && i < list->execs; i++) {
         free(m.places[i].item);

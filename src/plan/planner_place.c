@@ -416,8 +416,8 @@ enum { QUICK = 12 /* divisions of a first look */ };
 /* Relative difference up to which a step planned and one run are the same. */
 #define SAME 1e-6
 
-/* Optimality gap that a line may keep while layouts are compared, and difference that counts as
- * none, as shares of the step. */
+/* The same for a proof, which is of the planned one: a head that gathers again is in every stage's.
+ */
 #define CLOSE 2e-4
 
 /* Lower the limit of every stage by what it lacks, by more with every attempt. */
@@ -544,26 +544,26 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
 {
     bool line = b->problem.shape.chunks == 1;
     const calc_balance_solution *s = &b->solution;
+    double none_s = calc_balance_least_total_s(&b->problem, 0);
     for (int look = 0; look < 2; look++) {
         calc_balance_options options = *effort;
+        options.below_s =
+            (limit_s - none_s) / (calc_balance_least_total_s(&b->problem, 1) - none_s);
         options.evaluations = look == 0 ? QUICK : effort->evaluations;
-        options.gap = line && effort->evaluations > 0 ? CLOSE : 0;
         if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
             return CALC_PLANNER_NO_MEMORY;
         }
+        if (f->rounds == 0) { /* bounds under tightened limits do not hold in general */
+            f->bound_s = fmax(f->bound_s, calc_balance_least_total_s(&b->problem, s->bound_s));
+        }
         if (!s->feasible) {
-            return CALC_PLANNER_NO_ROOM;
+            return s->beyond && s->bound_s < INFINITY ? CALC_PLANNER_SLOWER : CALC_PLANNER_NO_ROOM;
         }
         f->proven = s->proven && f->rounds == 0;
         f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
-        if (f->rounds == 0) { /* bounds under tightened limits do not hold in general */
-            double each = 0;  /* of a second of the pipeline, with what grows with it */
-            for (int i = 0; i < b->problem.chips; i++) {
-                each = fmax(each, 1 + b->chip[i].full->terms.growth);
-            }
-            f->bound_s = fmax(f->bound_s, f->planned_s - (s->score_s - s->bound_s) * each);
-        }
-        if (f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
+        if (f->bound_s >= limit_s || f->planned_s >= limit_s * (look > 0 ? 1
+                                                                : line   ? NEAR_LINE
+                                                                         : NEAR_CHUNKS)) {
             return CALC_PLANNER_SLOWER;
         }
     }

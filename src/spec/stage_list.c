@@ -136,7 +136,7 @@ const calc_system *calc_stage_list_system(const calc_system *system, const calc_
     return run->chip == 0 ? system : exec->stages.system[run->chip - 1];
 }
 
-enum { RECIPES = 8 /* pairs of a system and a recomputation: CALC_MAX_RECIPES of the model */ };
+enum { RECIPES = 16 /* pairs of a system and a recomputation: CALC_MAX_RECIPES of the model */ };
 
 typedef struct rules {
     const calc_app *app;

@@ -125,8 +125,8 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         "no term of memory is called \"%s\"", calc_utf8_show(shown, key, strlen(key)));
 }
 
-/* Reads one line, zero-terminated in place. */
-static calc_status take_line(calc_taylor_memory *out, int *said, char *text, const char *name,
+/* Reads one line, zero-terminated in place. @param said  a bit for each member, by its place */
+static calc_status take_line(calc_taylor_memory *out, uint64_t *said, char *text, const char *name,
                              int line, calc_errors *errors)
 {
     const double most_mb = 1e9;
@@ -157,7 +157,7 @@ static calc_status take_line(calc_taylor_memory *out, int *said, char *text, con
                               calc_utf8_show(shown, value, strcspn(value, "\r")));
     }
     *member = mb;
-    (*said)++;
+    *said |= UINT64_C(1) << ((size_t)((char *)member - (char *)out) / sizeof *member);
     return CALC_OK;
 }
 
@@ -166,7 +166,7 @@ calc_status calc_taylor_memory_parse(calc_taylor_memory *out, int *said, const c
 {
     enum { LINE_SIZE = 512 };
     calc_status status = CALC_OK;
-    *said = 0;
+    uint64_t members = 0;
     int line = 1;
     for (size_t at = 0; at < length; line++) {
         const char *end = memchr(text + at, '\n', length - at);
@@ -178,10 +178,13 @@ calc_status calc_taylor_memory_parse(calc_taylor_memory *out, int *said, const c
                                  "expected \"term=MB\"");
         } else {
             snprintf(copy, sizeof copy, "%.*s", (int)size, text + at);
-            one = take_line(out, said, copy, name, line, errors);
+            one = take_line(out, &members, copy, name, line, errors);
         }
         status = status == CALC_OK ? one : status;
         at += size + 1;
+    }
+    for (*said = 0; members > 0; members &= members - 1) {
+        ++*said;
     }
     return status;
 }

@@ -381,6 +381,11 @@ class Examples(unittest.TestCase):
     def test_optuna(self):
         self.check("tune_optuna.py", LLAMA, 200)
 
+    def test_optuna_begins_with_the_layout_that_it_is_given(self):
+        text = self.run_example("tune_optuna.py", *LLAMA, "1", "7")
+        given = calc.run(*LLAMA, stats=["total_time"])["stats"]["total_time"]
+        self.assertEqual(re.search(r"^([\d.]+) s:", text, re.M)[1], f"{given:.3f}")
+
     def test_smac(self):
         self.check("tune_smac.py", GPT, 300)
 

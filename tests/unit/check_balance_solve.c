@@ -308,6 +308,54 @@ CALC_TEST(a_gap_that_is_allowed_counts_as_proven)
     ck_assert_double_ge(solution.bound_s, 0.5 * solution.answer.step_s);
 }
 
+/* What is asked for is below the bound: nothing is searched. */
+CALC_TEST(chunks_are_not_divided_where_no_division_is_quick_enough)
+{
+    pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
+    solve();
+    double bound_s = solution.bound_s;
+    for (int below = 0; below < 2; below++) {
+        calc_balance_options options = {.below_s = bound_s * (below ? .999 : 1.001)};
+        ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
+        ck_assert(solution.beyond == below);
+        ck_assert(solution.feasible == !below);
+        ck_assert_double_le(solution.bound_s, bound_s);
+        ck_assert_int_eq(solution.evaluations > 0, !below);
+    }
+    pose(&(example){4, 2, 8, 0, 24, 100, 100, 100}); /* nothing fits: that is no matter of time */
+    calc_balance_options options = {.below_s = 1};
+    ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
+    ck_assert(!solution.feasible);
+    ck_assert_double_eq(solution.bound_s, INFINITY);
+}
+
+/* Ten layers on six chunks: 126 divisions. */
+CALC_TEST(few_divisions_of_chunks_are_all_tried)
+{
+    pose(&(example){2, 3, 2, 0, 10, 1e6, 1e6, 1e6});
+    problem.may_full = false;
+    solve();
+    ck_assert(solution.proven);
+    ck_assert_int_le(solution.evaluations, 126);
+    double best_s = solution.answer.step_s;
+    calc_balance_share share[6] = {{{0}, {0}, {0}}};
+    int tried = 0;
+    for (int code = 0; code < 46656; code++) { /* 1 to 6 layers each */
+        int left = 10;
+        for (int i = 0, rest = code; i < 6; i++, rest /= 6) {
+            share[i].layers[1] = 1 + rest % 6;
+            left -= share[i].layers[1];
+        }
+        if (left == 0) {
+            calc_balance_answer answer;
+            ck_assert_int_eq(calc_balance_evaluate(&problem, share, &answer), CALC_OK);
+            ck_assert_double_ge(answer.step_s, best_s * (1 - 1e-12));
+            tried++;
+        }
+    }
+    ck_assert_int_eq(tried, 126);
+}
+
 CALC_TEST(layers_that_cannot_be_divided_have_no_stage_to_blame)
 {
     pose(&(example){4, 1, 8, 0, 3, 40000, 40000, 40000});

@@ -114,10 +114,13 @@ CALC_TEST_LOOP(no_choice_of_layers_is_shorter, 0, TASKS)
     galvatron_close(&c);
 }
 
-CALC_TEST(coarse_is_the_best_of_uniform_ones)
+/* Also where embedding and head may not be split as some layers are. */
+CALC_TEST_LOOP(coarse_is_the_best_of_uniform_ones, 0, 3)
 {
     galvatron_search_open(&c, "02_llama2-7b_1x8_24G_bsz64");
     c.request.compat = false;
+    c.request.disable_embedding_lmhead_tp = _i == 1;
+    c.request.disable_embedding_lmhead_sp = _i == 2;
     c.request.layers[0].layer_num = LAYERS;
     pose(&tasks[3], 9000);
     double least_s = INFINITY;
@@ -140,7 +143,12 @@ CALC_TEST(coarse_is_the_best_of_uniform_ones)
     ck_assert_double_eq_tol(calc_galvatron_judge_posed_s(&posed, &answer, &reshard_s), least_s,
                             1e-12);
     ck_assert_double_eq(reshard_s, 0);
+    ck_assert(_i != 1 || answer.ends.tp == 1);
     posed.limit_mb = 2000;
+    ck_assert(!calc_galvatron_coarse(&posed, &answer));
+    posed.limit_mb = 9000;
+    posed.ends = 0;
+    c.request.compat = true;
     ck_assert(!calc_galvatron_coarse(&posed, &answer));
     calc_galvatron_posed_free(&posed);
     galvatron_close(&c);

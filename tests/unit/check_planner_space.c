@@ -135,8 +135,7 @@ CALC_TEST(the_best_of_a_space_is_the_best_of_all_its_candidates)
             if (r.count > 0) {
                 ck_assert_double_eq(r.found[0].stats.total_time, a->best_s);
                 ck_assert_double_le(r.bound_s, a->best_s);
-                /* A line is left within 2e-4 of its optimum. */
-                ck_assert_double_ge(r.bound_s, a->best_s * (1 - 2e-4));
+                ck_assert_double_ge(r.bound_s, a->best_s * (1 - 1e-9));
             }
             found += r.count > 0;
             fewer += r.balanced < r.candidates;

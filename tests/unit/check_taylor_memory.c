@@ -138,7 +138,8 @@ CALC_TEST(estimates_fit_the_fullest_stage_at_both_probes)
 
 CALC_TEST(files_replace_the_terms_that_they_name)
 {
-    const char text[] = "# measured\nact_mem0=796.6\r\n  select_mem12 = 5 \nlm_head_mem=6904.4";
+    const char text[] = "# measured\nact_mem0=796.6\r\n  select_mem12 = 5 \nlm_head_mem=6904.4\n"
+                        "act_mem0=796.6";
     calc_taylor_memory m = {.static_mb = {1, 2, 3}};
     calc_errors errors = {0};
     int said;

@@ -175,6 +175,12 @@ void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text, const calc
               calc_aiak_throughput(task->batch, task->sequence, s->step.total_s));
     put_key(&w, "sim_total_time_s");
     put_float(&w, s->step.total_s);
+    put_key(&w, "chip-order"); /* of this list and those of recomputation */
+    open_with(&w, "[");
+    for (int i = 0; i < s->chain.kinds; i++) {
+        put_text_or_none(&w, text->chip[s->chain.chip[i]]);
+    }
+    close_with(&w, "]");
     put_key(&w, "max-use-mem-size");
     open_with(&w, "[");
     for (int i = 0; i < s->chain.kinds; i++) {

@@ -181,10 +181,29 @@ static void show_none(const calc_galvatron_shown *s, calc_output *out)
 {
     char least[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = s->found;
+    const calc_galvatron_request *r = s->request;
+    int64_t samples = r->settle_chunk > 0 ? r->settle_bsz / r->settle_chunk : 0;
+    int64_t most = 1;
+    while (2 * most <= calc_galvatron_world(r) && 2 * most <= samples) {
+        most *= 2;
+    }
     calc_output_text(out, "No valid configuration found.\n");
+    if (!r->compat && samples % most != 0) {
+        calc_output_printf(
+            out,
+            "No strategy divides %lld samples of a micro-batch over %lld ranks; these "
+            "numbers of micro-batches do:",
+            (long long)samples, (long long)most);
+        for (int64_t chunks = 1; chunks * most <= r->settle_bsz; chunks++) {
+            if (r->settle_bsz % (chunks * most) == 0) {
+                calc_output_printf(out, " %lld", (long long)chunks);
+            }
+        }
+        calc_output_text(out, "\n");
+    }
     if (f->tasks == 0) {
         calc_output_text(out, "Nothing is left to search: the options allow no strategy\n");
-    } else if (f->least_mb > 0) {
+    } else if (f->least_mb > 0 && f->least_mb < INFINITY) {
         calc_output_printf(out,
                            "The least that a layout needs on its fullest stage are %s MB; %s are "
                            "there for layers, embedding and head\n",

@@ -543,7 +543,11 @@ static calc_status rank(task *t, calc_errors *errors)
         return status;
     }
     take_notes(t);
-    if (!t->times.results && !t->ranking.spread) {
+    if (!t->times.results && !t->ranking.spread) { /* the quickest predicted is measured first */
+        t->next.unmeasured = 1;
+        if (t->ranking.count > 0) {
+            t->next.config = t->ranking.item[0].config;
+        }
         return CALC_OK;
     }
     const calc_mindspeed_loop_rules rules = {
@@ -593,7 +597,7 @@ static calc_status show(const task *t, calc_errors *errors)
                                    .ranking = &t->ranking,
                                    .system = t->input.name,
                                    .times = times,
-                                   .next = t->times.results || t->ranking.spread ? &t->next : NULL,
+                                   .next = t->ranking.count > 0 ? &t->next : NULL,
                                    .top = (size_t)calc_flags_number(f, FLAG_TOP),
                                    .all = list};
     bool json = strcmp(calc_flags_text(f, FLAG_FORMAT), "json") == 0;

@@ -1,5 +1,6 @@
 /* parallel_tool.py: finds the layouts that are legal and fit. The program measures memory with dry
  * runs; here calc's memory model or a table of peaks replaces them. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
-    X(YAML, "--yaml_path", "FILE", TEXT, .needed = true,                                           \
+    X(YAML, "--yaml_path", "FILE", TEXT, .preset = "./config/pretrain_deepseek3_128p.yaml",        \
       .doc = "the configuration of MindSpore Transformers")                                        \
     X(MINDFORMERS, "--mindformers_dir", "PATH", TEXT, .also = "--mindfomres_dir", .unused = true,  \
       .doc = "no effect: nothing is run")                                                          \
@@ -62,6 +63,8 @@
       .doc = "most pipeline stages")                                                               \
     X(SEQUENCE, "--sp_from", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1000", .ours = true,       \
       .doc = "from so many processors on sequence parallelism is on")                              \
+    X(TOP, "--top", "N", WHOLE, .lo = 1, .hi = 1e9, .ours = true,                                  \
+      .doc = "only the N candidates with the least peaks are written; without it all that fit")    \
     X(INDIVISIBLE, "--tp_not_multiple_of", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "3",          \
       .ours = true, .doc = "tp is no multiple of that; 0: may be")                                 \
     X(FILLS, "--fill_pipeline", "YES|NO", BOOL, .preset = "yes", .ours = true,                     \
@@ -86,6 +89,7 @@ typedef struct search {
     size_t layouts, layout_capacity;
     calc_taylor_candidate *candidate;
     size_t candidates, candidate_capacity;
+    bool elsewhere; /* a peak is that of another stage than the base */
     bool no_memory;
 } search;
 
@@ -203,12 +207,26 @@ static calc_status weigh(search *s, calc_output *out)
         }
         calc_output_printf(out, "%14.0f%16.0f ", fit.base_mb, fit.expert_mb);
         for (size_t j = first; j < s->candidates; j++) {
-            calc_output_printf(out, " %lld:%.0f", (long long)s->candidate[j].expert,
-                               s->candidate[j].peak_mb);
+            const calc_taylor_candidate *c = &s->candidate[j];
+            bool elsewhere = fabs(c->peak_mb - calc_taylor_fit_mb(&fit, c->expert)) > 1;
+            s->elsewhere = s->elsewhere || elsewhere;
+            calc_output_printf(out, " %lld:%.0f%s", (long long)c->expert, c->peak_mb,
+                               elsewhere ? "*" : "");
         }
         calc_output_printf(out, "%s\n", kept ? "" : " none fits");
     }
+    if (s->elsewhere) {
+        calc_output_text(out, "*: of another stage, which is the fullest there, than base and "
+                              "expert_total\n");
+    }
     return CALC_OK;
+}
+
+static int by_peak(const void *a, const void *b)
+{
+    const calc_taylor_candidate *x = a;
+    const calc_taylor_candidate *y = b;
+    return (x->peak_mb > y->peak_mb) - (x->peak_mb < y->peak_mb);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -337,6 +355,13 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
                        calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
     status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
     status = status == CALC_OK ? weigh(s, out) : status;
+    size_t top = s->flags->given[FLAG_TOP] ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;
+    if (s->candidates > top) {
+        calc_output_printf(out, "%zu candidates fit; the %zu with the least peaks:\n",
+                           s->candidates, top);
+        qsort(s->candidate, s->candidates, sizeof *s->candidate, by_peak);
+        s->candidates = top;
+    }
     return status == CALC_OK ? write_all(s, out, errors) : status;
 }
 

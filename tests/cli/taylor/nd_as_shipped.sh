@@ -4,3 +4,6 @@ od -An -c output/nd_output/nd_candidate_config.csv | head -n 2
 head -n 4 output/nd_output/nd_candidate_config.csv
 wc -l < output/nd_output/nd_candidate_config.csv
 find output -name '*.yaml' | wc -l
+# the three that need least
+"$CALC" as taylor nd --yaml_path "$ROOT/tests/cli/taylor/deepseek3.yaml" --taylor_compat yes --top 3 | tail -n 3
+cat output/nd_output/nd_candidate_config.csv
