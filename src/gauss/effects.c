@@ -31,8 +31,9 @@ double calc_effects_covariance(const calc_effects *e, const calc_effects_item *a
     }
     for (size_t i = 0; i < e->fields; i++) {
         const calc_effects_field *f = &e->field[i];
-        sum += a->field_weight[i] * b->field_weight[i] *
-               f->covariance[a->cell[i] * f->cells + b->cell[i]];
+        sum += f->size == 0 ? 0
+                            : f->size * f->size * a->field_weight[i] * b->field_weight[i] *
+                                  f->covariance[a->cell[i] * f->cells + b->cell[i]];
     }
     return sum;
 }
@@ -221,10 +222,33 @@ double calc_effects_scale(const calc_effects_posterior *p, double before)
     return (before + square(p)) / (before + (double)p->count);
 }
 
-double calc_effects_log_density(const calc_effects_posterior *p)
+void calc_effects_widen(calc_effects_posterior *p, calc_effects *e, double factor)
 {
-    return -0.5 * (square(p) + calc_gauss_log_det(p->factor, p->count) +
-                   (double)p->count * log(2 * 3.14159265358979323846));
+    for (size_t i = 0; i < e->common; i++) {
+        e->sd[i] *= factor;
+    }
+    for (size_t i = 0; i < e->fields; i++) {
+        e->field[i].size *= factor;
+    }
+    e->own_sd *= factor;
+    for (size_t i = 0; i < p->count; i++) {
+        p->variance[i] *= factor * factor;
+        p->white[i] /= factor;
+        p->pull[i] /= factor * factor;
+    }
+    for (size_t i = 0; i < p->count * p->count; i++) {
+        p->factor[i] *= factor;
+    }
+}
+
+double calc_effects_log_density(const calc_effects_posterior *p, double before)
+{
+    double n = (double)p->count;
+    double shape = isinf(before)
+                       ? -square(p) / 2 - n / 2 * log(2)
+                       : lgamma((before + n) / 2) - lgamma(before / 2) - n / 2 * log(before) -
+                             (before + n) / 2 * log1p(square(p) / before);
+    return shape - (calc_gauss_log_det(p->factor, p->count) + n * log(3.14159265358979323846)) / 2;
 }
 
 static calc_status prepare_field(calc_effects_draws *d, size_t i, calc_errors *errors)
@@ -294,8 +318,14 @@ static void draw_before(calc_effects_draws *d, calc_rng *rng)
         d->common[i] *= e->sd[i];
     }
     for (size_t i = 0; i < e->fields; i++) {
-        calc_normal_draw(rng, d->field[i], e->field[i].cells);
-        calc_gauss_times_lower(d->factor[i], e->field[i].cells, d->field[i]);
+        const calc_effects_field *f = &e->field[i];
+        if (f->size > 0) { /* no error takes no random numbers */
+            calc_normal_draw(rng, d->field[i], f->cells);
+            calc_gauss_times_lower(d->factor[i], f->cells, d->field[i]);
+        }
+        for (size_t c = 0; c < f->cells; c++) {
+            d->field[i][c] = f->size > 0 ? f->size * d->field[i][c] : 0;
+        }
     }
     calc_normal_draw(rng, d->own, p->count);
     for (size_t i = 0; i < p->count; i++) {
@@ -322,7 +352,7 @@ static void correct(calc_effects_draws *d)
         for (size_t i = 0; i < e->fields; i++) {
             const calc_effects_field *f = &e->field[i];
             const double *row = f->covariance + item->cell[i] * f->cells;
-            double scale = item->field_weight[i] * pull;
+            double scale = f->size * f->size * item->field_weight[i] * pull;
             for (size_t c = 0; c < f->cells; c++) {
                 d->field[i][c] += row[c] * scale;
             }

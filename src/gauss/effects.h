@@ -23,13 +23,14 @@
 #include "base/rng.h"
 #include "calc.h"
 
-enum { CALC_EFFECTS_COMMON = 12, CALC_EFFECTS_FIELDS = 2 };
+enum { CALC_EFFECTS_COMMON = 12, CALC_EFFECTS_FIELDS = 7 };
 
 /** A field: cells that are alike to a degree. */
 typedef struct calc_effects_field {
     size_t cells;
     double *covariance; /**< cells x cells */
     double *mean;       /**< of cells; NULL: 0 */
+    double size;        /**< factor on the standard deviations of all cells; 0: all are `mean` */
 } calc_effects_field;
 
 /** The random variables. Arrays are the caller's and must outlive the posteriors. */
@@ -117,8 +118,14 @@ CALC_MUST_USE calc_status calc_effects_surprise(const calc_effects_posterior *po
  *  2014). */
 double calc_effects_scale(const calc_effects_posterior *posterior, double before);
 
-/** Log of the density of the observations, if all are values. */
-double calc_effects_log_density(const calc_effects_posterior *posterior);
+/** Multiply all standard deviations, those of noise included. Means stay.
+ *  @param effects  those of the posterior */
+void calc_effects_widen(calc_effects_posterior *posterior, calc_effects *effects, double factor);
+
+/** Log of the density of the observations, if all are values.
+ *  @param before  as for calc_effects_scale(): Student's t distribution with as many degrees of
+ *                 freedom; infinity: the normal one */
+double calc_effects_log_density(const calc_effects_posterior *posterior, double before);
 
 /* Joint draws of items that share their errors: Matheron's rule
  * (Wilson et al. 2020, arXiv 2002.09309): a draw from the prior, corrected by the difference

@@ -4,11 +4,10 @@
 
 #include "calc.h"
 
-/** Methods: X(NAME, word). Those after KNOWLEDGE do not use the posterior. */
+/** Methods: X(NAME, word). Those after MATCHING do not use the posterior. */
 #define CALC_TUNE_CHOOSER_LIST(X)                                                                  \
     X(THOMPSON, "thompson")       /* most often among the best of a draw of the posterior */       \
     X(IMPROVEMENT, "improvement") /* largest expected improvement */                               \
-    X(KNOWLEDGE, "knowledge")     /* largest knowledge gradient */                                 \
     X(MATCHING, "matching")       /* a draw's best: probability matching, as MindSpeed does */     \
     X(ORDER, "order")             /* best predicted first */                                       \
     X(RANDOM, "random")           /* any */                                                        \

@@ -81,7 +81,7 @@ static bool fits(const calc_tune_scene *s, const calc_effects_draws *memory, siz
     return need < s->view[candidate].memory_limit;
 }
 
-static void draw(const calc_tune_contest *c, const calc_tune_scene *s,
+static void draw(const calc_tune_contest *c, const calc_tune_scene *s, const calc_tune_world *w,
                  const calc_effects_draws *time, const calc_effects_draws *memory, double *own,
                  calc_rng *rng, float *out)
 {
@@ -90,35 +90,44 @@ static void draw(const calc_tune_contest *c, const calc_tune_scene *s,
         size_t candidate = c->contender[i];
         const calc_tune_view *v = &s->view[candidate];
         double error = v->state == CALC_TUNE_MEASURED ? calc_effects_drawn_own(time, v->seen)
-                                                      : s->model.time.own_sd * own[i];
+                                                      : w->errors.own_sd * own[i];
         double value = calc_effects_drawn(time, &s->model.time_item[candidate]) + error;
-        value = v->mean + s->spread * (value - v->mean);
         out[i] = fits(s, memory, candidate, rng) ? (float)value : INFINITY;
     }
 }
 
 static calc_status draw_all(calc_tune_contest *c, const calc_tune_scene *s, calc_errors *errors)
 {
-    calc_effects_draws time = {0}, memory = {0};
+    calc_effects_draws memory = {0};
     calc_rng rng;
     calc_rng_init(&rng, s->options->seed, STREAM_DRAWS);
     double *own = calloc(c->count + 1, sizeof *own);
+    calc_effects_draws *time = calloc(s->worlds + 1, sizeof *time);
     c->drawn = calloc(c->draws * c->count + 1, sizeof *c->drawn);
-    if (!own || !c->drawn) {
+    if (!own || !time || !c->drawn) {
         free(own);
+        free(time);
         return calc_errors_no_memory(errors);
     }
-    calc_status status = calc_effects_draws_make(&time, &s->time, errors);
-    if (status == CALC_OK) {
-        status = calc_effects_draws_make(&memory, &s->memory, errors);
+    calc_status status = calc_effects_draws_make(&memory, &s->memory, errors);
+    for (size_t i = 0; i < s->worlds && status == CALC_OK; i++) {
+        status = calc_effects_draws_make(&time[i], &s->world[i].time, errors);
     }
+    size_t w = 0;
+    double upto = s->world[0].weight; /* each world has its share of the draws */
     for (size_t i = 0; status == CALC_OK && i < c->draws; i++) {
-        calc_effects_draw(&time, &rng);
+        while (w + 1 < s->worlds && (double)i + 0.5 > upto * (double)c->draws) {
+            upto += s->world[++w].weight;
+        }
+        calc_effects_draw(&time[w], &rng);
         calc_effects_draw(&memory, &rng);
-        draw(c, s, &time, &memory, own, &rng, c->drawn + i * c->count);
+        draw(c, s, &s->world[w], &time[w], &memory, own, &rng, c->drawn + i * c->count);
     }
-    calc_effects_draws_free(&time);
+    for (size_t i = 0; i < s->worlds; i++) {
+        calc_effects_draws_free(&time[i]);
+    }
     calc_effects_draws_free(&memory);
+    free(time);
     free(own);
     return status;
 }

@@ -207,11 +207,11 @@ static calc_status note_surprises(calc_tune_decision *d, const calc_tune_scene *
     if (!of_times) {
         return calc_errors_no_memory(errors);
     }
-    calc_status status = calc_effects_surprise(&s->time, of_times, errors);
+    calc_status status = calc_effects_surprise(&s->world[0].time, of_times, errors);
     size_t next = 0;
     for (size_t i = 0; status == CALC_OK && i < s->measurements; i++) {
         bool fine = s->measurement[i].end == CALC_TUNE_END_FINE;
-        d->surprise[i] = fine ? of_times[next++] : 0;
+        d->surprise[i] = fine ? of_times[next++] * s->world[0].spread : 0;
     }
     free(of_times);
     return status;

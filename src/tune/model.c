@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 
+/* Length of the correlation of values of a coordinate: twice as much is nearly another matter. */
+static const double values_alike = 0.35;
+
 /* Candidates in the order of their coordinates in a field, to find those that share a cell. */
 typedef struct placed {
     const calc_tune_candidate *candidate;
@@ -130,6 +133,9 @@ static void fill_items(calc_tune_model *m, const calc_tune_candidate *candidate,
         memcpy(memory->weight + 1, c->space, sizeof c->space);
         time->field_weight[CALC_TUNE_FIELD_KERNELS] = computed(c);
         time->field_weight[CALC_TUNE_FIELD_SCHEDULE] = 1;
+        for (size_t k = CALC_TUNE_FIELD_VALUES; k < CALC_TUNE_FIELDS; k++) {
+            time->field_weight[k] = 1;
+        }
     }
 }
 
@@ -139,7 +145,7 @@ calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *pr
                                  calc_errors *errors)
 {
     *out = (calc_tune_model){
-        .time = {.common = 1 + CALC_TUNE_TERMS, .fields = 2, .own_sd = prior->own},
+        .time = {.common = 1 + CALC_TUNE_TERMS, .fields = CALC_TUNE_FIELDS, .own_sd = prior->own},
         .memory = {.common = 1 + CALC_TUNE_SPACES, .own_sd = prior->memory_own},
         .time_item = calloc(count + 1, sizeof *out->time_item),
         .memory_item = calloc(count + 1, sizeof *out->memory_item)};
@@ -161,7 +167,24 @@ calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *pr
         status = make_field(&field[CALC_TUNE_FIELD_SCHEDULE], &prior->schedule,
                             CALC_TUNE_FIELD_SCHEDULE, candidate, count, out->time_item, errors);
     }
+    field[CALC_TUNE_FIELD_KERNELS].size = field[CALC_TUNE_FIELD_SCHEDULE].size = 1;
+    for (size_t i = CALC_TUNE_FIELD_VALUES; status == CALC_OK && i < CALC_TUNE_FIELDS; i++) {
+        calc_tune_field values = {.sd = 1};
+        values.length[i - CALC_TUNE_FIELD_VALUES] = values_alike;
+        status = make_field(&field[i], &values, i, candidate, count, out->time_item, errors);
+    }
     return status;
+}
+
+void calc_tune_model_resize(calc_effects *time, const calc_tune_sizes *sizes)
+{
+    for (size_t i = 1; i < time->common; i++) {
+        time->sd[i] *= sizes->terms;
+    }
+    for (size_t i = CALC_TUNE_FIELD_VALUES; i < time->fields; i++) {
+        time->field[i].size = sizes->value;
+    }
+    time->own_sd *= sizes->own;
 }
 
 /* Covariance of the errors of two candidates' times, without the error that each has alone. */

@@ -16,8 +16,14 @@ typedef struct calc_tune_kernels {
     const double *covariance; /**< cells x cells */
 } calc_tune_kernels;
 
-/** Fields of a time. */
-enum { CALC_TUNE_FIELD_KERNELS, CALC_TUNE_FIELD_SCHEDULE };
+/** Fields of a time: shapes of kernels, schedules, and from VALUES on the values of single
+ *  coordinates. */
+enum {
+    CALC_TUNE_FIELD_KERNELS,
+    CALC_TUNE_FIELD_SCHEDULE,
+    CALC_TUNE_FIELD_VALUES,
+    CALC_TUNE_FIELDS = CALC_TUNE_FIELD_VALUES + CALC_TUNE_COORDINATE_CHUNKS + 1
+};
 
 /** The errors of a list of candidates. Owns its memory. */
 typedef struct calc_tune_model {
@@ -32,6 +38,9 @@ CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_
                                                const calc_tune_kernels *kernels,
                                                const calc_tune_candidate *candidate, size_t count,
                                                calc_errors *errors);
+
+/** Give the errors of a model's times other sizes. @param time  with those of the prior */
+void calc_tune_model_resize(calc_effects *time, const calc_tune_sizes *sizes);
 
 /** Prior standard deviation of the error in the logarithm of the ratio of two times.
  *  @param alike  layouts of one model on one machine: the errors that they share cancel */

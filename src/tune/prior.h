@@ -14,6 +14,16 @@ typedef struct calc_tune_field {
                                                not matter */
 } calc_tune_field;
 
+/** The sizes that errors have on one cluster, which may not behave as the published runs do. */
+typedef struct calc_tune_sizes {
+    double weight; /**< their probability before anything is measured, times a constant */
+    double terms;  /**< factor on the errors of terms */
+    double own;    /**< factor on the error of one layout alone */
+    double value;  /**< standard deviation of the error that all layouts with one value of a
+                        coordinate share beside all others: of each value of tokens, tensor and
+                        context parallelism, stages and chunks */
+} calc_tune_sizes;
+
 /** The errors of a step's time add up, each times its weight, and so do those of memory. */
 typedef struct calc_tune_prior {
     double common;                /**< of all layouts alike */
@@ -24,6 +34,8 @@ typedef struct calc_tune_prior {
     double memory_common;         /**< the same of memory */
     double memory_space[CALC_TUNE_SPACES];
     double memory_own;
+    const calc_tune_sizes *size; /**< that errors of times may have */
+    size_t sizes;                /**< 0: those above, and no errors of values */
 } calc_tune_prior;
 
 /** The prior learnt from the published runs. */

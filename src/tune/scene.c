@@ -22,6 +22,9 @@ static const double least_chance = 1e-6;
 /* Confidence in the prior scale of errors, as a number of observations. */
 static const double sizes_seen = 4;
 
+/* Sizes of errors that are less likely than this share of the likeliest do not matter. */
+static const double least_weight = 0.03;
+
 /* ---- Measurements ---------------------------------------------------------------------------- */
 
 static void see_time(calc_tune_scene *s, const calc_tune_measurement *m)
@@ -131,9 +134,14 @@ static void see_all(calc_tune_scene *s, double *white)
 {
     for (size_t i = 0; i < s->count; i++) {
         calc_tune_view *v = &s->view[i];
-        double variance;
-        calc_effects_moments(&s->time, i, white, &v->mean, &variance);
-        v->sd = s->spread * sqrt(variance);
+        double mean, variance, square = 0;
+        v->mean = 0;
+        for (size_t k = 0; k < s->worlds; k++) {
+            calc_effects_moments(&s->world[k].time, i, white, &mean, &variance);
+            v->mean += s->world[k].weight * mean;
+            square += s->world[k].weight * (variance + mean * mean);
+        }
+        v->sd = sqrt(fmax(square - v->mean * v->mean, 0));
         calc_effects_moments(&s->memory, i, white, &v->memory_mean, &variance);
         v->memory_sd = sqrt(variance);
         v->memory_limit = memory_limit(s, i);
@@ -168,36 +176,85 @@ static size_t find_incumbent(const calc_tune_scene *s)
 static void compare_all(calc_tune_scene *s, double *white, double *other)
 {
     double mean, variance, here_mean, here_variance;
-    if (s->incumbent == SIZE_MAX) {
-        return;
-    }
-    calc_effects_moments(&s->time, s->incumbent, white, &mean, &variance);
-    for (size_t i = 0; i < s->count; i++) {
-        calc_tune_view *v = &s->view[i];
-        calc_effects_moments(&s->time, i, other, &here_mean, &here_variance);
-        double shared = calc_effects_covariance(&s->model.time, &s->model.time_item[s->incumbent],
-                                                &s->model.time_item[i]);
-        for (size_t k = 0; k < s->times; k++) {
-            shared -= white[k] * other[k];
+    for (size_t w = 0; w < s->worlds && s->incumbent != SIZE_MAX; w++) {
+        const calc_tune_world *world = &s->world[w];
+        calc_effects_moments(&world->time, s->incumbent, white, &mean, &variance);
+        for (size_t i = 0; i < s->count; i++) {
+            calc_tune_view *v = &s->view[i];
+            calc_effects_moments(&world->time, i, other, &here_mean, &here_variance);
+            double shared = calc_effects_covariance(
+                &world->errors, &s->model.time_item[s->incumbent], &s->model.time_item[i]);
+            for (size_t k = 0; k < s->times; k++) {
+                shared -= white[k] * other[k];
+            }
+            double spread = sqrt(fmax(variance + here_variance - 2 * shared, 1e-12));
+            double ahead = calc_normal_below((mean - here_mean) / spread);
+            v->ahead += i == s->incumbent ? 0 : world->weight * v->fits * ahead;
         }
-        double spread = sqrt(fmax(variance + here_variance - 2 * shared, 1e-12));
-        double ahead = calc_normal_below((mean - here_mean) / (s->spread * spread));
-        v->ahead = i == s->incumbent ? 0 : v->fits * ahead;
     }
 }
 
 /* ---- Making it ------------------------------------------------------------------------------- */
 
-static calc_status condition(calc_tune_scene *s, calc_errors *errors)
+/* The posterior with errors of some sizes. */
+static calc_status imagine(calc_tune_scene *s, const calc_tune_sizes *sizes, calc_errors *errors)
 {
-    calc_status status = calc_effects_condition(&s->time, &s->model.time, s->model.time_item,
+    calc_tune_world *w = &s->world[s->worlds++];
+    w->errors = s->model.time;
+    calc_tune_model_resize(&w->errors, sizes);
+    calc_status status = calc_effects_condition(&w->time, &w->errors, s->model.time_item,
                                                 s->seen_time, s->times, errors);
     if (status == CALC_OK) {
-        s->spread = sqrt(calc_effects_scale(&s->time, sizes_seen));
-        status = calc_effects_condition(&s->memory, &s->model.memory, s->model.memory_item,
-                                        s->seen_memory, s->memories, errors);
+        w->weight = log(sizes->weight) + calc_effects_log_density(&w->time, sizes_seen);
+        w->spread = sqrt(calc_effects_scale(&w->time, sizes_seen));
+        calc_effects_widen(&w->time, &w->errors, w->spread);
     }
     return status;
+}
+
+static int by_weight(const void *left, const void *right)
+{
+    const calc_tune_world *a = left;
+    const calc_tune_world *b = right;
+    return (a->weight < b->weight) - (a->weight > b->weight);
+}
+
+/* How large errors are is learnt from the measurements, too: Bayes' rule over the sizes. Before
+ * there are any, errors are as large as in the published runs. */
+static calc_status learn_sizes(calc_tune_scene *s, const calc_tune_prior *prior,
+                               calc_errors *errors)
+{
+    static const calc_tune_sizes as_published = {.weight = 1, .terms = 1, .own = 1};
+    bool learns = s->times > 0 && prior->sizes > 0;
+    size_t sizes = learns ? prior->sizes : 1;
+    s->world = calloc(sizes, sizeof *s->world);
+    if (!s->world) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; status == CALC_OK && i < sizes; i++) {
+        status = imagine(s, learns ? &prior->size[i] : &as_published, errors);
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    qsort(s->world, s->worlds, sizeof *s->world, by_weight);
+    double most = s->world[0].weight, sum = 0;
+    for (size_t i = 0; i < sizes; i++) {
+        calc_tune_world *w = &s->world[i];
+        w->weight = exp(w->weight - most);
+        w->time.effects = &w->errors; /* they have moved */
+        if (w->weight < least_weight) {
+            s->worlds = i < s->worlds ? i : s->worlds;
+            calc_effects_free(&w->time);
+        } else {
+            sum += w->weight;
+        }
+    }
+    for (size_t i = 0; i < s->worlds; i++) {
+        s->world[i].weight /= sum;
+    }
+    return CALC_OK;
 }
 
 calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate *candidate,
@@ -229,7 +286,11 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
             note(out, &measurement[i]);
         }
         average(out);
-        status = condition(out, errors);
+        status = learn_sizes(out, &prior, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_effects_condition(&out->memory, &out->model.memory, out->model.memory_item,
+                                        out->seen_memory, out->memories, errors);
     }
     if (status == CALC_OK) {
         see_all(out, white);
@@ -242,7 +303,10 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
 
 void calc_tune_scene_free(calc_tune_scene *scene)
 {
-    calc_effects_free(&scene->time);
+    for (size_t i = 0; i < scene->worlds; i++) {
+        calc_effects_free(&scene->world[i].time);
+    }
+    free(scene->world);
     calc_effects_free(&scene->memory);
     calc_tune_model_free(&scene->model);
     free(scene->view);

@@ -26,6 +26,14 @@ typedef struct calc_tune_view {
     double ahead; /**< probability that it fits and beats the incumbent */
 } calc_tune_view;
 
+/** Sizes of errors that may be the true ones, and what follows from them. */
+typedef struct calc_tune_world {
+    double weight; /**< its probability, given the measurements; before it is normalised, a log */
+    double spread; /**< factor on the standard deviations of its times, from the errors observed */
+    calc_effects errors; /**< as wide as that */
+    calc_effects_posterior time;
+} calc_tune_world;
+
 /** Owns its lists, points into itself: not to be copied. */
 typedef struct calc_tune_scene {
     const calc_tune_candidate *candidate;
@@ -36,8 +44,9 @@ typedef struct calc_tune_scene {
     calc_tune_model model;
     calc_effects_observation *seen_time, *seen_memory;
     size_t times, memories;
-    calc_effects_posterior time, memory;
-    double spread; /**< factor on the standard deviations of times, from the errors observed */
+    calc_tune_world *world; /**< the likeliest first, without those that do not matter */
+    size_t worlds;
+    calc_effects_posterior memory;
     calc_tune_view *view;
     size_t best;      /**< measured fastest; SIZE_MAX: none */
     size_t incumbent; /**< best or, before there is one, the candidate that is expected to be

@@ -79,7 +79,7 @@ static bool judge(const group *g, const calc_tune_prior *prior, const calc_tune_
         s->absolute += fabs(y - expected[i]);
         s->mean += y - expected[i];
         s->squares += (y - expected[i]) * (y - expected[i]);
-        s->alone += calc_effects_log_density(&one);
+        s->alone += calc_effects_log_density(&one, (double)INFINITY);
         s->count++;
         calc_effects_free(&one);
         for (size_t k = 0; k < i; k++) {
@@ -91,7 +91,7 @@ static bool judge(const group *g, const calc_tune_prior *prior, const calc_tune_
     }
     fine = fine && calc_effects_condition(&all, &model.time, model.time_item, seen, g->count,
                                           &errors) == CALC_OK;
-    s->together += fine ? calc_effects_log_density(&all) : 0;
+    s->together += fine ? calc_effects_log_density(&all, (double)INFINITY) : 0;
     calc_effects_free(&all);
     calc_tune_model_free(&model);
     return fine;

@@ -3,6 +3,7 @@
  * makes the tables of docs/tune.md from them. */
 #include <stdint.h>
 
+#include "bench/tune_foreign.h"
 #include "bench/tune_replay.h"
 #include "bench/tune_runs.h"
 #include "bench/tune_words.h"
@@ -365,9 +366,33 @@ static void print_prior(const calc_tune_prior *p)
     printf("memory,one layout alone,%.4f\n", p->memory_own);
 }
 
-/* Arguments: further files of runs, beside those of this folder that nothing was fitted to. */
+/* Truths that are not drawn from the prior. */
+static bool foreign(uint64_t from, uint64_t to, bool heavy)
+{
+    static char *const words[][6] = {
+        {"llama2-70B", "h100_sxm", "--procs", "64", "--batch", "512"},
+        {"mixtral-8x7B", "h100_sxm", "--procs", "64", "--batch", "256"},
+        {"llama3-8B", "a100_sxm_40g", "--procs", "32", "--batch", "128"}};
+    calc_errors errors = {0};
+    bool fine = true;
+    for (int i = 0; i < 3 && fine; i++) {
+        fine = tune_foreign_study(words[i][0], 6, words[i], from, to, heavy, &errors);
+    }
+    if (!fine) {
+        fprintf(stderr, "%s\n", errors.item[0].text);
+    }
+    return fine;
+}
+
+/* Arguments: further files of runs, beside those of this folder that nothing was fitted to; or
+ * "foreign FROM TO [heavy]": instead, truths that are not drawn from the prior, of these seeds. */
 int main(int count, char **argument)
 {
+    if (count >= 4 && strcmp(argument[1], "foreign") == 0) {
+        return foreign(strtoul(argument[2], NULL, 10), strtoul(argument[3], NULL, 10), count > 4)
+                   ? EXIT_SUCCESS
+                   : EXIT_FAILURE;
+    }
     bool fine = tune_runs_read() && learn();
     size_t publishers = tune_runs.publishers;
     if (fine) {

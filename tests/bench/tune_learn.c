@@ -96,7 +96,8 @@ static double density(search *s, size_t from, size_t to)
                                         s->errors);
     }
     if (status == CALC_OK) {
-        found = calc_effects_log_density(&posterior) * s->weight[run[0]->publisher];
+        found =
+            calc_effects_log_density(&posterior, (double)INFINITY) * s->weight[run[0]->publisher];
     }
     s->status = s->status == CALC_OK ? status : s->status;
     calc_effects_free(&posterior);
@@ -233,6 +234,8 @@ calc_status calc_tune_learn(calc_tune_prior *out, const calc_tune_known *run, si
         calc_status status = s->status;
         double time_own = out->own;
         *out = s->prior;
+        out->size = calc_tune_prior_default().size;
+        out->sizes = calc_tune_prior_default().sizes;
         out->own = memory ? time_own : middle(s);
         out->memory_own = memory ? middle(s) : 0;
         free(s);

@@ -90,6 +90,67 @@ CALC_TEST(errors_as_they_turn_out_widen_what_is_left)
     calc_tune_decision_free(&wild);
 }
 
+/* A cause that the prior lacks: all layouts with one value of a coordinate may share an error of
+ * 10 %, in one of two cases. Bayes' rule by hand: with one time measured, the case's probability is
+ * Student's density of its error, and what shares values with it moves by their share. */
+CALC_TEST(a_common_cause_that_the_prior_lacks_is_learnt)
+{
+    const double value = 0.1, noise = 0.005;
+    const calc_tune_sizes sizes[] = {{3, 1, 1, 0}, {1, 1, 1, value}}; /* odds of 3 */
+    calc_tune_prior prior = tune_prior_of_own(0.02);
+    prior.size = sizes;
+    prior.sizes = 2;
+    const calc_tune_candidate two[2] = {tune_case(1.0, 12, 0), tune_case(1.1, 12, 1)};
+    const calc_tune_options options = calc_tune_options_default(&prior);
+    static const double error[] = {0.03, 0.06, 0.1};
+    for (int i = 0; i < 3; i++) {
+        const calc_tune_measurement m = {0, CALC_TUNE_END_FINE, exp(error[i]), (double)NAN};
+        calc_tune_decision d = tune_decide(two, 2, &m, 1, &options);
+        double alone = 0.02 * 0.02 + noise * noise, with = alone + 5 * value * value;
+        double density[2] = {3 / sqrt(alone) * pow(1 + error[i] * error[i] / (4 * alone), -2.5),
+                             1 / sqrt(with) * pow(1 + error[i] * error[i] / (4 * with), -2.5)};
+        double lacking = density[1] / (density[0] + density[1]);
+        /* four values are the same, twice as many stages are alike by exp(-1 / 0.35) */
+        double shared = value * value * (4 + exp(-1 / 0.35)) / with;
+        ck_assert_double_eq_tol(log(d.outlook[1].p50_s / 1.1), lacking * shared * error[i], 1e-9);
+        ck_assert(i == 0 ? lacking < 0.15 : lacking > 0.3 * i);
+        calc_tune_decision_free(&d);
+    }
+}
+
+/* Kernels of each shape were off by up to 10 %, which the prior expects. Stages may be off by as
+ * much: it does not stop before it has seen that they are not. */
+CALC_TEST(it_does_not_stop_where_errors_may_have_a_cause_that_the_prior_lacks)
+{
+    enum { SHAPES = 4 };
+    static const double error[SHAPES] = {0.1, -0.08, 0.06, -0.1};
+    static const calc_tune_sizes sizes[] = {{1, 1, 1, 0}, {1, 1, 1, 0.1}};
+    calc_tune_prior prior = tune_prior_of_own(0.005);
+    prior.kernels.sd = 0.1;
+    prior.kernels.length[CALC_TUNE_COORDINATE_TOKENS] = 0.5;
+    prior.size = sizes;
+    calc_tune_candidate many[2 * SHAPES];
+    calc_tune_measurement m[2 * SHAPES];
+    for (size_t i = 0; i < 2 * SHAPES; i++) {
+        double stages = i < SHAPES ? 0 : 3;
+        many[i] = tune_case(i < SHAPES ? 1 : 1.03, 10 + (double)(i % SHAPES), stages);
+        m[i] = (calc_tune_measurement){i, CALC_TUNE_END_FINE,
+                                       many[i].step_s * exp(error[i % SHAPES]), (double)NAN};
+    }
+    const calc_tune_options options = calc_tune_options_default(&prior);
+    for (prior.sizes = 0; prior.sizes <= 2; prior.sizes += 2) {
+        calc_tune_decision d = tune_decide(many, 2 * SHAPES, m, SHAPES, &options);
+        ck_assert(d.stop == (prior.sizes == 0));
+        ck_assert(prior.sizes == 0 ? d.chance < 0.001 : d.chance > 0.06);
+        ck_assert_uint_eq(d.pick[0], 2 * SHAPES - 1);
+        calc_tune_decision_free(&d);
+    }
+    prior.sizes = 2;
+    calc_tune_decision d = tune_decide(many, 2 * SHAPES, m, SHAPES + 2, &options);
+    ck_assert(d.stop);
+    calc_tune_decision_free(&d);
+}
+
 /* What is known of the chance to fit holds before anything is measured, and gives way to what is.
  */
 CALC_TEST(a_known_chance_to_fit_counts_until_memory_is_learnt)

@@ -33,17 +33,48 @@ CALC_TEST(an_observation_moves_what_shares_its_error)
     calc_effects_moments(&p, 1, white, &mean, &variance);
     ck_assert_double_eq_tol(mean, 20 + 3 * 4 / 6.0, 1e-12);
     ck_assert_double_eq_tol(variance, 5 - 16 / 6.0, 1e-12);
-    ck_assert_double_eq_tol(calc_effects_log_density(&p),
+    ck_assert_double_eq_tol(calc_effects_log_density(&p, (double)INFINITY),
                             -0.5 * (9 / 6.0 + log(6) + log(2 * acos(-1))), 1e-12);
+    /* Student's t with four degrees of freedom: 3 / 8 (1 + t^2 / 4)^(-5 / 2). */
+    ck_assert_double_eq_tol(calc_effects_log_density(&p, 4),
+                            log(3.0 / 8 * pow(1 + 9 / 6.0 / 4, -2.5) / sqrt(6)), 1e-12);
     ck_assert_double_eq_tol(calc_effects_scale(&p, 4), (4 + 9 / 6.0) / 5, 1e-12);
+    calc_effects_free(&p);
+}
+
+CALC_TEST(wider_errors_leave_means_as_they_are)
+{
+    double covariance[4] = {1, 0.5, 0.5, 1};
+    calc_effects e = {.common = 1,
+                      .sd = {2},
+                      .fields = 1,
+                      .field = {{.cells = 2, .covariance = covariance, .size = 1}},
+                      .own_sd = 1};
+    const calc_effects_item item[2] = {{.weight = {1}, .field_weight = {1}, .cell = {0}},
+                                       {.weight = {0.5}, .field_weight = {1}, .cell = {1}}};
+    const calc_effects_observation seen = {0, CALC_EFFECTS_AT, 4, 1};
+    calc_effects_posterior p = given(&e, item, &seen, 1);
+    double white[1], mean[2][2], variance[2][2], surprise[2];
+    for (int wide = 0; wide < 2; wide++) {
+        for (size_t i = 0; i < 2; i++) {
+            calc_effects_moments(&p, i, white, &mean[wide][i], &variance[wide][i]);
+        }
+        ck_assert_int_eq(calc_effects_surprise(&p, &surprise[wide], NULL), CALC_OK);
+        calc_effects_widen(&p, &e, 3);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_double_eq_tol(mean[1][i], mean[0][i], 1e-12);
+        ck_assert_double_eq_tol(variance[1][i], 9 * variance[0][i], 1e-12);
+    }
+    ck_assert_double_eq_tol(surprise[1], surprise[0] / 3, 1e-12);
     calc_effects_free(&p);
 }
 
 CALC_TEST(a_field_is_shared_by_cells_as_they_are_alike)
 {
-    double covariance[4] = {1, 0.5, 0.5, 1}, mean_of[2] = {0, 0.25};
-    const calc_effects e = {.fields = 1,
-                            .field = {{.cells = 2, .covariance = covariance, .mean = mean_of}}};
+    double covariance[4] = {0.25, 0.125, 0.125, 0.25}, mean_of[2] = {0, 0.25};
+    const calc_effects e = {
+        .fields = 1, .field = {{.cells = 2, .covariance = covariance, .mean = mean_of, .size = 2}}};
     const calc_effects_item item[2] = {{.field_weight = {2}, .cell = {0}},
                                        {.field_weight = {1}, .cell = {1}}};
     const calc_effects_observation seen = {0, CALC_EFFECTS_AT, 4, 1};
@@ -223,11 +254,11 @@ CALC_TEST(contradictions_without_noise_are_refused)
 CALC_TEST(draws_have_the_moments_of_the_posterior)
 {
     enum { DRAWS = 40000 };
-    double covariance[4] = {1, 0.5, 0.5, 1};
+    double covariance[4] = {4, 2, 2, 4};
     const calc_effects e = {.common = 1,
                             .sd = {2},
                             .fields = 1,
-                            .field = {{.cells = 2, .covariance = covariance}},
+                            .field = {{.cells = 2, .covariance = covariance, .size = 0.5}},
                             .own_sd = 1};
     const calc_effects_item item[3] = {{.weight = {1}, .field_weight = {1}, .cell = {0}},
                                        {.weight = {0.5}, .field_weight = {1}, .cell = {1}},

@@ -11,6 +11,7 @@ printf 'exe,step_s\n"my layouts/%s.json",9\n' "$id" >exe.csv
 printf 'layout,step_s\n%s,9\n' "$id" >id.csv
 tune --measured exe.csv >exe.txt
 tune --measured id.csv | diff - exe.txt && echo same
-# nothing is twice as fast
-tune --measured id.csv --next --worth 50%
+# nothing is twice as fast as what is a little faster than predicted
+printf 'layout,step_s\n%s,6.5\n' "$id" >fast.csv
+tune --measured fast.csv --next --worth 50%
 tune --measured new.csv --next | cut -d' ' -f1 | diff - <(head -1 next.txt | cut -d' ' -f1) && echo same

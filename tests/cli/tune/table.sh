@@ -18,7 +18,7 @@ tune --measured runs.csv
 tune --measured runs.csv --json t.json --csv t.csv >t.txt
 tune --measured runs.csv --json - | cmp - t.json
 tune --measured runs.csv --csv - | cmp - t.csv
-head -13 t.json
+head -14 t.json
 grep -c '"rank"' t.json
 wc -l <t.csv
 head -1 t.csv
