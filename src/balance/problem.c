@@ -51,8 +51,10 @@ calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *p, int place
     calc_schedule_pass pass = {at->fw_s, at->agrad_s + (again ? at->again_s : 0), at->wgrad_s};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         double full = full_of(p, share, kind);
-        pass.fw_s += share->layers[kind] * layer[kind].fw_s + full * layer[kind].again_fw_s;
-        pass.bw_s += share->layers[kind] * layer[kind].agrad_s +
+        double waits_s = again ? layer[kind].again_fw_s : 0;
+        pass.fw_s += share->layers[kind] * layer[kind].fw_s + share->layers[kind] * waits_s;
+        pass.bw_s += share->layers[kind] * layer[kind].agrad_s -
+                     (share->layers[kind] - full) * waits_s +
                      share->selective[kind] * layer[kind].again_s[CALC_BALANCE_SELECTIVE] +
                      full * layer[kind].again_s[CALC_BALANCE_FULL];
         pass.wgrad_s += share->layers[kind] * layer[kind].wgrad_s;

@@ -31,7 +31,8 @@ typedef struct calc_balance_layer {
     double again_s[CALC_BALANCE_RECOMPUTES];      /**< extra time of the backward pass; [0] = 0 */
     double held_bytes;                            /**< weights, gradients, optimizer state */
     double flight_bytes[CALC_BALANCE_RECOMPUTES]; /**< activations of a micro-batch in flight */
-    double again_fw_s; /**< more of the forward pass if it recomputes in full: waits for the host */
+    double again_fw_s;  /**< more of the forward pass if any layer of its place recomputes in full:
+                             waits for the host, and less of its backward pass if it does not */
     double whole_bytes; /**< more while it is processed: shares that other ranks hold. A stage has
                              room for a mean layer's, of which its ends are part */
 } calc_balance_layer;

@@ -327,7 +327,7 @@ static known known_of(const calc_balance_problem *p)
             const calc_balance_layer *l = &p->layer[i][kind];
             if (p->layers[kind] > 0) {
                 k.step_s = fmin(k.step_s, wgrad_waits(p) ? l->fw_s : layer_s(l));
-                k.forward = fmax(k.forward, l->fw_s / layer_s(l));
+                k.forward = fmax(k.forward, (l->fw_s + fmax(0, l->again_fw_s)) / layer_s(l));
             }
         }
     }
