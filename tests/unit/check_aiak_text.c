@@ -50,6 +50,7 @@ CALC_TEST(chips_that_differ_have_lists_of_stages)
     guide_strategy();
     assert_text(&mixed, false,
                 "{'sim_throughput': 238013, 'sim_total_time_s': 17.62220148337528, "
+                "'chip-order': ['a800', 'h800'], "
                 "'max-use-mem-size': [25.00778579711914, 72.89899063110352], 'strategy': "
                 "{'pipeline-model-parallel-size': 8, 'tensor-model-parallel-size': 2, "
                 "'micro-batch-size': 1, 'use-flash-attn': '', 'sequence-parallel': '', "
@@ -70,7 +71,8 @@ CALC_TEST(one_kind_of_chips_has_one_entry_and_no_layers)
     strategy.step.total_s = 16;
     strategy.most_bytes[0] = 0x1p34;
     assert_text(&mixed, false,
-                "{'sim_throughput': 262144, 'sim_total_time_s': 16.0, 'max-use-mem-size': [16.0], "
+                "{'sim_throughput': 262144, 'sim_total_time_s': 16.0, 'chip-order': ['h800'], "
+                "'max-use-mem-size': [16.0], "
                 "'strategy': {'pipeline-model-parallel-size': 8, 'tensor-model-parallel-size': 2, "
                 "'micro-batch-size': 1, 'use-flash-attn': '', 'sequence-parallel': '', "
                 "'use-distributed-optimizer': '', 'fused-rmsnorm': '', "
@@ -91,7 +93,8 @@ CALC_TEST(switches_that_are_off_are_left_out_and_json_has_null)
     strategy.step.total_s = 16;
     strategy.most_bytes[0] = strategy.most_bytes[1] = 0x1.8p30;
     assert_text(&plain, true,
-                "{\"sim_throughput\": 262144, \"sim_total_time_s\": 16.0, \"max-use-mem-size\": "
+                "{\"sim_throughput\": 262144, \"sim_total_time_s\": 16.0, "
+                "\"chip-order\": [\"h800\", \"a800\"], \"max-use-mem-size\": "
                 "[1.5, 1.5], \"strategy\": {\"pipeline-model-parallel-size\": 2, "
                 "\"tensor-model-parallel-size\": 1, \"micro-batch-size\": 4, \"use-flash-attn\": "
                 "\"\", \"pipeline-stage-chips\": [\"h800\", \"a800\"], \"pipeline-stage-layers\": "

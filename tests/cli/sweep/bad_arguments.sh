@@ -1,7 +1,7 @@
 # exit 3
 "$CALC" sweep gpt3-13B a100_80g
 echo $? >&2
-"$CALC" sweep gpt3-13b a100_80g --procs 8 --batch 8
+"$CALC" sweep gtp3-13B a100_80g --procs 8 --batch 8
 echo $? >&2
 "$CALC" sweep gpt3-13B a100_80g nowhere
 echo $? >&2
