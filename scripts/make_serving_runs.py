@@ -33,6 +33,10 @@ MODELS = {
     "gpt-oss-120b": "gpt-oss-120B", "deepseek-r1": "deepseek-v3-671B", "minimax-m2.5": "minimax-m2-230B",
     "falcon-180b": "falcon-180B", "gpt-j-6b": "gptj-6B", "decilm-7b": "decilm-7B", "bloom-176b": "bloom-176B",
     "bloom-7b1": "bloom-7.1B", "opt-6.7b": "opt-6.7B"}
+# Models that calc described after its engines were fitted: their runs are judged by the fit, and not fitted.
+LATER = {"qwen3.5-397b-a17b": "qwen3.5-397B-A17B", "qwen3.5-35b-a3b": "qwen3.5-35B-A3B", "deepseek-v3.2": "deepseek-v3.2-671B",
+         "glm-4.5-air": "glm-4.5-air-106B-A12B", "glm-4.6": "glm-4.6-355B-A32B", "qwen3-14b-awq": "qwen3-14B",
+         "qwen3-32b-awq": "qwen3-32B"}
 ENDINGS = ("-fp8", "-instruct", "-hf", "-v0.1", "-2507", "-0528")
 CHECKPOINTS = {"gpt-oss-20b": MXFP4, "gpt-oss-120b": MXFP4, "deepseek-r1": BLOCK, "minimax-m2.5": BLOCK}
 LATENT = ("deepseek-v3-671B",)
@@ -154,8 +158,8 @@ def model_of(row):
     """Its file, or the published name; the format of the checkpoint."""
     name, float8 = plain(row["model"])
     if float8 and name not in CHECKPOINTS:  # Qwen publishes theirs with a scale per block of 128 x 128
-        return MODELS.get(name, row["model"]), BLOCK if name.startswith("qwen") else "fp8"
-    return MODELS.get(name, row["model"]), CHECKPOINTS.get(name, "bf16")
+        return (MODELS | LATER).get(name, row["model"]), BLOCK if name.startswith("qwen") else "fp8"
+    return (MODELS | LATER).get(name, row["model"]), CHECKPOINTS.get(name, "bf16")
 
 
 def machine_of(row):
@@ -371,7 +375,7 @@ def serve(row, out, system, model, checkpoint):
             out["inference.prompt_spread"] = out["inference.generate_spread"] = repr(1 / mean - 1)
         if loop and program == "sglang" and tokens:
             out["inference.prefill_batch"] = max(1, int(tokens / number(row, "isl")))
-    out["half"] = half_of(row)
+    out["half"] = 1 if plain(row["model"])[0] in LATER else half_of(row)
     return texts, None
 
 

@@ -76,7 +76,7 @@ FINE = {
     "tune SPACE": NO_FIELDS, "sweep --checkpoint": ["missing"], "tune --measured": ["empty", "null device"],
 }
 LINE = re.compile(r"  hint: |[0-9]+ more error")
-REMARK = re.compile("model_type is |ignored: ")  # of an import, before what is wrong
+REMARK = re.compile("model_type is |ignored: |tie_word_embeddings is ")  # of an import, before what is wrong
 
 
 def garbage():

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 
-KEYS = ["sim_throughput", "sim_total_time_s", "max-use-mem-size", "strategy"]
+KEYS = ["sim_throughput", "sim_total_time_s", "chip-order", "max-use-mem-size", "strategy"]
 SIZES = ["pipeline-model-parallel-size", "tensor-model-parallel-size", "micro-batch-size"]
 SWITCHES = ["use-flash-attn", "sequence-parallel", "use-distributed-optimizer", "fused-rmsnorm",
             "apply-rotary-positional-embedding-kernel"]
