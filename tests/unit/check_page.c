@@ -5,7 +5,7 @@
 #include "report/page.h"
 
 static char folder[256];
-static char text[1 << 20];
+static char text[2 << 20];
 
 static void enter(void)
 {
