@@ -5,6 +5,7 @@ usage: scripts/make_tune.py [BUILD FOLDER]"""
 import csv
 import json
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -32,7 +33,8 @@ def percent(share, places=2):
 
 
 def study(*words):
-    out = subprocess.run([BUILD / "tests/bench/study_tune", *words], capture_output=True, text=True, check=True)
+    out = subprocess.run([BUILD / "tests/bench/study_tune", *words], capture_output=True, text=True, check=True,
+                         env=os.environ | {"CALC_PATH": str(ROOT)})
     rows = {}
     for row in csv.reader(out.stdout.splitlines()):
         rows.setdefault(row[0], []).append(row[1:])
