@@ -45,7 +45,7 @@ fi
 ends 6 INT sweep "${space[@]}" --all o.csv
 ends 6 TERM sweep "${space[@]}" --checkpoint part
 test -s part
-mixed=(llama2-70B a800,h800,h100_sxm,ascend_910b --chips a800:128,h800:128,h100_sxm:128,ascend_910b:128 --procs 512)
+mixed=(llama2-70B "a800,h800,h100_sxm,ascend_910b" --chips "a800:128,h800:128,h100_sxm:128,ascend_910b:128" --procs 512)
 ends 6 TERM plan "${mixed[@]}" --batch 1024 --time-limit 1000 --progress none
 # One division takes long where there are many micro-batches.
 ends 6 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --out p.json
