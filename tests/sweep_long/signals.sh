@@ -45,14 +45,13 @@ fi
 ends 6 INT sweep "${space[@]}" --all o.csv
 ends 6 TERM sweep "${space[@]}" --checkpoint part
 test -s part
-mixed=(llama2-70B "a800,h800,h100_sxm,ascend_910b" --chips "a800:128,h800:128,h100_sxm:128,ascend_910b:128" --procs 512)
-ends 6 TERM plan "${mixed[@]}" --batch 1024 --time-limit 1000 --progress none
-# One division takes long where there are many micro-batches.
-ends 6 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --out p.json
+mixed=(llama2-70B "a800,h800" --chips "a800:128,h800:160" --procs 288)
+ends 6 TERM plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none
+ends 6 TERM plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none --out p.json
 grep -q '"complete": false' p.json
-ends 6 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --csv p.csv
+ends 6 TERM plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none --csv p.csv
 grep -q '^1,.*,false,' p.csv
-ends 6 INT plan "${mixed[@]}" --batch 1024 --time-limit 1000 --progress none
+ends 6 INT plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none
 # Others end at once, by the signal.
 mkfifo pipe
 exec 3<> pipe
