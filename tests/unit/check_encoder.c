@@ -83,7 +83,7 @@ static const struct {
      "\"num_attention_heads\": 32, \"tie_word_embeddings\": false}, "
      "\"vision_config\": {\"model_type\": \"pixtral\", \"patch_size\": 14}}",
      24011361280, 438958080},
-    /* Kimi-VL-A3B. */
+    /* Kimi-VL-A3B. The published files count 1,728 more; of which tensors is not known. */
     {"{\"model_type\": \"kimi_vl\", \"text_config\": {" QWEN_TEXT(
          "deepseek_v3", 27, 2048, 11264, 16, 16, 163840,
          ", \"moe_intermediate_size\": 1408, \"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, "
@@ -95,7 +95,7 @@ static const struct {
                                           "\"init_pos_emb_height\": 64, \"init_pos_emb_width\": "
                                           "64, "
                                           "\"merge_kernel_size\": [2, 2], \"patch_size\": 14}}",
-     0, 447545840},
+     16407657776 - 1728, 447545840},
     /* Llama 4's, in front of a model as wide. */
     {"{" QWEN_TEXT("llama", 2, 5120, 64, 40, 8, 100, ", \"vision_config\": {" LLAMA4_TOWER "}") "}",
      0, 871932416},

@@ -1,4 +1,4 @@
-#include "validate/serving_reach.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,21 +6,21 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "validate/serving_reach.h"
 
-static char folder[] = "/tmp/serving_reach.XXXXXX", runs[64], results[64];
+static char folder[256];
+static const char runs[] = "runs.csv", results[] = "results.csv";
 
 static void enter(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(runs, sizeof runs, "%s/runs.csv", folder);
-    snprintf(results, sizeof results, "%s/results.csv", folder);
+    scratch_enter(folder, sizeof folder);
 }
 
 static void leave(void)
 {
     unlink(runs);
     unlink(results);
-    rmdir(folder);
+    scratch_leave(folder);
 }
 
 const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};

@@ -244,8 +244,7 @@ static const calc_find_entry *look_up(const calc_find_list *list, const char *na
     return found;
 }
 
-/* ---- Names of a hub ----------------------------------------------------------------------------
- */
+/* ---- Names of a hub -------------------------------------------------------------------------- */
 
 /* Its letters and digits, letters as small ones, and what parts two numbers: H100-SXM and h100_sxm
  * are one name. */
@@ -530,7 +529,8 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
         const calc_find_entry *rival;
         const calc_find_entry *found = look_up(&list, name, &rival);
         if (!found && hub && (found = look_up_hub(&list, name))) {
-            calc_say("%s: taken as the model %s\n", name, found->name);
+            calc_say("%s: taken as the model %s, with the number formats of its file\n", name,
+                     found->name);
         }
         if (found && rival) {
             char hint[256];
