@@ -226,8 +226,9 @@ static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const
                               int order)
 {
     c->count -= c->count == CALC_SWEEP_COLUMNS; /* far more than any sweep has */
-    calc_sweep_column *column = &c->column[c->count++];
-    *column = (calc_sweep_column){.cell = cell, .head = head, .order = order};
+    calc_sweep_column *column = &c->column[c->count];
+    *column = (calc_sweep_column){.cell = cell};
+    c->shown[c->count++] = (calc_listing_column){.head = head, .order = order};
     return column;
 }
 
@@ -237,19 +238,19 @@ static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, calc
     calc_sweep_column *column = add(c, CALC_SWEEP_CELL_FIELD, head, order);
     column->field = calc_axis_field(axis);
     column->offset = calc_axis_offset(axis);
-    column->left = is_word(column->field);
+    calc_listing_column *shown = &c->shown[c->count - 1];
+    shown->left = is_word(column->field);
     const calc_values *v = &study->space.axis[axis];
     bool several = v->all || v->count > 1;
     bool batch = axis == CALC_AXIS_batch_size && study->space.batch_is_maximum;
     column->searched = several || batch; /* worth showing */
-    column->order = several && !v->standard ? 1 : order;
+    shown->order = several && !v->standard ? 1 : order;
 }
 
 static void add_stat(calc_sweep_columns *c, const calc_field *field, const char *head, int order)
 {
-    calc_sweep_column *column = add(c, CALC_SWEEP_CELL_STAT, head, order);
-    column->field = field;
-    column->left = is_word(field);
+    add(c, CALC_SWEEP_CELL_STAT, head, order)->field = field;
+    c->shown[c->count - 1].left = is_word(field);
 }
 
 static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, const struct known *k)
@@ -260,21 +261,23 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
         add_field(c, study, find_axis(k->key), k->head, k->order);
     } else {
         calc_sweep_column *column = add(c, k->cell, k->head, k->order);
-        column->left = k->cell == CALC_SWEEP_CELL_APP || k->cell == CALC_SWEEP_CELL_SYSTEM ||
-                       k->cell == CALC_SWEEP_CELL_FLAGS;
+        c->shown[c->count - 1].left = k->cell == CALC_SWEEP_CELL_APP ||
+                                      k->cell == CALC_SWEEP_CELL_SYSTEM ||
+                                      k->cell == CALC_SWEEP_CELL_FLAGS;
         column->searched = k->cell == CALC_SWEEP_CELL_FLAGS || k->cell == CALC_SWEEP_CELL_NETS;
         column->always = k->cell == CALC_SWEEP_CELL_NUMBER || k->cell == CALC_SWEEP_CELL_SIZES;
     }
 }
 
-static calc_sweep_column *find_stat(calc_sweep_columns *c, const calc_field *field)
+/* Which column it is; `count` if none is. */
+static size_t find_stat(const calc_sweep_columns *c, const calc_field *field)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->column[i].cell == CALC_SWEEP_CELL_STAT && c->column[i].field == field) {
-            return &c->column[i];
-        }
+    size_t i = 0;
+    while (i < c->count &&
+           (c->column[i].cell != CALC_SWEEP_CELL_STAT || c->column[i].field != field)) {
+        i++;
     }
-    return NULL;
+    return i;
 }
 
 /* Columns of fields that the user asked for always show; so do speed and memory. */
@@ -283,18 +286,18 @@ static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
     const calc_sweep_options *o = &study->options;
     for (size_t i = 0; i < c->count; i++) {
         calc_sweep_column *column = &c->column[i];
-        bool tier2 = strcmp(column->head, "GiB 2") == 0;
+        bool tier2 = strcmp(c->shown[i].head, "GiB 2") == 0;
         column->always |= column->cell == CALC_SWEEP_CELL_STAT && !tier2;
     }
     for (size_t i = 0; i <= o->objectives; i++) {
         const calc_field *field = i == 0 ? o->top_by.field : o->objective[i - 1].field;
-        calc_sweep_column *column = find_stat(c, field);
-        if (!column) {
+        size_t k = find_stat(c, field);
+        if (k == c->count) {
             add_stat(c, field, field->key, i == 0 ? 0 : 2);
-            column = &c->column[c->count - 1];
+            k = c->count - 1;
         }
-        column->always |= strcmp(field->key, "proc_mem_tier2_cap_req") != 0;
-        column->order = i == 0 ? 0 : column->order;
+        c->column[k].always |= strcmp(field->key, "proc_mem_tier2_cap_req") != 0;
+        c->shown[k].order = i == 0 ? 0 : c->shown[k].order;
     }
 }
 
@@ -358,8 +361,8 @@ static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
         calc_axis axis = (calc_axis)i;
         if (is_column(axis) && !is_shown_elsewhere(c, axis)) {
             add_field(c, study, axis, calc_axis_field(axis)->key, 7);
-            calc_sweep_column *last = &c->column[c->count - 1];
-            last->searched &= last->order == 1 || axis == CALC_AXIS_datatype;
+            size_t last = c->count - 1;
+            c->column[last].searched &= c->shown[last].order == 1 || axis == CALC_AXIS_datatype;
         }
     }
 }
@@ -446,77 +449,58 @@ calc_status calc_sweep_columns_list(calc_sweep_columns *columns, const calc_swee
     return status;
 }
 
-enum { TEXT_SIZE = 2048, GAP = 2 };
+enum { TEXT_SIZE = 2048 };
 
 /* ---- Columns: those that vary and those that fit --------------------------------------------- */
 
-/* Note the values of the rows. */
-static void look(calc_sweep_columns *columns, const calc_sweep_study *study,
+/* The cells of all columns; those columns are hidden that do not vary, unless they always show. */
+static void fill(calc_listing *l, calc_sweep_columns *columns, const calc_sweep_study *study,
                  const calc_sweep_rows *rows)
 {
+    bool unsure = false;
     for (size_t i = 0; i < rows->count; i++) {
         calc_sweep_found found;
         calc_sweep_found_run(study, rows->row[i].layout, &found);
+        unsure |= rows->row[i].fits.share < CALC_FITS_SURE;
         for (size_t k = 0; k < columns->count; k++) {
             char text[CALC_SWEEP_CELL_SIZE];
-            calc_sweep_column *c = &columns->column[k];
-            calc_sweep_cell_text(c, study, &rows->row[i], &found, text);
-            if (i == 0) {
-                strcpy(c->first, text);
-                c->width = (int)strlen(c->head);
-            }
-            c->varies |= c->cell == CALC_SWEEP_CELL_FITS ? rows->row[i].fits.share < CALC_FITS_SURE
-                                                         : strcmp(text, c->first) != 0;
-            c->width = (int)strlen(text) > c->width ? (int)strlen(text) : c->width;
+            calc_sweep_cell_text(&columns->column[k], study, &rows->row[i], &found, text);
+            calc_listing_add(l, text);
         }
+    }
+    for (size_t k = 0; k < columns->count && !l->no_memory; k++) {
+        const calc_sweep_column *c = &columns->column[k];
+        bool varies = c->cell == CALC_SWEEP_CELL_FITS ? unsure : l->column[k].varies;
+        /* "nan": without meaning in serving. */
+        bool unknown = !varies && strcmp(calc_listing_cell(l, 0, k), "nan") == 0;
+        l->column[k].hidden = !columns->chosen && (unknown || !(varies || c->always));
+        l->column[k].head = c->cell == CALC_SWEEP_CELL_NUMBER ? "# " : l->column[k].head;
     }
 }
 
-/* Choose columns that vary, and drop the least important ones, from the right, until the rest
- * fits. */
-static void fit(calc_sweep_columns *columns, int width)
+/* Whether the value that all rows share is said: it was searched, and does not mean that a feature
+ * is not used. */
+static bool is_said(const calc_listing *l, const calc_sweep_columns *columns, size_t k)
 {
-    int used = -GAP;
-    for (size_t i = 0; i < columns->count; i++) {
-        calc_sweep_column *c = &columns->column[i];
-        bool unknown = !c->varies && strcmp(c->first, "nan") == 0; /* without meaning in serving */
-        c->shown = ((c->varies || c->always) && !unknown) || columns->chosen;
-        used += c->shown ? c->width + GAP : 0;
-    }
-    while (used > width && !columns->chosen) {
-        calc_sweep_column *least = NULL;
-        for (size_t i = 0; i < columns->count; i++) {
-            calc_sweep_column *c = &columns->column[i];
-            least = c->shown && (!least || c->order >= least->order) ? c : least;
-        }
-        if (!least || least->order == 0) {
-            break;
-        }
-        least->shown = false;
-        least->dropped = true;
-        used -= least->width + GAP;
-    }
-}
-
-/* Whether the value that all rows share means that a feature is not used. */
-static bool is_off(const calc_sweep_column *c)
-{
-    bool size =
-        c->cell == CALC_SWEEP_CELL_FIELD && strcmp(c->first, "1") == 0 &&
-        (strcmp(c->head, "cp") == 0 || strcmp(c->head, "ep") == 0 || strcmp(c->head, "etp") == 0);
-    return size || strcmp(c->first, "-") == 0 || strcmp(c->first, "false") == 0;
+    const char *head = l->column[k].head, *first = calc_listing_cell(l, 0, k);
+    bool size = columns->column[k].cell == CALC_SWEEP_CELL_FIELD && strcmp(first, "1") == 0 &&
+                (strcmp(head, "cp") == 0 || strcmp(head, "ep") == 0 || strcmp(head, "etp") == 0);
+    bool off = size || strcmp(first, "-") == 0 || strcmp(first, "false") == 0;
+    return columns->column[k].searched && !l->column[k].dropped && !off;
 }
 
 /* Values that all rows share, and columns for which there is no room. */
-static void write_rest(calc_output *out, const calc_sweep_columns *columns, bool dropped)
+static void write_rest(calc_output *out, const calc_listing *l, const calc_sweep_columns *columns,
+                       bool dropped)
 {
     char text[TEXT_SIZE] = "";
-    for (size_t i = 0; i < columns->count; i++) {
-        const calc_sweep_column *c = &columns->column[i];
+    for (size_t k = 0; k < l->columns; k++) {
+        const calc_listing_column *c = &l->column[k];
         if (dropped && c->dropped) {
             calc_append(text, TEXT_SIZE, "%s%s", *text ? ", " : "no room for ", c->head);
-        } else if (!dropped && !c->shown && !c->dropped && c->searched && !is_off(c)) {
-            calc_append(text, TEXT_SIZE, "%s%s %s", *text ? ", " : "all with ", c->head, c->first);
+        } else if (!dropped && c->hidden && is_said(l, columns, k)) {
+            calc_append(text, TEXT_SIZE, "%s%s %s", *text ? ", " : "all with ", c->head,
+                        calc_listing_cell(l, 0, k));
         }
     }
     if (*text) {
@@ -527,52 +511,6 @@ static void write_rest(calc_output *out, const calc_sweep_columns *columns, bool
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
-
-static void add_cell(char line[TEXT_SIZE], const calc_sweep_column *c, const char *text)
-{
-    const char *gap = *line ? "  " : "";
-    calc_append(line, TEXT_SIZE, c->left ? "%s%-*s" : "%s%*s", gap, c->width, text);
-}
-
-/* A line without the blanks at its end. */
-static void write_line(calc_output *out, const char *line)
-{
-    size_t length = strlen(line);
-    while (length > 0 && line[length - 1] == ' ') {
-        length--;
-    }
-    calc_output_write(out, line, length);
-    calc_output_text(out, "\n");
-}
-
-static void write_head(calc_output *out, const calc_sweep_columns *columns)
-{
-    char line[TEXT_SIZE] = "";
-    for (size_t i = 0; i < columns->count; i++) {
-        const calc_sweep_column *c = &columns->column[i];
-        if (c->shown) {
-            add_cell(line, c, c->cell == CALC_SWEEP_CELL_NUMBER ? "# " : c->head);
-        }
-    }
-    write_line(out, line);
-}
-
-static void write_row(calc_output *out, const calc_sweep_columns *columns,
-                      const calc_sweep_study *study, const calc_sweep_row *row)
-{
-    char line[TEXT_SIZE] = "";
-    calc_sweep_found found;
-    calc_sweep_found_run(study, row->layout, &found);
-    for (size_t i = 0; i < columns->count; i++) {
-        const calc_sweep_column *c = &columns->column[i];
-        char text[CALC_SWEEP_CELL_SIZE];
-        if (c->shown) {
-            calc_sweep_cell_text(c, study, row, &found, text);
-            add_cell(line, c, text);
-        }
-    }
-    write_line(out, line);
-}
 
 /* How far a row is behind the fastest, and why it may come first all the same. */
 static void add_reason(char text[TEXT_SIZE], const calc_sweep_row *row,
@@ -653,25 +591,27 @@ typedef struct legend {
     double sure_bytes; /* of the first shown row that may not fit; 0: there is none */
 } legend;
 
-static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_rows *rows)
+static void note(legend *l, const calc_listing *listing, const calc_sweep_columns *columns,
+                 const calc_sweep_rows *rows)
 {
     for (size_t i = 0; i < columns->count; i++) {
         const calc_sweep_column *c = &columns->column[i];
-        bool seen = c->shown || (c->searched && !c->dropped && !is_off(c));
+        const char *head = listing->column[i].head;
+        bool shown = !listing->column[i].hidden, seen = shown || is_said(listing, columns, i);
         bool flags = c->cell == CALC_SWEEP_CELL_FLAGS && seen;
         for (size_t r = 0; flags && r < rows->count; r++) {
             const calc_exec exec = calc_found_exec(rows->row[r].layout);
             l->letters |= calc_sweep_flags_of(&exec);
         }
         l->nets |= c->cell == CALC_SWEEP_CELL_NETS && seen;
-        l->alike |= c->cell == CALC_SWEEP_CELL_ALIKE && c->shown;
-        for (size_t r = 0; c->cell == CALC_SWEEP_CELL_FITS && c->shown && r < rows->count; r++) {
+        l->alike |= c->cell == CALC_SWEEP_CELL_ALIKE && shown;
+        for (size_t r = 0; c->cell == CALC_SWEEP_CELL_FITS && shown && r < rows->count; r++) {
             const calc_fits *fits = &rows->row[r].fits;
             bool first = l->sure_bytes <= 0 && fits->share < CALC_FITS_SURE;
             l->sure_bytes = first ? fits->sure_bytes : l->sure_bytes;
         }
-        l->sizes |= seen && (strcmp(c->head, "cp") == 0 || strcmp(c->head, "ep") == 0 ||
-                             strcmp(c->head, "etp") == 0);
+        l->sizes |= seen && (strcmp(head, "cp") == 0 || strcmp(head, "ep") == 0 ||
+                             strcmp(head, "etp") == 0);
     }
     l->near |= rows->near;
     for (size_t r = 0; r < rows->count; r++) {
@@ -726,7 +666,7 @@ static void write_legend(calc_output *out, const legend *l)
 
 static calc_status write_table(calc_output *out, const calc_sweep_study *study,
                                const calc_sweep_view *view, const calc_sweep_rows *rows,
-                               const char *title, legend *l, calc_errors *errors)
+                               const char *title, legend *marks, calc_errors *errors)
 {
     char number[CALC_HUMAN_MAX];
     calc_sweep_columns columns;
@@ -737,8 +677,15 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     if (status != CALC_OK) {
         return status;
     }
-    look(&columns, study, rows);
-    fit(&columns, view->width);
+    calc_listing l = {.column = columns.shown, .columns = columns.count};
+    fill(&l, &columns, study, rows);
+    if (l.no_memory) {
+        calc_listing_free(&l);
+        return calc_errors_no_memory(errors);
+    }
+    if (!columns.chosen) {
+        calc_listing_fit(&l, view->width);
+    }
     calc_output_printf(out, "\n%s", title);
     if (rows->count < rows->of) {
         calc_output_printf(out, " (%zu of %s)", rows->count,
@@ -746,14 +693,15 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     }
     calc_output_text(out, ":\n");
     if (!columns.chosen) {
-        write_rest(out, &columns, false);
+        write_rest(out, &l, &columns, false);
     }
-    write_head(out, &columns);
+    calc_listing_write_head(&l, out, 0);
     for (size_t i = 0; i < rows->count; i++) {
-        write_row(out, &columns, study, &rows->row[i]);
+        calc_listing_write_row(&l, out, i, 0);
     }
-    write_rest(out, &columns, true);
-    note(l, &columns, rows);
+    write_rest(out, &l, &columns, true);
+    note(marks, &l, &columns, rows);
+    calc_listing_free(&l);
     return CALC_OK;
 }
 

@@ -3,6 +3,7 @@
 #define CALC_CLI_SWEEP_SWEEP_TABLE_H
 
 #include "cli/draw/human.h"
+#include "cli/draw/listing.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
@@ -44,19 +45,13 @@ typedef enum calc_sweep_cell {
     CALC_SWEEP_CELL_FIELD /**< a field of the execution, or of its inference */
 } calc_sweep_cell;
 
-/** A column. */
+/** What a column shows. */
 typedef struct calc_sweep_column {
     calc_sweep_cell cell;
-    const char *head;
     const calc_field *field; /**< STAT, FIELD */
     size_t offset;           /**< FIELD: of the member in calc_exec; DESIGN: which axis */
-    int order;               /**< columns with the largest are left out first; 0: never */
-    bool left;               /**< text is aligned to the left */
     bool always;             /**< shown even if it is the same in all rows */
     bool searched;           /**< if all rows are the same, the value is said above the table */
-    bool varies, shown, dropped;
-    int width;
-    char first[CALC_SWEEP_CELL_SIZE]; /**< in the first row */
 } calc_sweep_column;
 
 /** Flags of an execution, by bit. */
@@ -72,6 +67,7 @@ enum { CALC_SWEEP_COLUMNS = 192 };
 typedef struct calc_sweep_columns {
     size_t count;
     calc_sweep_column column[CALC_SWEEP_COLUMNS];
+    calc_listing_column shown[CALC_SWEEP_COLUMNS]; /**< how each is shown */
     bool chosen; /**< chosen by --columns: in that order, all of them shown */
 } calc_sweep_columns;
 

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/draw/listing.h"
 #include "cli/shell/help.h"
 #include "cli/shell/start.h"
 #include "cli/sweep/sweep_study.h"
@@ -97,13 +98,17 @@ static bool calc_tune_order_regret(const calc_tune_task *t, const calc_tune_deci
 }
 
 #define SURPRISING 3.0 /* standard deviations */
-enum {
-    TEXT_SIZE = 2048,
-    FIXED_WIDTH = 40, /* of the columns that are always there, but for the layout's name */
-    WORDS_SIZE = 96
-};
+enum { TEXT_SIZE = 2048, WORDS_SIZE = 96 };
 
-/* ---- Columns of the layout ------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* Columns beside those of the layout, which stand after the first of them. */
+enum { NUMBER, PREDICTED, RANGE, BEST, FITS, GAIN, MEASURED, LAYOUT, OWN };
+static const calc_listing_column own[OWN] = {
+    [NUMBER] = {.head = "# "},         [PREDICTED] = {.head = "predicted"},
+    [RANGE] = {.head = "P5-P95"},      [BEST] = {.head = "P(best)"},
+    [FITS] = {.head = "P(fits)"},      [GAIN] = {.head = "gain", .order = 9},
+    [MEASURED] = {.head = "measured"}, [LAYOUT] = {.head = "layout", .left = true}};
 
 /* What a table is made of. */
 typedef struct table {
@@ -111,18 +116,10 @@ typedef struct table {
     const calc_tune_decision *d;
     size_t *shown; /* candidates */
     size_t count;
-    int id_width;
-    bool measured; /* something was: there is a column of it */
-    bool wide;     /* there is room for all columns of the layout, and for place and gain, too */
-    calc_sweep_columns columns;
+    calc_sweep_columns layout;
+    calc_listing listing;
+    calc_listing_column column[CALC_SWEEP_COLUMNS + OWN];
 } table;
-
-static void cell_text(const table *b, const calc_sweep_column *c, size_t candidate, char *text)
-{
-    const calc_sweep_row row = {.layout = b->t->layouts.found[candidate]};
-    const calc_sweep_found found = {.exec = calc_tune_layouts_exec(&b->t->layouts, candidate)};
-    calc_sweep_cell_text(c, &b->t->study, &row, &found, text);
-}
 
 static bool is_of_layout(const calc_sweep_column *c)
 {
@@ -130,70 +127,78 @@ static bool is_of_layout(const calc_sweep_column *c)
            c->cell == CALC_SWEEP_CELL_FLAGS || c->cell == CALC_SWEEP_CELL_FIELD;
 }
 
-/* Those that differ among the rows, as many as there is room for. */
-static void choose_columns(table *b)
+static char *share_text(double share, char *text)
 {
-    int used = FIXED_WIDTH;
-    b->measured = b->t->measurements > 0;
-    char id[CALC_TUNE_ID_SIZE];
-    for (size_t i = 0; i < b->count; i++) {
-        int width = (int)strlen(calc_tune_layouts_id(&b->t->layouts, b->shown[i], id));
-        b->id_width = width > b->id_width ? width : b->id_width;
+    text[0] = '\0'; /* not known */
+    if (!isnan(share)) {
+        snprintf(text, CALC_HUMAN_MAX, "%.1f %%", 100 * share);
     }
-    for (size_t k = 0; k < b->columns.count; k++) {
-        calc_sweep_column *c = &b->columns.column[k];
-        char first[CALC_SWEEP_CELL_SIZE] = "", text[CALC_SWEEP_CELL_SIZE];
-        c->width = (int)strlen(c->head);
-        for (size_t i = 0; i < b->count && is_of_layout(c); i++) {
-            cell_text(b, c, b->shown[i], text);
-            c->width = (int)strlen(text) > c->width ? (int)strlen(text) : c->width;
-            c->varies |= i > 0 && strcmp(text, first) != 0;
-            if (i == 0) {
-                strcpy(first, text);
-            }
-        }
-        c->shown = is_of_layout(c) && (c->varies || c->always);
-        used += c->shown ? c->width + 2 : 0;
-    }
-    used += b->id_width + 2 + (b->measured ? 10 : 0);
-    int room = calc_paint_columns();
-    b->wide = used + 15 <= room;
-    while (used > room) {
-        calc_sweep_column *least = NULL;
-        for (size_t k = 0; k < b->columns.count; k++) {
-            calc_sweep_column *c = &b->columns.column[k];
-            least = c->shown && (!least || c->order >= least->order) ? c : least;
-        }
-        if (!least || least->order == 0) {
-            break;
-        }
-        least->shown = false;
-        used -= least->width + 2;
-    }
+    return text;
 }
 
-static void write_columns(calc_output *out, const table *b, size_t candidate, bool head)
+static void add_row(table *b, size_t candidate)
 {
-    for (size_t k = 0; k < b->columns.count; k++) {
-        const calc_sweep_column *c = &b->columns.column[k];
-        char text[CALC_SWEEP_CELL_SIZE];
-        if (c->shown) {
-            snprintf(text, sizeof text, "%s", c->head);
-            if (!head) {
-                cell_text(b, c, candidate, text);
-            }
-            calc_output_printf(out, c->left ? "  %-*s" : "  %*s", c->width, text);
+    const calc_tune_task *t = b->t;
+    const calc_tune_outlook *o = &b->d->outlook[candidate];
+    const calc_sweep_row row = {.layout = t->layouts.found[candidate]};
+    const calc_sweep_found found = {.exec = calc_tune_layouts_exec(&t->layouts, candidate)};
+    calc_listing *l = &b->listing;
+    char text[3][CALC_HUMAN_MAX], cell[CALC_SWEEP_CELL_SIZE], id[CALC_TUNE_ID_SIZE];
+    calc_listing_addf(l, "%zu%s", candidate + 1,
+                      candidate == b->d->best               ? "*"
+                      : tune_order_is_pick(b->d, candidate) ? ">"
+                                                            : " ");
+    for (size_t k = 0; k < b->layout.count; k++) {
+        cell[0] = '\0';
+        if (is_of_layout(&b->layout.column[k])) {
+            calc_sweep_cell_text(&b->layout.column[k], &t->study, &row, &found, cell);
         }
+        calc_listing_add(l, cell);
     }
+    /* The unit of both ends is that of the prediction, or said. */
+    const char *time = calc_human_seconds(t->layouts.candidate[candidate].step_s, text[0]);
+    const char *low = calc_human_seconds(o->p5_s, text[1]);
+    const char *high = calc_human_seconds(o->p95_s, text[2]);
+    const char *unit = strchr(time, ' ');
+    bool same = unit && strchr(low, ' ') && strcmp(strchr(low, ' '), unit) == 0 &&
+                strchr(high, ' ') && strcmp(strchr(high, ' '), unit) == 0;
+    calc_listing_add(l, time);
+    calc_listing_addf(l, "%.*s-%.*s", same ? (int)strcspn(low, " ") : CALC_HUMAN_MAX, low,
+                      same ? (int)strcspn(high, " ") : CALC_HUMAN_MAX, high);
+    calc_listing_add(l, share_text(o->best, text[0]));
+    calc_listing_add(l, share_text(o->fits, text[0]));
+    calc_listing_add(l, share_text(o->gain, text[0]));
+    double mean_s = calc_tune_order_mean(t, candidate);
+    calc_listing_add(l, !isnan(mean_s) ? calc_human_seconds(mean_s, text[0])
+                        : o->measured  ? "none"
+                                       : "");
+    calc_listing_add(l, calc_tune_layouts_id(&t->layouts, candidate, id));
+}
+
+/* All columns and rows; those columns of the layout are hidden in which all rows are alike. */
+static void fill(table *b)
+{
+    b->column[NUMBER] = own[NUMBER];
+    memcpy(b->column + 1, b->layout.shown, b->layout.count * sizeof *b->column);
+    memcpy(b->column + 1 + b->layout.count, own + 1, (OWN - 1) * sizeof *b->column);
+    b->listing = (calc_listing){.column = b->column, .columns = b->layout.count + OWN};
+    for (size_t i = 0; i < b->count; i++) {
+        add_row(b, b->shown[i]);
+    }
+    for (size_t k = 0; k < b->layout.count; k++) {
+        const calc_sweep_column *c = &b->layout.column[k];
+        b->column[1 + k].hidden = !is_of_layout(c) || !(b->column[1 + k].varies || c->always);
+    }
+    b->column[b->layout.count + MEASURED].hidden = b->t->measurements == 0;
 }
 
 static void write_legend(calc_output *out, const table *b)
 {
     char text[TEXT_SIZE] = "";
     unsigned letters = 0;
-    for (size_t k = 0; k < b->columns.count; k++) {
-        const calc_sweep_column *c = &b->columns.column[k];
-        for (size_t i = 0; i < b->count && c->shown && c->cell == CALC_SWEEP_CELL_FLAGS; i++) {
+    for (size_t k = 0; k < b->layout.count; k++) {
+        bool flags = b->layout.column[k].cell == CALC_SWEEP_CELL_FLAGS && !b->column[1 + k].hidden;
+        for (size_t i = 0; i < b->count && flags; i++) {
             const calc_exec exec = calc_tune_layouts_exec(&b->t->layouts, b->shown[i]);
             letters |= calc_sweep_flags_of(&exec);
         }
@@ -206,77 +211,20 @@ static void write_legend(calc_output *out, const table *b)
         }
     }
     calc_append(text, sizeof text, "%s", *text ? ". " : "");
-    calc_append(text, sizeof text, ">: try it next. *: the best measured.%s",
-                b->wide ? " #: place by prediction. gain: how much a measurement is expected to "
-                          "save, of a step."
-                        : "");
+    calc_append(text, sizeof text, ">: try it next. *: the best measured. #: place by prediction.");
+    if (!b->column[b->layout.count + GAIN].hidden) {
+        calc_append(text, sizeof text,
+                    " gain: how much a measurement is expected to save, of a step.");
+    }
     const char *glue = " No room for ";
-    for (size_t k = 0; k < b->columns.count; k++) {
-        const calc_sweep_column *c = &b->columns.column[k];
-        if (is_of_layout(c) && c->varies && !c->shown) {
-            calc_append(text, sizeof text, "%s%s", glue, c->head);
+    for (size_t k = 0; k < b->layout.count; k++) {
+        if (b->column[1 + k].dropped) {
+            calc_append(text, sizeof text, "%s%s", glue, b->column[1 + k].head);
             glue = ", ";
         }
     }
     calc_append(text, sizeof text, "%s", *glue == ',' ? ": a wider terminal." : "");
     calc_help_wrapped(out, text, 0);
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-static void write_head(calc_output *out, const table *b)
-{
-    calc_output_text(out, b->wide ? "     #  " : " ");
-    write_columns(out, b, 0, true);
-    calc_output_printf(out, "%10s %12s %7s %7s", "predicted", "P5-P95", "P(best)", "P(fits)");
-    calc_output_printf(out, "%s%s  layout\n", b->wide ? "    gain" : "",
-                       b->measured ? "  measured" : "");
-}
-
-static char *share_text(double share, char *text)
-{
-    text[0] = '\0'; /* not known */
-    if (!isnan(share)) {
-        snprintf(text, CALC_HUMAN_MAX, "%.1f %%", 100 * share);
-    }
-    return text;
-}
-
-static void write_row(calc_output *out, const table *b, size_t candidate)
-{
-    const calc_tune_task *t = b->t;
-    const calc_tune_outlook *o = &b->d->outlook[candidate];
-    char id[CALC_TUNE_ID_SIZE];
-    char text[7][CALC_HUMAN_MAX], range[2 * CALC_HUMAN_MAX];
-    const char *mark = candidate == b->d->best               ? "*"
-                       : tune_order_is_pick(b->d, candidate) ? ">"
-                                                             : " ";
-    double mean_s = calc_tune_order_mean(t, candidate);
-    if (b->wide) {
-        calc_output_printf(out, "%6zu ", candidate + 1);
-    }
-    calc_output_text(out, mark);
-    write_columns(out, b, candidate, false);
-    /* The unit of both ends is that of the prediction, or said. */
-    const char *time = calc_human_seconds(t->layouts.candidate[candidate].step_s, text[0]);
-    const char *low = calc_human_seconds(o->p5_s, text[1]);
-    const char *high = calc_human_seconds(o->p95_s, text[2]);
-    const char *unit = strchr(time, ' ');
-    bool same = unit && strchr(low, ' ') && strcmp(strchr(low, ' '), unit) == 0 &&
-                strchr(high, ' ') && strcmp(strchr(high, ' '), unit) == 0;
-    snprintf(range, sizeof range, "%.*s-%.*s", same ? (int)strcspn(low, " ") : CALC_HUMAN_MAX, low,
-             same ? (int)strcspn(high, " ") : CALC_HUMAN_MAX, high);
-    calc_output_printf(out, "%10s %12s", time, range);
-    calc_output_printf(out, " %7s %7s", share_text(o->best, text[3]), share_text(o->fits, text[4]));
-    if (b->wide) {
-        calc_output_printf(out, " %7s", share_text(o->gain, text[5]));
-    }
-    if (b->measured) {
-        calc_output_printf(out, "%10s",
-                           isnan(mean_s) ? o->measured ? "none" : ""
-                                         : calc_human_seconds(mean_s, text[6]));
-    }
-    calc_output_printf(out, "  %s\n", calc_tune_layouts_id(&t->layouts, candidate, id));
 }
 
 static void show(table *b, size_t candidate)
@@ -303,33 +251,23 @@ static void choose_rows(table *b, const size_t *order)
     }
 }
 
-static calc_status write_rows(calc_output *out, table *b, calc_errors *errors)
-{
-    calc_status status = calc_sweep_columns_list(&b->columns, &b->t->study, NULL, errors);
-    if (status == CALC_OK) {
-        choose_columns(b);
-        write_head(out, b);
-        for (size_t i = 0; i < b->count; i++) {
-            write_row(out, b, b->shown[i]);
-        }
-        write_legend(out, b);
-    }
-    return status;
-}
-
 static calc_status write_table(calc_output *out, const calc_tune_task *t,
                                const calc_tune_decision *d, calc_errors *errors)
 {
     table *b = calloc(1, sizeof *b); /* its columns are too large for a stack */
     size_t *order = calc_tune_order_make(t, d);
     size_t *shown = calloc(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
-    calc_status status;
-    if (b && order && shown) {
+    calc_status status = b && order && shown ? CALC_OK : calc_errors_no_memory(errors);
+    if (status == CALC_OK) {
         *b = (table){.t = t, .d = d, .shown = shown};
         choose_rows(b, order);
-        status = write_rows(out, b, errors);
-    } else {
-        status = calc_errors_no_memory(errors);
+        status = calc_sweep_columns_list(&b->layout, &t->study, NULL, errors);
+    }
+    if (status == CALC_OK) {
+        fill(b);
+        status = calc_errors_status(errors, calc_listing_write(&b->listing, out));
+        write_legend(out, b);
+        calc_listing_free(&b->listing);
     }
     free(b);
     free(order);
