@@ -367,7 +367,7 @@ enum {
 #undef CALC_ARGUMENT
     OWN(CALC_FLAG_NUMBER_OF)
 };
-static const calc_flag rows[] = {
+static const calc_opt rows[] = {
 #define CALC_ARGUMENT(in, key, kind_, where, ...) {.name = "--" #key, TAKES_##kind_, __VA_ARGS__},
 #include "galvatron/arguments.fields.h"
 #undef CALC_ARGUMENT
@@ -379,7 +379,7 @@ static const char *const examples[] = {
     "calc as galvatron search search_dist.yaml --memory_constraint 24 --compat", NULL};
 
 typedef struct task {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_galvatron_arguments arguments;
     calc_app app;
     calc_system system;
@@ -394,13 +394,13 @@ typedef struct task {
 static calc_status read_file(task *t, calc_errors *errors)
 {
     calc_text text = {0};
-    if (!t->flags->file) {
+    if (!t->flags->argument[0]) {
         return CALC_OK;
     }
-    calc_status status = calc_text_read(&text, t->flags->file, errors);
+    calc_status status = calc_text_read(&text, t->flags->argument[0], errors);
     status = status ? status
                     : calc_galvatron_arguments_read(&t->arguments, text.data, text.length,
-                                                    t->flags->file, errors);
+                                                    t->flags->argument[0], errors);
     calc_text_free(&text);
     return status;
 }
@@ -412,14 +412,14 @@ static bool take_flags(task *t, char *complaint, size_t size)
     for (int i = 0; i < FLAG_COMPAT; i++) {
         const calc_galvatron_argument *row = &calc_galvatron_argument_rows[i];
         /* Unused arguments of flags and files are reported later, in one line each. */
-        bool takes = t->flags->given[i] && row->kind != CALC_GALVATRON_TAKES_UNUSED;
-        if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_flags_text(t->flags, i),
+        bool takes = calc_opt_given(t->flags, i) && row->kind != CALC_GALVATRON_TAKES_UNUSED;
+        if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_opt_value(t->flags, i),
                                                    why, sizeof why)) {
             snprintf(complaint, size, "%s: %s", rows[i].name, why);
             return false;
         }
     }
-    t->arguments.request.compat = t->flags->given[FLAG_COMPAT];
+    t->arguments.request.compat = calc_opt_given(t->flags, FLAG_COMPAT);
     return true;
 }
 
@@ -435,10 +435,10 @@ static calc_status take_model(task *t, calc_errors *errors)
 {
     calc_galvatron_arguments *a = &t->arguments;
     calc_input app = {.text = {0}}, system = {.text = {0}};
-    calc_status status = calc_input_load(&app, CALC_KIND_APP, &t->app,
-                                         calc_flags_text(t->flags, FLAG_MODEL), errors);
+    calc_status status =
+        calc_input_load(&app, CALC_KIND_APP, &t->app, calc_opt_value(t->flags, FLAG_MODEL), errors);
     calc_status other = calc_input_load(&system, CALC_KIND_SYSTEM, &t->system,
-                                        calc_flags_text(t->flags, FLAG_SYSTEM), errors);
+                                        calc_opt_value(t->flags, FLAG_SYSTEM), errors);
     if (!status && !other) {
         calc_galvatron_request of = a->request;
         of.layers[0].seq_len = a->seq_length.count > 0 ? a->seq_length.of[0] : 0;
@@ -458,7 +458,7 @@ static calc_status take_model(task *t, calc_errors *errors)
 static calc_status load_profiles(task *t, calc_errors *errors)
 {
     const calc_galvatron_request *r = &t->arguments.request;
-    if (calc_flags_text(t->flags, FLAG_MODEL)) {
+    if (calc_opt_value(t->flags, FLAG_MODEL)) {
         return calc_galvatron_profiles_of_model(&t->app, &t->system, r, &t->profiles, errors);
     }
     calc_galvatron_paths paths = calc_galvatron_arguments_paths(&t->arguments);
@@ -491,7 +491,7 @@ static calc_status show(const task *t, calc_errors *errors)
     calc_output *out;
     calc_status status = calc_output_open(&out, "-", errors);
     if (status == CALC_OK) {
-        bool json = strcmp(calc_flags_text(t->flags, FLAG_FORMAT), "json") == 0;
+        bool json = strcmp(calc_opt_value(t->flags, FLAG_FORMAT), "json") == 0;
         (json ? calc_galvatron_show_json : calc_galvatron_show)(&shown, out);
         status = calc_output_close(out, errors);
         calc_galvatron_tell(&shown, "galvatron search");
@@ -517,31 +517,31 @@ static calc_status answer(task *t, calc_errors *errors)
 static calc_exit prepare(task *t, calc_errors *errors)
 {
     char complaint[512];
-    const calc_flags *f = t->flags;
-    bool model = calc_flags_text(f, FLAG_MODEL);
-    if (model != (calc_flags_text(f, FLAG_SYSTEM) != NULL)) {
-        return calc_flags_complain(f, "--model and --system are given together");
+    const calc_args *f = t->flags;
+    bool model = calc_opt_value(f, FLAG_MODEL);
+    if (model != (calc_opt_value(f, FLAG_SYSTEM) != NULL)) {
+        return calc_complain_usage(f->command, "--model and --system are given together");
     }
     calc_galvatron_arguments_start(&t->arguments);
     if (read_file(t, errors) != CALC_OK) {
         return calc_complain_failure(errors);
     }
     if (!take_flags(t, complaint, sizeof complaint)) {
-        return calc_flags_complain(f, complaint);
+        return calc_complain_usage(f->command, complaint);
     }
     if (model && take_model(t, errors) != CALC_OK) {
         return calc_complain_failure(errors);
     }
-    calc_flags_tell_unused(f);
+    calc_as_tell_unused(f);
     if (*t->arguments.unused) {
-        calc_say("%s: no effect here: %s\n", f->file, t->arguments.unused);
+        calc_say("%s: no effect here: %s\n", f->argument[0], t->arguments.unused);
     }
     return calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)
                ? CALC_EXIT_COUNT
-               : calc_flags_complain(f, complaint);
+               : calc_complain_usage(f->command, complaint);
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     calc_errors errors = {0};
     task *t = calloc(1, sizeof *t);
@@ -559,9 +559,8 @@ static calc_exit run(const calc_flags *flags)
     return code;
 }
 
-const calc_as_tool calc_as_galvatron = {
-    .planner = "galvatron",
-    .program = "search",
+const calc_command calc_as_galvatron = {
+    .name = "as galvatron search",
     .theirs = "search_dist.py",
     .summary = "the fastest strategy of every layer, from profiles or without",
     .detail =
@@ -569,7 +568,7 @@ const calc_as_tool calc_as_galvatron = {
         "takes least in the memory there is, and writes the strategy file that Galvatron "
         "trains from. FILE has a search_engine block, as YAML or JSON; flags count more. With "
         "--model and --system nothing need have been profiled.",
-    .flags = rows,
-    .file = "FILE",
+    .opts = rows,
+    .args = (const calc_arg[]){{"FILE", .optional = true}, {0}},
     .examples = examples,
     .run = run};

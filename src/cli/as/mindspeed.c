@@ -420,7 +420,7 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
       .doc = "what is printed")
 
 enum { THEIRS(CALC_FLAG_NUMBER_OF) OURS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {THEIRS(CALC_FLAG_ROW) OURS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {THEIRS(CALC_FLAG_ROW) OURS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as mindspeed search_llama_7b.sh --vocab-size 32000",
     "calc as mindspeed search_llama_7b.sh --generation 1 --profiles autoparallel_temp_cache",
@@ -430,7 +430,7 @@ static const char *const examples[] = {
     NULL};
 
 typedef struct task {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_settings settings;
     calc_mindspeed_arguments arguments;
     calc_system system;
@@ -445,7 +445,7 @@ typedef struct task {
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
-static calc_status add_flag(calc_settings *settings, const calc_flag *row, const char *value)
+static calc_status add_flag(calc_settings *settings, const calc_opt *row, const char *value)
 {
     calc_setting *setting = calc_settings_add(settings, row->name, strlen(row->name));
     bool good = setting && (!row->value || calc_setting_append(setting, value, strlen(value)));
@@ -455,40 +455,40 @@ static calc_status add_flag(calc_settings *settings, const calc_flag *row, const
 /* Applies the settings of the script, then the command line's, which win. */
 static calc_status read_settings(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
+    const calc_args *f = t->flags;
     calc_text text = {0};
-    calc_status status = f->file ? calc_text_read(&text, f->file, errors) : CALC_OK;
-    if (status == CALC_OK && f->file) {
+    calc_status status = f->argument[0] ? calc_text_read(&text, f->argument[0], errors) : CALC_OK;
+    if (status == CALC_OK && f->argument[0]) {
         status = calc_settings_from_script(&t->settings, text.data, text.length);
     }
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
-        if (f->given[i]) {
-            status = add_flag(&t->settings, &rows[i], calc_flags_text(f, i));
+        if (calc_opt_given(f, i)) {
+            status = add_flag(&t->settings, &rows[i], calc_opt_value(f, i));
         }
     }
-    return status ? status : calc_settings_from_words(&t->settings, f->other, f->others);
+    return status ? status : calc_settings_from_words(&t->settings, f->passed, f->passed_count);
 }
 
 static calc_status load(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
-    bool first = strcmp(calc_flags_text(f, FLAG_GENERATION), "1") == 0;
+    const calc_args *f = t->flags;
+    bool first = strcmp(calc_opt_value(f, FLAG_GENERATION), "1") == 0;
     t->study =
         (calc_mindspeed_study){.arguments = &t->arguments,
                                .system = &t->system,
                                .generation = first ? CALC_MINDSPEED_GEN1 : CALC_MINDSPEED_GEN2,
-                               .profiles = calc_flags_text(f, FLAG_PROFILES),
-                               .calc_memory = strcmp(calc_flags_text(f, FLAG_MEMORY), "calc") == 0};
+                               .profiles = calc_opt_value(f, FLAG_PROFILES),
+                               .calc_memory = strcmp(calc_opt_value(f, FLAG_MEMORY), "calc") == 0};
     calc_status status = read_settings(t, errors);
     status = status ? status
                     : calc_mindspeed_arguments_read(&t->arguments, &t->settings,
-                                                    t->study.generation, f->file, errors);
+                                                    t->study.generation, f->argument[0], errors);
     status = status ? status
                     : calc_input_load(&t->input, CALC_KIND_SYSTEM, &t->system,
-                                      calc_flags_text(f, FLAG_SYSTEM), errors);
-    if (status == CALC_OK && calc_flags_text(f, FLAG_CAPACITY)) {
-        t->system.chip.mem1.capacity_bytes = calc_flags_number(f, FLAG_CAPACITY) * 1073741824.0;
+                                      calc_opt_value(f, FLAG_SYSTEM), errors);
+    if (status == CALC_OK && calc_opt_value(f, FLAG_CAPACITY)) {
+        t->system.chip.mem1.capacity_bytes = calc_opt_real(f, FLAG_CAPACITY) * 1073741824.0;
     }
     return status;
 }
@@ -498,8 +498,8 @@ static calc_status load(task *t, calc_errors *errors)
 /* Reads measured times and fits the model to them. */
 static calc_status learn(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
-    const char *results = calc_flags_text(f, FLAG_RESULTS);
+    const calc_args *f = t->flags;
+    const char *results = calc_opt_value(f, FLAG_RESULTS);
     t->times.samples = 1;
     calc_status status =
         results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
@@ -507,8 +507,8 @@ static calc_status learn(task *t, calc_errors *errors)
     if (status != CALC_OK || !t->study.profiles) {
         return status;
     }
-    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_flags_number(f, FLAG_SAMPLES),
-                                              .seed = (uint64_t)calc_flags_number(f, FLAG_SEED)};
+    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_opt_real(f, FLAG_SAMPLES),
+                                              .seed = (uint64_t)calc_opt_real(f, FLAG_SEED)};
     t->times.samples = sampling.samples;
     t->times.timer = calc_mindspeed_evidence_time;
     t->times.judge = &t->evidence;
@@ -535,7 +535,7 @@ static void take_notes(task *t)
 
 static calc_status rank(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
+    const calc_args *f = t->flags;
     bool first = t->study.generation == CALC_MINDSPEED_GEN1;
     calc_status status = learn(t, errors);
     status = status ? status : calc_mindspeed_rank(&t->study, &t->times, &t->ranking, errors);
@@ -550,15 +550,15 @@ static calc_status rank(task *t, calc_errors *errors)
         }
         return CALC_OK;
     }
-    const calc_mindspeed_loop_rules rules = {
-        .samples = t->times.samples,
-        .top_k = f->given[FLAG_TOP_K] ? (size_t)calc_flags_number(f, FLAG_TOP_K)
-                 : first              ? 1
-                                      : 3,
-        .stop_threshold = calc_flags_number(f, FLAG_STOP),
-        .max_trials = (size_t)calc_flags_number(f, FLAG_TRIALS),
-        .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
-        .every = t->arguments.every};
+    const calc_mindspeed_loop_rules rules = {.samples = t->times.samples,
+                                             .top_k = calc_opt_given(f, FLAG_TOP_K)
+                                                          ? (size_t)calc_opt_real(f, FLAG_TOP_K)
+                                                      : first ? 1
+                                                              : 3,
+                                             .stop_threshold = calc_opt_real(f, FLAG_STOP),
+                                             .max_trials = (size_t)calc_opt_real(f, FLAG_TRIALS),
+                                             .seed = (uint64_t)calc_opt_real(f, FLAG_SEED),
+                                             .every = t->arguments.every};
     return calc_mindspeed_next_find(&t->ranking, &t->times, &rules, &t->next);
 }
 
@@ -589,8 +589,8 @@ static void name_times(const task *t, char *text, size_t size)
 static calc_status show(const task *t, calc_errors *errors)
 {
     char times[CALC_FIND_PATH_MAX + 256];
-    const calc_flags *f = t->flags;
-    bool list = t->flags->given[FLAG_LIST];
+    const calc_args *f = t->flags;
+    bool list = calc_opt_given(t->flags, FLAG_LIST);
     calc_output *out;
     name_times(t, times, sizeof times);
     const mindspeed_shown shown = {.study = &t->study,
@@ -598,9 +598,9 @@ static calc_status show(const task *t, calc_errors *errors)
                                    .system = t->input.name,
                                    .times = times,
                                    .next = t->ranking.count > 0 ? &t->next : NULL,
-                                   .top = (size_t)calc_flags_number(f, FLAG_TOP),
+                                   .top = (size_t)calc_opt_real(f, FLAG_TOP),
                                    .all = list};
-    bool json = strcmp(calc_flags_text(f, FLAG_FORMAT), "json") == 0;
+    bool json = strcmp(calc_opt_value(f, FLAG_FORMAT), "json") == 0;
     calc_status status = calc_output_open(&out, "-", errors);
     if (status != CALC_OK) {
         return status;
@@ -639,7 +639,7 @@ static calc_exit answer(task *t)
     return none ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     task *t = calloc(1, sizeof *t);
     if (!t) {
@@ -658,16 +658,16 @@ static calc_exit run(const calc_flags *flags)
     return code;
 }
 
-const calc_as_tool calc_as_mindspeed = {
-    .planner = "mindspeed",
+const calc_command calc_as_mindspeed = {
+    .name = "as mindspeed",
     .theirs = "MindSpeed",
     .summary = "the fastest parallel strategy of a launch script, as --auto-parallel finds it",
     .detail =
         "Takes a launch script of MindSpeed or Megatron-LM, its arguments, or both, of which "
         "the arguments count more; the sizes of its layout are what is searched. Other flags "
         "of Megatron-LM are understood too. SCRIPT comes first, or after a flag of this list.",
-    .flags = rows,
+    .opts = rows,
     .examples = examples,
-    .file = "SCRIPT",
+    .args = (const calc_arg[]){{"SCRIPT", .optional = true}, {0}},
     .passes = true,
     .run = run};
