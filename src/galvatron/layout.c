@@ -526,16 +526,6 @@ typedef struct list {
     int of[CALC_GALVATRON_LAYERS];
 } list;
 
-static const calc_setting *find(const reader *r, const char *key)
-{
-    for (size_t i = r->settings->count; i > 0; i--) {
-        if (strcmp(r->settings->item[i - 1].key, key) == 0) {
-            return &r->settings->item[i - 1];
-        }
-    }
-    return NULL;
-}
-
 /* The byte at which the value of a setting starts. The setting's place is the place of its key. */
 static size_t value_start(const reader *r, const calc_setting *s)
 {
@@ -583,7 +573,7 @@ static calc_status wrong_value(const reader *r, const calc_setting *s, size_t of
 static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_t hi,
                             int64_t absent, int64_t *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     *out = absent;
     if (!s || !s->value[0]) {
         return absent < 0 ? missing(r, key) : CALC_OK;
@@ -603,7 +593,7 @@ static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_
 static calc_status word_of(const reader *r, const char *key, const char *const words[], int count,
                            int *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     char expected[64] = "";
     *out = 0;
     for (int i = 0; s && s->value[0] && i < count; i++) {
@@ -625,7 +615,7 @@ static calc_status word_of(const reader *r, const char *key, const char *const w
 static calc_status list_of(const reader *r, const char *key, int lo, int hi, int length, int absent,
                            list *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     out->count = 0;
     if (!s || !s->value[0]) {
         for (; out->count < length && absent >= 0; out->count++) {
@@ -722,7 +712,7 @@ static calc_status refuse_degrees(const reader *r, const char *key, int number, 
     }
     snprintf(text, sizeof text, "%spp_deg %d * %d%s does not divide %d GPUs", which, r->out->pp,
              degree, cp > 1 ? " * context parallelism" : "", r->out->world);
-    return wrong(r, find(r, key), 0, NULL, text);
+    return wrong(r, calc_settings_last(r->settings, key), 0, NULL, text);
 }
 
 static calc_status read_layers(const reader *r)
@@ -745,7 +735,7 @@ static calc_status read_layers(const reader *r)
         status = list_of(r, experts[k], 1, DEGREE_MAX, n, 1, &l[6]);
         for (int i = 0; i < n && !status; i++) {
             if (l[6].of[i] > 1) {
-                status = wrong(r, find(r, experts[k]), 0, NULL,
+                status = wrong(r, calc_settings_last(r->settings, experts[k]), 0, NULL,
                                "experts of layers that differ are not read: all must be 1");
             }
         }
@@ -778,28 +768,29 @@ static calc_status read_ends(const reader *r)
     if (status) {
         return status;
     }
-    bool said = find(r, "vocab_sdp") != NULL;
+    bool said = calc_settings_last(r->settings, "vocab_sdp") != NULL;
     if (!said && searched) {
         calc_notes_add(r->notes, "embed_sdp 1 is taken as meant: Galvatron's training reads "
                                  "vocab_sdp, which is missing, and would not shard embedding "
                                  "and head");
-    } else if (said && zero3 != searched && find(r, "embed_sdp")) {
+    } else if (said && zero3 != searched && calc_settings_last(r->settings, "embed_sdp")) {
         calc_notes_add(r->notes, "vocab_sdp and embed_sdp differ: vocab_sdp counts");
     }
     r->out->ends.type = zero3 ? CALC_GALVATRON_ZERO3 : r->out->default_dp_type;
     return set_degrees(r, (int)tp, (int)cp, sp && tp > 1, &r->out->ends)
                ? CALC_OK
-               : refuse_degrees(r, find(r, "vtp") ? "vtp" : "vcp", 0, (int)tp, (int)cp);
+               : refuse_degrees(r, calc_settings_last(r->settings, "vtp") ? "vtp" : "vcp", 0,
+                                (int)tp, (int)cp);
 }
 
 static calc_status read_division(const reader *r)
 {
     calc_galvatron_layout *out = r->out;
-    const calc_setting *s = find(r, "pp_division");
+    const calc_setting *s = calc_settings_last(r->settings, "pp_division");
     char text[128];
     if (out->layers < out->pp) {
         snprintf(text, sizeof text, "%d stages are more than %d layers", out->pp, out->layers);
-        return wrong(r, find(r, "pp_deg"), 0, NULL, text);
+        return wrong(r, calc_settings_last(r->settings, "pp_deg"), 0, NULL, text);
     }
     calc_galvatron_layout_divide(out);
     if (!s || !s->value[0]) {
@@ -865,9 +856,9 @@ calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *t
 calc_status calc_galvatron_layout_is(const char *text, size_t length)
 {
     calc_settings settings = {0};
-    const reader r = {.settings = &settings};
     calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
-    bool is = status == CALC_OK && find(&r, "pp_deg") && find(&r, "tp_sizes_enc");
+    bool is = status == CALC_OK && calc_settings_last(&settings, "pp_deg") &&
+              calc_settings_last(&settings, "tp_sizes_enc");
     calc_settings_free(&settings);
     return is || status == CALC_ERR_NOMEM ? status : CALC_ERR_UNSUPPORTED;
 }
