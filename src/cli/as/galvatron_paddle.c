@@ -7,21 +7,18 @@
 #include "cli/as/flags.h"
 #include "cli/as/galvatron_show.h"
 #include "cli/shell/complain.h"
-#include "galvatron/arguments.h"
 #include "galvatron/paddle.h"
+#include "spec/field.h"
 
-static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
-static const char *const memory_modes[] = {"static", "sequence", NULL};
-static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 static const char *const grains[] = {"fine-grained", "coarse-grained", NULL};
 static const char *const spaces[] = {"tp", "tp+sp", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 static const char *const offs[] = {"0", "1", NULL};
 
 #define FLAGS(X)                                                                                   \
-    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = time_modes, .preset = "static",   \
-      .doc = "how times follow from the profile")                                                  \
-    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = memory_modes,                 \
+    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = calc_galvatron_time_words,        \
+      .preset = "static", .doc = "how times follow from the profile")                              \
+    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = calc_galvatron_memory_words,  \
       .also = "--profile_mode", .preset = "static", .doc = "how memory follows from the profile")  \
     X(TYPES, "--num_layertype", "N", WHOLE, .lo = 1, .hi = CALC_GALVATRON_TYPES, .preset = "1",    \
       .doc = "types of layers")                                                                    \
@@ -54,8 +51,8 @@ static const char *const offs[] = {"0", "1", NULL};
       .doc = "largest degree of tensor parallelism, and of Ulysses")                               \
     X(MAX_PP, "--max_pp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
       .doc = "most stages")                                                                        \
-    X(PRECISION, "--mixed_precision_type", "WORD", TEXT, .choices = precisions, .preset = "bf16",  \
-      .doc = "number format")                                                                      \
+    X(PRECISION, "--mixed_precision_type", "WORD", TEXT,                                           \
+      .choices = calc_galvatron_precision_words, .preset = "bf16", .doc = "number format")         \
     X(LIMIT, "--memory_upper_limit", "GB", NUMBER, .lo = 1, .hi = 65536, .preset = "24",           \
       .doc = "memory of a GPU, in GB of 1,024 MB; over 20, 30 % are reserved")                     \
     X(SPACE, "--sp_space", "WORD", TEXT, .choices = spaces, .preset = "tp",                        \
@@ -80,24 +77,13 @@ static const char *const examples[] = {
     "--world_size 64 --memory_upper_limit 95 --time_profile_mode sequence ...",
     NULL};
 
-typedef struct task {
-    const calc_args *flags;
-    calc_galvatron_arguments arguments;
-    calc_galvatron_profiles profiles;
-    calc_galvatron_found found;
-    calc_galvatron_layout layout;
-    char file[CALC_AS_PATH_SIZE];
-} task;
+typedef calc_galvatron_job task;
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
 static int word(const calc_args *f, int row)
 {
-    int i = 0;
-    while (strcmp(rows[row].choices[i], calc_opt_value(f, row)) != 0) {
-        i++;
-    }
-    return i;
+    return calc_choice_index(rows[row].choices, calc_opt_value(f, row));
 }
 
 static int64_t count(const calc_args *f, int row)
@@ -186,66 +172,7 @@ static bool check_twins(const task *t, char *complaint, size_t size)
     return true;
 }
 
-/* ---- The answer ------------------------------------------------------------------------------ */
-
-static calc_status write_file(task *t, calc_errors *errors)
-{
-    const char *folder = calc_opt_value(t->flags, FLAG_OUT);
-    calc_output *out;
-    calc_as_path(folder, CALC_GALVATRON_PADDLE_FILE, t->file);
-    calc_status status = calc_as_make_folder(folder, errors);
-    status = status ? status : calc_output_open(&out, t->file, errors);
-    if (status == CALC_OK) {
-        calc_galvatron_paddle_write(&t->layout, out);
-        status = calc_output_close(out, errors);
-    }
-    return status;
-}
-
-static calc_status show(const task *t, calc_errors *errors)
-{
-    bool feasible = t->found.best.feasible;
-    bool json = strcmp(calc_opt_value(t->flags, FLAG_FORMAT), "json") == 0;
-    const calc_galvatron_shown shown = {&t->arguments.request, &t->profiles, &t->found,
-                                        feasible ? &t->layout : NULL, feasible ? t->file : NULL};
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
-    (json ? calc_galvatron_show_json : calc_galvatron_show)(&shown, out);
-    if (feasible && !json) {
-        calc_output_text(out, "\nOptions of the trainer:\n");
-        calc_galvatron_paddle_options(&t->layout, out);
-    }
-    status = calc_output_close(out, errors);
-    calc_galvatron_tell(&shown, "galvatron-paddle");
-    if (feasible && !calc_galvatron_paddle_uniform(&t->layout)) {
-        calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "
-                 "of the first one: --search_granularity coarse-grained finds what it can "
-                 "do\n");
-    }
-    return status;
-}
-
-static calc_status answer(task *t, calc_errors *errors)
-{
-    const calc_args *f = t->flags;
-    const calc_galvatron_paths paths = {
-        calc_opt_value(f, FLAG_TIME),      calc_opt_value(f, FLAG_MEMORY),
-        calc_opt_value(f, FLAG_ALLREDUCE), calc_opt_value(f, FLAG_P2P),
-        calc_opt_value(f, FLAG_OVERLAP),   calc_opt_value(f, FLAG_COLLECTIVES)};
-    const calc_galvatron_request *r = &t->arguments.request;
-    calc_status status = calc_galvatron_profiles_load(&t->profiles, r, &paths, errors);
-    if (status == CALC_OK) {
-        status = calc_errors_status(errors, calc_galvatron_search(r, &t->profiles, &t->found));
-    }
-    if (status == CALC_OK && t->found.best.feasible) {
-        calc_galvatron_layout_answer(r, &t->found.best, &t->layout);
-        status = write_file(t, errors);
-    }
-    return status ? status : show(t, errors);
-}
+/* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_exit run(const calc_args *flags)
 {
@@ -262,9 +189,23 @@ static calc_exit run(const calc_args *flags)
     calc_exit code;
     if (take_lists(t, complaint, sizeof complaint) && check_twins(t, complaint, sizeof complaint) &&
         calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
+        const calc_galvatron_paths paths = {
+            calc_opt_value(flags, FLAG_TIME),      calc_opt_value(flags, FLAG_MEMORY),
+            calc_opt_value(flags, FLAG_ALLREDUCE), calc_opt_value(flags, FLAG_P2P),
+            calc_opt_value(flags, FLAG_OVERLAP),   calc_opt_value(flags, FLAG_COLLECTIVES)};
         calc_as_tell_unused(flags);
-        code = answer(t, &errors) == CALC_OK ? calc_complain_errors(&errors)
-                                             : calc_complain_failure(&errors);
+        code = calc_galvatron_profiles_load(&t->profiles, &t->arguments.request, &paths, &errors) ==
+                       CALC_OK
+                   ? calc_galvatron_job_run(
+                         t, calc_opt_value(flags, FLAG_OUT), CALC_GALVATRON_PADDLE_FILE,
+                         calc_opt_value(flags, FLAG_FORMAT), calc_galvatron_paddle_write,
+                         calc_galvatron_paddle_options, &errors)
+                   : calc_complain_failure(&errors);
+        if (t->found.best.feasible && !calc_galvatron_paddle_uniform(&t->layout)) {
+            calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "
+                     "of the first one: --search_granularity coarse-grained finds what it can "
+                     "do\n");
+        }
     } else {
         code = calc_complain_usage(flags->command, complaint);
     }
