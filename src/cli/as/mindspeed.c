@@ -445,13 +445,6 @@ typedef struct task {
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
-static calc_status add_flag(calc_settings *settings, const calc_opt *row, const char *value)
-{
-    calc_setting *setting = calc_settings_add(settings, row->name, strlen(row->name));
-    bool good = setting && (!row->value || calc_setting_append(setting, value, strlen(value)));
-    return good ? CALC_OK : CALC_ERR_NOMEM;
-}
-
 /* Applies the settings of the script, then the command line's, which win. */
 static calc_status read_settings(task *t, calc_errors *errors)
 {
@@ -463,8 +456,12 @@ static calc_status read_settings(task *t, calc_errors *errors)
     }
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
+        const char *value = calc_opt_value(f, i);
         if (calc_opt_given(f, i)) {
-            status = add_flag(&t->settings, &rows[i], calc_opt_value(f, i));
+            calc_setting *setting =
+                calc_settings_add(&t->settings, rows[i].name, strlen(rows[i].name));
+            bool good = setting && calc_setting_append(setting, value, strlen(value));
+            status = good ? CALC_OK : CALC_ERR_NOMEM;
         }
     }
     return status ? status : calc_settings_from_words(&t->settings, f->passed, f->passed_count);

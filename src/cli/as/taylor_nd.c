@@ -140,16 +140,6 @@ static calc_taylor_space space_of(const search *s)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Numbers as Python writes them: 47894.0. */
-static char *python_number(double value, char text[40])
-{
-    snprintf(text, 40, "%.15g", value);
-    if (!strpbrk(text, ".en")) {
-        calc_append(text, 40, ".0");
-    }
-    return text;
-}
-
 /* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
 static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
 {
@@ -244,9 +234,11 @@ static calc_status write_csv(const search *s, calc_errors *errors)
     calc_output_text(out, "dp,tp,pp,ep,evaluate_mem\n");
     for (size_t i = 0; i < s->candidates; i++) {
         const calc_taylor_candidate *c = &s->candidate[i];
-        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s\n", (long long)c->layout.data,
+        snprintf(number, sizeof number, "%.15g", c->peak_mb);
+        /* Python writes 47894.0. */
+        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s%s\n", (long long)c->layout.data,
                            (long long)c->layout.tensor, (long long)c->layout.pipeline,
-                           (long long)c->expert, python_number(c->peak_mb, number));
+                           (long long)c->expert, number, strpbrk(number, ".en") ? "" : ".0");
     }
     return calc_output_close(out, errors);
 }

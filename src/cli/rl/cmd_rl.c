@@ -83,19 +83,14 @@ static bool is_apart(const calc_rl_task *task)
            seat[CALC_JOB_ROLLOUT].pool != seat[CALC_JOB_ACTOR].pool;
 }
 
-static const calc_inputs *first_inputs(const calc_rl_task *task)
-{
-    int role = 0;
-    while (!task->member[role].inputs) {
-        role++;
-    }
-    return task->member[role].inputs;
-}
-
 static void write_answer(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
     char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX], c[CALC_HUMAN_MAX], placement[96];
-    const calc_inputs *in = first_inputs(task);
+    int first = 0;
+    while (!task->member[first].inputs) {
+        first++;
+    }
+    const calc_inputs *in = task->member[first].inputs;
     bool apart = is_apart(task);
     const calc_rl_seat *seat = task->problem.seat;
     bool both = seat[CALC_JOB_ROLLOUT].runs && seat[CALC_JOB_ACTOR].runs;
