@@ -7,9 +7,10 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
-#include "galvatron/profiles.h"
+#include "galvatron/arguments.h"
 #include "io/json_report.h"
 #include "io/utf8.h"
+#include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -153,9 +154,10 @@ static void put_count(const char *key, int64_t value, calc_output *out)
     calc_output_printf(out, "    \"%s\": %lld,\n", key, (long long)value);
 }
 
+static const char *const dp_types[] = {"ddp", "zero2", "zero3", NULL};
+
 void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *out)
 {
-    static const char *const types[] = {"ddp", "zero2", "zero3"};
     bool split = s->ends.cp > 1;
     for (int i = 0; i < s->layers; i++) {
         split = split || s->layer[i].cp > 1;
@@ -176,8 +178,8 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     }
     calc_output_text(out, "\",\n");
     calc_output_printf(out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
-                       s->pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
-                       types[s->default_dp_type]);
+                       calc_galvatron_schedule_words[s->pipeline_type],
+                       dp_types[s->default_dp_type]);
     put_count("vtp", calc_galvatron_degree(&s->ends), out);
     put_count("vsp", s->ends.sp > 1, out);
     put_count("embed_sdp", zero3(&s->ends), out);
@@ -589,25 +591,15 @@ static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_
     return CALC_OK;
 }
 
-/* Reads one of two words; the first without the key. */
-static calc_status word_of(const reader *r, const char *key, const char *const words[], int count,
-                           int *out)
+/* Reads one of the words; the first without the key. */
+static calc_status word_of(const reader *r, const char *key, const char *const words[], int *out)
 {
     const calc_setting *s = calc_settings_last(r->settings, key);
     char expected[64] = "";
-    *out = 0;
-    for (int i = 0; s && s->value[0] && i < count; i++) {
-        if (strcmp(s->value, words[i]) == 0) {
-            *out = i;
-            return CALC_OK;
-        }
-        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%s",
-                 i == 0           ? ""
-                 : i == count - 1 ? " or "
-                                  : ", ",
-                 words[i]);
-    }
-    return s && s->value[0] ? wrong_value(r, s, 0, expected) : CALC_OK;
+    int index = s && s->value[0] ? calc_choice_index(words, s->value) : 0;
+    *out = index < 0 ? 0 : index;
+    return index < 0 ? wrong_value(r, s, 0, calc_append_choices(expected, sizeof expected, words))
+                     : CALC_OK;
 }
 
 /* Reads a list of numbers from `lo` to `hi`, with `length` items unless that is 0. All items are
@@ -819,16 +811,15 @@ static calc_status read_division(const reader *r)
 
 static calc_status read_all(const reader *r, int64_t world)
 {
-    static const char *const schedules[] = {"gpipe", "pipedream_flush"};
-    static const char *const types[] = {"ddp", "zero2", "zero3"};
     int64_t pp;
     int schedule, type;
     calc_status status = count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES, -1, &pp);
     status = status ? status : read_world(r, world);
     status = status ? status : count_of(r, "global_bsz", 1, COUNT_MAX, -1, &r->out->gbsz);
     status = status ? status : count_of(r, "chunks", 1, COUNT_MAX, -1, &r->out->chunks);
-    status = status ? status : word_of(r, "pipeline_type", schedules, 2, &schedule);
-    status = status ? status : word_of(r, "default_dp_type", types, 3, &type);
+    status =
+        status ? status : word_of(r, "pipeline_type", calc_galvatron_schedule_words, &schedule);
+    status = status ? status : word_of(r, "default_dp_type", dp_types, &type);
     if (status) {
         return status;
     }

@@ -61,6 +61,12 @@ static void open_with(writer *w, const char *bracket)
     w->begun = false;
 }
 
+static void open_list(writer *w, const char *key)
+{
+    put_key(w, key);
+    open_with(w, "[");
+}
+
 static void close_with(writer *w, const char *bracket)
 {
     calc_output_text(w->out, bracket);
@@ -96,8 +102,7 @@ static void put_stages(writer *w)
 {
     const calc_aiak_strategy *s = w->strategy;
     const calc_aiak_chain *chain = &s->chain;
-    put_key(w, "pipeline-stage-chips");
-    open_with(w, "[");
+    open_list(w, "pipeline-stage-chips");
     for (int i = 0; i < chain->kinds; i++) {
         for (int k = 0; k < (chain->kinds > 1 ? chain->stages[i] : 1); k++) {
             put_text_or_none(w, w->text->chip[chain->chip[i]]);
@@ -107,8 +112,7 @@ static void put_stages(writer *w)
     if (chain->kinds == 1) {
         return;
     }
-    put_key(w, "pipeline-stage-layers");
-    open_with(w, "[");
+    open_list(w, "pipeline-stage-layers");
     for (int i = 0; i < s->sizes.stages; i++) {
         comma(w);
         calc_output_printf(w->out, "%d", s->layers[i]);
@@ -120,22 +124,19 @@ static void put_stages(writer *w)
 static void put_recompute(writer *w)
 {
     const calc_aiak_strategy *s = w->strategy;
-    put_key(w, "recompute-granularity");
-    open_with(w, "[");
+    open_list(w, "recompute-granularity");
     for (int i = 0; i < s->chain.kinds; i++) {
         put_text_or_none(w, s->chain.selective[i] ? "selective" : s->again[i] > 0 ? "full" : NULL);
     }
     close_with(w, "]");
-    put_key(w, "recompute-method");
-    open_with(w, "[");
+    open_list(w, "recompute-method");
     for (int i = 0; i < s->chain.kinds; i++) {
         bool full = !s->chain.selective[i] && s->again[i] > 0;
         const char *how = s->all_again[i] ? "uniform" : "block";
         put_text_or_none(w, full ? how : NULL);
     }
     close_with(w, "]");
-    put_key(w, "recompute-num-layers");
-    open_with(w, "[");
+    open_list(w, "recompute-num-layers");
     for (int i = 0; i < s->chain.kinds; i++) {
         if (s->chain.selective[i] || s->again[i] == 0) {
             put_text_or_none(w, NULL);
@@ -175,14 +176,12 @@ void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text, const calc
               calc_aiak_throughput(task->batch, task->sequence, s->step.total_s));
     put_key(&w, "sim_total_time_s");
     put_float(&w, s->step.total_s);
-    put_key(&w, "chip-order"); /* of this list and those of recomputation */
-    open_with(&w, "[");
+    open_list(&w, "chip-order"); /* of this list and those of recomputation */
     for (int i = 0; i < s->chain.kinds; i++) {
         put_text_or_none(&w, text->chip[s->chain.chip[i]]);
     }
     close_with(&w, "]");
-    put_key(&w, "max-use-mem-size");
-    open_with(&w, "[");
+    open_list(&w, "max-use-mem-size");
     for (int i = 0; i < s->chain.kinds; i++) {
         comma(&w);
         put_float(&w, s->most_bytes[i] / 0x1p30);
