@@ -70,10 +70,7 @@ static char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
 
 static const char *algorithm_of(const calc_job *job)
 {
-#define TEXT(name, text, ...) text,
-    static const char *const names[] = {CALC_JOB_ALGORITHM_LIST(TEXT)};
-#undef TEXT
-    return names[job->algorithm];
+    return calc_table_find(calc_job_table(), "algorithm")->choices[job->algorithm];
 }
 
 static bool is_apart(const calc_rl_task *task)
