@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "plan/layers_case.h"
@@ -29,25 +30,6 @@
             (i < 0 ? &(list)->ends : &(list)->run[i].strategy)->member = CALC_LAYER_AS_EXEC;       \
         }                                                                                          \
     } while (0)
-
-static void shorten(const calc_layer_strategy *base, calc_layer_list *list)
-{
-    LEAVE(list, base, tensor_par);
-    LEAVE(list, base, context_par);
-    LEAVE(list, base, context_par_type);
-    LEAVE(list, base, expert_par);
-    LEAVE(list, base, zero_stage);
-}
-
-static bool add_run(calc_layer_list *list, const calc_layer_strategy *strategy, int blocks)
-{
-    calc_layer_run run[CALC_MAX_LAYER_RUNS + 1];
-    for (int32_t i = 0; i < list->count; i++) {
-        run[i] = list->run[i];
-    }
-    run[list->count] = (calc_layer_run){(int16_t)blocks, *strategy};
-    return calc_layer_list_pack(run, list->count + 1, list);
-}
 
 static void put_stages(const calc_layers_answer *a, calc_exec *e)
 {
@@ -92,7 +74,10 @@ static bool add_chunk(const calc_layers_case *c, const int layers[2], walk *w,
     for (int kind = 0; kind < 2; kind++) {
         for (int left = layers[kind], some; left > 0; left -= some) {
             int option = next_option(w, kind, left, &some);
-            if (!add_run(list, &c->option[option].strategy, some)) {
+            calc_layer_run run[CALC_MAX_LAYER_RUNS + 1];
+            memcpy(run, list->run, (size_t)list->count * sizeof *run);
+            run[list->count] = (calc_layer_run){(int16_t)some, c->option[option].strategy};
+            if (!calc_layer_list_pack(run, list->count + 1, list)) {
                 return false;
             }
         }
@@ -120,7 +105,11 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
         e.layers.count = 0;
     } else {
         const calc_layer_strategy base = calc_layers_strategy_of(&e);
-        shorten(&base, &e.layers);
+        LEAVE(&e.layers, &base, tensor_par);
+        LEAVE(&e.layers, &base, context_par);
+        LEAVE(&e.layers, &base, context_par_type);
+        LEAVE(&e.layers, &base, expert_par);
+        LEAVE(&e.layers, &base, zero_stage);
         put_stages(a, &e);
     }
     free(at);

@@ -66,11 +66,7 @@ static size_t highest(const calc_tune_scene *s, const calc_tune_contest *c, cons
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < c->count; i++) {
         size_t candidate = c->contender[i];
-        bool taken = !calc_tune_scene_free_to_try(s, candidate);
-        for (size_t k = 0; k < picks; k++) {
-            taken = taken || pick[k] == candidate;
-        }
-        if (taken) {
+        if (calc_tune_is_taken(s, candidate, pick, picks)) {
             continue;
         }
         bool better = chosen == SIZE_MAX || score[i] > score[chosen] ||
