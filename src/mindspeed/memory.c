@@ -32,19 +32,6 @@ static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_con
     return rest / c->tp + layers * feedforward / c->tp / (c->ep > 0 ? c->ep : 1);
 }
 
-/* Memory of the parameters' states, by format, sharding and reuse: MindSpeed's table of static
- * memory. */
-static void take_state(const calc_mindspeed_job *job, const calc_mindspeed_config *c,
-                       calc_mindspeed_memory *m)
-{
-    double n = m->parameters;
-    bool reuse = job->reuse_fp32;
-    double moments = job->distributed_optimizer ? 8 * n / c->dp : 8 * n;
-    m->weight_bytes = reuse && !job->fp16 ? 0 : 2 * n;
-    m->grad_bytes = job->fp16 ? 2 * n : 4 * n;
-    m->optimizer_bytes = (job->fp16 && !reuse ? 8 : 4) * n + moments;
-}
-
 /* ---- Activations ----------------------------------------------------------------------------- */
 
 static double feedforward_bytes(const calc_mindspeed_job *job, const calc_mindspeed_config *c,
@@ -83,7 +70,12 @@ calc_mindspeed_memory calc_mindspeed_memory_of(const calc_mindspeed_job *job,
                                                const calc_mindspeed_config *config)
 {
     calc_mindspeed_memory m = {.parameters = parameters(job, config)};
-    take_state(job, config, &m);
+    /* The parameters' states, by format, sharding and reuse: MindSpeed's table of static memory. */
+    double n = m.parameters;
+    double moments = job->distributed_optimizer ? 8 * n / config->dp : 8 * n;
+    m.weight_bytes = job->reuse_fp32 && !job->fp16 ? 0 : 2 * n;
+    m.grad_bytes = job->fp16 ? 2 * n : 4 * n;
+    m.optimizer_bytes = (job->fp16 && !job->reuse_fp32 ? 8 : 4) * n + moments;
     /* Layers whose activations are kept at the same time, with chunks visited in turn. */
     int pp = config->pp, vpp = config->vpp;
     double kept = (double)job->layers / pp / vpp * (vpp > 1 ? pp * vpp + pp - 1 : pp);
