@@ -9,7 +9,7 @@ enum {
     /* Measurements up to which several of the best of a draw count for Thompson: the first
      * measurements reveal whether the prior of errors is wrong, and layouts that are among the best
      * in most draws are safer. Later, the largest expected improvement finds the optimum sooner. */
-    EARLY = 5
+    EARLY = 2
 };
 
 /* ---- Thompson: how often a contender is among the best of a draw ----------------------------- */
