@@ -124,12 +124,6 @@ const calc_aiak_name *calc_aiak_find(const calc_aiak_name *list, const char *nam
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
-static calc_attention_type attention_of(const calc_app *app)
-{
-    bool grouped = app->kv_heads > 0 && app->kv_heads < app->attn_heads;
-    return grouped ? CALC_ATTENTION_TYPE_GROUPED_QUERY : CALC_ATTENTION_TYPE_MULTIHEAD;
-}
-
 void calc_aiak_exec(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
                     calc_balance_recompute recompute, calc_exec *e)
 {
@@ -155,7 +149,9 @@ void calc_aiak_exec(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
     s->datatype = CALC_DATATYPE_BFLOAT16;
     s->fused_activation = true;
     s->flash_attention = true;
-    s->attention_type = attention_of(task->app);
+    s->attention_type = task->app->kv_heads > 0 && task->app->kv_heads < task->app->attn_heads
+                            ? CALC_ATTENTION_TYPE_GROUPED_QUERY
+                            : CALC_ATTENTION_TYPE_MULTIHEAD;
     s->activation_recompute = words[recompute];
     s->optimizer_sharding = sharded;
     s->zero_stage = sharded;
@@ -192,15 +188,6 @@ void calc_aiak_chips_of(const calc_aiak_layouts *layouts, const calc_aiak_chain 
     }
 }
 
-static void always_select(calc_balance_layer *layer)
-{
-    layer->agrad_s += layer->again_s[CALC_BALANCE_SELECTIVE];
-    for (int i = 0; i < CALC_BALANCE_RECOMPUTES; i++) {
-        layer->again_s[i] = 0;
-        layer->flight_bytes[i] = layer->flight_bytes[CALC_BALANCE_SELECTIVE];
-    }
-}
-
 const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layouts *layouts,
                               const calc_aiak_chain *chain, calc_balance_problem *out)
 {
@@ -221,7 +208,12 @@ const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layout
     out->alike_on_chip = true;
     for (int i = 0; i < chain->kinds; i++) {
         for (int kind = 0; kind < CALC_BALANCE_KINDS && chain->selective[i]; kind++) {
-            always_select(&out->layer[i][kind]);
+            calc_balance_layer *layer = &out->layer[i][kind]; /* always recomputes in parts */
+            layer->agrad_s += layer->again_s[CALC_BALANCE_SELECTIVE];
+            for (int again = 0; again < CALC_BALANCE_RECOMPUTES; again++) {
+                layer->again_s[again] = 0;
+                layer->flight_bytes[again] = layer->flight_bytes[CALC_BALANCE_SELECTIVE];
+            }
         }
     }
     for (int i = 0; i < stage; i++) {

@@ -107,15 +107,6 @@ static double busiest_s(const search *s, const division *d)
     return (double)shape->microbatches * most_s;
 }
 
-static bool fewer_first(const division *a, const division *b, int places)
-{
-    int i = 0;
-    while (i < places - 1 && a->layers[i] == b->layers[i]) {
-        i++;
-    }
-    return a->layers[i] < b->layers[i];
-}
-
 /* Simulate; false if the search ends. */
 static bool measure(search *s, division *d)
 {
@@ -144,7 +135,11 @@ static bool better(const search *s, const division *a, const division *b)
     if (a->most_bytes != b->most_bytes) {
         return a->most_bytes < b->most_bytes;
     }
-    return fewer_first(a, b, s->places);
+    int i = 0; /* fewer layers first */
+    while (i < s->places - 1 && a->layers[i] == b->layers[i]) {
+        i++;
+    }
+    return a->layers[i] < b->layers[i];
 }
 
 /* Accept the trial if it is better than the current division; simulate it if bounds do not

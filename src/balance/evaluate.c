@@ -275,36 +275,14 @@ enum {
 
 /** When each stage is done with its last forward, and its last operation. */
 typedef struct line {
-    const double *fw_s, *bw_s;
-    int stages;
     double forward_s[CALC_BALANCE_STAGES], done_s[CALC_BALANCE_STAGES];
 } line;
 
-/* Forwards of the stages from first to last; the last stages come first, since they need the round
- * before. */
-static void forwards(line *l, int first, int last)
-{
-    for (int s = last; s >= first; s--) {
-        double input_s = s > 0 ? l->forward_s[s - 1] : 0;
-        l->forward_s[s] = calc_max(l->done_s[s], input_s) + l->fw_s[s];
-        l->done_s[s] = l->forward_s[s];
-    }
-}
-
-static void backwards(line *l)
-{
-    double input_s = 0;
-    for (int s = l->stages - 1; s >= 0; s--) {
-        input_s = calc_max(l->done_s[s], input_s) + l->bw_s[s];
-        l->done_s[s] = input_s;
-    }
-}
-
 /* Whether all stages are delayed by the time of the busiest one. */
-static bool steady(const line *l, const line *before, double busy_s)
+static bool steady(const line *l, const line *before, int stages, double busy_s)
 {
     double within_s = ROUNDS_SAME * l->done_s[0];
-    for (int s = 0; s < l->stages; s++) {
+    for (int s = 0; s < stages; s++) {
         if (fabs(l->done_s[s] - before->done_s[s] - busy_s) > within_s ||
             fabs(l->forward_s[s] - before->forward_s[s] - busy_s) > within_s) {
             return false;
@@ -313,22 +291,13 @@ static bool steady(const line *l, const line *before, double busy_s)
     return true;
 }
 
-static void later(line *l, double by_s)
-{
-    for (int s = 0; s < l->stages; s++) {
-        l->forward_s[s] += by_s;
-        l->done_s[s] += by_s;
-    }
-}
-
 double calc_balance_rounds_s(int stages, int64_t microbatches, const double *fw_s,
                              const double *bw_s)
 {
-    line l = {.stages = stages, .fw_s = fw_s, .bw_s = bw_s};
+    line l = {{0}, {0}};
     int64_t m = microbatches;
     double busy_s = 0;
     for (int s = 0; s < stages; s++) {
-        l.forward_s[s] = l.done_s[s] = 0;
         busy_s = calc_max(busy_s, fw_s[s] + bw_s[s]);
     }
     line before;
@@ -340,13 +309,20 @@ double calc_balance_rounds_s(int stages, int64_t microbatches, const double *fw_
         if (looks) {
             before = l;
         }
-        forwards(&l, first > 0 ? (int)first : 0, last < stages ? (int)last : stages - 1);
-        if (i < 0) {
-            continue;
+        /* The last stages come first, since they need the round before. */
+        for (int s = last < stages ? (int)last : stages - 1; s >= (first > 0 ? first : 0); s--) {
+            double input_s = s > 0 ? l.forward_s[s - 1] : 0;
+            l.forward_s[s] = l.done_s[s] = calc_max(l.done_s[s], input_s) + fw_s[s];
         }
-        backwards(&l);
-        if (looks && (i >= MOST_ROUNDS || steady(&l, &before, busy_s))) {
-            later(&l, -(double)first * busy_s);
+        double input_s = 0;
+        for (int s = stages - 1; s >= 0 && i >= 0; s--) {
+            input_s = l.done_s[s] = calc_max(l.done_s[s], input_s) + bw_s[s];
+        }
+        if (looks && (i >= MOST_ROUNDS || steady(&l, &before, stages, busy_s))) {
+            for (int s = 0; s < stages; s++) {
+                l.forward_s[s] -= (double)first * busy_s;
+                l.done_s[s] -= (double)first * busy_s;
+            }
             i -= first;
         }
     }
@@ -361,23 +337,7 @@ static bool interleaved(const calc_schedule_shape *s)
     return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks > 1;
 }
 
-static bool is_plain(const calc_schedule_shape *s)
-{
-    return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks == 1;
-}
-
 /* ---- Time -------------------------------------------------------------------------------------*/
-
-static double rounds_s(const calc_schedule_shape *s, const calc_schedule_pass *pass)
-{
-    double fw_s[CALC_BALANCE_STAGES];
-    double bw_s[CALC_BALANCE_STAGES];
-    for (int64_t i = 0; i < s->stages; i++) {
-        fw_s[i] = pass[i].fw_s;
-        bw_s[i] = pass[i].bw_s + pass[i].wgrad_s;
-    }
-    return calc_balance_rounds_s((int)s->stages, s->microbatches, fw_s, bw_s);
-}
 
 static bool make_room(calc_balance_room *r, size_t size)
 {
@@ -493,7 +453,15 @@ double calc_balance_step_s(const calc_balance_problem *p, const calc_balance_sha
     for (int place = 0; place < places; place++) {
         pass[place] = calc_balance_pass_of(p, place, &share[place]);
     }
-    return is_plain(&p->shape) ? rounds_s(&p->shape, pass) : steady_s(p, pass, r);
+    if (p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B || p->shape.chunks > 1) {
+        return steady_s(p, pass, r);
+    }
+    double fw_s[CALC_BALANCE_STAGES], bw_s[CALC_BALANCE_STAGES];
+    for (int i = 0; i < places; i++) {
+        fw_s[i] = pass[i].fw_s;
+        bw_s[i] = pass[i].bw_s + pass[i].wgrad_s;
+    }
+    return calc_balance_rounds_s(places, p->shape.microbatches, fw_s, bw_s);
 }
 
 calc_status calc_balance_evaluate(const calc_balance_problem *p, const calc_balance_share *share,

@@ -291,12 +291,6 @@ static calc_stage_class divided(const calc_layout *l, const calc_balance_problem
     return c;
 }
 
-static double exposed_s(const calc_exec *e, const calc_stage_reduction *r)
-{
-    return (e->strategy.data_par_overlap ? r->reduce_beside_s : r->reduce_s) +
-           (calc_stage_gathers_beside(&e->strategy) ? r->gather_beside_s : r->gather_s);
-}
-
 calc_balance_end calc_balance_end_of(const calc_balance_chip *chip, const calc_balance_problem *p,
                                      const calc_balance_share *share, int stage)
 {
@@ -308,7 +302,10 @@ calc_balance_end calc_balance_end_of(const calc_balance_chip *chip, const calc_b
     calc_stage_weights w = calc_stage_weights_sum(&l->terms, &c);
     calc_stage_reduction r =
         calc_stage_reduction_sum(&l->terms, &l->links, &c, &w, &pass, l->stages.chunks);
-    return (calc_balance_end){exposed_s(l->exec, &r), calc_stage_optimizer_sum(&l->terms, &c, &w)};
+    const calc_strategy *s = &l->exec->strategy;
+    double exposed_s = (s->data_par_overlap ? r.reduce_beside_s : r.reduce_s) +
+                       (calc_stage_gathers_beside(s) ? r.gather_beside_s : r.gather_s);
+    return (calc_balance_end){exposed_s, calc_stage_optimizer_sum(&l->terms, &c, &w)};
 }
 
 calc_balance_step calc_balance_step_of(const calc_balance_chip *chip, const calc_balance_problem *p,

@@ -7,11 +7,6 @@
 #include "balance/evaluate.h"
 #include "model/operators/processor.h"
 
-bool calc_balance_is_line(const calc_schedule_shape *s)
-{
-    return s->chunks == 1;
-}
-
 calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_problem *p)
 {
     int stages = (int)p->shape.stages;
@@ -177,26 +172,6 @@ static bool is_reached(const reach *r, int stage, int from)
     return r->bits[stage][from / 8] >> (from % 8) & 1;
 }
 
-static void go_on(calc_balance_line *l, int stage, int from, reach *r)
-{
-    for (int n = l->least[stage]; n <= most_of(l, stage, from); n++) {
-        if (calc_balance_line_option(l, stage, from, n).fits) {
-            r->bits[stage + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
-        }
-    }
-}
-
-/* Layers of the stage whose last is the one before `to`; -1: none. */
-static int come_from(calc_balance_line *l, int stage, int to, const reach *r)
-{
-    for (int n = l->least[stage]; n <= l->most && n <= to; n++) {
-        if (is_reached(r, stage, to - n) && calc_balance_line_option(l, stage, to - n, n).fits) {
-            return n;
-        }
-    }
-    return -1;
-}
-
 /* With two kinds of layers, a stage with fewer layers may leave the next one a mixture that fits
  * there; and a stage may have room for more layers and not for fewer (whole_bytes). */
 static bool fill_in_any_way(calc_balance_line *l, int *layers)
@@ -204,8 +179,11 @@ static bool fill_in_any_way(calc_balance_line *l, int *layers)
     reach r = {{{1}}};
     for (int s = 0; s < l->stages; s++) {
         for (int from = 0; from <= l->layers; from++) {
-            if (is_reached(&r, s, from)) {
-                go_on(l, s, from, &r);
+            int most = is_reached(&r, s, from) ? most_of(l, s, from) : -1;
+            for (int n = l->least[s]; n <= most; n++) {
+                if (calc_balance_line_option(l, s, from, n).fits) {
+                    r.bits[s + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
+                }
             }
         }
     }
@@ -214,8 +192,12 @@ static bool fill_in_any_way(calc_balance_line *l, int *layers)
     }
     int to = l->layers;
     for (int s = l->stages - 1; s >= 0; s--) {
-        layers[s] = come_from(l, s, to, &r);
-        to -= layers[s];
+        int n = l->least[s]; /* of the stage whose last is the one before `to` */
+        while (!is_reached(&r, s, to - n) || !calc_balance_line_option(l, s, to - n, n).fits) {
+            n++;
+        }
+        layers[s] = n;
+        to -= n;
     }
     return true;
 }
@@ -352,19 +334,6 @@ void calc_balance_bound_end(calc_balance_bound *b)
 
 /* ---- Stages before ----------------------------------------------------------------------------*/
 
-static void merge(calc_balance_before *to, const calc_balance_before *x)
-{
-    to->down_s = calc_min(to->down_s, x->down_s);
-    for (int k = 0; k < CALC_BALANCE_VISITS; k++) {
-        to->at_s[k] = calc_min(to->at_s[k], x->at_s[k]);
-    }
-}
-
-static bool below(const calc_balance_before *x, double below_s)
-{
-    return calc_max(x->at_s[0], calc_max(x->at_s[1], x->at_s[2])) <= below_s;
-}
-
 static void go_forward(calc_balance_bound *b, double below_s)
 {
     calc_balance_line *l = b->line;
@@ -386,8 +355,13 @@ static void go_forward(calc_balance_bound *b, double below_s)
                     continue;
                 }
                 calc_balance_before y = calc_balance_before_on(x, &o.terms);
-                if (below(&y, below_s)) {
-                    merge(&b->before[state(b, s + 1, from + n)], &y);
+                if (calc_max(y.at_s[0], calc_max(y.at_s[1], y.at_s[2])) > below_s) {
+                    continue;
+                }
+                calc_balance_before *to = &b->before[state(b, s + 1, from + n)];
+                to->down_s = calc_min(to->down_s, y.down_s);
+                for (int k = 0; k < CALC_BALANCE_VISITS; k++) {
+                    to->at_s[k] = calc_min(to->at_s[k], y.at_s[k]);
                 }
             }
         }

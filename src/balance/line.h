@@ -50,9 +50,6 @@ typedef struct calc_balance_line {
     bool no_memory;            /**< a step could not be simulated */
 } calc_balance_line;
 
-/** Whether a shape has one chunk per stage whose memory is its own. */
-bool calc_balance_is_line(const calc_schedule_shape *shape);
-
 /** @return CALC_OK or CALC_ERR_NOMEM; in either case calc_balance_line_end() may be called */
 calc_status calc_balance_line_begin(calc_balance_line *line, const calc_balance_problem *problem);
 void calc_balance_line_end(calc_balance_line *line);

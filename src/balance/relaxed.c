@@ -407,15 +407,6 @@ static bool add(fitting *f)
     return best >= 0 && make(f, change_of(f, best), 1);
 }
 
-/* As many as there are, in full or else some parts. */
-static void add_all(const fitting *f)
-{
-    for (int i = 0; i < changes(f); i++) {
-        while (make(f, change_of(f, i), 1)) {
-        }
-    }
-}
-
 /* Find the change whose undoing saves most time while all fits; return whether there is one. */
 static bool undo(fitting *f, double bytes)
 {
@@ -449,7 +440,10 @@ double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flight
     }
     if (bytes > limit_bytes) {
         reset(&f, full);
-        add_all(&f);
+        for (int i = 0; i < changes(&f); i++) { /* as many as there are, in full or some parts */
+            while (make(&f, change_of(&f, i), 1)) {
+            }
+        }
         bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
     while (!is_room && bytes <= limit_bytes && undo(&f, bytes)) {

@@ -406,14 +406,6 @@ static int widest(const box *b, const chosen *of)
     return found;
 }
 
-/* The last number of the lower half. */
-static int middle(calc_balance_range r, chosen of)
-{
-    int at = of.fewest < of.most ? of.fewest + (of.most - of.fewest) / 2 : of.most - 1;
-    at = at > r.least ? at : r.least;
-    return at < r.most ? at : r.most - 1;
-}
-
 static void leave(hunt *h, double least_s)
 {
     h->open_s = calc_min(h->open_s, least_s);
@@ -433,23 +425,17 @@ static void halve(hunt *h, box b, const int *layers)
     calc_balance_line_limit(h->line, one.full, 0);
     balance_best_try(h->best, h->line, h->effort, layers);
     int chip = widest(&b, of);
-    int at = middle(b.full[chip], of[chip]);
+    const chosen *c = &of[chip];
+    const calc_balance_range r = b.full[chip];
+    int at = c->fewest < c->most ? c->fewest + (c->most - c->fewest) / 2 : c->most - 1;
+    at = at > r.least ? at : r.least;
+    at = at < r.most ? at : r.most - 1; /* the last number of the lower half */
     box low = b;
     box high = b;
     low.full[chip].most = at;
     high.full[chip].least = at + 1;
     alike_visit(h, high);
     alike_visit(h, low);
-}
-
-static bool settled(const box *b)
-{
-    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
-        if (b->full[chip].least < b->full[chip].most) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static void alike_visit(hunt *h, box b)
@@ -460,6 +446,10 @@ static void alike_visit(hunt *h, box b)
     calc_balance_line_limit(h->line, b.full, 0);
     int layers[CALC_BALANCE_STAGES];
     double least_s;
+    bool settled = true;
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        settled = settled && b.full[chip].least >= b.full[chip].most;
+    }
     h->status = balance_branch_bound(h->line, h->best, layers, &least_s);
     if (h->status != CALC_OK || least_s == INFINITY) {
         return;
@@ -468,7 +458,7 @@ static void alike_visit(hunt *h, box b)
     if (least_s > calc_balance_effort_goal_s(h->effort, best_s) ||
         !balance_effort_node(h->effort)) {
         leave(h, least_s);
-    } else if (settled(&b)) {
+    } else if (settled) {
         h->status = balance_branch(h->line, h->effort, h->best, &least_s);
         leave(h, least_s);
     } else {
@@ -583,7 +573,7 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
     if (calc_schedule_check(&p->shape) != CALC_SCHEDULE_OK) {
         return CALC_ERR_RULE;
     }
-    bool line = calc_balance_is_line(&p->shape);
+    bool line = p->shape.chunks == 1;
     calc_balance_effort e = balance_effort_of(options, line ? OF_LINE : OF_CHUNKS);
     double below_s = options->below_s > 0 ? options->below_s : INFINITY;
     calc_status status = line ? solve_line(p, &e, out) : calc_balance_chunks(p, &e, below_s, out);

@@ -9,65 +9,83 @@
 #include "io/output.h"
 #include "spec/job.h"
 
-/** What launch files say, X(NAME, field of the job that it is; NULL: others follow from it). */
+/** What launch files say, X(NAME, field of the job that it is; NULL: others follow from it, form).
+ */
 #define CALC_LAUNCH_LIST(X)                                                                        \
-    X(MODEL, NULL) /* of the actor, as the framework names it */                                   \
-    X(CRITIC_MODEL, NULL)                                                                          \
-    X(REWARD_MODEL, NULL)                                                                          \
-    X(REWARD_ON, NULL)                                                                             \
-    X(ALGORITHM, "algorithm")                                                                      \
-    X(LOSS, NULL) /* an algorithm, by its loss */                                                  \
-    X(PROMPTS, "prompts")                                                                          \
-    X(SAMPLES, "samples")                                                                          \
-    X(MINI_BATCH, "mini_batch")                                                                    \
-    X(MINI_PROMPTS, NULL) /* prompts of an optimizer step */                                       \
-    X(MINI_STEPS, NULL)   /* optimizer steps of a rollout */                                       \
-    X(EPOCHS, "epochs")                                                                            \
-    X(ASYNC, NULL)                                                                                 \
-    X(STEPS_OFF, "steps_off")                                                                      \
-    X(KL, NULL) /* a switch or a coefficient */                                                    \
-    X(KL_REWARD, NULL)                                                                             \
-    X(OLD, "old_logprob")                                                                          \
-    X(PROMPT_MAX, NULL)                                                                            \
-    X(RESPONSE_MAX, NULL)                                                                          \
-    X(TOTAL_MAX, NULL) /* of prompt and response */                                                \
-    X(PACKED, NULL)    /* micro-batches are of so many tokens, not sequences */                    \
-    X(MICRO_TOKENS, "actor.micro_tokens")                                                          \
-    X(FORWARD_TOKENS, "actor.forward_tokens")                                                      \
-    X(REFERENCE_TOKENS, "reference.forward_tokens")                                                \
-    X(COLOCATED, NULL)                                                                             \
-    X(NODES, NULL)                                                                                 \
-    X(NODE_PROCS, NULL)                                                                            \
-    X(ROLLOUT_NODES, NULL)                                                                         \
-    X(ROLLOUT_NODE_PROCS, NULL)                                                                    \
-    X(ROLLOUT_PROCS, NULL)                                                                         \
-    X(ENGINES, NULL)                                                                               \
-    X(REFERENCE_NODES, NULL)                                                                       \
-    X(REFERENCE_NODE_PROCS, NULL)                                                                  \
-    X(REFERENCE_BESIDE, NULL) /* on the actor's processors */                                      \
-    X(CRITIC_NODES, NULL)                                                                          \
-    X(CRITIC_NODE_PROCS, NULL)                                                                     \
-    X(REWARD_NODES, NULL)                                                                          \
-    X(REWARD_NODE_PROCS, NULL)                                                                     \
-    X(REWARD_BESIDE, NULL) /* on the critic's */                                                   \
-    X(SLEEP, "rollout.sleep")                                                                      \
-    X(OFFLOAD_WEIGHTS, NULL)                                                                       \
-    X(OFFLOAD_GRADIENTS, NULL)                                                                     \
-    X(OFFLOAD_OPTIMIZER, NULL)                                                                     \
-    X(OFFLOAD_ALL, NULL)                                                                           \
-    X(REFERENCE_OFFLOAD, NULL)                                                                     \
-    X(BUCKET_BYTES, "sync.bucket_bytes")                                                           \
-    X(BUCKET_MB, NULL)
+    X(MODEL, NULL, NAME) /* of the actor, as the framework names it */                             \
+    X(CRITIC_MODEL, NULL, NAME)                                                                    \
+    X(REWARD_MODEL, NULL, NAME)                                                                    \
+    X(REWARD_ON, NULL, NUMBER)                                                                     \
+    X(ALGORITHM, "algorithm", CHOICE)                                                              \
+    X(LOSS, "algorithm", CHOICE) /* an algorithm, by its loss */                                   \
+    X(PROMPTS, "prompts", NUMBER)                                                                  \
+    X(SAMPLES, "samples", NUMBER)                                                                  \
+    X(MINI_BATCH, "mini_batch", NUMBER)                                                            \
+    X(MINI_PROMPTS, NULL, NUMBER) /* prompts of an optimizer step */                               \
+    X(MINI_STEPS, NULL, NUMBER)   /* optimizer steps of a rollout */                               \
+    X(EPOCHS, "epochs", NUMBER)                                                                    \
+    X(ASYNC, NULL, NUMBER)                                                                         \
+    X(STEPS_OFF, "steps_off", NUMBER)                                                              \
+    X(KL, NULL, NUMBER) /* a switch or a coefficient */                                            \
+    X(KL_REWARD, NULL, NUMBER)                                                                     \
+    X(OLD, "old_logprob", WORD)                                                                    \
+    X(PROMPT_MAX, NULL, NUMBER)                                                                    \
+    X(RESPONSE_MAX, NULL, NUMBER)                                                                  \
+    X(TOTAL_MAX, NULL, NUMBER) /* of prompt and response */                                        \
+    X(PACKED, NULL, NUMBER)    /* micro-batches are of so many tokens, not sequences */            \
+    X(MICRO_TOKENS, "actor.micro_tokens", TOKENS)                                                  \
+    X(FORWARD_TOKENS, "actor.forward_tokens", TOKENS)                                              \
+    X(REFERENCE_TOKENS, "reference.forward_tokens", TOKENS)                                        \
+    X(COLOCATED, NULL, NUMBER)                                                                     \
+    X(NODES, NULL, NUMBER)                                                                         \
+    X(NODE_PROCS, NULL, NUMBER)                                                                    \
+    X(ROLLOUT_NODES, NULL, NUMBER)                                                                 \
+    X(ROLLOUT_NODE_PROCS, NULL, NUMBER)                                                            \
+    X(ROLLOUT_PROCS, NULL, NUMBER)                                                                 \
+    X(ENGINES, NULL, NUMBER)                                                                       \
+    X(REFERENCE_NODES, NULL, NUMBER)                                                               \
+    X(REFERENCE_NODE_PROCS, NULL, NUMBER)                                                          \
+    X(REFERENCE_BESIDE, NULL, NUMBER) /* on the actor's processors */                              \
+    X(CRITIC_NODES, NULL, NUMBER)                                                                  \
+    X(CRITIC_NODE_PROCS, NULL, NUMBER)                                                             \
+    X(REWARD_NODES, NULL, NUMBER)                                                                  \
+    X(REWARD_NODE_PROCS, NULL, NUMBER)                                                             \
+    X(REWARD_BESIDE, NULL, NUMBER) /* on the critic's */                                           \
+    X(SLEEP, "rollout.sleep", NUMBER)                                                              \
+    X(OFFLOAD_WEIGHTS, NULL, NUMBER)                                                               \
+    X(OFFLOAD_GRADIENTS, NULL, NUMBER)                                                             \
+    X(OFFLOAD_OPTIMIZER, NULL, NUMBER)                                                             \
+    X(OFFLOAD_ALL, NULL, NUMBER)                                                                   \
+    X(REFERENCE_OFFLOAD, NULL, NUMBER)                                                             \
+    X(BUCKET_BYTES, "sync.bucket_bytes", NUMBER)                                                   \
+    X(BUCKET_MB, "sync.bucket_bytes", MIB)
 
-#define CALC_X_LAUNCH(name, path) CALC_LAUNCH_##name,
+#define CALC_X_LAUNCH(name, path, form) CALC_LAUNCH_##name,
 typedef enum calc_job_launch_member {
     CALC_LAUNCH_LIST(CALC_X_LAUNCH) CALC_LAUNCH_COUNT
 } calc_job_launch_member;
 #undef CALC_X_LAUNCH
 
+/** How a field of the job is said. */
+typedef enum calc_job_launch_form {
+    CALC_LAUNCH_NUMBER_FORM,
+    CALC_LAUNCH_NAME_FORM,   /**< of a model, as the framework names it */
+    CALC_LAUNCH_WORD_FORM,   /**< a word of the field */
+    CALC_LAUNCH_CHOICE_FORM, /**< likewise; words that the job lacks are told */
+    CALC_LAUNCH_TOKENS_FORM, /**< tokens of a processor's micro-batch: calc_job_launch_ranks */
+    CALC_LAUNCH_MIB_FORM     /**< MiB */
+} calc_job_launch_form;
+
+/** The fields and their forms, by calc_job_launch_member. */
+extern const struct calc_job_launch_field {
+    const char *path;
+    calc_job_launch_form form;
+} calc_job_launch_fields[];
+
 /** A key, and what it says. */
 typedef struct calc_job_launch_row {
-    const char *key; /**< NULL: the framework always does it so */
+    const char *key;  /**< NULL: the framework always does it so */
+    const char *also; /**< a second key, only read; NULL: none */
     calc_job_launch_member member;
     const char *words;  /**< words and their values, "gae=ppo grpo"; NULL: a number or a text */
     const char *preset; /**< value where no key says it; NULL: it is then unknown */
@@ -104,8 +122,20 @@ typedef struct calc_job_launch_format {
 /** That of a framework; NULL: it is none of them. */
 const calc_job_launch_format *calc_job_launch_format_of(const calc_framework *framework);
 
-/** The word of a row that stands for a value. @return whether it has one */
-bool calc_job_launch_word(const calc_job_launch_row *row, const char *value, char *text,
+enum { CALC_LAUNCH_WORD_SIZE = 160 };
+
+/** Takes the next of the words between blanks.
+ *  @param at  moves on; NULL: there are none
+ *  @return false if there are no more */
+bool calc_job_launch_next(const char **at, char word[CALC_LAUNCH_WORD_SIZE]);
+
+/** Whether a key begins with one of the words. */
+bool calc_job_launch_begins(const char *key, const char *words);
+
+/** The value of one of a row's words, "" where it says nothing.
+ *  @param back  the word of a value instead
+ *  @return whether it has it */
+bool calc_job_launch_word(const calc_job_launch_row *row, const char *of, bool back, char *text,
                           size_t size);
 
 /** What a launch file says. */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "formats/plan_macros.h"
 
@@ -125,12 +126,9 @@ static const calc_job_launch_row nemo[] = {
     ROW(PROMPT_MAX, "data.max_input_seq_length")
     ROW(TOTAL_MAX, "policy.max_total_sequence_length")
     ROW(RESPONSE_MAX, GENERATION "max_new_tokens")
-    SWITCH(PACKED, "policy.sequence_packing.enabled")
-    SWITCH(PACKED, "policy.dynamic_batching.enabled")
-    ROW(MICRO_TOKENS, "policy.sequence_packing.train_mb_tokens")
-    ROW(MICRO_TOKENS, "policy.dynamic_batching.train_mb_tokens")
-    ROW(FORWARD_TOKENS, "policy.sequence_packing.logprob_mb_tokens")
-    ROW(FORWARD_TOKENS, "policy.dynamic_batching.logprob_mb_tokens")
+    SWITCH(PACKED, "policy.sequence_packing.enabled", .also = "policy.dynamic_batching.enabled")
+    ROW(MICRO_TOKENS, "policy.sequence_packing.train_mb_tokens", .also = "policy.dynamic_batching.train_mb_tokens")
+    ROW(FORWARD_TOKENS, "policy.sequence_packing.logprob_mb_tokens", .also = "policy.dynamic_batching.logprob_mb_tokens")
     SWITCH(COLOCATED, GENERATION "colocated.enabled", .preset = "1")
     ROW(NODES, "cluster.num_nodes")
     ROW(NODE_PROCS, "cluster.gpus_per_node")
@@ -166,73 +164,42 @@ static const calc_setting_row nemo_rl_rows[] = {
     CALC_ROW_DEFAULT(DIST_OPT, 1)
 };
 
-/* Each key by both of its names: with dots, and with underscores as before. */
+/* The second names are those of before, with underscores. */
 static const calc_job_launch_row openrlhf[] = {
-    ROW(MODEL, "--actor.model_name_or_path")
-    ROW(MODEL, "--pretrain")
-    ROW(ALGORITHM, "--algo.advantage.estimator", .preset = "ppo",
+    ROW(MODEL, "--actor.model_name_or_path", .also = "--pretrain")
+    ROW(ALGORITHM, "--algo.advantage.estimator", .also = "--advantage_estimator", .preset = "ppo",
         .words = "gae=ppo reinforce rloo reinforce_baseline=rloo group_norm=grpo dr_grpo")
-    ROW(ALGORITHM, "--advantage_estimator",
-        .words = "gae=ppo reinforce rloo reinforce_baseline=rloo group_norm=grpo dr_grpo")
-    ROW(LOSS, "--actor.policy_loss_type", .words = "gspo ppo=")
-    ROW(LOSS, "--policy_loss_type", .words = "gspo ppo=")
-    ROW(PROMPTS, "--rollout.batch_size", .preset = "1024")
-    ROW(PROMPTS, "--rollout_batch_size")
-    ROW(SAMPLES, "--rollout.n_samples_per_prompt", .preset = "1")
-    ROW(SAMPLES, "--n_samples_per_prompt")
-    ROW(MINI_BATCH, "--train.batch_size", .preset = "128")
-    ROW(MINI_BATCH, "--train_batch_size")
-    ROW(EPOCHS, "--train.max_epochs", .preset = "1")
-    ROW(EPOCHS, "--max_epochs")
-    SWITCH(ASYNC, "--train.async_enable", .preset = "0")
-    SWITCH(ASYNC, "--async_train")
-    ROW(KL, "--algo.kl.init_coef", .preset = "0.01")
-    ROW(KL, "--init_kl_coef")
+    ROW(LOSS, "--actor.policy_loss_type", .also = "--policy_loss_type", .words = "gspo ppo=")
+    ROW(PROMPTS, "--rollout.batch_size", .also = "--rollout_batch_size", .preset = "1024")
+    ROW(SAMPLES, "--rollout.n_samples_per_prompt", .also = "--n_samples_per_prompt", .preset = "1")
+    ROW(MINI_BATCH, "--train.batch_size", .also = "--train_batch_size", .preset = "128")
+    ROW(EPOCHS, "--train.max_epochs", .also = "--max_epochs", .preset = "1")
+    SWITCH(ASYNC, "--train.async_enable", .also = "--async_train", .preset = "0")
+    ROW(KL, "--algo.kl.init_coef", .also = "--init_kl_coef", .preset = "0.01")
     ROW(OLD, NULL, .preset = "trainer")
     ROW(PROMPT_MAX, "--prompt_max_len")
     ROW(RESPONSE_MAX, "--generate_max_len")
-    ROW(TOTAL_MAX, "--data.max_len")
-    ROW(TOTAL_MAX, "--max_len")
-    SWITCH(PACKED, "--train.dynamic_batch_enable", .preset = "0")
-    SWITCH(PACKED, "--use_dynamic_batch")
-    ROW(MICRO_TOKENS, "--train.max_tokens_per_gpu")
-    ROW(MICRO_TOKENS, "--train_max_tokens_per_gpu")
-    ROW(FORWARD_TOKENS, "--rollout.max_tokens_per_gpu")
-    ROW(FORWARD_TOKENS, "--rollout_max_tokens_per_gpu")
-    SWITCH(COLOCATED, "--train.colocate_all", .preset = "0")
-    SWITCH(COLOCATED, "--colocate_all_models")
-    ROW(NODES, "--actor.num_nodes", .preset = "1")
-    ROW(NODES, "--actor_num_nodes")
-    ROW(NODE_PROCS, "--actor.num_gpus_per_node", .preset = "8")
-    ROW(NODE_PROCS, "--actor_num_gpus_per_node")
-    ROW(ENGINES, "--vllm.num_engines")
-    ROW(ENGINES, "--vllm_num_engines")
-    ROW(REFERENCE_NODES, "--ref.num_nodes")
-    ROW(REFERENCE_NODES, "--ref_num_nodes")
-    ROW(REFERENCE_NODE_PROCS, "--ref.num_gpus_per_node")
-    ROW(REFERENCE_NODE_PROCS, "--ref_num_gpus_per_node")
-    SWITCH(REFERENCE_BESIDE, "--train.colocate_actor_ref")
-    SWITCH(REFERENCE_BESIDE, "--colocate_actor_ref")
-    ROW(CRITIC_NODES, "--critic.num_nodes")
-    ROW(CRITIC_NODES, "--critic_num_nodes")
-    ROW(CRITIC_NODE_PROCS, "--critic.num_gpus_per_node")
-    ROW(CRITIC_NODE_PROCS, "--critic_num_gpus_per_node")
-    ROW(REWARD_NODES, "--reward.num_nodes")
-    ROW(REWARD_NODES, "--reward_num_nodes")
-    ROW(REWARD_NODE_PROCS, "--reward.num_gpus_per_node")
-    ROW(REWARD_NODE_PROCS, "--reward_num_gpus_per_node")
-    SWITCH(REWARD_BESIDE, "--train.colocate_critic_reward")
-    SWITCH(REWARD_BESIDE, "--colocate_critic_reward")
-    ROW(SLEEP, "--vllm.enable_sleep", .words = yes, .preset = "0")
-    ROW(SLEEP, "--vllm_enable_sleep", .words = yes)
-    SWITCH(OFFLOAD_ALL, "--ds.enable_sleep", .preset = "0")
-    SWITCH(OFFLOAD_ALL, "--deepspeed_enable_sleep")
-    SWITCH(REFERENCE_OFFLOAD, "--ref.offload", .preset = "0")
-    SWITCH(REFERENCE_OFFLOAD, "--ref_reward_offload")
-    ROW(CRITIC_MODEL, "--critic.model_name_or_path")
-    ROW(CRITIC_MODEL, "--critic_pretrain")
-    ROW(REWARD_MODEL, "--reward.model_name_or_path")
-    ROW(REWARD_MODEL, "--reward_pretrain")
+    ROW(TOTAL_MAX, "--data.max_len", .also = "--max_len")
+    SWITCH(PACKED, "--train.dynamic_batch_enable", .also = "--use_dynamic_batch", .preset = "0")
+    ROW(MICRO_TOKENS, "--train.max_tokens_per_gpu", .also = "--train_max_tokens_per_gpu")
+    ROW(FORWARD_TOKENS, "--rollout.max_tokens_per_gpu", .also = "--rollout_max_tokens_per_gpu")
+    SWITCH(COLOCATED, "--train.colocate_all", .also = "--colocate_all_models", .preset = "0")
+    ROW(NODES, "--actor.num_nodes", .also = "--actor_num_nodes", .preset = "1")
+    ROW(NODE_PROCS, "--actor.num_gpus_per_node", .also = "--actor_num_gpus_per_node", .preset = "8")
+    ROW(ENGINES, "--vllm.num_engines", .also = "--vllm_num_engines")
+    ROW(REFERENCE_NODES, "--ref.num_nodes", .also = "--ref_num_nodes")
+    ROW(REFERENCE_NODE_PROCS, "--ref.num_gpus_per_node", .also = "--ref_num_gpus_per_node")
+    SWITCH(REFERENCE_BESIDE, "--train.colocate_actor_ref", .also = "--colocate_actor_ref")
+    ROW(CRITIC_NODES, "--critic.num_nodes", .also = "--critic_num_nodes")
+    ROW(CRITIC_NODE_PROCS, "--critic.num_gpus_per_node", .also = "--critic_num_gpus_per_node")
+    ROW(REWARD_NODES, "--reward.num_nodes", .also = "--reward_num_nodes")
+    ROW(REWARD_NODE_PROCS, "--reward.num_gpus_per_node", .also = "--reward_num_gpus_per_node")
+    SWITCH(REWARD_BESIDE, "--train.colocate_critic_reward", .also = "--colocate_critic_reward")
+    ROW(SLEEP, "--vllm.enable_sleep", .also = "--vllm_enable_sleep", .words = yes, .preset = "0")
+    SWITCH(OFFLOAD_ALL, "--ds.enable_sleep", .also = "--deepspeed_enable_sleep", .preset = "0")
+    SWITCH(REFERENCE_OFFLOAD, "--ref.offload", .also = "--ref_reward_offload", .preset = "0")
+    ROW(CRITIC_MODEL, "--critic.model_name_or_path", .also = "--critic_pretrain")
+    ROW(REWARD_MODEL, "--reward.model_name_or_path", .also = "--reward_pretrain")
 };
 
 static const calc_setting_row openrlhf_engine_rows[] = {
@@ -370,17 +337,45 @@ const calc_job_launch_format *calc_job_launch_format_of(const calc_framework *fr
     return NULL;
 }
 
-bool calc_job_launch_word(const calc_job_launch_row *row, const char *value, char *text,
-                          size_t size)
+#define FIELD(name, path_, form_) [CALC_LAUNCH_##name] = {path_, CALC_LAUNCH_##form_##_FORM},
+const struct calc_job_launch_field calc_job_launch_fields[] = {CALC_LAUNCH_LIST(FIELD)};
+#undef FIELD
+
+bool calc_job_launch_next(const char **at, char word[CALC_LAUNCH_WORD_SIZE])
 {
-    for (const char *at = row->words; *at; at += strspn(at, " ")) {
-        size_t whole = strcspn(at, " "), length = strcspn(at, " =");
-        size_t from = length < whole ? length + 1 : 0;
-        if (whole - from == strlen(value) && strncmp(at + from, value, whole - from) == 0) {
-            snprintf(text, size, "%.*s", (int)length, at);
+    if (!*at || !**at) {
+        return false;
+    }
+    size_t length = strcspn(*at, " ");
+    snprintf(word, CALC_LAUNCH_WORD_SIZE, "%.*s", (int)length, *at);
+    *at += length + strspn(*at + length, " ");
+    return true;
+}
+
+bool calc_job_launch_begins(const char *key, const char *words)
+{
+    char word[CALC_LAUNCH_WORD_SIZE];
+    while (calc_job_launch_next(&words, word)) {
+        if (strncmp(key, word, strlen(word)) == 0) {
             return true;
         }
-        at += whole;
+    }
+    return false;
+}
+
+bool calc_job_launch_word(const calc_job_launch_row *row, const char *of, bool back, char *text,
+                          size_t size)
+{
+    char word[CALC_LAUNCH_WORD_SIZE];
+    for (const char *at = row->words; calc_job_launch_next(&at, word);) {
+        char *equals = strchr(word, '='), *value = equals ? equals + 1 : word;
+        if (equals) {
+            *equals = '\0';
+        }
+        if (strcasecmp(back ? value : word, of) == 0) {
+            snprintf(text, size, "%s", back ? word : value);
+            return true;
+        }
     }
     return false;
 }

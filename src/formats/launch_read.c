@@ -28,17 +28,6 @@ static bool copy(calc_settings *to, const calc_setting *from, const char *value)
     return item && (!*value || calc_setting_append(item, value, strlen(value)));
 }
 
-/* The last setting of a key; NULL: there is none. */
-static const calc_setting *last_of(const calc_settings *settings, const char *key)
-{
-    for (size_t i = settings->count; i > 0; i--) {
-        if (strcmp(settings->item[i - 1].key, key) == 0) {
-            return &settings->item[i - 1];
-        }
-    }
-    return NULL;
-}
-
 static const char *resolve(const calc_settings *settings, const char *value, int depth,
                            char text[VALUE_SIZE]);
 
@@ -79,7 +68,7 @@ static const char *resolve(const calc_settings *settings, const char *value, int
         snprintf(text, VALUE_SIZE, "%.17g", product);
         return text;
     }
-    const calc_setting *setting = last_of(settings, inner);
+    const calc_setting *setting = calc_settings_last(settings, inner);
     return setting ? resolve(settings, setting->value, depth + 1, text) : value;
 }
 
@@ -87,17 +76,14 @@ static const char *resolve(const calc_settings *settings, const char *value, int
 static bool is_off(const calc_job_launch_format *format, const calc_settings *settings,
                    const char *key)
 {
-    for (const char *at = format->switches ? format->switches : ""; *at; at += strspn(at, " ")) {
-        char name[128];
-        size_t whole = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)whole, at);
+    char name[CALC_LAUNCH_WORD_SIZE];
+    for (const char *at = format->switches; calc_job_launch_next(&at, name);) {
         size_t prefix = (size_t)(strrchr(name, '.') - name) + 1;
-        const calc_setting *on = last_of(settings, name);
+        const calc_setting *on = calc_settings_last(settings, name);
         if (strncmp(name, key, prefix) == 0 && strcmp(name, key) != 0 && on &&
             strcasecmp(on->value, "false") == 0) {
             return true;
         }
-        at += whole;
     }
     return false;
 }
@@ -107,7 +93,7 @@ static calc_status merge(const calc_job_launch_format *format, const calc_import
                          const char *name, const calc_settings *own, int depth, calc_settings *all,
                          calc_errors *errors)
 {
-    const calc_setting *names = format->defaults ? last_of(own, format->defaults) : NULL;
+    const calc_setting *names = format->defaults ? calc_settings_last(own, format->defaults) : NULL;
     const char *slash = name ? strrchr(name, '/') : NULL;
     calc_status status = CALC_OK;
     for (const char *at = names ? names->value : ""; *at && status == CALC_OK;) {
@@ -148,7 +134,7 @@ calc_status calc_job_launch_prepare(const calc_job_launch_format *format, const 
     for (size_t i = 0; i < all.count && status == CALC_OK; i++) {
         char text[VALUE_SIZE];
         const calc_setting *s = &all.item[i];
-        if (last_of(&all, s->key) == s && !is_off(format, &all, s->key) &&
+        if (calc_settings_last(&all, s->key) == s && !is_off(format, &all, s->key) &&
             !copy(out, s, resolve(&all, s->value, 0, text))) {
             status = calc_errors_no_memory(errors);
         }
@@ -173,10 +159,6 @@ typedef struct reading {
     calc_job_launch *launch;
     calc_errors *errors;
 } reading;
-
-#define PATH(name, path) path,
-static const char *const paths[] = {CALC_LAUNCH_LIST(PATH)};
-#undef PATH
 
 #define IS(member) (r->said[CALC_LAUNCH_##member].number > 0)
 #define SAYS_IT(member) (r->said[CALC_LAUNCH_##member].text[0] != '\0')
@@ -204,34 +186,14 @@ static void tell(const reading *r, const char *key, calc_unread what, const char
     }
 }
 
-/* The value of a word; false: it is none of the row's. @param to  "" where the word says nothing */
-static bool find_word(const calc_job_launch_row *row, const char *word, char to[VALUE_SIZE])
-{
-    for (const char *at = row->words; *at; at += strspn(at, " ")) {
-        size_t whole = strcspn(at, " "), length = strcspn(at, " =");
-        if (length == strlen(word) && strncasecmp(at, word, length) == 0) {
-            size_t from = length < whole ? length + 1 : 0;
-            snprintf(to, VALUE_SIZE, "%.*s", (int)(whole - from), at + from);
-            return true;
-        }
-        at += whole;
-    }
-    return false;
-}
-
-static bool is_text(calc_job_launch_member member)
-{
-    return member == CALC_LAUNCH_MODEL || member == CALC_LAUNCH_CRITIC_MODEL ||
-           member == CALC_LAUNCH_REWARD_MODEL;
-}
-
 /* Takes a value as it is in the file, or preset. */
 static calc_status take(reading *r, const calc_job_launch_row *row, const calc_setting *setting,
                         const char *text)
 {
     char word[VALUE_SIZE], to[VALUE_SIZE], message[400], shown[CALC_UTF8_SHOW_SIZE], *end;
     value *v = &r->said[row->member];
-    bool chooses = row->member == CALC_LAUNCH_ALGORITHM || row->member == CALC_LAUNCH_LOSS;
+    calc_job_launch_form form = calc_job_launch_fields[row->member].form;
+    bool chooses = form == CALC_LAUNCH_CHOICE_FORM;
     /* Words behind the value of an option are of another command. */
     snprintf(word, sizeof word, "%.*s", (int)strcspn(text, " "), text);
     if (row->words && !word[0]) {
@@ -239,15 +201,16 @@ static calc_status take(reading *r, const calc_job_launch_row *row, const calc_s
     }
     calc_utf8_show(shown, word, strlen(word));
     snprintf(to, sizeof to, "%s", word);
-    bool known = !row->words || !setting || find_word(row, word, to) ||
-                 (setting->key[0] == '-' && !chooses && find_word(row, "true", to));
+    bool known = !row->words || !setting || calc_job_launch_word(row, word, false, to, sizeof to) ||
+                 (setting->key[0] == '-' && !chooses &&
+                  calc_job_launch_word(row, "true", false, to, sizeof to));
     if (!known && chooses) {
         tell(r, setting->key, CALC_UNREAD_COST,
              "calc has no such algorithm; which roles run, the other settings say");
         return CALC_OK;
     }
     double number = strtod(to, &end);
-    bool counts = !is_text(row->member) && row->member != CALC_LAUNCH_OLD && !chooses;
+    bool counts = form != CALC_LAUNCH_NAME_FORM && form != CALC_LAUNCH_WORD_FORM && !chooses;
     bool bad = counts && (end == to || *end || !isfinite(number) || number < 0);
     if (!known || (bad && to[0])) {
         v->setting = setting;
@@ -299,8 +262,10 @@ static const calc_job_launch_row *row_of(const calc_job_launch_format *format, c
     snprintf(name, sizeof name, "%s", key);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < format->count; i++) {
-            if (format->rows[i].key && strcmp(format->rows[i].key, name) == 0) {
-                return &format->rows[i];
+            const calc_job_launch_row *row = &format->rows[i];
+            if ((row->key && strcmp(row->key, name) == 0) ||
+                (row->also && strcmp(row->also, name) == 0)) {
+                return row;
             }
         }
         for (char *at = name + strspn(name, "-"); *at; at++) { /* --rollout_batch_size */
@@ -308,18 +273,6 @@ static const calc_job_launch_row *row_of(const calc_job_launch_format *format, c
         }
     }
     return NULL;
-}
-
-static bool is_of_engine(const calc_job_launch_format *format, const char *key)
-{
-    for (const char *at = format->engine_keys; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        if (strncmp(at, key, length) == 0) {
-            return calc_framework_row(format->engine, key) != NULL;
-        }
-        at += length;
-    }
-    return false;
 }
 
 static void leave(const reading *r, const calc_setting *setting)
@@ -379,7 +332,9 @@ static calc_status read_settings(reading *r)
             tell(r, s->key, CALC_UNREAD_COMPUTED, NULL);
         } else if (row) {
             one = take(r, row, s, s->value);
-        } else if (!is_of_engine(f, s->key) && !calc_framework_row(f->framework, s->key)) {
+        } else if (!(calc_job_launch_begins(s->key, f->engine_keys) &&
+                     calc_framework_row(f->engine, s->key)) &&
+                   !calc_framework_row(f->framework, s->key)) {
             leave(r, s);
         }
         status = status == CALC_OK ? one : status;
@@ -393,7 +348,7 @@ static calc_status read_settings(reading *r)
         status = take(r, row, NULL, row->preset);
         snprintf(word, sizeof word, "%s", row->preset);
         if (row->words) {
-            (void)!calc_job_launch_word(row, row->preset, word, sizeof word);
+            (void)!calc_job_launch_word(row, row->preset, true, word, sizeof word);
         }
         if (row->key && strcmp(word, "false") != 0 && strcmp(word, "0") != 0) {
             calc_append(presets, sizeof presets, "%s%s=%s", presets[0] ? ", " : "", row->key, word);
@@ -591,46 +546,33 @@ static void read_offload(reading *r)
     roles->reference.offload = IS(REFERENCE_OFFLOAD) ? 1 << CALC_JOB_OFFLOAD_WEIGHTS : 0;
 }
 
-/* Tokens of micro-batches, where these are not of sequences. */
-static calc_status read_tokens(reading *r)
+/* Sets the fields that are said. @param tokens  only tokens of micro-batches, where these are not
+ * of sequences: the layout says of how many processors; else all others */
+static calc_status read_fields(reading *r, bool tokens)
 {
-    static const calc_job_launch_member members[] = {
-        CALC_LAUNCH_MICRO_TOKENS, CALC_LAUNCH_FORWARD_TOKENS, CALC_LAUNCH_REFERENCE_TOKENS};
     const calc_strategy *s = &r->launch->actor.strategy;
     double context = s->context_par > 0 ? (double)s->context_par : 1;
     double times = r->format->ranks == CALC_LAUNCH_REPLICA   ? 1
                    : r->format->ranks == CALC_LAUNCH_CONTEXT ? context
                                                              : context * (double)s->tensor_par;
     calc_status status = CALC_OK;
-    for (size_t i = 0; i < 3 && IS(PACKED) && status == CALC_OK; i++) {
-        const value *v = &r->said[members[i]];
-        if (v->number > 0) {
-            status = put_number(r, members[i], paths[members[i]], v->number * times);
-        }
+    if (!tokens && !SAYS_IT(PROMPTS)) {
+        return wrong(r, CALC_LAUNCH_PROMPTS, CALC_ERR_FIELD, NULL,
+                     "nothing says how many prompts a step has");
     }
-    return status;
-}
-
-static calc_status read_fields(reading *r)
-{
-    calc_status status = CALC_OK;
     for (int i = 0; i < CALC_LAUNCH_COUNT && status == CALC_OK; i++) {
-        bool tokens = i == CALC_LAUNCH_MICRO_TOKENS || i == CALC_LAUNCH_FORWARD_TOKENS ||
-                      i == CALC_LAUNCH_REFERENCE_TOKENS;
-        bool zero = i == CALC_LAUNCH_PROMPTS && r->said[i].text[0] == '\0';
-        if (zero) {
-            status = wrong(r, (calc_job_launch_member)i, CALC_ERR_FIELD, NULL,
-                           "nothing says how many prompts a step has");
-        } else if (paths[i] && r->said[i].text[0] && !tokens) {
-            status = put(r, (calc_job_launch_member)i, paths[i], r->said[i].text);
+        const struct calc_job_launch_field *field = &calc_job_launch_fields[i];
+        const value *v = &r->said[i];
+        bool counted = field->form == CALC_LAUNCH_TOKENS_FORM;
+        if (!field->path || !v->text[0] || counted != tokens) {
+            continue;
         }
-    }
-    if (status == CALC_OK && strcmp(r->said[CALC_LAUNCH_LOSS].text, "gspo") == 0) {
-        status = put(r, CALC_LAUNCH_LOSS, "algorithm", "gspo");
-    }
-    if (status == CALC_OK && IS(BUCKET_MB)) {
-        status =
-            put_number(r, CALC_LAUNCH_BUCKET_MB, "sync.bucket_bytes", NUMBER(BUCKET_MB) * 1048576);
+        if (!counted && field->form != CALC_LAUNCH_MIB_FORM) {
+            status = put(r, (calc_job_launch_member)i, field->path, v->text);
+        } else if (v->number > 0 && (!counted || IS(PACKED))) {
+            status = put_number(r, (calc_job_launch_member)i, field->path,
+                                v->number * (counted ? times : 1048576));
+        }
     }
     return status;
 }
@@ -638,14 +580,14 @@ static calc_status read_fields(reading *r)
 /* Whether a text has one of the words between blanks. */
 static bool has_any(const calc_text *text, const char *words)
 {
-    for (const char *at = words ? words : ""; text && *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
+    char word[CALC_LAUNCH_WORD_SIZE];
+    while (text && calc_job_launch_next(&words, word)) {
+        size_t length = strlen(word);
         for (size_t i = 0; i + length <= text->length; i++) {
-            if (memcmp(text->data + i, at, length) == 0) {
+            if (memcmp(text->data + i, word, length) == 0) {
                 return true;
             }
         }
-        at += length;
     }
     return false;
 }
@@ -694,7 +636,7 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     calc_job_init(&launch->job);
     calc_status status = read_settings(r);
     status = status == CALC_OK ? read_layout(r, format->engine, 0, &launch->rollout) : status;
-    status = status == CALC_OK ? read_fields(r) : status;
+    status = status == CALC_OK ? read_fields(r, false) : status;
     status = status == CALC_OK ? read_batches(r) : status;
     if (status == CALC_OK) {
         read_roles(r);
@@ -706,7 +648,7 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     }
     status = status == CALC_OK ? read_layout(r, format->framework, actor, &launch->actor) : status;
     status = status == CALC_OK ? read_lengths(r) : status;
-    status = status == CALC_OK ? read_tokens(r) : status;
+    status = status == CALC_OK ? read_fields(r, true) : status;
     if (status == CALC_OK) {
         bool ahead = IS(ASYNC) || has_any(text, format->async);
         if (ahead && IS(COLOCATED)) {

@@ -7,6 +7,7 @@
 #include "formats/export.h"
 #include "formats/launch.h"
 #include "formats/write.h"
+#include "io/job_load.h"
 #include "io/json_put.h"
 #include "spec/absent.h"
 #include "spec/field.h"
@@ -164,16 +165,10 @@ static double number_of(const writing *w, calc_job_launch_member member)
     double node = fmin((double)w->node, w->actor);
     double own = fmin((double)w->node, w->rollout);
     switch (member) {
-    case CALC_LAUNCH_PROMPTS:
-        return (double)job->prompts;
-    case CALC_LAUNCH_SAMPLES:
-        return (double)job->samples;
     case CALC_LAUNCH_MINI_BATCH:
         return mini;
     case CALC_LAUNCH_MINI_PROMPTS:
         return fmod(mini, (double)job->samples) == 0 ? mini / (double)job->samples : NAN;
-    case CALC_LAUNCH_EPOCHS:
-        return (double)job->epochs;
     case CALC_LAUNCH_KL:
         return referred;
     case CALC_LAUNCH_RESPONSE_MAX:
@@ -181,15 +176,6 @@ static double number_of(const writing *w, calc_job_launch_member member)
                                              : ceil(8 * job->lengths.response.mean);
     case CALC_LAUNCH_PACKED:
         return packed;
-    case CALC_LAUNCH_MICRO_TOKENS:
-        return packed ? ceil((double)actor->micro_tokens / w->ranks) : NAN;
-    case CALC_LAUNCH_FORWARD_TOKENS:
-        return packed && actor->forward_tokens > 0 ? ceil((double)actor->forward_tokens / w->ranks)
-                                                   : NAN;
-    case CALC_LAUNCH_REFERENCE_TOKENS:
-        return packed && referred && reference->forward_tokens > 0
-                   ? ceil((double)reference->forward_tokens / w->ranks)
-                   : NAN;
     case CALC_LAUNCH_COLOCATED:
         return w->together;
     case CALC_LAUNCH_NODES:
@@ -213,13 +199,20 @@ static double number_of(const writing *w, calc_job_launch_member member)
     case CALC_LAUNCH_REFERENCE_OFFLOAD:
         return referred ? (double)((offload_of(reference) & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0)
                         : NAN;
-    case CALC_LAUNCH_BUCKET_BYTES:
-        return (double)job->sync.bucket_bytes;
-    case CALC_LAUNCH_BUCKET_MB:
-        return ceil((double)job->sync.bucket_bytes / 1048576);
+    case CALC_LAUNCH_REFERENCE_TOKENS:
+        if (!referred) {
+            return NAN;
+        }
+        break;
     default:
-        return NAN;
+        break;
     }
+    const struct calc_job_launch_field *field = &calc_job_launch_fields[member];
+    double value = field->path ? calc_job_number(job, field->path) : NAN;
+    return field->form == CALC_LAUNCH_MIB_FORM      ? ceil(value / 1048576)
+           : field->form != CALC_LAUNCH_TOKENS_FORM ? value
+           : packed && value > 0                    ? ceil(value / w->ranks)
+                                                    : NAN;
 }
 
 /* The text of a row. @return whether it is written */
@@ -232,7 +225,7 @@ static bool text_of(const writing *w, const calc_job_launch_row *row, char *text
     double n = number_of(w, row->member);
     if (row->member == CALC_LAUNCH_ALGORITHM) {
         value = calc_table_find(table, "algorithm")->choices[job->algorithm];
-        if (!calc_job_launch_word(row, value, text, size)) {
+        if (!calc_job_launch_word(row, value, true, text, size)) {
             snprintf(text, size, "grpo"); /* its variants differ in the loss alone */
         }
         return true;
@@ -248,23 +241,11 @@ static bool text_of(const writing *w, const calc_job_launch_row *row, char *text
     } else {
         calc_number_text(n, 1, number);
     }
-    if (row->words && calc_job_launch_word(row, value, text, size)) {
+    if (row->words && calc_job_launch_word(row, value, true, text, size)) {
         return true;
     }
     snprintf(text, size, "%s", value);
     return !row->words;
-}
-
-static bool begins(const char *key, const char *prefixes)
-{
-    for (const char *at = prefixes ? prefixes : ""; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        if (strncmp(key, at, length) == 0) {
-            return true;
-        }
-        at += length;
-    }
-    return false;
 }
 
 /* Adds a setting, once. An option that is off is not written. */
@@ -272,7 +253,7 @@ static calc_status add(const writing *w, calc_settings *settings, const char *ke
                        bool on, calc_errors *errors)
 {
     bool option = w->format->framework->syntax == CALC_SYNTAX_SHELL;
-    bool other = begins(key, w->fsdp ? w->format->core : w->format->fsdp);
+    bool other = calc_job_launch_begins(key, w->fsdp ? w->format->core : w->format->fsdp);
     for (size_t i = 0; i < settings->count && !other; i++) {
         other = strcmp(settings->item[i].key, key) == 0;
     }

@@ -77,6 +77,16 @@ void calc_settings_compare(const calc_settings *from, const calc_settings *to,
     }
 }
 
+const calc_setting *calc_settings_last(const calc_settings *settings, const char *key)
+{
+    for (size_t i = settings->count; i > 0; i--) {
+        if (strcmp(settings->item[i - 1].key, key) == 0) {
+            return &settings->item[i - 1];
+        }
+    }
+    return NULL;
+}
+
 void calc_settings_free(calc_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {

@@ -43,6 +43,9 @@ enum {
  *  @return false if there is no memory */
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length);
 
+/** The last setting of a key; NULL if there is none. */
+const calc_setting *calc_settings_last(const calc_settings *settings, const char *key);
+
 /** Calls `tell` with each key whose value differs, in the order of `from`, and then with those that
  *  only `to` has.
  *  @param a, b  both values, "" for an option without one; NULL: the key is absent */

@@ -1,6 +1,6 @@
 /* Arguments of Galvatron's search: block of the file, name, kind of value, member of
  * calc_galvatron_arguments. The remaining entries are members of calc_galvatron_argument and of
- * calc_flag, which have the same names. */
+ * calc_opt, which have the same names. */
 /* clang-format off */
 CALC_ARGUMENT(model_info, model_size, TEXT, model_size, .doc = "the model, as its profiles are named")
 CALC_ARGUMENT(model_info, hf_model_name_or_path, TEXT, hf_model_name_or_path, .doc = "without model_size: what follows its last slash is the model")

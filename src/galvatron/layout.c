@@ -7,9 +7,10 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
-#include "galvatron/profiles.h"
+#include "galvatron/arguments.h"
 #include "io/json_report.h"
 #include "io/utf8.h"
+#include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -153,9 +154,10 @@ static void put_count(const char *key, int64_t value, calc_output *out)
     calc_output_printf(out, "    \"%s\": %lld,\n", key, (long long)value);
 }
 
+static const char *const dp_types[] = {"ddp", "zero2", "zero3", NULL};
+
 void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *out)
 {
-    static const char *const types[] = {"ddp", "zero2", "zero3"};
     bool split = s->ends.cp > 1;
     for (int i = 0; i < s->layers; i++) {
         split = split || s->layer[i].cp > 1;
@@ -176,8 +178,8 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     }
     calc_output_text(out, "\",\n");
     calc_output_printf(out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
-                       s->pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
-                       types[s->default_dp_type]);
+                       calc_galvatron_schedule_words[s->pipeline_type],
+                       dp_types[s->default_dp_type]);
     put_count("vtp", calc_galvatron_degree(&s->ends), out);
     put_count("vsp", s->ends.sp > 1, out);
     put_count("embed_sdp", zero3(&s->ends), out);
@@ -526,16 +528,6 @@ typedef struct list {
     int of[CALC_GALVATRON_LAYERS];
 } list;
 
-static const calc_setting *find(const reader *r, const char *key)
-{
-    for (size_t i = r->settings->count; i > 0; i--) {
-        if (strcmp(r->settings->item[i - 1].key, key) == 0) {
-            return &r->settings->item[i - 1];
-        }
-    }
-    return NULL;
-}
-
 /* The byte at which the value of a setting starts. The setting's place is the place of its key. */
 static size_t value_start(const reader *r, const calc_setting *s)
 {
@@ -583,7 +575,7 @@ static calc_status wrong_value(const reader *r, const calc_setting *s, size_t of
 static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_t hi,
                             int64_t absent, int64_t *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     *out = absent;
     if (!s || !s->value[0]) {
         return absent < 0 ? missing(r, key) : CALC_OK;
@@ -599,25 +591,15 @@ static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_
     return CALC_OK;
 }
 
-/* Reads one of two words; the first without the key. */
-static calc_status word_of(const reader *r, const char *key, const char *const words[], int count,
-                           int *out)
+/* Reads one of the words; the first without the key. */
+static calc_status word_of(const reader *r, const char *key, const char *const words[], int *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     char expected[64] = "";
-    *out = 0;
-    for (int i = 0; s && s->value[0] && i < count; i++) {
-        if (strcmp(s->value, words[i]) == 0) {
-            *out = i;
-            return CALC_OK;
-        }
-        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%s",
-                 i == 0           ? ""
-                 : i == count - 1 ? " or "
-                                  : ", ",
-                 words[i]);
-    }
-    return s && s->value[0] ? wrong_value(r, s, 0, expected) : CALC_OK;
+    int index = s && s->value[0] ? calc_choice_index(words, s->value) : 0;
+    *out = index < 0 ? 0 : index;
+    return index < 0 ? wrong_value(r, s, 0, calc_append_choices(expected, sizeof expected, words))
+                     : CALC_OK;
 }
 
 /* Reads a list of numbers from `lo` to `hi`, with `length` items unless that is 0. All items are
@@ -625,7 +607,7 @@ static calc_status word_of(const reader *r, const char *key, const char *const w
 static calc_status list_of(const reader *r, const char *key, int lo, int hi, int length, int absent,
                            list *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     out->count = 0;
     if (!s || !s->value[0]) {
         for (; out->count < length && absent >= 0; out->count++) {
@@ -722,7 +704,7 @@ static calc_status refuse_degrees(const reader *r, const char *key, int number, 
     }
     snprintf(text, sizeof text, "%spp_deg %d * %d%s does not divide %d GPUs", which, r->out->pp,
              degree, cp > 1 ? " * context parallelism" : "", r->out->world);
-    return wrong(r, find(r, key), 0, NULL, text);
+    return wrong(r, calc_settings_last(r->settings, key), 0, NULL, text);
 }
 
 static calc_status read_layers(const reader *r)
@@ -745,7 +727,7 @@ static calc_status read_layers(const reader *r)
         status = list_of(r, experts[k], 1, DEGREE_MAX, n, 1, &l[6]);
         for (int i = 0; i < n && !status; i++) {
             if (l[6].of[i] > 1) {
-                status = wrong(r, find(r, experts[k]), 0, NULL,
+                status = wrong(r, calc_settings_last(r->settings, experts[k]), 0, NULL,
                                "experts of layers that differ are not read: all must be 1");
             }
         }
@@ -778,28 +760,29 @@ static calc_status read_ends(const reader *r)
     if (status) {
         return status;
     }
-    bool said = find(r, "vocab_sdp") != NULL;
+    bool said = calc_settings_last(r->settings, "vocab_sdp") != NULL;
     if (!said && searched) {
         calc_notes_add(r->notes, "embed_sdp 1 is taken as meant: Galvatron's training reads "
                                  "vocab_sdp, which is missing, and would not shard embedding "
                                  "and head");
-    } else if (said && zero3 != searched && find(r, "embed_sdp")) {
+    } else if (said && zero3 != searched && calc_settings_last(r->settings, "embed_sdp")) {
         calc_notes_add(r->notes, "vocab_sdp and embed_sdp differ: vocab_sdp counts");
     }
     r->out->ends.type = zero3 ? CALC_GALVATRON_ZERO3 : r->out->default_dp_type;
     return set_degrees(r, (int)tp, (int)cp, sp && tp > 1, &r->out->ends)
                ? CALC_OK
-               : refuse_degrees(r, find(r, "vtp") ? "vtp" : "vcp", 0, (int)tp, (int)cp);
+               : refuse_degrees(r, calc_settings_last(r->settings, "vtp") ? "vtp" : "vcp", 0,
+                                (int)tp, (int)cp);
 }
 
 static calc_status read_division(const reader *r)
 {
     calc_galvatron_layout *out = r->out;
-    const calc_setting *s = find(r, "pp_division");
+    const calc_setting *s = calc_settings_last(r->settings, "pp_division");
     char text[128];
     if (out->layers < out->pp) {
         snprintf(text, sizeof text, "%d stages are more than %d layers", out->pp, out->layers);
-        return wrong(r, find(r, "pp_deg"), 0, NULL, text);
+        return wrong(r, calc_settings_last(r->settings, "pp_deg"), 0, NULL, text);
     }
     calc_galvatron_layout_divide(out);
     if (!s || !s->value[0]) {
@@ -828,16 +811,15 @@ static calc_status read_division(const reader *r)
 
 static calc_status read_all(const reader *r, int64_t world)
 {
-    static const char *const schedules[] = {"gpipe", "pipedream_flush"};
-    static const char *const types[] = {"ddp", "zero2", "zero3"};
     int64_t pp;
     int schedule, type;
     calc_status status = count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES, -1, &pp);
     status = status ? status : read_world(r, world);
     status = status ? status : count_of(r, "global_bsz", 1, COUNT_MAX, -1, &r->out->gbsz);
     status = status ? status : count_of(r, "chunks", 1, COUNT_MAX, -1, &r->out->chunks);
-    status = status ? status : word_of(r, "pipeline_type", schedules, 2, &schedule);
-    status = status ? status : word_of(r, "default_dp_type", types, 3, &type);
+    status =
+        status ? status : word_of(r, "pipeline_type", calc_galvatron_schedule_words, &schedule);
+    status = status ? status : word_of(r, "default_dp_type", dp_types, &type);
     if (status) {
         return status;
     }
@@ -865,9 +847,9 @@ calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *t
 calc_status calc_galvatron_layout_is(const char *text, size_t length)
 {
     calc_settings settings = {0};
-    const reader r = {.settings = &settings};
     calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
-    bool is = status == CALC_OK && find(&r, "pp_deg") && find(&r, "tp_sizes_enc");
+    bool is = status == CALC_OK && calc_settings_last(&settings, "pp_deg") &&
+              calc_settings_last(&settings, "tp_sizes_enc");
     calc_settings_free(&settings);
     return is || status == CALC_ERR_NOMEM ? status : CALC_ERR_UNSUPPORTED;
 }

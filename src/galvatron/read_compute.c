@@ -50,30 +50,28 @@ static bool parse(const calc_galvatron_request *request, const char *key, comput
     return true;
 }
 
-static calc_json_number_use use(void *context, const char *const *key, int depth)
+static calc_json_number_use take(void *context, const char *const *key, int depth,
+                                 const double *value)
 {
-    const compute_rows *rows = context;
+    compute_rows *rows = context;
     compute_row row;
     (void)depth;
     if (strncmp(key[0], "layertype_", 10) != 0) {
         return CALC_JSON_NUMBER_IGNORED;
     }
-    return parse(rows->request, key[0], &row) ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_REFUSED;
-}
-
-static bool take(void *context, const char *const *key, int depth, double value)
-{
-    compute_rows *rows = context;
-    compute_row row = {0};
-    (void)depth;
-    (void)parse(rows->request, key[0], &row);
-    row.ms = value;
-    compute_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
-    if (grown) {
+    if (!parse(rows->request, key[0], &row)) {
+        return CALC_JSON_NUMBER_REFUSED;
+    }
+    if (value) {
+        row.ms = *value;
+        compute_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
+        if (!grown) {
+            return CALC_JSON_NUMBER_NO_ROOM;
+        }
         rows->item = grown;
         rows->item[rows->count++] = row;
     }
-    return grown != NULL;
+    return CALC_JSON_NUMBER_TAKEN;
 }
 
 /* ---- Fits ------------------------------------------------------------------------------------ */
@@ -271,7 +269,6 @@ calc_status calc_galvatron_read_compute(const calc_galvatron_reading *r)
 {
     compute_rows rows = {.request = r->request};
     const calc_json_numbers reader = {.context = &rows,
-                                      .use = use,
                                       .take = take,
                                       .least = 0,
                                       .keys = "keys are layertype_<i>_bsz<B>_seq<S> and "

@@ -112,25 +112,22 @@ static calc_json_number_use parse(const calc_galvatron_request *request, const c
     return parse_degree(key[3], row) ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_REFUSED;
 }
 
-static calc_json_number_use use(void *context, const char *const *key, int depth)
-{
-    const memory_rows *rows = context;
-    memory_row row = {0};
-    return parse(rows->request, key, depth, &row);
-}
-
-static bool take(void *context, const char *const *key, int depth, double value)
+static calc_json_number_use take(void *context, const char *const *key, int depth,
+                                 const double *value)
 {
     memory_rows *rows = context;
     memory_row row = {0};
-    (void)parse(rows->request, key, depth, &row);
-    row.mb = value;
-    memory_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
-    if (grown) {
+    calc_json_number_use use = parse(rows->request, key, depth, &row);
+    if (value) {
+        row.mb = *value;
+        memory_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
+        if (!grown) {
+            return CALC_JSON_NUMBER_NO_ROOM;
+        }
         rows->item = grown;
         rows->item[rows->count++] = row;
     }
-    return grown != NULL;
+    return use;
 }
 
 /* ---- Look-ups -------------------------------------------------------------------------------- */
@@ -343,7 +340,6 @@ calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r)
     memory_rows rows = {.request = r->request};
     const calc_json_numbers reader = {
         .context = &rows,
-        .use = use,
         .take = take,
         .least = 0,
         .keys = "below a section are sequences; below a table degrees of tp, or checkpoint"};

@@ -276,49 +276,33 @@ typedef struct bandwidths {
     double either[CALC_GALVATRON_DOUBLINGS]; /* same value for both in the file */
 } bandwidth_table;
 
-/* The place of a number of ranks; NULL: the search does not use that number. */
-static double *place(double *table, int64_t ranks)
+/* The place of a number of ranks, if the search uses that number. */
+static calc_json_number_use take_size(double *table, int64_t ranks, const double *value)
 {
     int k = calc_galvatron_doublings(ranks);
-    return k < CALC_GALVATRON_DOUBLINGS && ranks == (int64_t)1 << k ? &table[k] : NULL;
-}
-
-static calc_json_number_use use_size(double **out, double *table, int64_t ranks)
-{
-    *out = place(table, ranks);
-    return *out ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
-}
-
-static calc_json_number_use allreduce_place(bandwidth_table *table, const char *key, double **out)
-{
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    if (strncmp(key, "allreduce_size_", 15) != 0) {
+    if (k >= CALC_GALVATRON_DOUBLINGS || ranks != (int64_t)1 << k) {
         return CALC_JSON_NUMBER_IGNORED;
     }
-    if (calc_galvatron_key(key, "allreduce_size_#", values) == 1) {
-        return use_size(out, table->either, values[0]);
+    table[k] = value ? *value : table[k];
+    return CALC_JSON_NUMBER_TAKEN;
+}
+
+static calc_json_number_use take_allreduce(void *context, const char *const *key, int depth,
+                                           const double *value)
+{
+    bandwidth_table *table = context;
+    int64_t values[CALC_GALVATRON_KEY_VALUES];
+    (void)depth;
+    if (strncmp(key[0], "allreduce_size_", 15) != 0) {
+        return CALC_JSON_NUMBER_IGNORED;
     }
-    if (calc_galvatron_key(key, "allreduce_size_#_consec_#", values) != 2 || values[1] > 1) {
+    if (calc_galvatron_key(key[0], "allreduce_size_#", values) == 1) {
+        return take_size(table->either, values[0], value);
+    }
+    if (calc_galvatron_key(key[0], "allreduce_size_#_consec_#", values) != 2 || values[1] > 1) {
         return CALC_JSON_NUMBER_REFUSED;
     }
-    return use_size(out, values[1] ? table->consecutive : table->strided, values[0]);
-}
-
-static calc_json_number_use use_allreduce(void *context, const char *const *key, int depth)
-{
-    double *out;
-    (void)depth;
-    return allreduce_place(context, key[0], &out);
-}
-
-static bool take_allreduce(void *context, const char *const *key, int depth, double value)
-{
-    double *out;
-    (void)depth;
-    if (allreduce_place(context, key[0], &out) == CALC_JSON_NUMBER_TAKEN) {
-        *out = value;
-    }
-    return true;
+    return take_size(values[1] ? table->consecutive : table->strided, values[0], value);
 }
 
 static calc_status no_size(const calc_galvatron_reading *r, const char *what, int ranks,
@@ -335,7 +319,6 @@ calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r)
     bandwidth_table table = {0};
     const calc_json_numbers reader = {
         .context = &table,
-        .use = use_allreduce,
         .take = take_allreduce,
         .least = LEAST,
         .keys = "keys are allreduce_size_<n>_consec_<0 or 1>, or allreduce_size_<n>; in MB/ms"};
@@ -353,32 +336,23 @@ calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r)
     return status;
 }
 
-static calc_json_number_use use_p2p(void *context, const char *const *key, int depth)
+static calc_json_number_use take_p2p(void *context, const char *const *key, int depth,
+                                     const double *value)
 {
     int64_t values[CALC_GALVATRON_KEY_VALUES];
-    double *out;
     (void)depth;
     if (strncmp(key[0], "pp_size_", 8) != 0) {
         return CALC_JSON_NUMBER_IGNORED;
     }
-    return calc_galvatron_key(key[0], "pp_size_#", values) == 1 ? use_size(&out, context, values[0])
-                                                                : CALC_JSON_NUMBER_REFUSED;
-}
-
-static bool take_p2p(void *context, const char *const *key, int depth, double value)
-{
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    (void)depth;
-    (void)calc_galvatron_key(key[0], "pp_size_#", values);
-    *place(context, values[0]) = value;
-    return true;
+    return calc_galvatron_key(key[0], "pp_size_#", values) == 1
+               ? take_size(context, values[0], value)
+               : CALC_JSON_NUMBER_REFUSED;
 }
 
 calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r)
 {
     double table[CALC_GALVATRON_DOUBLINGS] = {0};
     const calc_json_numbers reader = {.context = table,
-                                      .use = use_p2p,
                                       .take = take_p2p,
                                       .least = LEAST,
                                       .keys = "keys are pp_size_<n>, in MB/ms"};
@@ -394,26 +368,20 @@ calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r)
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-static calc_json_number_use use_overlap(void *context, const char *const *key, int depth)
+static calc_json_number_use take_overlap(void *context, const char *const *key, int depth,
+                                         const double *value)
 {
-    (void)context;
+    double *overlap = context;
     (void)depth;
+    *overlap = value ? *value : *overlap;
     return strcmp(key[0], "overlap_coe") == 0 ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
-}
-
-static bool take_overlap(void *context, const char *const *key, int depth, double value)
-{
-    (void)key;
-    (void)depth;
-    *(double *)context = value;
-    return true;
 }
 
 calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r)
 {
     r->out->overlap = 0;
     const calc_json_numbers reader = {
-        .context = &r->out->overlap, .use = use_overlap, .take = take_overlap, .least = 1};
+        .context = &r->out->overlap, .take = take_overlap, .least = 1};
     calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
     if (status == CALC_OK && r->out->overlap == 0) {
         return calc_galvatron_file_error(
@@ -425,48 +393,32 @@ calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r)
 
 /* ---- Times of collectives -------------------------------------------------------------------- */
 
-/* @return the table and the size that a key belongs to */
-static calc_json_number_use collective_place(calc_galvatron_profiles *out, const char *key,
-                                             calc_galvatron_collective **table, double *mb)
+static calc_json_number_use take_collective(void *context, const char *const *key, int depth,
+                                            const double *value)
 {
+    calc_galvatron_profiles *out = context;
     int64_t values[CALC_GALVATRON_KEY_VALUES];
-    bool gather = calc_galvatron_key(key, "allreduce_size_#_#MB_time", values) == 2;
-    if (!gather && calc_galvatron_key(key, "all2all_size_#_#MB_time", values) != 2) {
-        bool meant =
-            strncmp(key, "allreduce_size_", 15) == 0 || strncmp(key, "all2all_size_", 13) == 0;
+    bool gather = calc_galvatron_key(key[0], "allreduce_size_#_#MB_time", values) == 2;
+    (void)depth;
+    if (!gather && calc_galvatron_key(key[0], "all2all_size_#_#MB_time", values) != 2) {
+        bool meant = strncmp(key[0], "allreduce_size_", 15) == 0 ||
+                     strncmp(key[0], "all2all_size_", 13) == 0;
         return meant ? CALC_JSON_NUMBER_REFUSED : CALC_JSON_NUMBER_IGNORED;
     }
     int k = calc_galvatron_doublings(values[0]);
     if (k >= CALC_GALVATRON_DOUBLINGS || values[0] != (int64_t)1 << k || values[1] == 0) {
         return CALC_JSON_NUMBER_IGNORED;
     }
-    *table = gather ? &out->all_gather[k] : &out->all_to_all[k];
-    *mb = (double)values[1];
-    return (*table)->count < CALC_GALVATRON_POINTS ? CALC_JSON_NUMBER_TAKEN
-                                                   : CALC_JSON_NUMBER_REFUSED;
-}
-
-static calc_json_number_use use_collective(void *context, const char *const *key, int depth)
-{
-    calc_galvatron_collective *table;
-    double mb;
-    (void)depth;
-    return collective_place(context, key[0], &table, &mb);
-}
-
-/* An all-gather takes half of an all-reduce. */
-static bool take_collective(void *context, const char *const *key, int depth, double value)
-{
-    calc_galvatron_profiles *out = context;
-    calc_galvatron_collective *table;
-    double mb;
-    (void)depth;
-    if (collective_place(out, key[0], &table, &mb) == CALC_JSON_NUMBER_TAKEN) {
-        bool gather = key[0][3] == 'r';
-        table->mb[table->count] = mb;
-        table->ms[table->count++] = gather ? value * 0.5 : value;
+    calc_galvatron_collective *table = gather ? &out->all_gather[k] : &out->all_to_all[k];
+    if (table->count == CALC_GALVATRON_POINTS) {
+        return CALC_JSON_NUMBER_REFUSED;
     }
-    return true;
+    if (value) {
+        table->mb[table->count] = (double)values[1];
+        /* An all-gather takes half of an all-reduce. */
+        table->ms[table->count++] = gather ? *value * 0.5 : *value;
+    }
+    return CALC_JSON_NUMBER_TAKEN;
 }
 
 /* The smallest message of the search: one sample of the smallest layer. */
@@ -504,7 +456,6 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
 calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r)
 {
     const calc_json_numbers reader = {.context = r->out,
-                                      .use = use_collective,
                                       .take = take_collective,
                                       .least = LEAST,
                                       .keys = "keys are allreduce_size_<n>_<M>MB_time and "

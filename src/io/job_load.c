@@ -1,5 +1,6 @@
 #include "io/job_load.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +204,15 @@ static bool find(calc_job *job, const char *path, target *to)
         }
     }
     return false;
+}
+
+double calc_job_number(const calc_job *job, const char *path)
+{
+    calc_job copy = *job;
+    target to;
+    return find(&copy, path, &to) && !to.text
+               ? calc_member_number(to.field, to.object + to.field->offset)
+               : NAN;
 }
 
 static void set(calc_json_report *report, const target *to, const char *text)

@@ -31,7 +31,7 @@ static void take(walk_state *w, int depth, const json_t *value)
         calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "%s is out of range, expected at most %g",
                              calc_json_value_number_text(value, shown), MOST);
-    } else if (!r->take(r->context, w->key, depth, number)) {
+    } else if (r->take(r->context, w->key, depth, &number) == CALC_JSON_NUMBER_NO_ROOM) {
         calc_errors_no_memory(&w->report.found);
     }
 }
@@ -52,7 +52,7 @@ static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-re
     json_object_foreach (object, key, value) {
         size_t mark = calc_json_report_enter(&w->report, key);
         w->key[depth] = key;
-        switch (w->reader->use(w->reader->context, w->key, depth + 1)) {
+        switch (w->reader->take(w->reader->context, w->key, depth + 1, NULL)) {
         case CALC_JSON_NUMBER_INSIDE:
             if (!json_is_object(value)) {
                 calc_json_value_type_error(&w->report, "an object", value, NULL);

@@ -10,7 +10,8 @@ typedef enum calc_json_number_use {
     CALC_JSON_NUMBER_IGNORED, /**< whatever it is */
     CALC_JSON_NUMBER_INSIDE,  /**< it must be an object; its members are asked for */
     CALC_JSON_NUMBER_TAKEN,   /**< it must be a number */
-    CALC_JSON_NUMBER_REFUSED  /**< its key is wrong */
+    CALC_JSON_NUMBER_REFUSED, /**< its key is wrong */
+    CALC_JSON_NUMBER_NO_ROOM  /**< memory is short for its value */
 } calc_json_number_use;
 
 enum { CALC_JSON_NUMBERS_DEPTH = 4 /**< of members that are asked for */ };
@@ -18,9 +19,10 @@ enum { CALC_JSON_NUMBERS_DEPTH = 4 /**< of members that are asked for */ };
 /** A reader. Keys are those from the root to the member. */
 typedef struct calc_json_numbers {
     void *context;
-    calc_json_number_use (*use)(void *context, const char *const *key, int depth);
-    /** @return false if memory is short */
-    bool (*take)(void *context, const char *const *key, int depth, double value);
+    /** Called with each member, and again with the value of each that is taken.
+     *  @param value  NULL: not yet read */
+    calc_json_number_use (*take)(void *context, const char *const *key, int depth,
+                                 const double *value);
     double least;     /**< of all numbers; none may be above 1e12 */
     const char *keys; /**< hint for a refused key: the valid keys */
 } calc_json_numbers;

@@ -72,14 +72,6 @@ static bool is_one_of(const char *key, const char *const *list)
 
 /* ---- Order of settings ----------------------------------------------------------------------- */
 
-static void drop(calc_settings *s, size_t at)
-{
-    free(s->item[at].key);
-    free(s->item[at].value);
-    s->count--;
-    memmove(&s->item[at], &s->item[at + 1], (s->count - at) * sizeof *s->item);
-}
-
 static bool rename_key(calc_setting *setting)
 {
     setting->argument = 0; /* it counts picked words and means nothing to a user */
@@ -130,7 +122,10 @@ static bool mindspeed_flags_order(calc_settings *s)
     }
     for (size_t i = s->count; i-- > 0;) {
         if (is_one_of(s->item[i].key, decided) || gives_way(s, i)) {
-            drop(s, i);
+            free(s->item[i].key);
+            free(s->item[i].value);
+            s->count--;
+            memmove(&s->item[i], &s->item[i + 1], (s->count - i) * sizeof *s->item);
         }
     }
     return true;
@@ -141,24 +136,6 @@ static const calc_setting *mindspeed_flags_last(const calc_settings *s, const ch
 {
     for (size_t i = s->count; i-- > 0;) {
         if (strcmp(s->item[i].key, key) == 0) {
-            return &s->item[i];
-        }
-    }
-    return NULL;
-}
-
-/* Whether a key is one of the planner's own flags, with an effect or with none to be expected. */
-static bool mindspeed_flags_known(const char *key)
-{
-    return is_one_of(key, silent) || is_one_of(key, ours);
-}
-
-/* A flag of the planner's third generation, `--auto-settings`, which is another program; NULL if
- * there is none. */
-static const calc_setting *mindspeed_flags_later(const calc_settings *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (is_one_of(s->item[i].key, third_generation)) {
             return &s->item[i];
         }
     }
@@ -193,7 +170,7 @@ static void tell_unused(void *context, const char *key, calc_unread what, const 
     reading *r = context;
     char shown[CALC_UTF8_SHOW_SIZE];
     char *text = r->out->unused;
-    if (!mindspeed_flags_known(key) && r->unused++ < UNUSED_SHOWN) {
+    if (!is_one_of(key, silent) && !is_one_of(key, ours) && r->unused++ < UNUSED_SHOWN) {
         calc_append(text, CALC_MINDSPEED_UNUSED, "%s%s", *text ? ", " : "",
                     calc_utf8_show(shown, key, strlen(key)));
     }
@@ -287,7 +264,11 @@ static calc_status read_devices(const reading *r)
 static calc_status read_mode(const reading *r)
 {
     const calc_setting *mode = mindspeed_flags_last(r->settings, "--search-algo");
-    const calc_setting *later = mindspeed_flags_later(r->settings);
+    const calc_setting *later = NULL;
+    for (size_t i = 0; i < r->settings->count && !later; i++) {
+        const calc_setting *s = &r->settings->item[i];
+        later = is_one_of(s->key, third_generation) ? s : NULL;
+    }
     if (later) {
         return calc_errors_at(r->errors, CALC_ERR_UNSUPPORTED, later->line > 0 ? r->name : NULL,
                               later->line, later->column, NULL,

@@ -17,16 +17,10 @@ static calc_cost *cost_of(calc_stage_parts *parts, int list)
                              : &parts->block[list];
 }
 
-static bool is_used(const calc_shape *shape, int list)
-{
-    return list == CALC_MOE_BLOCK     ? shape->experts > 0
-           : list == CALC_DENSE_BLOCK ? calc_shape_moe_blocks(shape) < shape->blocks
-                                      : true;
-}
-
 static size_t operators_of(const calc_layout *l, int list, calc_operator *out)
 {
-    if (!is_used(&l->shape, list)) {
+    if ((list == CALC_MOE_BLOCK && l->shape.experts == 0) ||
+        (list == CALC_DENSE_BLOCK && calc_shape_moe_blocks(&l->shape) >= l->shape.blocks)) {
         return 0;
     }
     return list == EMBEDDING ? calc_block_embedding(&l->context, out)
@@ -84,20 +78,15 @@ static bool input(const calc_mindspeed_layout *layout, const calc_layout *l, con
     return true;
 }
 
-static bool is_norm(const calc_operator *o)
-{
-    static const char *const names[] = {"attention norm", "feed-forward norm", "final norm"};
-    bool norm = false;
-    for (int i = 0; i < 3 && o->name; i++) {
-        norm = norm || strcmp(o->name, names[i]) == 0;
-    }
-    return norm;
-}
-
 /* @return false for other types */
 static bool shape_of(const calc_mindspeed_layout *layout, const calc_layout *l,
                      const calc_operator *o, calc_pass pass, calc_mindspeed_shape *out)
 {
+    static const char *const norms[] = {"attention norm", "feed-forward norm", "final norm"};
+    bool norm = false;
+    for (int i = 0; i < 3 && o->name; i++) {
+        norm = norm || strcmp(o->name, norms[i]) == 0;
+    }
     switch (o->kind) {
     case CALC_OPERATOR_MATRIX:
     case CALC_OPERATOR_HEAD:
@@ -106,7 +95,7 @@ static bool shape_of(const calc_mindspeed_layout *layout, const calc_layout *l,
     case CALC_OPERATOR_ATTENTION:
         return pass != CALC_PASS_WGRAD && input(layout, l, o, pass, out);
     case CALC_OPERATOR_VECTOR:
-        return is_norm(o) && pass != CALC_PASS_WGRAD && input(layout, l, o, pass, out);
+        return norm && pass != CALC_PASS_WGRAD && input(layout, l, o, pass, out);
     default:
         return false;
     }

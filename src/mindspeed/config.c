@@ -95,42 +95,29 @@ static bool attends(const walk *w)
     return (heads || (!all && w->at.up == 1)) && (tokens || (!all && w->at.cp == 1)) && wide;
 }
 
-static void over_ulysses(walk *w, int split)
+static void over_context(walk *w)
 {
-    for (int up = 1; up <= split && !w->no_memory; up++) {
-        if (split % up == 0) {
+    int ranks = w->devices / (w->at.pp * w->at.tp);
+    for (int split = 1; split <= ranks && !w->no_memory; split++) {
+        w->at.dp = ranks / split;
+        bool fits = ranks % split == 0 && w->job->batch % w->at.dp == 0;
+        for (int up = 1; fits && up <= split && !w->no_memory; up++) {
             w->at.up = up;
             w->at.cp = split / up;
-            if (attends(w)) {
+            if (split % up == 0 && attends(w)) {
                 over_microbatches(w);
             }
         }
     }
 }
 
-static void over_context(walk *w)
-{
-    int ranks = w->devices / (w->at.pp * w->at.tp);
-    for (int split = 1; split <= ranks && !w->no_memory; split++) {
-        w->at.dp = ranks / split;
-        if (ranks % split == 0 && w->job->batch % w->at.dp == 0) {
-            over_ulysses(w, split);
-        }
-    }
-}
-
-/* Degrees of tensor parallelism are powers of two and must divide heads and groups. */
-static bool divides_heads(const calc_mindspeed_job *job, int tp)
-{
-    return job->heads % tp == 0 && (job->groups <= 1 || job->groups % tp == 0);
-}
-
 static void over_tensor(walk *w)
 {
     int ranks = w->devices / w->at.pp;
     int most = ranks < w->job->per_node ? ranks : w->job->per_node;
+    int heads = w->job->heads, groups = w->job->groups;
     for (int tp = 1; tp <= most && !w->no_memory; tp *= 2) {
-        if (ranks % tp == 0 && divides_heads(w->job, tp)) {
+        if (ranks % tp == 0 && heads % tp == 0 && (groups <= 1 || groups % tp == 0)) {
             w->at.tp = tp;
             over_context(w);
         }

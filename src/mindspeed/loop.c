@@ -30,16 +30,6 @@ void calc_mindspeed_loop_free(calc_mindspeed_loop *loop)
     *loop = (calc_mindspeed_loop){0};
 }
 
-static void remove_larger(calc_mindspeed_loop *loop, size_t candidate)
-{
-    for (size_t i = 0; i < loop->count && loop->memory_bytes; i++) {
-        if (loop->mark[i] == CALC_MINDSPEED_UNEXPLORED &&
-            loop->memory_bytes[i] >= loop->memory_bytes[candidate]) {
-            loop->mark[i] = CALC_MINDSPEED_REMOVED;
-        }
-    }
-}
-
 void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end)
 {
     if (loop->mark[candidate] == CALC_MINDSPEED_EXPLORED) {
@@ -48,8 +38,11 @@ void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, cal
     bool ran = end == CALC_MINDSPEED_RAN;
     loop->mark[candidate] = ran ? CALC_MINDSPEED_EXPLORED : CALC_MINDSPEED_REMOVED;
     loop->trials++;
-    if (end == CALC_MINDSPEED_OUT_OF_MEMORY) {
-        remove_larger(loop, candidate);
+    for (size_t i = 0; i < loop->count && loop->memory_bytes; i++) {
+        if (end == CALC_MINDSPEED_OUT_OF_MEMORY && loop->mark[i] == CALC_MINDSPEED_UNEXPLORED &&
+            loop->memory_bytes[i] >= loop->memory_bytes[candidate]) {
+            loop->mark[i] = CALC_MINDSPEED_REMOVED;
+        }
     }
 }
 
@@ -121,15 +114,6 @@ double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candid
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
 
-static size_t first_unexplored(const calc_mindspeed_loop *loop)
-{
-    size_t c = 0;
-    while (c < loop->count && loop->mark[c] != CALC_MINDSPEED_UNEXPLORED) {
-        c++;
-    }
-    return c;
-}
-
 /* Draws one of the pool's unmeasured entries with equal probability. */
 static size_t drawn(const calc_mindspeed_loop *loop)
 {
@@ -150,7 +134,10 @@ calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop)
 {
     const calc_mindspeed_loop_rules *r = &loop->rules;
     double share = loop->pool ? (double)loop->rest / (double)loop->pool : 0;
-    size_t first = first_unexplored(loop);
+    size_t first = 0;
+    while (first < loop->count && loop->mark[first] != CALC_MINDSPEED_UNEXPLORED) {
+        first++;
+    }
     loop->stop = CALC_MINDSPEED_GOES_ON;
     if (first == loop->count) {
         loop->stop = CALC_MINDSPEED_EXHAUSTED;

@@ -14,12 +14,6 @@
 
 enum { ELEMENT = 2 /* bytes of a float16 or bfloat16 number */ };
 
-/* The first multiplication of a gated feed-forward layer has two matrices, joined in one. */
-static double widened(const calc_mindspeed_job *job)
-{
-    return job->swiglu ? 2.0 * job->ffn : job->ffn;
-}
-
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
 static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_config *c)
@@ -38,19 +32,6 @@ static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_con
     return rest / c->tp + layers * feedforward / c->tp / (c->ep > 0 ? c->ep : 1);
 }
 
-/* Memory of the parameters' states, by format, sharding and reuse: MindSpeed's table of static
- * memory. */
-static void take_state(const calc_mindspeed_job *job, const calc_mindspeed_config *c,
-                       calc_mindspeed_memory *m)
-{
-    double n = m->parameters;
-    bool reuse = job->reuse_fp32;
-    double moments = job->distributed_optimizer ? 8 * n / c->dp : 8 * n;
-    m->weight_bytes = reuse && !job->fp16 ? 0 : 2 * n;
-    m->grad_bytes = job->fp16 ? 2 * n : 4 * n;
-    m->optimizer_bytes = (job->fp16 && !reuse ? 8 : 4) * n + moments;
-}
-
 /* ---- Activations ----------------------------------------------------------------------------- */
 
 static double feedforward_bytes(const calc_mindspeed_job *job, const calc_mindspeed_config *c,
@@ -63,7 +44,8 @@ static double feedforward_bytes(const calc_mindspeed_job *job, const calc_mindsp
         tokens *= ep * job->topk / job->experts * local;
         exchanged = 2 * ELEMENT * tokens * job->hidden;
     }
-    double wide = ELEMENT * tokens * widened(job) / c->tp;
+    /* The first multiplication of a gated feed-forward layer has two matrices, joined in one. */
+    double wide = ELEMENT * tokens * (job->swiglu ? 2.0 * job->ffn : job->ffn) / c->tp;
     double activated = job->recompute_activation_function ? 0 : job->swiglu ? wide / 2 : wide;
     return wide + activated + ELEMENT * tokens / c->tp * job->hidden + exchanged;
 }
@@ -82,24 +64,23 @@ double calc_mindspeed_memory_layer_bytes(const calc_mindspeed_job *job,
     return 2 * narrow + (job->swap_attention ? 0 : attention) + feedforward_bytes(job, c, tokens);
 }
 
-/* Layers whose activations are kept at the same time, with chunks visited in turn. */
-static double layers_kept(const calc_mindspeed_job *job, const calc_mindspeed_config *c)
-{
-    double layers = (double)job->layers / c->pp;
-    int in_flight = c->vpp > 1 ? c->pp * c->vpp + c->pp - 1 : c->pp;
-    return layers / c->vpp * in_flight;
-}
-
 /* ---- Total ----------------------------------------------------------------------------------- */
 
 calc_mindspeed_memory calc_mindspeed_memory_of(const calc_mindspeed_job *job,
                                                const calc_mindspeed_config *config)
 {
     calc_mindspeed_memory m = {.parameters = parameters(job, config)};
-    take_state(job, config, &m);
-    m.activation_bytes = job->full_recompute ? 0
-                                             : calc_mindspeed_memory_layer_bytes(job, config) *
-                                                   layers_kept(job, config);
+    /* The parameters' states, by format, sharding and reuse: MindSpeed's table of static memory. */
+    double n = m.parameters;
+    double moments = job->distributed_optimizer ? 8 * n / config->dp : 8 * n;
+    m.weight_bytes = job->reuse_fp32 && !job->fp16 ? 0 : 2 * n;
+    m.grad_bytes = job->fp16 ? 2 * n : 4 * n;
+    m.optimizer_bytes = (job->fp16 && !job->reuse_fp32 ? 8 : 4) * n + moments;
+    /* Layers whose activations are kept at the same time, with chunks visited in turn. */
+    int pp = config->pp, vpp = config->vpp;
+    double kept = (double)job->layers / pp / vpp * (vpp > 1 ? pp * vpp + pp - 1 : pp);
+    m.activation_bytes =
+        job->full_recompute ? 0 : calc_mindspeed_memory_layer_bytes(job, config) * kept;
     m.peak_bytes =
         m.weight_bytes + m.grad_bytes + m.optimizer_bytes + m.activation_bytes + RUNTIME_BYTES;
     return m;
@@ -233,21 +214,6 @@ static bool belongs(const calc_mindspeed_config *c, int number, const extremes *
     }
 }
 
-static bool alike(const calc_mindspeed_config *a, const calc_mindspeed_config *b)
-{
-    return a->tp == b->tp && a->cp == b->cp && a->up == b->up && a->mbs == b->mbs;
-}
-
-static bool is_new(const group *g, const calc_mindspeed_config *c)
-{
-    for (size_t i = 0; i < g->count; i++) {
-        if (alike(g->item[i], c)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void fill(choice *all, const calc_mindspeed_space *space)
 {
     const extremes e = extremes_of(space);
@@ -257,7 +223,13 @@ static void fill(choice *all, const calc_mindspeed_space *space)
         all->no_memory = all->no_memory || !g->item;
         for (size_t i = 0; g->item && i < space->count; i++) {
             const calc_mindspeed_config *c = &space->config[i];
-            if (c->mbs < MBS_END && belongs(c, number, &e) && is_new(g, c)) {
+            bool is_new = c->mbs < MBS_END && belongs(c, number, &e);
+            for (size_t k = 0; k < g->count; k++) {
+                const calc_mindspeed_config *o = g->item[k];
+                is_new = is_new &&
+                         (o->tp != c->tp || o->cp != c->cp || o->up != c->up || o->mbs != c->mbs);
+            }
+            if (is_new) {
                 g->item[g->count++] = c;
             }
         }
@@ -301,19 +273,13 @@ static double condition(choice *all)
     return value[0] > rank_share * value[PROBES_T - 1] ? value[PROBES_T - 1] / value[0] : INFINITY;
 }
 
-static bool sizes_differ(const choice *all)
-{
-    for (int i = 1; i < CALC_MINDSPEED_PROBES; i++) {
-        if (of(all, i)->mbs != of(all, 0)->mbs) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void consider(choice *all)
 {
-    double number = sizes_differ(all) ? condition(all) : INFINITY;
+    bool differ = false;
+    for (int i = 1; i < CALC_MINDSPEED_PROBES; i++) {
+        differ = differ || of(all, i)->mbs != of(all, 0)->mbs;
+    }
+    double number = differ ? condition(all) : INFINITY;
     all->tries++;
     if (number < all->best.condition) {
         all->best.condition = number;

@@ -65,21 +65,18 @@ static const place *find(const reading *r, const char *const *key, int depth)
     return NULL;
 }
 
-static calc_json_number_use use(void *context, const char *const *key, int depth)
+static calc_json_number_use take(void *context, const char *const *key, int depth,
+                                 const double *value)
 {
     const reading *r = context;
     if (depth == 1 && r->places == second && module_of(key[0]) >= 0) {
         return CALC_JSON_NUMBER_INSIDE;
     }
-    return find(r, key, depth) ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
-}
-
-static bool take(void *context, const char *const *key, int depth, double value)
-{
-    const reading *r = context;
     const place *at = find(r, key, depth);
-    *number_of(r->out, at, depth == 2 ? module_of(key[0]) : 0) = value * at->scale;
-    return true;
+    if (at && value) {
+        *number_of(r->out, at, depth == 2 ? module_of(key[0]) : 0) = *value * at->scale;
+    }
+    return at ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
 }
 
 /* Requires everything that the second generation writes, or either number of the first. */
@@ -120,7 +117,7 @@ calc_status calc_mindspeed_modules_parse(calc_mindspeed_profile *out,
     bool old = generation == CALC_MINDSPEED_GEN1;
     reading r = {out, old ? first : second,
                  old ? sizeof first / sizeof *first : sizeof second / sizeof *second};
-    const calc_json_numbers reader = {.context = &r, .use = use, .take = take};
+    const calc_json_numbers reader = {.context = &r, .take = take};
     clear(out);
     calc_status status = calc_json_numbers_parse(&reader, text, length, name, errors);
     return status ? status : complete(&r, name, errors);

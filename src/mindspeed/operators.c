@@ -272,17 +272,6 @@ static int compare_rows(const void *a, const void *b)
     return by_message ? by_message : (x->us > y->us) - (x->us < y->us);
 }
 
-/* Averages the rows of one message, sorted from the shortest to the longest time. */
-static double mean_s(const comm_row *row, size_t count)
-{
-    size_t from = count > 2, to = count > 2 ? count - 1 : count;
-    double sum = 0;
-    for (size_t i = from; i < to; i++) {
-        sum += row[i].us * 1e-6;
-    }
-    return sum / (double)(to - from);
-}
-
 static void gather(calc_mindspeed_comm *out, comm_row *row, size_t count)
 {
     if (count > 0) {
@@ -291,7 +280,14 @@ static void gather(calc_mindspeed_comm *out, comm_row *row, size_t count)
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && compare(&row[i].message, &row[end].message) == 0; end++) {
         }
-        out->item[out->count++] = (calc_mindspeed_sent){row[i].message, mean_s(row + i, end - i)};
+        /* The mean of the rows of a message, without the shortest and the longest time. */
+        size_t cut = end - i > 2;
+        double sum_s = 0;
+        for (size_t k = i + cut; k < end - cut; k++) {
+            sum_s += row[k].us * 1e-6;
+        }
+        out->item[out->count++] =
+            (calc_mindspeed_sent){row[i].message, sum_s / (double)(end - i - 2 * cut)};
     }
 }
 

@@ -59,11 +59,6 @@ static double switch_s(const calc_planner *p, const calc_exec *a, const calc_exe
     return r.fw_s + r.bw_s;
 }
 
-static bool same_group(const calc_layer_strategy *a, const calc_layer_strategy *b)
-{
-    return a->tensor_par == b->tensor_par && a->context_par == b->context_par;
-}
-
 /* Activations may be rearranged in several steps, which may take less than one. */
 static void set_detours(calc_layers_case *c)
 {
@@ -89,7 +84,8 @@ static bool set_groups(const calc_planner *p, calc_layers_case *c)
     for (int i = 0; i < c->options; i++) {
         calc_layers_option *o = &c->option[i];
         int g = 0;
-        while (g < c->groups && !same_group(&of[g], &o->strategy)) {
+        while (g < c->groups && (of[g].tensor_par != o->strategy.tensor_par ||
+                                 of[g].context_par != o->strategy.context_par)) {
             g++;
         }
         if (g == CALC_LAYERWISE_GROUPS) {
@@ -136,16 +132,6 @@ static bool add_option(const calc_planner *p, const calc_layer_strategy *strateg
     return true;
 }
 
-static bool has_ends(const calc_layers_case *c)
-{
-    for (int i = 0; i < c->options; i++) {
-        if (c->option[i].ends) {
-            return true;
-        }
-    }
-    return false;
-}
-
 calc_status calc_layers_case_of(const calc_planner *planner, const calc_layers_candidate *candidate,
                                 calc_layers_case *c)
 {
@@ -166,9 +152,11 @@ calc_status calc_layers_case_of(const calc_planner *planner, const calc_layers_c
         return CALC_ERR_RULE;
     }
     /* Where layers always recompute, the ends have their strategy. */
-    for (int i = 0; i < c->options && !has_ends(c); i++) {
-        c->option[i].ends = true;
+    bool ends = false;
+    for (int i = 0; i < c->options; i++) {
+        ends = ends || c->option[i].ends;
     }
+    c->option[0].ends = c->option[0].ends || !ends;
     drop_covered(c);
     c->micro_weight = c->common.microbatches * (1 + c->common.growth);
     return CALC_OK;
@@ -236,17 +224,6 @@ static double part_least_s(const calc_layers_case *c, const calc_layers_part *p)
     return p->micro_s + (exposed_s + p->optimizer_s) / c->micro_weight;
 }
 
-/* The least weighted time of a layer of a kind. */
-static double least_s(const calc_layers_case *c, int kind)
-{
-    double least = INFINITY;
-    for (int i = 0; i < c->options; i++) {
-        const calc_layers_option *o = &c->option[i];
-        least = o->layers[kind] ? fmin(least, part_least_s(c, &o->part[kind])) : least;
-    }
-    return least;
-}
-
 /* ---- A stage --------------------------------------------------------------------------------- */
 
 static void insert(water *w, corner x)
@@ -260,12 +237,6 @@ static void insert(water *w, corner x)
     w->corner[at] = x;
 }
 
-/* Whether b is above the line from a to x, or no quicker than a. */
-static bool is_above(corner a, corner b, corner x)
-{
-    return (b.s - a.s) * (x.bytes - a.bytes) >= (x.s - a.s) * (b.bytes - a.bytes);
-}
-
 static void make_convex(water *w)
 {
     int kept = 0;
@@ -274,8 +245,11 @@ static void make_convex(water *w)
         if (kept > 0 && x.s >= w->corner[kept - 1].s) {
             continue;
         }
-        while (kept > 1 && is_above(w->corner[kept - 2], w->corner[kept - 1], x)) {
-            kept--;
+        for (; kept > 1; kept--) {
+            corner a = w->corner[kept - 2], b = w->corner[kept - 1];
+            if ((b.s - a.s) * (x.bytes - a.bytes) < (x.s - a.s) * (b.bytes - a.bytes)) {
+                break; /* b is below the line from a to x */
+            }
         }
         w->corner[kept++] = x;
     }
@@ -463,7 +437,12 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
     double work = 0;
     const calc_layers_floor f = calc_layers_floor_of(c, ends);
     for (int kind = 0; kind < 2; kind++) {
-        unit[kind] = m->layers[kind] > 0 ? least_s(c, kind) : 0;
+        double least_s = INFINITY; /* weighted time of a layer */
+        for (int i = 0; i < c->options; i++) {
+            const calc_layers_option *o = &c->option[i];
+            least_s = o->layers[kind] ? fmin(least_s, part_least_s(c, &o->part[kind])) : least_s;
+        }
+        unit[kind] = m->layers[kind] > 0 ? least_s : 0;
         work += m->layers[kind] * unit[kind];
     }
     water *stage = calloc((size_t)stages, sizeof *stage);

@@ -374,17 +374,6 @@ static bool has_time(calc_layers_table *t, int stage, int from, int count, doubl
     return s && (bound ? s->least_s : s->weighted_s) <= allowed_s;
 }
 
-static bool spread_evenly(calc_layers_table *t, double step_s, bool bound, int *count)
-{
-    int each = t->layers / t->stages;
-    bool fits = true;
-    for (int stage = 0; stage < t->stages && fits; stage++) {
-        count[stage] = each;
-        fits = has_time(t, stage, stage * each, each, step_s, bound);
-    }
-    return fits;
-}
-
 /* The most layers that a stage has time for. Small numbers are tried first, since they are quick to
  * solve. 0: none */
 static int most_layers(calc_layers_table *t, int stage, int from, double step_s, bool bound)
@@ -411,11 +400,11 @@ static int most_layers(calc_layers_table *t, int stage, int from, double step_s,
 static bool spread(calc_layers_table *t, double step_s, bool bound, int *count)
 {
     int from = 0;
-    if (t->chunks > 1) {
-        return spread_evenly(t, step_s, bound, count);
-    }
+    int each = t->layers / t->stages;
     for (int stage = 0; stage < t->stages; stage++) {
-        count[stage] = most_layers(t, stage, from, step_s, bound);
+        count[stage] = t->chunks == 1 ? most_layers(t, stage, from, step_s, bound)
+                       : has_time(t, stage, from, each, step_s, bound) ? each
+                                                                       : 0;
         from += count[stage];
         if (count[stage] == 0) {
             return false;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "plan/layers_case.h"
@@ -29,25 +30,6 @@
             (i < 0 ? &(list)->ends : &(list)->run[i].strategy)->member = CALC_LAYER_AS_EXEC;       \
         }                                                                                          \
     } while (0)
-
-static void shorten(const calc_layer_strategy *base, calc_layer_list *list)
-{
-    LEAVE(list, base, tensor_par);
-    LEAVE(list, base, context_par);
-    LEAVE(list, base, context_par_type);
-    LEAVE(list, base, expert_par);
-    LEAVE(list, base, zero_stage);
-}
-
-static bool add_run(calc_layer_list *list, const calc_layer_strategy *strategy, int blocks)
-{
-    calc_layer_run run[CALC_MAX_LAYER_RUNS + 1];
-    for (int32_t i = 0; i < list->count; i++) {
-        run[i] = list->run[i];
-    }
-    run[list->count] = (calc_layer_run){(int16_t)blocks, *strategy};
-    return calc_layer_list_pack(run, list->count + 1, list);
-}
 
 static void put_stages(const calc_layers_answer *a, calc_exec *e)
 {
@@ -92,7 +74,10 @@ static bool add_chunk(const calc_layers_case *c, const int layers[2], walk *w,
     for (int kind = 0; kind < 2; kind++) {
         for (int left = layers[kind], some; left > 0; left -= some) {
             int option = next_option(w, kind, left, &some);
-            if (!add_run(list, &c->option[option].strategy, some)) {
+            calc_layer_run run[CALC_MAX_LAYER_RUNS + 1];
+            memcpy(run, list->run, (size_t)list->count * sizeof *run);
+            run[list->count] = (calc_layer_run){(int16_t)some, c->option[option].strategy};
+            if (!calc_layer_list_pack(run, list->count + 1, list)) {
                 return false;
             }
         }
@@ -120,7 +105,11 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
         e.layers.count = 0;
     } else {
         const calc_layer_strategy base = calc_layers_strategy_of(&e);
-        shorten(&base, &e.layers);
+        LEAVE(&e.layers, &base, tensor_par);
+        LEAVE(&e.layers, &base, context_par);
+        LEAVE(&e.layers, &base, context_par_type);
+        LEAVE(&e.layers, &base, expert_par);
+        LEAVE(&e.layers, &base, zero_stage);
         put_stages(a, &e);
     }
     free(at);
@@ -177,20 +166,21 @@ static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a
     return groups;
 }
 
-/* @return whether the list is a legal layout */
-static bool judge(bench *b, const calc_layers_answer *a, calc_planner_found *f)
+/* The execution of a list, as it is and resolved, and its run. @return whether it is a legal layout
+ */
+static bool judge(const calc_planner *p, const calc_layers_case *c, const calc_layers_answer *a,
+                  calc_exec *listed, calc_exec *resolved, calc_stats *stats)
 {
-    const calc_planner *p = b->planner;
     calc_errors ignored = {0};
-    f->exec = b->resolved = calc_layers_exec_of(b->c, a);
-    if (f->exec.layers.count == 0) {
+    *listed = *resolved = calc_layers_exec_of(c, a);
+    if (listed->layers.count == 0) {
         return false;
     }
-    calc_resolve(p->app, &p->chip[0].system, &b->resolved);
-    if (calc_check(p->app, &p->chip[0].system, &b->resolved, &ignored) != CALC_OK) {
+    calc_resolve(p->app, &p->chip[0].system, resolved);
+    if (calc_check(p->app, &p->chip[0].system, resolved, &ignored) != CALC_OK) {
         return false;
     }
-    calc_run(p->app, &p->chip[0].system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
+    calc_run(p->app, &p->chip[0].system, resolved, CALC_COMPAT_NONE, stats);
     return true;
 }
 
@@ -212,7 +202,7 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
         status = calc_layers_join(b->c, &want, &a);
         *least_s = round == 0 ? fmin(*least_s, a.bound_s) : *least_s;
         f.planned_s = a.planned_s;
-        open = status == CALC_OK && judge(b, &a, &f);
+        open = status == CALC_OK && judge(b->planner, b->c, &a, &f.exec, &b->resolved, &f.stats);
         bool fits = open && f.stats.verdict == CALC_VERDICT_OK;
         if (fits && f.stats.total_time < b->limit_s) {
             *best = f;
@@ -323,19 +313,11 @@ typedef struct curve {
 /* Numbers of a list by calc_run(); none where it is no legal layout. */
 static calc_status add_point(curve *v, const calc_layers_answer *a)
 {
-    const calc_planner *p = v->planner;
-    calc_errors ignored = {0};
+    calc_exec listed, resolved;
     calc_stats stats;
-    const calc_exec listed = calc_layers_exec_of(v->c, a);
-    calc_exec e = listed;
-    if (e.layers.count == 0) {
+    if (!judge(v->planner, v->c, a, &listed, &resolved, &stats)) {
         return CALC_OK;
     }
-    calc_resolve(p->app, &p->chip[0].system, &e);
-    if (calc_check(p->app, &p->chip[0].system, &e, &ignored) != CALC_OK) {
-        return CALC_OK;
-    }
-    calc_run(p->app, &p->chip[0].system, &e, CALC_COMPAT_NONE, &stats);
     calc_planner_layers_point *grown = calc_grown(v->point, v->count, &v->room, sizeof *grown);
     if (!grown) {
         return CALC_ERR_NOMEM;

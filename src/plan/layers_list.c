@@ -48,17 +48,6 @@ static bool is_of_layers(calc_axis axis)
     }
 }
 
-/* Other axes distinguish candidates if somebody gave them several values. */
-static void set_keys(maker *m)
-{
-    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
-        const calc_values *v = &m->planner->space->axis[axis];
-        if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
-            m->key[m->keys++] = (calc_axis)axis;
-        }
-    }
-}
-
 static uint64_t key_of(const maker *m, const calc_exec *e)
 {
     int64_t value = calc_layer_list_sequences(e);
@@ -217,7 +206,13 @@ calc_status calc_layers_list_make(const calc_planner *planner, calc_layers_list 
     calc_status status = CALC_ERR_NOMEM;
     if (m.exec && m.stats) {
         calc_sweep_counts counts;
-        set_keys(&m);
+        /* Other axes distinguish candidates if somebody gave them several values. */
+        for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
+            const calc_values *v = &planner->space->axis[axis];
+            if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
+                m.key[m.keys++] = (calc_axis)axis;
+            }
+        }
         status = calc_units_walk(planner->space, &planner->design, CALC_COMPAT_NONE, visit_row, &m,
                                  &counts);
         flush(&m);
@@ -312,16 +307,6 @@ static calc_layers_part block_of(const calc_layout *l, const calc_stage_part *p)
     return out;
 }
 
-/* The head has freed its logits when a pass runs through a block. */
-static calc_layers_part head_of(const calc_layout *l)
-{
-    const calc_stage_terms *t = &l->terms;
-    calc_layers_part out = part_of(l, &t->head);
-    out.flight_bytes = t->used_share * t->head.whole_bytes;
-    out.working_bytes = t->used_share * t->head.kept_bytes;
-    return out;
-}
-
 void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *p, double times)
 {
     sum->micro_s += times * p->micro_s;
@@ -369,7 +354,10 @@ void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
     }
     out->part[CALC_LAYERS_EMBEDDING] = part_of(l, &t->embedding);
     out->part[CALC_LAYERS_EMBEDDING].flight_bytes = t->used_share * t->embedding.whole_bytes;
-    out->part[CALC_LAYERS_HEAD] = head_of(l);
+    calc_layers_part *head = &out->part[CALC_LAYERS_HEAD];
+    *head = part_of(l, &t->head); /* it has freed its logits when a pass runs through a block */
+    head->flight_bytes = t->used_share * t->head.whole_bytes;
+    head->working_bytes = t->used_share * t->head.kept_bytes;
     add_muon(l, out);
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {

@@ -17,16 +17,6 @@ typedef struct walk {
     calc_planner_place place;
 } walk;
 
-static bool is_used(const calc_planner_place *place, int chip)
-{
-    for (int i = 0; i < place->kinds; i++) {
-        if (place->chip[i] == chip) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool place_rest(walk *w, int64_t stages)
 {
     calc_planner_place *p = &w->place;
@@ -35,11 +25,11 @@ static bool place_rest(walk *w, int64_t stages)
     }
     int first = w->planner->keep_order && p->kinds > 0 ? p->chip[p->kinds - 1] + 1 : 0;
     for (int chip = first; chip < w->planner->chips; chip++) {
-        if (is_used(p, chip)) {
-            continue;
-        }
         int64_t most = w->planner->chip[chip].most_procs / w->procs;
         most = most < stages ? most : stages;
+        for (int i = 0; i < p->kinds; i++) {
+            most = p->chip[i] == chip ? 0 : most; /* it is used */
+        }
         int at = p->kinds++;
         p->chip[at] = chip;
         for (int64_t n = 1; n <= most; n++) {
@@ -133,17 +123,6 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
 
 /* ---- Divisions ------------------------------------------------------------------------------- */
 
-/* Names for the stages of several chips; a run on one chip needs none. */
-static void name_chips(const calc_planner *planner, const calc_planner_place *place,
-                       calc_stage_list *list, uint8_t number[CALC_MAX_CHIPS])
-{
-    for (int i = 0; i < place->kinds && place->kinds > 1; i++) {
-        const calc_planner_chip *chip = &planner->chip[place->chip[i]];
-        number[i] = (uint8_t)calc_stage_list_chip(list, chip->name);
-        list->system[number[i] - 1] = &chip->system;
-    }
-}
-
 /* The execution of a division, with its list of stages. */
 static calc_exec planner_exec_of(const calc_planner *planner, const calc_planner_layouts *l,
                                  const calc_planner_place *place,
@@ -154,7 +133,11 @@ static calc_exec planner_exec_of(const calc_planner *planner, const calc_planner
     calc_stage_run run[CALC_MAX_PLACES];
     uint8_t number[CALC_MAX_CHIPS] = {0};
     int64_t places = problem->shape.stages * problem->shape.chunks;
-    name_chips(planner, place, &e.stages, number);
+    for (int i = 0; i < place->kinds && place->kinds > 1; i++) { /* one chip needs no name */
+        const calc_planner_chip *chip = &planner->chip[place->chip[i]];
+        number[i] = (uint8_t)calc_stage_list_chip(&e.stages, chip->name);
+        e.stages.system[number[i] - 1] = &chip->system;
+    }
     e.stages.join_latency_s = place->kinds > 1 ? planner->join_latency_s : 0;
     for (int64_t at = 0; at < places && at < CALC_MAX_PLACES; at++) {
         const calc_balance_share *s = &share[at];
@@ -234,21 +217,15 @@ static double unit_s(const calc_balance_problem *p, int chip)
     return mean_first_s(p) * ratio;
 }
 
-/* The fewest micro-batches in flight on a stage at its peak, in layers of all its chunks. */
-static double least_in_flight(const calc_balance_problem *p, int stage)
-{
-    double stages = (double)p->shape.stages;
-    double m = (double)p->shape.microbatches;
-    bool plain = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1;
-    return plain ? fmin(m, stages - stage) : 1;
-}
-
 /* The most work that a stage can do in a period, in mean layers. */
 static double most_layers(const calc_balance_problem *p, const water *w, double unit_s, int stage,
                           double rest_s)
 {
     const calc_balance_stage *s = &p->stage[stage];
-    double flight = least_in_flight(p, stage);
+    /* The fewest micro-batches in flight at its peak, in layers of all its chunks. */
+    bool plain = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1;
+    double flight =
+        plain ? fmin((double)p->shape.microbatches, (double)(p->shape.stages - stage)) : 1;
     double room = s->limit_bytes - calc_balance_least_once_bytes(p, stage);
     double each = w->held_bytes + flight * w->flight_bytes; /* without recomputation */
     double spared = flight * w->spared_bytes;
@@ -307,26 +284,22 @@ static double sum_s(const calc_balance_problem *p)
     return least_s + ends_s;
 }
 
-/* Whether weight gradients may be computed later than the other gradients: the last ones of a stage
- * then run at the same time as the last backward passes of the stages before it. */
-static bool wgrad_waits(const calc_balance_problem *p)
-{
-    return p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B &&
-           p->shape.kind != CALC_PIPELINE_SCHEDULE_GPIPE;
-}
-
 static known known_of(const calc_balance_problem *p)
 {
     known k = {.sum_s = sum_s(p),
                .step_s = INFINITY,
                .line = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1};
+    /* Weight gradients may be computed later than the other gradients: the last ones of a stage
+     * then run at the same time as the last backward passes of the stages before it. */
+    bool waits = p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B &&
+                 p->shape.kind != CALC_PIPELINE_SCHEDULE_GPIPE;
     for (int i = 0; i < p->chips; i++) {
         k.w[i] = water_of(p, i);
         k.unit_s[i] = unit_s(p, i);
         for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
             const calc_balance_layer *l = &p->layer[i][kind];
             if (p->layers[kind] > 0) {
-                k.step_s = fmin(k.step_s, wgrad_waits(p) ? l->fw_s : layer_s(l));
+                k.step_s = fmin(k.step_s, waits ? l->fw_s : layer_s(l));
                 k.forward = fmax(k.forward, (l->fw_s + fmax(0, l->again_fw_s)) / layer_s(l));
             }
         }

@@ -150,24 +150,19 @@ static void fix(calc_space *space, calc_axis axis, int64_t *value)
     }
 }
 
-static calc_status sweep_cell(calc_sweep_cell *cell, const calc_sweep_study *study, bool counted,
-                              calc_errors *errors)
-{
-    calc_sweep_study of_cell = *study;
-    fix(&of_cell.space, CALC_AXIS_tensor_par, &cell->tensor_par);
-    fix(&of_cell.space, CALC_AXIS_pipeline_par, &cell->pipeline_par);
-    fix(&of_cell.space, CALC_AXIS_num_procs, &cell->num_procs);
-    return calc_sweep_found_search(&of_cell, counted, &cell->counts, &cell->found, &cell->best,
-                                   errors);
-}
-
 static calc_status sweep_cells(calc_sweep_cells *cells, const calc_sweep_study *study,
                                const calc_sweep_result *result, calc_errors *errors)
 {
     calc_status status = CALC_OK;
     cells->counted = result->counts.total <= COUNTED_LAYOUTS;
     for (size_t i = 0; i < cells->count && status == CALC_OK; i++) {
-        status = sweep_cell(&cells->item[i], study, cells->counted, errors);
+        calc_sweep_cell *cell = &cells->item[i];
+        calc_sweep_study of_cell = *study;
+        fix(&of_cell.space, CALC_AXIS_tensor_par, &cell->tensor_par);
+        fix(&of_cell.space, CALC_AXIS_pipeline_par, &cell->pipeline_par);
+        fix(&of_cell.space, CALC_AXIS_num_procs, &cell->num_procs);
+        status = calc_sweep_found_search(&of_cell, cells->counted, &cell->counts, &cell->found,
+                                         &cell->best, errors);
     }
     return status;
 }

@@ -117,16 +117,6 @@ bool calc_why_keeps(const calc_field *field, const calc_exec *exec)
 static const char *const parallel[] = {"tensor_par", "pipeline_par", "data_par", "context_par"};
 enum { PARALLEL = sizeof parallel / sizeof *parallel };
 
-static bool is_parallel(const calc_field *field)
-{
-    for (size_t i = 0; i < PARALLEL; i++) {
-        if (strcmp(parallel[i], field->key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void try_number(search *s, const calc_field *field, int64_t value)
 {
     calc_exec exec = *s->exec;
@@ -301,7 +291,11 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (!calc_why_keeps(field, exec) && !is_parallel(field) && !calc_idle(app, exec, field)) {
+        bool tried = false; /* with others */
+        for (size_t k = 0; k < PARALLEL; k++) {
+            tried = tried || strcmp(parallel[k], field->key) == 0;
+        }
+        if (!calc_why_keeps(field, exec) && !tried && !calc_idle(app, exec, field)) {
             try_field(&s, field);
         }
     }

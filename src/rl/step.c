@@ -300,14 +300,6 @@ static void put_phase(work *w, calc_rl_phase_index phase, double time_s)
                                             .capacity_bytes = s->system->chip.mem1.capacity_bytes};
 }
 
-static calc_status run_forward(work *w, calc_rl_phase_index phase, double sequences)
-{
-    calc_job_role_index role = phases[phase].role;
-    calc_status status = run_pass(w, role, sequences, false, &w->forward[role]);
-    put_phase(w, phase, w->forward[role].total_time);
-    return status;
-}
-
 /* Optimizer steps, one after the other. */
 static calc_status run_update(work *w, calc_rl_phase_index phase)
 {
@@ -333,7 +325,11 @@ static calc_status run_passes(work *w)
                    {seat(w, CALC_JOB_CRITIC)->runs, CALC_RL_VALUES, w->sequences},
                    {seat(w, CALC_JOB_TEACHER)->runs, CALC_RL_TEACHER, w->sequences}};
     for (size_t i = 0; i < sizeof forward / sizeof *forward && status == CALC_OK; i++) {
-        status = forward[i].runs ? run_forward(w, forward[i].phase, forward[i].sequences) : CALC_OK;
+        if (forward[i].runs) {
+            calc_job_role_index role = phases[forward[i].phase].role;
+            status = run_pass(w, role, forward[i].sequences, false, &w->forward[role]);
+            put_phase(w, forward[i].phase, w->forward[role].total_time);
+        }
     }
     if (status == CALC_OK && seat(w, CALC_JOB_CRITIC)->runs) {
         status = run_update(w, CALC_RL_CRITIC_UPDATE);

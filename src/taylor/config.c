@@ -18,16 +18,6 @@ typedef struct reader {
     calc_errors *errors;
 } reader;
 
-static const calc_setting *find(const reader *r, const char *key)
-{
-    for (size_t i = r->settings->count; i > 0; i--) {
-        if (strcmp(r->settings->item[i - 1].key, key) == 0) {
-            return &r->settings->item[i - 1];
-        }
-    }
-    return NULL;
-}
-
 static calc_status wrong(const reader *r, const calc_setting *s, const char *expected)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
@@ -41,8 +31,8 @@ static calc_status count_of(const reader *r, const char *key, const char *other,
                             int64_t *out)
 {
     enum { HI = 1000000000 };
-    const calc_setting *s = find(r, key);
-    s = !s && other ? find(r, other) : s;
+    const calc_setting *s = calc_settings_last(r->settings, key);
+    s = !s && other ? calc_settings_last(r->settings, other) : s;
     if (!s || !s->value[0]) {
         *out = absent;
         return absent >= 0 ? CALC_OK
@@ -72,7 +62,7 @@ static bool is_word(const char *text, const char *word)
 /* Whether recomputation is requested: a truth value, or lists of counts. */
 static calc_status asks(const reader *r, const char *key, bool *out)
 {
-    const calc_setting *s = find(r, key);
+    const calc_setting *s = calc_settings_last(r->settings, key);
     *out = false;
     if (!s || !s->value[0] || is_word(s->value, "false")) {
         return CALC_OK;
@@ -90,7 +80,7 @@ static calc_status asks(const reader *r, const char *key, bool *out)
 
 static calc_status read_memory(const reader *r, calc_taylor_config *out)
 {
-    const calc_setting *s = find(r, "context.max_device_memory");
+    const calc_setting *s = calc_settings_last(r->settings, "context.max_device_memory");
     out->memory_mb = MEMORY_GB * 1024;
     out->says_memory = s && s->value[0];
     if (!out->says_memory) {
@@ -132,7 +122,8 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     if (status != CALC_OK) {
         return status;
     }
-    const calc_setting *context = find(r, "parallel_config.context_parallel");
+    const calc_setting *context =
+        calc_settings_last(r->settings, "parallel_config.context_parallel");
     if (context && context->value[0] && strcmp(context->value, "1") != 0) {
         return wrong(r, context, "1, since the planner has no context parallelism");
     }
@@ -153,10 +144,10 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     out->again = full        ? CALC_TAYLOR_AGAIN_FULL
                  : selective ? CALC_TAYLOR_AGAIN_SELECT
                              : CALC_TAYLOR_AGAIN_NONE;
-    out->layers_key = find(r, "model.model_config.num_layers")
+    out->layers_key = calc_settings_last(r->settings, "model.model_config.num_layers")
                           ? "model.model_config.num_layers"
                           : "model.model_config.num_hidden_layers";
-    const calc_setting *strategy = find(r, "parallel.dataset_strategy");
+    const calc_setting *strategy = calc_settings_last(r->settings, "parallel.dataset_strategy");
     for (const char *at = strategy ? strategy->value : NULL; at; at = strchr(at + 1, ' ')) {
         out->strategies++; /* two numbers each */
     }

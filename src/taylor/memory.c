@@ -93,6 +93,17 @@ void calc_taylor_memory_of(const calc_taylor_config *config, const calc_system *
 
 /* ---- From a file ----------------------------------------------------------------------------- */
 
+/* Copies the next line of a text, without its end. @return false: it is too long, or has a zero */
+static bool next_line(const char *text, size_t length, size_t *at, char *line, size_t size)
+{
+    const char *end = memchr(text + *at, '\n', length - *at);
+    size_t bytes = end ? (size_t)(end - text) - *at : length - *at;
+    bool fits = bytes < size && !memchr(text + *at, '\0', bytes);
+    snprintf(line, size, "%.*s", fits ? (int)bytes : 0, text + *at);
+    *at += bytes + 1;
+    return fits;
+}
+
 static double *member_of(calc_taylor_memory *memory, const char *key)
 {
     const struct {
@@ -169,19 +180,12 @@ calc_status calc_taylor_memory_parse(calc_taylor_memory *out, int *said, const c
     uint64_t members = 0;
     int line = 1;
     for (size_t at = 0; at < length; line++) {
-        const char *end = memchr(text + at, '\n', length - at);
-        size_t size = end ? (size_t)(end - text) - at : length - at;
         char copy[LINE_SIZE];
-        calc_status one;
-        if (size >= sizeof copy || memchr(text + at, '\0', size)) {
-            one = calc_errors_at(errors, CALC_ERR_SYNTAX, name, line, 0, NULL,
-                                 "expected \"term=MB\"");
-        } else {
-            snprintf(copy, sizeof copy, "%.*s", (int)size, text + at);
-            one = take_line(out, &members, copy, name, line, errors);
-        }
+        calc_status one = next_line(text, length, &at, copy, sizeof copy)
+                              ? take_line(out, &members, copy, name, line, errors)
+                              : calc_errors_at(errors, CALC_ERR_SYNTAX, name, line, 0, NULL,
+                                               "expected \"term=MB\"");
         status = status == CALC_OK ? one : status;
-        at += size + 1;
     }
     for (*said = 0; members > 0; members &= members - 1) {
         ++*said;
@@ -541,16 +545,13 @@ static calc_status take_text(const char *text, size_t length, const char *name,
 {
     int number = 1;
     for (size_t at = 0; at < length; number++) {
-        const char *end = memchr(text + at, '\n', length - at);
-        size_t size = end ? (size_t)(end - text) - at : length - at;
         char line[256];
         cell c;
         bool is;
-        if (size >= sizeof line || memchr(text + at, '\0', size)) {
+        if (!next_line(text, length, &at, line, sizeof line)) {
             return calc_errors_at(errors, CALC_ERR_SYNTAX, name, number, 0, NULL,
                                   "expected a name and its value");
         }
-        snprintf(line, sizeof line, "%.*s", (int)size, text + at);
         calc_status status = take_cell(line, number, name, objective, &c, &is, errors);
         if (status != CALC_OK) {
             return status;
@@ -563,7 +564,6 @@ static calc_status take_text(const char *text, size_t length, const char *name,
             ask->chunks = c.chunk >= ask->chunks ? c.chunk + 1 : ask->chunks;
             ask->layers[c.kind] += c.variable == 0 ? c.value : 0;
         }
-        at += size + 1;
     }
     return CALC_OK;
 }

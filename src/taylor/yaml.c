@@ -263,13 +263,6 @@ void calc_taylor_profiles_free(calc_csv_rows *rows)
     *rows = (calc_csv_rows){0};
 }
 
-/* Taylor's defaults: 0.3, 2, 1, 1.5, and no time. */
-static calc_taylor_ratios taylor_ratios_preset(void)
-{
-    return (calc_taylor_ratios){
-        .dense = 0.3, .backward = 2, .again = 1, .head = 1.5, .layer_ms = NAN};
-}
-
 static double said_or(double value, double absent)
 {
     return isnan(value) ? absent : value;
@@ -279,7 +272,12 @@ bool calc_taylor_profiles_find(const calc_csv_rows *rows, const calc_taylor_cand
                                calc_taylor_ratios *out)
 {
     const calc_taylor_profile *profile = rows->item;
-    *out = taylor_ratios_preset();
+    *out = (calc_taylor_ratios){/* Taylor's defaults, and no time */
+                                .dense = 0.3,
+                                .backward = 2,
+                                .again = 1,
+                                .head = 1.5,
+                                .layer_ms = NAN};
     for (size_t i = rows->count; i > 0; i--) {
         const calc_taylor_profile *p = &profile[i - 1];
         if (p->data == c->layout.data && p->tensor == c->layout.tensor &&

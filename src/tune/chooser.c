@@ -7,8 +7,3 @@ const char *const calc_tune_chooser_words[] = {
     CALC_TUNE_CHOOSER_LIST(CALC_X)
 #undef CALC_X
         NULL};
-
-const char *calc_tune_chooser_word(calc_tune_chooser chooser)
-{
-    return calc_tune_chooser_words[chooser];
-}

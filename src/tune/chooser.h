@@ -26,6 +26,4 @@ typedef enum calc_tune_chooser {
 /** Words of the choosers, NULL at the end. */
 extern const char *const calc_tune_chooser_words[];
 
-const char *calc_tune_chooser_word(calc_tune_chooser chooser);
-
 #endif

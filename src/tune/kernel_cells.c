@@ -50,14 +50,6 @@ static size_t find_cells(placed *list, const calc_tune_candidate *candidate, siz
     return cells;
 }
 
-static double busy(const calc_tune_candidate *c)
-{
-    double kernels = c->term[CALC_TUNE_TERM_MATRIX] + c->term[CALC_TUNE_TERM_ATTENTION] +
-                     c->term[CALC_TUNE_TERM_MEMORY];
-    double all = kernels + c->term[CALC_TUNE_TERM_HOST];
-    return all > 0 ? kernels / all : 0;
-}
-
 static bool reserve(calc_tune_kernel_cells *out, size_t *capacity)
 {
     calc_layout_kernel *more = realloc(out->kernel, 2 * *capacity * sizeof *more);
@@ -87,7 +79,11 @@ calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_
         fine = used + CALC_LAYOUT_KERNELS <= capacity || reserve(out, &capacity);
         if (fine) {
             memcpy(cell->coordinate, list[i].at, sizeof cell->coordinate);
-            cell->busy = busy(&candidate[list[i].candidate]);
+            const double *term = candidate[list[i].candidate].term;
+            double kernels = term[CALC_TUNE_TERM_MATRIX] + term[CALC_TUNE_TERM_ATTENTION] +
+                             term[CALC_TUNE_TERM_MEMORY];
+            double all = kernels + term[CALC_TUNE_TERM_HOST];
+            cell->busy = all > 0 ? kernels / all : 0;
             const calc_exec e = exec(context, list[i].candidate);
             cell->kernels = calc_layout_kernels(app, system, &e, out->kernel + used);
             used += cell->kernels;

@@ -237,21 +237,15 @@ static size_t shape_of(work *w, const double *point)
     return i;
 }
 
-static double time_of(const calc_tune_kernel_cell *cell)
-{
-    double time_s = 0;
-    for (size_t i = 0; i < cell->kernels; i++) {
-        time_s += cell->kernel[i].time_s;
-    }
-    return time_s;
-}
-
 static void collect(work *w, const calc_tune_kernel_class *class, const calc_tune_kernel_cell *cell)
 {
     double point[CALC_PROCESS_DIMENSIONS];
     w->shapes = w->parts = w->dimensions = 0;
     for (size_t c = 0; c < w->cells; c++) {
-        double all_s = time_of(&cell[c]);
+        double all_s = 0;
+        for (size_t i = 0; i < cell[c].kernels; i++) {
+            all_s += cell[c].kernel[i].time_s;
+        }
         w->share[c] = 0;
         for (size_t i = 0; i < cell[c].kernels; i++) {
             const calc_layout_kernel *k = &cell[c].kernel[i];

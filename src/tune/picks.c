@@ -123,12 +123,6 @@ static size_t walked_to(const plain *p)
     return at;
 }
 
-static size_t annealed(plain *p)
-{
-    size_t at = walked_to(p);
-    return at == SIZE_MAX ? any(p, p->count) : neighbour(p, at);
-}
-
 /* ---- Tree-structured Parzen estimator -------------------------------------------------------- */
 
 /* How many measured layouts are faster. */
@@ -221,13 +215,15 @@ static size_t halved(plain *p)
 
 static size_t choose(plain *p, size_t index)
 {
+    size_t at;
     switch (p->scene->options->chooser) {
     case CALC_TUNE_CHOOSER_ORDER:
         return in_order(p);
     case CALC_TUNE_CHOOSER_SOBOL:
         return in_sobol(p, index);
     case CALC_TUNE_CHOOSER_ANNEALING:
-        return annealed(p);
+        at = walked_to(p);
+        return at == SIZE_MAX ? any(p, p->count) : neighbour(p, at);
     case CALC_TUNE_CHOOSER_TPE:
         return promising(p);
     case CALC_TUNE_CHOOSER_HALVING:
@@ -254,17 +250,6 @@ static void gather(plain *p)
     }
 }
 
-static void drop(plain *p, size_t candidate)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->left[i] != candidate) {
-            p->left[kept++] = p->left[i];
-        }
-    }
-    p->count = kept;
-}
-
 static calc_status tune_picks_plain(const calc_tune_scene *scene, size_t *pick, size_t *picks,
                                     calc_errors *errors)
 {
@@ -278,20 +263,17 @@ static calc_status tune_picks_plain(const calc_tune_scene *scene, size_t *pick, 
                   STREAM_PLAIN + (((uint64_t)scene->measurements + 1) << 8));
     while (*picks < scene->options->picks && p.count > 0) {
         pick[*picks] = choose(&p, scene->measurements + *picks);
-        drop(&p, pick[(*picks)++]);
+        size_t kept = 0;
+        for (size_t i = 0; i < p.count; i++) {
+            if (p.left[i] != pick[*picks]) {
+                p.left[kept++] = p.left[i];
+            }
+        }
+        p.count = kept;
+        ++*picks;
     }
     free(p.left);
     return CALC_OK;
-}
-
-static bool is_picked(const size_t *pick, size_t picks, size_t candidate)
-{
-    for (size_t i = 0; i < picks; i++) {
-        if (pick[i] == candidate) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* When no contender is left: the one expected to be fastest among those that probably fit. */
@@ -300,7 +282,7 @@ static size_t fastest_left(const calc_tune_scene *s, const size_t *pick, size_t 
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < s->count; i++) {
         const calc_tune_view *v = &s->view[i];
-        if (calc_tune_scene_free_to_try(s, i) && v->fits >= 0.5 && !is_picked(pick, picks, i) &&
+        if (v->fits >= 0.5 && !calc_tune_is_taken(s, i, pick, picks) &&
             (chosen == SIZE_MAX || v->mean < s->view[chosen].mean)) {
             chosen = i;
         }

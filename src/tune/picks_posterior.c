@@ -9,7 +9,7 @@ enum {
     /* Measurements up to which several of the best of a draw count for Thompson: the first
      * measurements reveal whether the prior of errors is wrong, and layouts that are among the best
      * in most draws are safer. Later, the largest expected improvement finds the optimum sooner. */
-    EARLY = 5
+    EARLY = 2
 };
 
 /* ---- Thompson: how often a contender is among the best of a draw ----------------------------- */
@@ -66,11 +66,7 @@ static size_t highest(const calc_tune_scene *s, const calc_tune_contest *c, cons
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < c->count; i++) {
         size_t candidate = c->contender[i];
-        bool taken = !calc_tune_scene_free_to_try(s, candidate);
-        for (size_t k = 0; k < picks; k++) {
-            taken = taken || pick[k] == candidate;
-        }
-        if (taken) {
+        if (calc_tune_is_taken(s, candidate, pick, picks)) {
             continue;
         }
         bool better = chosen == SIZE_MAX || score[i] > score[chosen] ||

@@ -206,7 +206,9 @@ static calc_status imagine(calc_tune_scene *s, const calc_tune_sizes *sizes, cal
                                                 s->seen_time, s->times, errors);
     if (status == CALC_OK) {
         w->weight = log(sizes->weight) + calc_effects_log_density(&w->time, sizes_seen);
-        w->spread = sqrt(calc_effects_scale(&w->time, sizes_seen));
+        /* Layouts that agree well with their neighbours say nothing of those with other values of
+         * coordinates: errors get larger, never smaller. */
+        w->spread = sqrt(fmax(1, calc_effects_scale(&w->time, sizes_seen)));
         calc_effects_widen(&w->time, &w->errors, w->spread);
     }
     return status;

@@ -8,16 +8,6 @@
 
 enum { STREAM_TRUTH = 4 };
 
-static void draw_values(const calc_effects_draws *draws, const calc_effects_item *item,
-                        size_t count, double own_sd, calc_rng *rng, double *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        double own;
-        calc_normal_draw(rng, &own, 1);
-        out[i] = exp(calc_effects_drawn(draws, &item[i]) + own_sd * own);
-    }
-}
-
 static calc_status draw_one(const calc_effects *effects, const calc_effects_item *item,
                             size_t count, calc_rng *rng, double *out, calc_errors *errors)
 {
@@ -29,7 +19,11 @@ static calc_status draw_one(const calc_effects *effects, const calc_effects_item
     }
     if (status == CALC_OK) {
         calc_effects_draw(&draws, rng);
-        draw_values(&draws, item, count, effects->own_sd, rng, out);
+        for (size_t i = 0; i < count; i++) {
+            double own;
+            calc_normal_draw(rng, &own, 1);
+            out[i] = exp(calc_effects_drawn(&draws, &item[i]) + effects->own_sd * own);
+        }
     }
     calc_effects_draws_free(&draws);
     calc_effects_free(&before);

@@ -98,7 +98,7 @@ static double mean(const double *value, size_t count)
 
 static void print_outcome(const char *name, outcome *o, int chooser)
 {
-    const char *word = calc_tune_chooser_word((calc_tune_chooser)chooser);
+    const char *word = calc_tune_chooser_words[chooser];
     for (int i = 0; i < MOST; i++) {
         qsort(o->regret[i], o->count, sizeof(double), by_size);
         printf("regret,%s,%s,%zu,%d,%.5f,%.5f,%.5f\n", name, word, o->count, i + 1,

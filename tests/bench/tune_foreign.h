@@ -159,7 +159,7 @@ static bool tune_foreign_study(const char *name, size_t count, char *const *word
                                     s.task.layouts.count, TUNE_FOREIGN_MOST, false, &options,
                                     c == 0 ? tune_foreign_watch : NULL, &f, errors) == CALC_OK;
             printf("foreign,%s,%zu,%d,%d,%s,%d", name, s.task.layouts.count, (int)seed, heavy,
-                   calc_tune_chooser_word(choosers[c]),
+                   calc_tune_chooser_words[choosers[c]],
                    r.stopped == SIZE_MAX ? -1 : (int)r.stopped);
             for (size_t i = 0; i < r.measured; i++) {
                 printf(",%.5f", r.regret[i]);

@@ -8,9 +8,8 @@
 const calc_test_frame calc_tests = {.timeout_s = 60};
 
 /* Keys beginning with "n" are numbers, with "o" objects, with "x" wrong. */
-static calc_json_number_use use(void *context, const char *const *key, int depth)
+static calc_json_number_use use(const char *const *key, int depth)
 {
-    (void)context;
     switch (key[depth - 1][0]) {
     case 'n':
         return CALC_JSON_NUMBER_TAKEN;
@@ -23,14 +22,18 @@ static calc_json_number_use use(void *context, const char *const *key, int depth
     }
 }
 
-static bool take(void *context, const char *const *key, int depth, double value)
+static calc_json_number_use take(void *context, const char *const *key, int depth,
+                                 const double *value)
 {
     char *out = context;
+    if (!value) {
+        return use(key, depth);
+    }
     for (int i = 0; i < depth; i++) {
         sprintf(out + strlen(out), "%s%s", i ? "." : "", key[i]);
     }
-    sprintf(out + strlen(out), "=%g ", value);
-    return value != 13;
+    sprintf(out + strlen(out), "=%g ", *value);
+    return *value == 13 ? CALC_JSON_NUMBER_NO_ROOM : CALC_JSON_NUMBER_TAKEN;
 }
 
 /* What was taken, and the first error behind it. */
@@ -39,7 +42,7 @@ static const char *read_text(const char *text)
     static char found[512];
     calc_errors errors = {0};
     const calc_json_numbers reader = {
-        .context = found, .use = use, .take = take, .least = 1, .keys = "keys are n"};
+        .context = found, .take = take, .least = 1, .keys = "keys are n"};
     found[0] = '\0';
     calc_status status = calc_json_numbers_parse(&reader, text, strlen(text), "f", &errors);
     ck_assert_int_eq(status, errors.count ? errors.item[0].status : CALC_OK);

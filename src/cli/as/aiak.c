@@ -61,6 +61,12 @@ static void open_with(writer *w, const char *bracket)
     w->begun = false;
 }
 
+static void open_list(writer *w, const char *key)
+{
+    put_key(w, key);
+    open_with(w, "[");
+}
+
 static void close_with(writer *w, const char *bracket)
 {
     calc_output_text(w->out, bracket);
@@ -96,8 +102,7 @@ static void put_stages(writer *w)
 {
     const calc_aiak_strategy *s = w->strategy;
     const calc_aiak_chain *chain = &s->chain;
-    put_key(w, "pipeline-stage-chips");
-    open_with(w, "[");
+    open_list(w, "pipeline-stage-chips");
     for (int i = 0; i < chain->kinds; i++) {
         for (int k = 0; k < (chain->kinds > 1 ? chain->stages[i] : 1); k++) {
             put_text_or_none(w, w->text->chip[chain->chip[i]]);
@@ -107,8 +112,7 @@ static void put_stages(writer *w)
     if (chain->kinds == 1) {
         return;
     }
-    put_key(w, "pipeline-stage-layers");
-    open_with(w, "[");
+    open_list(w, "pipeline-stage-layers");
     for (int i = 0; i < s->sizes.stages; i++) {
         comma(w);
         calc_output_printf(w->out, "%d", s->layers[i]);
@@ -120,22 +124,19 @@ static void put_stages(writer *w)
 static void put_recompute(writer *w)
 {
     const calc_aiak_strategy *s = w->strategy;
-    put_key(w, "recompute-granularity");
-    open_with(w, "[");
+    open_list(w, "recompute-granularity");
     for (int i = 0; i < s->chain.kinds; i++) {
         put_text_or_none(w, s->chain.selective[i] ? "selective" : s->again[i] > 0 ? "full" : NULL);
     }
     close_with(w, "]");
-    put_key(w, "recompute-method");
-    open_with(w, "[");
+    open_list(w, "recompute-method");
     for (int i = 0; i < s->chain.kinds; i++) {
         bool full = !s->chain.selective[i] && s->again[i] > 0;
         const char *how = s->all_again[i] ? "uniform" : "block";
         put_text_or_none(w, full ? how : NULL);
     }
     close_with(w, "]");
-    put_key(w, "recompute-num-layers");
-    open_with(w, "[");
+    open_list(w, "recompute-num-layers");
     for (int i = 0; i < s->chain.kinds; i++) {
         if (s->chain.selective[i] || s->again[i] == 0) {
             put_text_or_none(w, NULL);
@@ -175,14 +176,12 @@ void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text, const calc
               calc_aiak_throughput(task->batch, task->sequence, s->step.total_s));
     put_key(&w, "sim_total_time_s");
     put_float(&w, s->step.total_s);
-    put_key(&w, "chip-order"); /* of this list and those of recomputation */
-    open_with(&w, "[");
+    open_list(&w, "chip-order"); /* of this list and those of recomputation */
     for (int i = 0; i < s->chain.kinds; i++) {
         put_text_or_none(&w, text->chip[s->chain.chip[i]]);
     }
     close_with(&w, "]");
-    put_key(&w, "max-use-mem-size");
-    open_with(&w, "[");
+    open_list(&w, "max-use-mem-size");
     for (int i = 0; i < s->chain.kinds; i++) {
         comma(&w);
         put_float(&w, s->most_bytes[i] / 0x1p30);
@@ -456,7 +455,7 @@ static const char *const formats[] = {"text", "json", NULL};
       .doc = "systems of calc's instead of its own: paths, or names in systems/")
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as aiak --model-name llama2-70b --num-gpus 256 --gpu-infos a800:128,h800:160 "
     "--global-batch-size 512 --top 3",
@@ -465,7 +464,7 @@ static const char *const examples[] = {
 
 /* Everything that a request needs. */
 typedef struct plan {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_app app;
     calc_system system[CALC_AIAK_CHIPS];
     calc_input input;
@@ -483,7 +482,7 @@ static bool check_numbers(plan *p, char *complaint, size_t size)
 {
     static const int multiples[] = {FLAG_BATCH, FLAG_SEQUENCE};
     for (int i = 0; i < 2; i++) {
-        int64_t value = (int64_t)calc_flags_number(p->flags, multiples[i]);
+        int64_t value = (int64_t)calc_opt_real(p->flags, multiples[i]);
         if (value % MULTIPLE != 0) {
             snprintf(complaint, size, "%s: %lld is not a multiple of %d", rows[multiples[i]].name,
                      (long long)value, MULTIPLE);
@@ -501,7 +500,7 @@ static bool check_numbers(plan *p, char *complaint, size_t size)
 static bool check_gpus(plan *p, char *complaint, size_t size)
 {
     char why[256];
-    if (calc_aiak_gpus_parse(calc_flags_text(p->flags, FLAG_INFOS), &p->gpus, why, sizeof why) &&
+    if (calc_aiak_gpus_parse(calc_opt_value(p->flags, FLAG_INFOS), &p->gpus, why, sizeof why) &&
         calc_aiak_gpus_suffice(&p->gpus, p->task.gpus, why, sizeof why)) {
         return true;
     }
@@ -526,7 +525,7 @@ static const char *file_of(const char *list, const char *chip, char *buffer, siz
 /* Checks that every TYPE=FILE names a chip of the cluster. */
 static bool check_files(plan *p, char *complaint, size_t size)
 {
-    const char *list = calc_flags_text(p->flags, FLAG_CHIP_FILES);
+    const char *list = calc_opt_value(p->flags, FLAG_CHIP_FILES);
     for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
         bool known = false;
         for (int i = 0; i < p->gpus.count; i++) {
@@ -552,7 +551,7 @@ static calc_status load_chip(plan *p, int i, calc_errors *errors)
     char file[CALC_FIND_PATH_MAX];
     const calc_aiak_gpu *gpu = &p->gpus.of[i];
     const char *given =
-        file_of(calc_flags_text(p->flags, FLAG_CHIP_FILES), gpu->chip->name, file, sizeof file);
+        file_of(calc_opt_value(p->flags, FLAG_CHIP_FILES), gpu->chip->name, file, sizeof file);
     calc_status status = calc_input_load(&p->input, CALC_KIND_SYSTEM, &p->system[i],
                                          given ? given : gpu->chip->file, errors);
     if (status != CALC_OK) {
@@ -594,8 +593,8 @@ static calc_status check_rules(plan *p, calc_errors *errors)
 
 static calc_status load(plan *p, calc_errors *errors)
 {
-    const char *model = calc_flags_text(p->flags, FLAG_MODEL);
-    const char *given = calc_flags_text(p->flags, FLAG_MODEL_FILE);
+    const char *model = calc_opt_value(p->flags, FLAG_MODEL);
+    const char *given = calc_opt_value(p->flags, FLAG_MODEL_FILE);
     const char *file = given ? given : calc_aiak_find(calc_aiak_models, model)->file;
     calc_status status = calc_input_load(&p->input, CALC_KIND_APP, &p->app, file, errors);
     p->task.app = &p->app;
@@ -612,7 +611,7 @@ static calc_status load(plan *p, calc_errors *errors)
 static calc_status write_best(const plan *p, calc_errors *errors)
 {
     calc_output *out;
-    bool json = strcmp(calc_flags_text(p->flags, FLAG_FORMAT), "json") == 0;
+    bool json = strcmp(calc_opt_value(p->flags, FLAG_FORMAT), "json") == 0;
     calc_status status = calc_output_open(&out, "-", errors);
     if (status != CALC_OK) {
         return status;
@@ -644,7 +643,7 @@ static calc_exit tell_none(const plan *p)
 static calc_exit answer(plan *p)
 {
     calc_errors errors = {0};
-    bool traced = strcmp(calc_flags_text(p->flags, FLAG_MODE), "analytic") == 0;
+    bool traced = strcmp(calc_opt_value(p->flags, FLAG_MODE), "analytic") == 0;
     calc_status status = load(p, &errors);
     if (status == CALC_OK && calc_aiak_search(&p->task, p->top, p->best, &p->found) != CALC_OK) {
         status = calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
@@ -674,12 +673,12 @@ static calc_exit answer(plan *p)
     return calc_complain_errors(&errors);
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
     calc_exit code;
     plan *p = calloc(1, sizeof *p);
-    int top = (int)calc_flags_number(flags, FLAG_TOP);
+    int top = (int)calc_opt_real(flags, FLAG_TOP);
     calc_aiak_strategy *best = calloc((size_t)top, sizeof *best);
     if (!p || !best) {
         free(best);
@@ -691,27 +690,28 @@ static calc_exit run(const calc_flags *flags)
     p->flags = flags;
     p->best = best;
     p->top = top;
-    p->task.gpus = (int64_t)calc_flags_number(flags, FLAG_GPUS);
-    p->task.batch = (int64_t)calc_flags_number(flags, FLAG_BATCH);
-    p->task.sequence = (int64_t)calc_flags_number(flags, FLAG_SEQUENCE);
+    p->task.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS);
+    p->task.batch = (int64_t)calc_opt_real(flags, FLAG_BATCH);
+    p->task.sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE);
     p->text.task = &p->task;
     bool good = check_numbers(p, complaint, sizeof complaint) &&
                 check_gpus(p, complaint, sizeof complaint) &&
                 check_files(p, complaint, sizeof complaint);
-    code = good ? answer(p) : calc_flags_complain(flags, complaint);
+    code = good ? answer(p) : calc_complain_usage(flags->command, complaint);
     calc_text_free(&p->input.text);
     free(best);
     free(p);
     return code;
 }
 
-const calc_as_tool calc_as_aiak = {
-    .planner = "aiak",
+const calc_command calc_as_aiak = {
+    .name = "as aiak",
     .theirs = "main.py",
     .summary = "the fastest strategies of a cluster, of one kind of chips or several",
     .detail = "Finds pipeline and tensor parallelism, micro-batches, the chips and layers of each "
               "stage and the recomputation of each kind of chips with the highest throughput, and "
               "prints them as AIAK's planner does. Times and memory are calc's.",
-    .flags = rows,
+    .args = (const calc_arg[]){{0}},
+    .opts = rows,
     .examples = examples,
     .run = run};

@@ -23,11 +23,12 @@ static const char *const mode_words[] = {"tp_only", "sp_only", "tp_with_sp"};
 
 /* Upstream's notation, which has no mark for ZeRO-2; for the port, a z before the remaining marks
  * denotes it. */
-static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strategy *strategy,
+static char *notation(const calc_galvatron_job *s, const calc_galvatron_strategy *strategy,
                       char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
     calc_galvatron_strategy_text(strategy, text);
-    if (s->request->dialect == CALC_GALVATRON_PADDLE && strategy->type == CALC_GALVATRON_ZERO2) {
+    if (s->arguments.request.dialect == CALC_GALVATRON_PADDLE &&
+        strategy->type == CALC_GALVATRON_ZERO2) {
         size_t numbers = strspn(text, "0123456789-*x");
         numbers -= text[numbers - 1] == '-';
         memmove(text + numbers + 1, text + numbers, strlen(text + numbers) + 1);
@@ -37,9 +38,9 @@ static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strate
 }
 
 /* The layers of a stage: "8 x 4-1-2-c + 3 x 4-2*-1". */
-static char *runs_of(const calc_galvatron_shown *s, int first, int end, char *text)
+static char *runs_of(const calc_galvatron_job *s, int first, int end, char *text)
 {
-    const calc_galvatron_layout *layout = s->layout;
+    const calc_galvatron_layout *layout = &s->layout;
     char one[CALC_GALVATRON_STRATEGY_SIZE];
     text[0] = '\0';
     for (int at = first, run; at < end; at += run) {
@@ -50,15 +51,10 @@ static char *runs_of(const calc_galvatron_shown *s, int first, int end, char *te
     return text;
 }
 
-static double sample_s(const calc_galvatron_answer *a)
-{
-    return 1 / a->throughput;
-}
-
 /* How much shorter the time per sample could be with unlimited memory. */
 static double memory_costs(const calc_galvatron_found *f)
 {
-    return f->unlimited_s > 0 ? fmax(0, 1 - f->unlimited_s / sample_s(&f->best)) : 0;
+    return f->unlimited_s > 0 ? fmax(0, 1 - f->unlimited_s / (1 / f->best.throughput)) : 0;
 }
 
 static int fullest(const calc_galvatron_answer *a)
@@ -72,9 +68,9 @@ static int fullest(const calc_galvatron_answer *a)
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-static void show_head(const calc_galvatron_shown *s, calc_output *out)
+static void show_head(const calc_galvatron_job *s, calc_output *out)
 {
-    const calc_galvatron_request *r = s->request;
+    const calc_galvatron_request *r = &s->arguments.request;
     calc_output_printf(out, "%s: ", r->model);
     for (int i = 0; i < r->types; i++) {
         const calc_galvatron_layers *l = &r->layers[i];
@@ -86,10 +82,10 @@ static void show_head(const calc_galvatron_shown *s, calc_output *out)
                        r->memory_constraint);
 }
 
-static void show_step(const calc_galvatron_shown *s, calc_output *out)
+static void show_step(const calc_galvatron_job *s, calc_output *out)
 {
     char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX];
-    const calc_galvatron_answer *a = &s->found->best;
+    const calc_galvatron_answer *a = &s->found.best;
     calc_output_printf(out, "throughput   %s samples/s\n",
                        calc_human_number(a->throughput, number));
     calc_output_printf(out, "step         %s: %lld samples in %lld micro-batch%s",
@@ -102,32 +98,32 @@ static void show_step(const calc_galvatron_shown *s, calc_output *out)
     calc_output_text(out, "\n");
 }
 
-static void show_stages(const calc_galvatron_shown *s, calc_output *out)
+static void show_stages(const calc_galvatron_job *s, calc_output *out)
 {
     char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
-    const calc_galvatron_answer *a = &s->found->best;
+    const calc_galvatron_answer *a = &s->found.best;
     calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
-    for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
+    for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
         char name[32];
         snprintf(name, sizeof name, "stage %d", i);
         calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i], mb),
-                           runs_of(s, first, first + s->layout->division[i], text));
+                           runs_of(s, first, first + s->layout.division[i], text));
     }
     calc_output_printf(
         out, "             pp-tpsp-dp: * several ranks, %sf ZeRO-3, -c recomputed, -sp Ulysses\n",
-        s->request->dialect == CALC_GALVATRON_PADDLE ? "z ZeRO-2, " : "");
+        s->arguments.request.dialect == CALC_GALVATRON_PADDLE ? "z ZeRO-2, " : "");
 }
 
-static void show_search(const calc_galvatron_shown *s, calc_output *out)
+static void show_search(const calc_galvatron_job *s, calc_output *out)
 {
     char share[CALC_HUMAN_MAX];
-    const calc_galvatron_found *f = s->found;
+    const calc_galvatron_found *f = &s->found;
     const calc_galvatron_task *t = &f->best.task;
     calc_output_printf(
         out, "search       %s, a layer on %d rank%s at most; %d of %d tasks solved\n",
         mode_words[t->mode], t->buffer_tp, t->buffer_tp == 1 ? "" : "s", f->solved, f->tasks);
     calc_output_text(out, "proof        ");
-    if (s->request->compat) {
+    if (s->arguments.request.compat) {
         calc_output_text(out, "none: --compat answers as upstream does\n");
     } else if (f->proven) {
         calc_output_text(out, "nothing in the space is faster\n");
@@ -137,11 +133,11 @@ static void show_search(const calc_galvatron_shown *s, calc_output *out)
     }
 }
 
-static void show_limit(const calc_galvatron_shown *s, calc_output *out)
+static void show_limit(const calc_galvatron_job *s, calc_output *out)
 {
     char share[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX],
         reserve[CALC_HUMAN_MAX];
-    const calc_galvatron_found *f = s->found;
+    const calc_galvatron_found *f = &s->found;
     int stage = fullest(&f->best);
     double costs = memory_costs(f);
     calc_human_integer(f->best.remain_mb[stage], left);
@@ -161,10 +157,10 @@ static void show_limit(const calc_galvatron_shown *s, calc_output *out)
     calc_output_text(out, "\n");
 }
 
-static void show_second(const calc_galvatron_shown *s, calc_output *out)
+static void show_second(const calc_galvatron_job *s, calc_output *out)
 {
     char number[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX], ends[CALC_GALVATRON_STRATEGY_SIZE];
-    const calc_galvatron_answer *a = &s->found->second;
+    const calc_galvatron_answer *a = &s->found.second;
     if (!a->feasible) {
         calc_output_text(out, "runner-up    none: no other batch, micro-batches or stages fit\n");
         return;
@@ -172,16 +168,16 @@ static void show_second(const calc_galvatron_shown *s, calc_output *out)
     calc_output_printf(
         out, "runner-up    %s samples/s, %s less: %lld samples in %lld, %d stage%s, embedding %s\n",
         calc_human_number(a->throughput, number),
-        calc_human_percent(1 - a->throughput / s->found->best.throughput, share),
+        calc_human_percent(1 - a->throughput / s->found.best.throughput, share),
         (long long)a->task.gbsz, (long long)a->task.chunks, a->task.pp, a->task.pp == 1 ? "" : "s",
         notation(s, &a->ends, ends));
 }
 
-static void show_none(const calc_galvatron_shown *s, calc_output *out)
+static void show_none(const calc_galvatron_job *s, calc_output *out)
 {
     char least[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
-    const calc_galvatron_found *f = s->found;
-    const calc_galvatron_request *r = s->request;
+    const calc_galvatron_found *f = &s->found;
+    const calc_galvatron_request *r = &s->arguments.request;
     int64_t samples = r->settle_chunk > 0 ? r->settle_bsz / r->settle_chunk : 0;
     int64_t most = 1;
     while (2 * most <= calc_galvatron_world(r) && 2 * most <= samples) {
@@ -212,9 +208,9 @@ static void show_none(const calc_galvatron_shown *s, calc_output *out)
     }
 }
 
-void calc_galvatron_show(const calc_galvatron_shown *shown, calc_output *out)
+static void show(const calc_galvatron_job *shown, calc_output *out)
 {
-    if (!shown->layout) {
+    if (!shown->found.best.feasible) {
         show_none(shown, out);
         return;
     }
@@ -229,7 +225,7 @@ void calc_galvatron_show(const calc_galvatron_shown *shown, calc_output *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_task(calc_put *put, const calc_galvatron_shown *s, const calc_galvatron_answer *a)
+static void put_task(calc_put *put, const calc_galvatron_job *s, const calc_galvatron_answer *a)
 {
     char text[CALC_GALVATRON_STRATEGY_SIZE];
     calc_put_number(put, "throughput", a->throughput);
@@ -243,21 +239,21 @@ static void put_task(calc_put *put, const calc_galvatron_shown *s, const calc_ga
     calc_put_text(put, "embedding", notation(s, &a->ends, text));
 }
 
-static void put_stages(calc_put *put, const calc_galvatron_shown *s)
+static void put_stages(calc_put *put, const calc_galvatron_job *s)
 {
-    const calc_galvatron_answer *a = &s->found->best;
+    const calc_galvatron_answer *a = &s->found.best;
     calc_put_array(put, "stages", CALC_PUT_LINES);
-    for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
-        int end = first + s->layout->division[i];
+    for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
+        int end = first + s->layout.division[i];
         char text[CALC_GALVATRON_STRATEGY_SIZE];
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_number(put, "used_mb", a->used_mb[i]);
         calc_put_number(put, "remain_mb", a->remain_mb[i]);
         calc_put_array(put, "layers", CALC_PUT_LINE);
         for (int at = first, run; at < end; at += run) {
-            run = calc_galvatron_layout_run(s->layout, at, end);
+            run = calc_galvatron_layout_run(&s->layout, at, end);
             calc_put_array(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, NULL, notation(s, &s->layout->layer[at], text));
+            calc_put_text(put, NULL, notation(s, &s->layout.layer[at], text));
             calc_put_count(put, NULL, run);
             calc_put_close(put);
         }
@@ -267,9 +263,9 @@ static void put_stages(calc_put *put, const calc_galvatron_shown *s)
     calc_put_close(put);
 }
 
-static void put_best(calc_put *put, const calc_galvatron_shown *s)
+static void put_best(calc_put *put, const calc_galvatron_job *s)
 {
-    const calc_galvatron_found *f = s->found;
+    const calc_galvatron_found *f = &s->found;
     put_task(put, s, &f->best);
     put_stages(put, s);
     calc_put_number(put, "memory_costs", memory_costs(f));
@@ -281,22 +277,22 @@ static void put_best(calc_put *put, const calc_galvatron_shown *s)
     }
 }
 
-void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *out)
+static void show_json(const calc_galvatron_job *shown, calc_output *out)
 {
-    const calc_galvatron_found *f = shown->found;
-    const calc_notes *notes = &shown->profiles->notes;
+    const calc_galvatron_found *f = &shown->found;
+    const calc_notes *notes = &shown->profiles.notes;
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "model", shown->request->model);
-    calc_put_flag(&put, "feasible", shown->layout != NULL);
-    calc_put_flag(&put, "compat", shown->request->compat);
+    calc_put_text(&put, "model", shown->arguments.request.model);
+    calc_put_flag(&put, "feasible", f->best.feasible);
+    calc_put_flag(&put, "compat", shown->arguments.request.compat);
     calc_put_flag(&put, "proven", f->proven);
     calc_put_number(&put, "gap", f->proven ? 0 : f->gap);
     calc_put_count(&put, "tasks", f->tasks);
     calc_put_count(&put, "solved", f->solved);
     calc_put_number(&put, "limit_mb", f->limit_mb);
     calc_put_number(&put, "reserve_mb", f->reserve_mb);
-    if (shown->layout) {
+    if (f->best.feasible) {
         put_best(&put, shown);
     } else {
         calc_put_number(&put, "least_mb", f->least_mb);
@@ -311,15 +307,17 @@ void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *ou
 
 /* ---- Notes ----------------------------------------------------------------------------------- */
 
-void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
+static void tell(const calc_galvatron_job *shown)
 {
-    calc_notes notes = shown->profiles->notes;
-    const calc_galvatron_layout *l = shown->layout;
-    if (l) {
-        const calc_galvatron_case of = {shown->request, shown->profiles, l->gbsz, l->chunks};
+    const calc_galvatron_request *r = &shown->arguments.request;
+    const char *program = shown->flags->command->name;
+    calc_notes notes = shown->profiles.notes;
+    const calc_galvatron_layout *l = &shown->layout;
+    if (shown->found.best.feasible) {
+        const calc_galvatron_case of = {r, &shown->profiles, l->gbsz, l->chunks};
         int at = 0;
-        for (int type = 0; type < shown->request->types; type++) {
-            int end = at + (int)shown->request->layers[type].layer_num;
+        for (int type = 0; type < r->types; type++) {
+            int end = at + (int)r->layers[type].layer_num;
             for (int run; at < end; at += run) {
                 run = calc_galvatron_layout_run(l, at, end);
                 calc_galvatron_cost_notes(&of, &l->layer[at], type, &notes);
@@ -333,11 +331,46 @@ void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
         }
     }
     for (int i = 0; i < notes.count; i++) {
-        calc_say("calc as %s: %s\n", program, notes.text[i]);
+        calc_say("calc %s: %s\n", program, notes.text[i]);
     }
     if (notes.dropped > 0) {
-        calc_say("calc as %s: and %d more\n", program, notes.dropped);
+        calc_say("calc %s: and %d more\n", program, notes.dropped);
     }
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+calc_exit calc_galvatron_job_run(
+    calc_galvatron_job *t, const char *folder, const char *name, const char *format,
+    void (*write)(const calc_galvatron_layout *layout, calc_output *out),
+    void (*options)(const calc_galvatron_layout *layout, calc_output *out), calc_errors *errors)
+{
+    const calc_galvatron_request *r = &t->arguments.request;
+    bool json = strcmp(format, "json") == 0;
+    calc_output *out;
+    calc_status status =
+        calc_errors_status(errors, calc_galvatron_search(r, &t->profiles, &t->found));
+    if (status == CALC_OK && t->found.best.feasible) {
+        calc_galvatron_layout_answer(r, &t->found.best, &t->layout);
+        calc_as_path(folder, name, t->file);
+        status = calc_as_make_folder(folder, errors);
+        status = status ? status : calc_output_open(&out, t->file, errors);
+        if (status == CALC_OK) {
+            write(&t->layout, out);
+            status = calc_output_close(out, errors);
+        }
+    }
+    status = status ? status : calc_output_open(&out, "-", errors);
+    if (status == CALC_OK) {
+        (json ? show_json : show)(t, out);
+        if (t->found.best.feasible && !json && options) {
+            calc_output_text(out, "\nOptions of the trainer:\n");
+            options(&t->layout, out);
+        }
+        status = calc_output_close(out, errors);
+        tell(t);
+    }
+    return status == CALC_OK ? calc_complain_errors(errors) : calc_complain_failure(errors);
 }
 
 static const char *const formats[] = {"text", "json", NULL};
@@ -367,7 +400,7 @@ enum {
 #undef CALC_ARGUMENT
     OWN(CALC_FLAG_NUMBER_OF)
 };
-static const calc_flag rows[] = {
+static const calc_opt rows[] = {
 #define CALC_ARGUMENT(in, key, kind_, where, ...) {.name = "--" #key, TAKES_##kind_, __VA_ARGS__},
 #include "galvatron/arguments.fields.h"
 #undef CALC_ARGUMENT
@@ -378,29 +411,20 @@ static const char *const examples[] = {
     "--settle_bsz 64 --default_dp_type zero2 --pipeline_type pipedream_flush",
     "calc as galvatron search search_dist.yaml --memory_constraint 24 --compat", NULL};
 
-typedef struct task {
-    const calc_flags *flags;
-    calc_galvatron_arguments arguments;
-    calc_app app;
-    calc_system system;
-    calc_galvatron_profiles profiles;
-    calc_galvatron_found found;
-    calc_galvatron_layout layout;
-    char file[CALC_AS_PATH_SIZE]; /* path of the written file */
-} task;
+typedef calc_galvatron_job task;
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
 static calc_status read_file(task *t, calc_errors *errors)
 {
     calc_text text = {0};
-    if (!t->flags->file) {
+    if (!t->flags->argument[0]) {
         return CALC_OK;
     }
-    calc_status status = calc_text_read(&text, t->flags->file, errors);
+    calc_status status = calc_text_read(&text, t->flags->argument[0], errors);
     status = status ? status
                     : calc_galvatron_arguments_read(&t->arguments, text.data, text.length,
-                                                    t->flags->file, errors);
+                                                    t->flags->argument[0], errors);
     calc_text_free(&text);
     return status;
 }
@@ -412,14 +436,14 @@ static bool take_flags(task *t, char *complaint, size_t size)
     for (int i = 0; i < FLAG_COMPAT; i++) {
         const calc_galvatron_argument *row = &calc_galvatron_argument_rows[i];
         /* Unused arguments of flags and files are reported later, in one line each. */
-        bool takes = t->flags->given[i] && row->kind != CALC_GALVATRON_TAKES_UNUSED;
-        if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_flags_text(t->flags, i),
+        bool takes = calc_opt_given(t->flags, i) && row->kind != CALC_GALVATRON_TAKES_UNUSED;
+        if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_opt_value(t->flags, i),
                                                    why, sizeof why)) {
             snprintf(complaint, size, "%s: %s", rows[i].name, why);
             return false;
         }
     }
-    t->arguments.request.compat = t->flags->given[FLAG_COMPAT];
+    t->arguments.request.compat = calc_opt_given(t->flags, FLAG_COMPAT);
     return true;
 }
 
@@ -435,10 +459,10 @@ static calc_status take_model(task *t, calc_errors *errors)
 {
     calc_galvatron_arguments *a = &t->arguments;
     calc_input app = {.text = {0}}, system = {.text = {0}};
-    calc_status status = calc_input_load(&app, CALC_KIND_APP, &t->app,
-                                         calc_flags_text(t->flags, FLAG_MODEL), errors);
+    calc_status status =
+        calc_input_load(&app, CALC_KIND_APP, &t->app, calc_opt_value(t->flags, FLAG_MODEL), errors);
     calc_status other = calc_input_load(&system, CALC_KIND_SYSTEM, &t->system,
-                                        calc_flags_text(t->flags, FLAG_SYSTEM), errors);
+                                        calc_opt_value(t->flags, FLAG_SYSTEM), errors);
     if (!status && !other) {
         calc_galvatron_request of = a->request;
         of.layers[0].seq_len = a->seq_length.count > 0 ? a->seq_length.of[0] : 0;
@@ -455,93 +479,37 @@ static calc_status take_model(task *t, calc_errors *errors)
     return status ? status : other;
 }
 
-static calc_status load_profiles(task *t, calc_errors *errors)
-{
-    const calc_galvatron_request *r = &t->arguments.request;
-    if (calc_flags_text(t->flags, FLAG_MODEL)) {
-        return calc_galvatron_profiles_of_model(&t->app, &t->system, r, &t->profiles, errors);
-    }
-    calc_galvatron_paths paths = calc_galvatron_arguments_paths(&t->arguments);
-    return calc_galvatron_profiles_load(&t->profiles, r, &paths, errors);
-}
-
-/* ---- The answer ------------------------------------------------------------------------------ */
-
-static calc_status write_file(task *t, calc_errors *errors)
-{
-    char name[CALC_GALVATRON_NAME_SIZE];
-    const calc_galvatron_arguments *a = &t->arguments;
-    const char *folder = *a->output_config_path ? a->output_config_path : "configs";
-    calc_output *out;
-    calc_as_path(folder, calc_galvatron_layout_name(&a->request, name), t->file);
-    calc_status status = calc_as_make_folder(folder, errors);
-    status = status ? status : calc_output_open(&out, t->file, errors);
-    if (status == CALC_OK) {
-        calc_galvatron_layout_write(&t->layout, out);
-        status = calc_output_close(out, errors);
-    }
-    return status;
-}
-
-static calc_status show(const task *t, calc_errors *errors)
-{
-    bool feasible = t->found.best.feasible;
-    const calc_galvatron_shown shown = {&t->arguments.request, &t->profiles, &t->found,
-                                        feasible ? &t->layout : NULL, feasible ? t->file : NULL};
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status == CALC_OK) {
-        bool json = strcmp(calc_flags_text(t->flags, FLAG_FORMAT), "json") == 0;
-        (json ? calc_galvatron_show_json : calc_galvatron_show)(&shown, out);
-        status = calc_output_close(out, errors);
-        calc_galvatron_tell(&shown, "galvatron search");
-    }
-    return status;
-}
-
-static calc_status answer(task *t, calc_errors *errors)
-{
-    calc_status status = load_profiles(t, errors);
-    if (status == CALC_OK) {
-        status = calc_galvatron_search(&t->arguments.request, &t->profiles, &t->found);
-        status = calc_errors_status(errors, status);
-    }
-    if (status == CALC_OK && t->found.best.feasible) {
-        calc_galvatron_layout_answer(&t->arguments.request, &t->found.best, &t->layout);
-        status = write_file(t, errors);
-    }
-    return status ? status : show(t, errors);
-}
+/* ---- The command ----------------------------------------------------------------------------- */
 
 /* @return CALC_EXIT_COUNT to continue */
 static calc_exit prepare(task *t, calc_errors *errors)
 {
     char complaint[512];
-    const calc_flags *f = t->flags;
-    bool model = calc_flags_text(f, FLAG_MODEL);
-    if (model != (calc_flags_text(f, FLAG_SYSTEM) != NULL)) {
-        return calc_flags_complain(f, "--model and --system are given together");
+    const calc_args *f = t->flags;
+    bool model = calc_opt_value(f, FLAG_MODEL);
+    if (model != (calc_opt_value(f, FLAG_SYSTEM) != NULL)) {
+        return calc_complain_usage(f->command, "--model and --system are given together");
     }
     calc_galvatron_arguments_start(&t->arguments);
     if (read_file(t, errors) != CALC_OK) {
         return calc_complain_failure(errors);
     }
     if (!take_flags(t, complaint, sizeof complaint)) {
-        return calc_flags_complain(f, complaint);
+        return calc_complain_usage(f->command, complaint);
     }
     if (model && take_model(t, errors) != CALC_OK) {
         return calc_complain_failure(errors);
     }
-    calc_flags_tell_unused(f);
+    calc_as_tell_unused(f);
     if (*t->arguments.unused) {
-        calc_say("%s: no effect here: %s\n", f->file, t->arguments.unused);
+        calc_say("%s: no effect here: %s\n", f->argument[0], t->arguments.unused);
     }
     return calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)
                ? CALC_EXIT_COUNT
-               : calc_flags_complain(f, complaint);
+               : calc_complain_usage(f->command, complaint);
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     calc_errors errors = {0};
     task *t = calloc(1, sizeof *t);
@@ -552,16 +520,28 @@ static calc_exit run(const calc_flags *flags)
     t->flags = flags;
     calc_exit code = prepare(t, &errors);
     if (code == CALC_EXIT_COUNT) {
-        code = answer(t, &errors) == CALC_OK ? calc_complain_errors(&errors)
-                                             : calc_complain_failure(&errors);
+        char name[CALC_GALVATRON_NAME_SIZE];
+        const calc_galvatron_arguments *a = &t->arguments;
+        calc_galvatron_paths paths = calc_galvatron_arguments_paths(a);
+        calc_status status =
+            calc_opt_value(flags, FLAG_MODEL)
+                ? calc_galvatron_profiles_of_model(&t->app, &t->system, &a->request, &t->profiles,
+                                                   &errors)
+                : calc_galvatron_profiles_load(&t->profiles, &a->request, &paths, &errors);
+        code = status == CALC_OK
+                   ? calc_galvatron_job_run(
+                         t, *a->output_config_path ? a->output_config_path : "configs",
+                         calc_galvatron_layout_name(&a->request, name),
+                         calc_opt_value(flags, FLAG_FORMAT), calc_galvatron_layout_write, NULL,
+                         &errors)
+                   : calc_complain_failure(&errors);
     }
     free(t);
     return code;
 }
 
-const calc_as_tool calc_as_galvatron = {
-    .planner = "galvatron",
-    .program = "search",
+const calc_command calc_as_galvatron = {
+    .name = "as galvatron search",
     .theirs = "search_dist.py",
     .summary = "the fastest strategy of every layer, from profiles or without",
     .detail =
@@ -569,7 +549,7 @@ const calc_as_tool calc_as_galvatron = {
         "takes least in the memory there is, and writes the strategy file that Galvatron "
         "trains from. FILE has a search_engine block, as YAML or JSON; flags count more. With "
         "--model and --system nothing need have been profiled.",
-    .flags = rows,
-    .file = "FILE",
+    .opts = rows,
+    .args = (const calc_arg[]){{"FILE", .optional = true}, {0}},
     .examples = examples,
     .run = run};

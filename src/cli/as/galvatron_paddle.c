@@ -7,21 +7,18 @@
 #include "cli/as/flags.h"
 #include "cli/as/galvatron_show.h"
 #include "cli/shell/complain.h"
-#include "galvatron/arguments.h"
 #include "galvatron/paddle.h"
+#include "spec/field.h"
 
-static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
-static const char *const memory_modes[] = {"static", "sequence", NULL};
-static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 static const char *const grains[] = {"fine-grained", "coarse-grained", NULL};
 static const char *const spaces[] = {"tp", "tp+sp", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 static const char *const offs[] = {"0", "1", NULL};
 
 #define FLAGS(X)                                                                                   \
-    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = time_modes, .preset = "static",   \
-      .doc = "how times follow from the profile")                                                  \
-    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = memory_modes,                 \
+    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = calc_galvatron_time_words,        \
+      .preset = "static", .doc = "how times follow from the profile")                              \
+    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = calc_galvatron_memory_words,  \
       .also = "--profile_mode", .preset = "static", .doc = "how memory follows from the profile")  \
     X(TYPES, "--num_layertype", "N", WHOLE, .lo = 1, .hi = CALC_GALVATRON_TYPES, .preset = "1",    \
       .doc = "types of layers")                                                                    \
@@ -54,8 +51,8 @@ static const char *const offs[] = {"0", "1", NULL};
       .doc = "largest degree of tensor parallelism, and of Ulysses")                               \
     X(MAX_PP, "--max_pp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
       .doc = "most stages")                                                                        \
-    X(PRECISION, "--mixed_precision_type", "WORD", TEXT, .choices = precisions, .preset = "bf16",  \
-      .doc = "number format")                                                                      \
+    X(PRECISION, "--mixed_precision_type", "WORD", TEXT,                                           \
+      .choices = calc_galvatron_precision_words, .preset = "bf16", .doc = "number format")         \
     X(LIMIT, "--memory_upper_limit", "GB", NUMBER, .lo = 1, .hi = 65536, .preset = "24",           \
       .doc = "memory of a GPU, in GB of 1,024 MB; over 20, 30 % are reserved")                     \
     X(SPACE, "--sp_space", "WORD", TEXT, .choices = spaces, .preset = "tp",                        \
@@ -74,35 +71,24 @@ static const char *const offs[] = {"0", "1", NULL};
       .doc = "what is printed")
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as galvatron-paddle --hidden_size_list 5120 --layernum_list 72 --seqlen_list 32768 "
     "--world_size 64 --memory_upper_limit 95 --time_profile_mode sequence ...",
     NULL};
 
-typedef struct task {
-    const calc_flags *flags;
-    calc_galvatron_arguments arguments;
-    calc_galvatron_profiles profiles;
-    calc_galvatron_found found;
-    calc_galvatron_layout layout;
-    char file[CALC_AS_PATH_SIZE];
-} task;
+typedef calc_galvatron_job task;
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
-static int word(const calc_flags *f, int row)
+static int word(const calc_args *f, int row)
 {
-    int i = 0;
-    while (strcmp(rows[row].choices[i], calc_flags_text(f, row)) != 0) {
-        i++;
-    }
-    return i;
+    return calc_choice_index(rows[row].choices, calc_opt_value(f, row));
 }
 
-static int64_t count(const calc_flags *f, int row)
+static int64_t count(const calc_args *f, int row)
 {
-    return (int64_t)calc_flags_number(f, row);
+    return (int64_t)calc_opt_real(f, row);
 }
 
 /* Takes lists of sizes as the arguments of the search do. */
@@ -119,8 +105,8 @@ static bool take_lists(task *t, char *complaint, size_t size)
         while (strcmp(at->name, lists[i].name) != 0) {
             at++;
         }
-        if (!calc_galvatron_arguments_set(
-                &t->arguments, at, calc_flags_text(t->flags, lists[i].row), why, sizeof why)) {
+        if (!calc_galvatron_arguments_set(&t->arguments, at, calc_opt_value(t->flags, lists[i].row),
+                                          why, sizeof why)) {
             snprintf(complaint, size, "%s: %s", rows[lists[i].row].name, why);
             return false;
         }
@@ -136,13 +122,13 @@ static bool take_lists(task *t, char *complaint, size_t size)
 static void take_request(task *t)
 {
     enum { NODE = 8 };
-    const calc_flags *f = t->flags;
+    const calc_args *f = t->flags;
     calc_galvatron_request *r = &t->arguments.request;
     int64_t world = count(f, FLAG_WORLD);
     r->dialect = CALC_GALVATRON_PADDLE;
     r->num_gpus_per_node = world < NODE ? world : NODE;
     r->num_nodes = world % r->num_gpus_per_node == 0 ? world / r->num_gpus_per_node : 0;
-    r->memory_constraint = calc_flags_number(f, FLAG_LIMIT);
+    r->memory_constraint = calc_opt_real(f, FLAG_LIMIT);
     r->default_dp_type = CALC_GALVATRON_ZERO2;
     r->pipeline_type = CALC_GALVATRON_PIPEDREAM_FLUSH;
     r->mixed_precision = (calc_galvatron_precision)word(f, FLAG_PRECISION);
@@ -163,7 +149,7 @@ static void take_request(task *t)
 /* Checks that values given in two places agree. */
 static bool check_twins(const task *t, char *complaint, size_t size)
 {
-    const calc_flags *f = t->flags;
+    const calc_args *f = t->flags;
     int64_t world = count(f, FLAG_WORLD);
     if ((world & (world - 1)) != 0) {
         snprintf(complaint, size, "--world_size: %lld is not a power of two", (long long)world);
@@ -173,12 +159,12 @@ static bool check_twins(const task *t, char *complaint, size_t size)
     for (int i = 0; i < t->arguments.num_layers.count; i++) {
         layers += t->arguments.num_layers.of[i];
     }
-    if (f->given[FLAG_PROFILED] && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
+    if (calc_opt_given(f, FLAG_PROFILED) && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
         snprintf(complaint, size, "--profile_gpu_num: %lld, and --world_size is %lld",
                  (long long)count(f, FLAG_PROFILED), (long long)count(f, FLAG_WORLD));
         return false;
     }
-    if (f->given[FLAG_LAYER_COUNT] && count(f, FLAG_LAYER_COUNT) != layers) {
+    if (calc_opt_given(f, FLAG_LAYER_COUNT) && count(f, FLAG_LAYER_COUNT) != layers) {
         snprintf(complaint, size, "--layernum: %lld, and --layernum_list has %lld",
                  (long long)count(f, FLAG_LAYER_COUNT), (long long)layers);
         return false;
@@ -186,68 +172,9 @@ static bool check_twins(const task *t, char *complaint, size_t size)
     return true;
 }
 
-/* ---- The answer ------------------------------------------------------------------------------ */
+/* ---- The command ----------------------------------------------------------------------------- */
 
-static calc_status write_file(task *t, calc_errors *errors)
-{
-    const char *folder = calc_flags_text(t->flags, FLAG_OUT);
-    calc_output *out;
-    calc_as_path(folder, CALC_GALVATRON_PADDLE_FILE, t->file);
-    calc_status status = calc_as_make_folder(folder, errors);
-    status = status ? status : calc_output_open(&out, t->file, errors);
-    if (status == CALC_OK) {
-        calc_galvatron_paddle_write(&t->layout, out);
-        status = calc_output_close(out, errors);
-    }
-    return status;
-}
-
-static calc_status show(const task *t, calc_errors *errors)
-{
-    bool feasible = t->found.best.feasible;
-    bool json = strcmp(calc_flags_text(t->flags, FLAG_FORMAT), "json") == 0;
-    const calc_galvatron_shown shown = {&t->arguments.request, &t->profiles, &t->found,
-                                        feasible ? &t->layout : NULL, feasible ? t->file : NULL};
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
-    (json ? calc_galvatron_show_json : calc_galvatron_show)(&shown, out);
-    if (feasible && !json) {
-        calc_output_text(out, "\nOptions of the trainer:\n");
-        calc_galvatron_paddle_options(&t->layout, out);
-    }
-    status = calc_output_close(out, errors);
-    calc_galvatron_tell(&shown, "galvatron-paddle");
-    if (feasible && !calc_galvatron_paddle_uniform(&t->layout)) {
-        calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "
-                 "of the first one: --search_granularity coarse-grained finds what it can "
-                 "do\n");
-    }
-    return status;
-}
-
-static calc_status answer(task *t, calc_errors *errors)
-{
-    const calc_flags *f = t->flags;
-    const calc_galvatron_paths paths = {
-        calc_flags_text(f, FLAG_TIME),      calc_flags_text(f, FLAG_MEMORY),
-        calc_flags_text(f, FLAG_ALLREDUCE), calc_flags_text(f, FLAG_P2P),
-        calc_flags_text(f, FLAG_OVERLAP),   calc_flags_text(f, FLAG_COLLECTIVES)};
-    const calc_galvatron_request *r = &t->arguments.request;
-    calc_status status = calc_galvatron_profiles_load(&t->profiles, r, &paths, errors);
-    if (status == CALC_OK) {
-        status = calc_errors_status(errors, calc_galvatron_search(r, &t->profiles, &t->found));
-    }
-    if (status == CALC_OK && t->found.best.feasible) {
-        calc_galvatron_layout_answer(r, &t->found.best, &t->layout);
-        status = write_file(t, errors);
-    }
-    return status ? status : show(t, errors);
-}
-
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
     calc_errors errors = {0};
@@ -262,24 +189,39 @@ static calc_exit run(const calc_flags *flags)
     calc_exit code;
     if (take_lists(t, complaint, sizeof complaint) && check_twins(t, complaint, sizeof complaint) &&
         calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
-        calc_flags_tell_unused(flags);
-        code = answer(t, &errors) == CALC_OK ? calc_complain_errors(&errors)
-                                             : calc_complain_failure(&errors);
+        const calc_galvatron_paths paths = {
+            calc_opt_value(flags, FLAG_TIME),      calc_opt_value(flags, FLAG_MEMORY),
+            calc_opt_value(flags, FLAG_ALLREDUCE), calc_opt_value(flags, FLAG_P2P),
+            calc_opt_value(flags, FLAG_OVERLAP),   calc_opt_value(flags, FLAG_COLLECTIVES)};
+        calc_as_tell_unused(flags);
+        code = calc_galvatron_profiles_load(&t->profiles, &t->arguments.request, &paths, &errors) ==
+                       CALC_OK
+                   ? calc_galvatron_job_run(
+                         t, calc_opt_value(flags, FLAG_OUT), CALC_GALVATRON_PADDLE_FILE,
+                         calc_opt_value(flags, FLAG_FORMAT), calc_galvatron_paddle_write,
+                         calc_galvatron_paddle_options, &errors)
+                   : calc_complain_failure(&errors);
+        if (t->found.best.feasible && !calc_galvatron_paddle_uniform(&t->layout)) {
+            calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "
+                     "of the first one: --search_granularity coarse-grained finds what it can "
+                     "do\n");
+        }
     } else {
-        code = calc_flags_complain(flags, complaint);
+        code = calc_complain_usage(flags->command, complaint);
     }
     free(t);
     return code;
 }
 
-const calc_as_tool calc_as_galvatron_paddle = {
-    .planner = "galvatron-paddle",
+const calc_command calc_as_galvatron_paddle = {
+    .name = "as galvatron-paddle",
     .theirs = "search_dist.py of the port in PaddleNLP",
     .summary = "the same for PaddleNLP, with the cost model of its port",
     .detail =
         "Finds how each layer is split over GPUs, sharded and recomputed, with the profiles "
         "and the cost model of PaddleNLP's port of Galvatron, writes fine_grained_config.json "
         "and prints the options of the trainer that follow from it.",
-    .flags = rows,
+    .args = (const calc_arg[]){{0}},
+    .opts = rows,
     .examples = examples,
     .run = run};

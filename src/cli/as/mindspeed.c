@@ -15,344 +15,6 @@
 #include "mindspeed/evidence.h"
 #include "mindspeed/rank.h"
 
-/* ---- Text for people ------------------------------------------------------------------------- */
-
-/* Writes the answer of MindSpeed's planner for people, as JSON and as CSV. */
-
-/* The data shown for a search. */
-typedef struct mindspeed_shown {
-    const calc_mindspeed_study *study;
-    const calc_mindspeed_ranking *ranking;
-    const char *system;              /* its name */
-    const char *times;               /* source of the times, a few words */
-    const calc_mindspeed_next *next; /* configurations to measure next; NULL: not shown */
-    size_t top;                      /* number of configurations shown */
-    bool all;                        /* shows the whole space */
-} mindspeed_shown;
-
-#define GIB 1073741824.0
-
-static size_t rows_of(const mindspeed_shown *s)
-{
-    return s->ranking->fit < s->top ? s->ranking->fit : s->top;
-}
-
-static double capacity_gib(const mindspeed_shown *s)
-{
-    return s->study->system->chip.mem1.capacity_bytes / GIB;
-}
-
-static const char *memory_words(const mindspeed_shown *s)
-{
-    return s->study->calc_memory         ? "calc's model"
-           : s->ranking->peak.regression ? "MindSpeed's regression on five probes"
-                                         : "MindSpeed's formulas";
-}
-
-/* ---- The planner's line ---------------------------------------------------------------------- */
-
-/* MindSpeed's flags with their values. */
-static void put_strategy(calc_put *put, const mindspeed_shown *s, const calc_mindspeed_config *c)
-{
-    calc_put_object(put, "optimal_parallel_strategy", CALC_PUT_LINE);
-    calc_put_count(put, "pipeline-model-parallel-size", c->pp);
-    calc_put_count(put, "tensor-model-parallel-size", c->tp);
-    calc_put_count(put, "data-parallel-size", c->dp);
-    calc_put_count(put, "micro-batch-size", c->mbs);
-    if (c->cp * c->up > 1) {
-        bool both = c->cp > 1 && c->up > 1;
-        calc_put_text(put, "context-parallel-algo",
-                      both        ? "hybrid_cp_algo"
-                      : c->up > 1 ? "ulysses_cp_algo"
-                                  : "megatron_cp_algo");
-        calc_put_count(put, "context-parallel-size", (int64_t)c->cp * c->up);
-        if (both) {
-            calc_put_count(put, "ulysses-degree-in-cp", c->up);
-        }
-    }
-    if (c->vpp > 1) {
-        calc_put_count(put, "num-layers-per-virtual-pipeline-stage",
-                       s->study->arguments->job.layers / c->pp / c->vpp);
-    }
-    if (c->ep > 0) {
-        calc_put_count(put, "expert-model-parallel-size", c->ep);
-    }
-    calc_put_close(put);
-}
-
-/* ---- For people ------------------------------------------------------------------------------ */
-
-static void show_job(const mindspeed_shown *s, calc_output *out)
-{
-    char seqs[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
-    const calc_mindspeed_job *job = &s->study->arguments->job;
-    calc_output_printf(out, "job          %d layers of width %d, %d heads%s", job->layers,
-                       job->hidden, job->heads, job->experts > 0 ? "" : "; ");
-    if (job->experts > 0) {
-        calc_output_printf(out, ", %d experts; ", job->experts);
-    }
-    calc_output_printf(out, "%s sequences of %s tokens, %s\n", calc_human_integer(job->batch, seqs),
-                       calc_human_integer(job->seq, tokens), job->fp16 ? "fp16" : "bf16");
-    calc_output_printf(out, "devices      %d: %d node%s of %d %s\n", calc_mindspeed_devices(job),
-                       job->target_nodes, job->target_nodes == 1 ? "" : "s", job->per_node,
-                       s->system);
-}
-
-static void show_space(const mindspeed_shown *s, calc_output *out)
-{
-    const calc_mindspeed_ranking *r = s->ranking;
-    double prune = calc_mindspeed_peak_prune(s->study);
-    double final = calc_mindspeed_peak_final(s->study);
-    calc_output_printf(out, "space        generation %d: %zu configurations, ",
-                       (int)s->study->generation, r->count);
-    if (prune > final) {
-        calc_output_printf(out, "%zu within %g times the memory, ", r->timed, prune);
-    }
-    calc_output_printf(out, "%zu fit", r->fit);
-    if (final < 1) {
-        calc_output_printf(out, " in %g of it", final);
-    }
-    calc_output_text(out, "\n");
-    calc_output_printf(out, "memory       %s, of %g GiB\n", memory_words(s), capacity_gib(s));
-    calc_output_printf(out, "time         %s\n\n", s->times);
-}
-
-static void show_row(const mindspeed_shown *s, const calc_mindspeed_candidate *c, calc_output *out)
-{
-    char time[CALC_HUMAN_MAX], number[32] = "-";
-    const calc_mindspeed_config *f = &c->config;
-    calc_output_printf(out, "%4d %4d %4d %4d %4d %4d %4d %4d  %10s", f->pp, f->tp, f->dp, f->cp,
-                       f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s, time));
-    if (s->ranking->spread) {
-        char share[CALC_HUMAN_MAX];
-        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s, time));
-        calc_output_printf(out, " %8s", calc_human_percent(c->best, share));
-    }
-    if (isfinite(c->calc_bytes)) {
-        snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
-    }
-    calc_output_printf(out, " %9.1f %9s%s\n", c->peak_bytes / GIB, number,
-                       c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
-}
-
-/* Explains why there is nothing to measure. */
-static const char *stop_words(calc_mindspeed_stop stop)
-{
-    switch (stop) {
-    case CALC_MINDSPEED_CONCENTRATED:
-        return "concentrated";
-    case CALC_MINDSPEED_EXHAUSTED:
-        return "exhausted";
-    case CALC_MINDSPEED_TRIALS:
-        return "trials";
-    default:
-        return "goes_on";
-    }
-}
-
-static void show_next(const mindspeed_shown *s, calc_output *out)
-{
-    char name[CALC_MINDSPEED_NAME], share[CALC_HUMAN_MAX];
-    const calc_mindspeed_next *n = s->next;
-    calc_output_printf(out, "\nmeasured     %zu; %s of the pool is not\n", n->trials,
-                       calc_human_percent(n->unmeasured, share));
-    if (n->stop == CALC_MINDSPEED_GOES_ON) {
-        calc_output_printf(out, "next         %s\n",
-                           calc_mindspeed_config_name(&n->config, s->study->generation, name));
-    } else {
-        calc_output_printf(out, "next         none: %s\n",
-                           n->stop == CALC_MINDSPEED_CONCENTRATED
-                               ? "hardly any that may be among the fastest is left"
-                           : n->stop == CALC_MINDSPEED_TRIALS ? "as many as --max-trials"
-                                                              : "all are measured, or failed");
-    }
-}
-
-/* Writes a header, the top configurations as a table, and the line `{"optimal_parallel_strategy":
- *  {...}}`. */
-static void mindspeed_show(const mindspeed_shown *shown, calc_output *out)
-{
-    show_job(shown, out);
-    show_space(shown, out);
-    if (rows_of(shown) == 0) {
-        return;
-    }
-    calc_output_printf(
-        out, "  pp   tp   dp   cp   up  mbs  vpp   ep        step%s  peak GiB    calc's\n",
-        shown->ranking->spread ? "         sd  fastest" : "");
-    for (size_t i = 0; i < rows_of(shown); i++) {
-        show_row(shown, &shown->ranking->item[i], out);
-    }
-    if (shown->next) {
-        show_next(shown, out);
-    }
-    calc_output_text(out, "\n");
-    calc_put put = {.out = out, .flat = true};
-    calc_put_object(&put, NULL, CALC_PUT_LINE);
-    put_strategy(&put, shown, &shown->ranking->item[0].config);
-    calc_put_end(&put);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void put_gib(calc_put *put, const char *key, double bytes)
-{
-    calc_put_number(put, key, bytes / GIB);
-}
-
-static void put_candidate(calc_put *put, const calc_mindspeed_candidate *c)
-{
-    static const char *const sources[] = {"none", "model", "measured"};
-    const calc_mindspeed_config *f = &c->config;
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_count(put, "pp", f->pp);
-    calc_put_count(put, "tp", f->tp);
-    calc_put_count(put, "dp", f->dp);
-    calc_put_count(put, "ring_attention", f->cp);
-    calc_put_count(put, "ulysses", f->up);
-    calc_put_count(put, "mbs", f->mbs);
-    calc_put_count(put, "vpp", f->vpp);
-    calc_put_count(put, "ep", f->ep);
-    calc_put_number(put, "step_s", c->step_s);
-    calc_put_number(put, "sd_s", c->source == CALC_MINDSPEED_UNTIMED ? NAN : c->sd_s);
-    calc_put_number(put, "p_best", c->fits ? c->best : 0);
-    put_gib(put, "peak_gib", c->peak_bytes);
-    put_gib(put, "calc_peak_gib", c->calc_bytes);
-    calc_put_flag(put, "fits", c->fits);
-    calc_put_text(put, "time", sources[c->source]);
-    calc_put_close(put);
-}
-
-static void put_next(calc_put *put, const mindspeed_shown *s)
-{
-    char name[CALC_MINDSPEED_NAME];
-    const calc_mindspeed_next *n = s->next;
-    calc_put_object(put, "next", CALC_PUT_LINE);
-    calc_put_text(put, "stop", stop_words(n->stop));
-    if (n->stop == CALC_MINDSPEED_GOES_ON) {
-        calc_put_text(put, "measure",
-                      calc_mindspeed_config_name(&n->config, s->study->generation, name));
-        calc_put_number(put, "share", n->chance);
-    }
-    calc_put_number(put, "unmeasured", n->unmeasured);
-    calc_put_count(put, "trials", (int64_t)n->trials);
-    calc_put_close(put);
-}
-
-/* Writes everything as one JSON document. */
-static void mindspeed_show_json(const mindspeed_shown *shown, calc_output *out)
-{
-    const calc_mindspeed_ranking *r = shown->ranking;
-    size_t rows = shown->all ? r->count : rows_of(shown);
-    calc_put put = calc_put_to(out);
-    calc_put_document(&put);
-    calc_put_text(&put, "system", shown->system);
-    calc_put_count(&put, "devices", calc_mindspeed_devices(&shown->study->arguments->job));
-    calc_put_count(&put, "generation", shown->study->generation);
-    calc_put_count(&put, "configurations", (int64_t)r->count);
-    calc_put_count(&put, "timed", (int64_t)r->timed);
-    calc_put_count(&put, "fit", (int64_t)r->fit);
-    calc_put_count(&put, "measured", (int64_t)r->measured);
-    calc_put_text(&put, "memory_model", memory_words(shown));
-    calc_put_number(&put, "capacity_gib", capacity_gib(shown));
-    calc_put_text(&put, "times", shown->times);
-    if (r->fit > 0) {
-        put_strategy(&put, shown, &r->item[0].config);
-    } else {
-        calc_put_raw(&put, "optimal_parallel_strategy", "null");
-    }
-    calc_put_array(&put, shown->all ? "space" : "top", CALC_PUT_LINES);
-    for (size_t i = 0; i < rows; i++) {
-        put_candidate(&put, &r->item[i]);
-    }
-    calc_put_close(&put);
-    if (shown->next) {
-        put_next(&put, shown);
-    }
-    calc_put_array(&put, "notes", CALC_PUT_LINES);
-    for (int i = 0; i < r->notes.count; i++) {
-        calc_put_text(&put, NULL, r->notes.text[i]);
-    }
-    calc_put_close(&put);
-    calc_put_end(&put);
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-static void csv_number(double value, double unit, calc_output *out)
-{
-    if (isfinite(value)) {
-        calc_output_printf(out, ",%.6g", value / unit);
-    } else {
-        calc_output_text(out, ",");
-    }
-}
-
-/* Writes the space as CSV; the first columns are those of the planner's model_results.csv. */
-static void mindspeed_show_csv(const mindspeed_shown *shown, calc_output *out)
-{
-    calc_output_text(out, "pp,tp,dp,ring_attention,ulysses,mbs,vpp,ep,peak_memory,e2e_time,"
-                          "calc_peak_memory,fits\n");
-    for (size_t i = 0; i < shown->ranking->count; i++) {
-        const calc_mindspeed_candidate *c = &shown->ranking->item[i];
-        const calc_mindspeed_config *f = &c->config;
-        calc_output_printf(out, "%d,%d,%d,%d,%d,%d,%d,%d", f->pp, f->tp, f->dp, f->cp, f->up,
-                           f->mbs, f->vpp, f->ep);
-        csv_number(c->peak_bytes, GIB, out);
-        csv_number(c->step_s, 1e-3, out);
-        csv_number(c->calc_bytes, GIB, out);
-        calc_output_printf(out, ",%s\n", c->fits ? "yes" : "no");
-    }
-}
-
-/* ---- Notes ----------------------------------------------------------------------------------- */
-
-static void tell_calc(const mindspeed_shown *s)
-{
-    size_t rows = rows_of(s), full = 0;
-    for (size_t i = 0; i < rows; i++) {
-        double bytes = s->ranking->item[i].calc_bytes;
-        full += bytes > s->study->system->chip.mem1.capacity_bytes;
-    }
-    if (full > 0 && !s->study->calc_memory) {
-        calc_say("calc as mindspeed: by calc's model %zu of the %zu shown need more memory than "
-                 "there is: --memory-model calc leaves such out\n",
-                 full, rows);
-    }
-}
-
-static void tell_none(const mindspeed_shown *s)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < s->ranking->count; i++) {
-        least = fmin(least, s->ranking->item[i].peak_bytes);
-    }
-    if (s->ranking->timed > 0 || !isfinite(least) ||
-        least > calc_mindspeed_peak_final(s->study) * s->study->system->chip.mem1.capacity_bytes) {
-        calc_say("calc as mindspeed: no configuration fits: the least that one needs are %.1f GiB "
-                 "of %g\n",
-                 least / GIB, capacity_gib(s));
-    } else {
-        calc_say("calc as mindspeed: no configuration has a time\n");
-    }
-}
-
-/* Writes notes to standard error and, if there is no answer, the reason. */
-static void mindspeed_show_notes(const mindspeed_shown *shown)
-{
-    const calc_notes *notes = &shown->ranking->notes;
-    for (int i = 0; i < notes->count; i++) {
-        calc_say("calc as mindspeed: %s\n", notes->text[i]);
-    }
-    if (notes->dropped > 0) {
-        calc_say("calc as mindspeed: and %d more\n", notes->dropped);
-    }
-    tell_calc(shown);
-    if (shown->ranking->fit == 0) {
-        tell_none(shown);
-    }
-}
-
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static const char *const generations[] = {"1", "2", NULL};
@@ -420,7 +82,7 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
       .doc = "what is printed")
 
 enum { THEIRS(CALC_FLAG_NUMBER_OF) OURS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {THEIRS(CALC_FLAG_ROW) OURS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {THEIRS(CALC_FLAG_ROW) OURS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as mindspeed search_llama_7b.sh --vocab-size 32000",
     "calc as mindspeed search_llama_7b.sh --generation 1 --profiles autoparallel_temp_cache",
@@ -430,7 +92,7 @@ static const char *const examples[] = {
     NULL};
 
 typedef struct task {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_settings settings;
     calc_mindspeed_arguments arguments;
     calc_system system;
@@ -440,55 +102,379 @@ typedef struct task {
     calc_mindspeed_results results;
     calc_mindspeed_rank_times times;
     calc_mindspeed_ranking ranking;
-    calc_mindspeed_next next;
+    calc_mindspeed_next next;              /* shown if anything is ranked */
+    char source[CALC_FIND_PATH_MAX + 256]; /* of the times, a few words */
 } task;
 
-/* ---- The request ----------------------------------------------------------------------------- */
+/* ---- Text for people ------------------------------------------------------------------------- */
 
-static calc_status add_flag(calc_settings *settings, const calc_flag *row, const char *value)
+#define GIB 1073741824.0
+
+static size_t rows_of(const task *s)
 {
-    calc_setting *setting = calc_settings_add(settings, row->name, strlen(row->name));
-    bool good = setting && (!row->value || calc_setting_append(setting, value, strlen(value)));
-    return good ? CALC_OK : CALC_ERR_NOMEM;
+    size_t top = (size_t)calc_opt_real(s->flags, FLAG_TOP);
+    return s->ranking.fit < top ? s->ranking.fit : top;
 }
+
+static double capacity_gib(const task *s)
+{
+    return s->study.system->chip.mem1.capacity_bytes / GIB;
+}
+
+static const char *memory_words(const task *s)
+{
+    return s->study.calc_memory         ? "calc's model"
+           : s->ranking.peak.regression ? "MindSpeed's regression on five probes"
+                                        : "MindSpeed's formulas";
+}
+
+/* ---- The planner's line ---------------------------------------------------------------------- */
+
+/* MindSpeed's flags with their values. */
+static void put_strategy(calc_put *put, const task *s, const calc_mindspeed_config *c)
+{
+    calc_put_object(put, "optimal_parallel_strategy", CALC_PUT_LINE);
+    calc_put_count(put, "pipeline-model-parallel-size", c->pp);
+    calc_put_count(put, "tensor-model-parallel-size", c->tp);
+    calc_put_count(put, "data-parallel-size", c->dp);
+    calc_put_count(put, "micro-batch-size", c->mbs);
+    if (c->cp * c->up > 1) {
+        bool both = c->cp > 1 && c->up > 1;
+        calc_put_text(put, "context-parallel-algo",
+                      both        ? "hybrid_cp_algo"
+                      : c->up > 1 ? "ulysses_cp_algo"
+                                  : "megatron_cp_algo");
+        calc_put_count(put, "context-parallel-size", (int64_t)c->cp * c->up);
+        if (both) {
+            calc_put_count(put, "ulysses-degree-in-cp", c->up);
+        }
+    }
+    if (c->vpp > 1) {
+        calc_put_count(put, "num-layers-per-virtual-pipeline-stage",
+                       s->study.arguments->job.layers / c->pp / c->vpp);
+    }
+    if (c->ep > 0) {
+        calc_put_count(put, "expert-model-parallel-size", c->ep);
+    }
+    calc_put_close(put);
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static void show_job(const task *s, calc_output *out)
+{
+    char seqs[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
+    const calc_mindspeed_job *job = &s->study.arguments->job;
+    calc_output_printf(out, "job          %d layers of width %d, %d heads%s", job->layers,
+                       job->hidden, job->heads, job->experts > 0 ? "" : "; ");
+    if (job->experts > 0) {
+        calc_output_printf(out, ", %d experts; ", job->experts);
+    }
+    calc_output_printf(out, "%s sequences of %s tokens, %s\n", calc_human_integer(job->batch, seqs),
+                       calc_human_integer(job->seq, tokens), job->fp16 ? "fp16" : "bf16");
+    calc_output_printf(out, "devices      %d: %d node%s of %d %s\n", calc_mindspeed_devices(job),
+                       job->target_nodes, job->target_nodes == 1 ? "" : "s", job->per_node,
+                       s->input.name);
+}
+
+static void show_space(const task *s, calc_output *out)
+{
+    const calc_mindspeed_ranking *r = &s->ranking;
+    double prune = calc_mindspeed_peak_prune(&s->study);
+    double final = calc_mindspeed_peak_final(&s->study);
+    calc_output_printf(out, "space        generation %d: %zu configurations, ",
+                       (int)s->study.generation, r->count);
+    if (prune > final) {
+        calc_output_printf(out, "%zu within %g times the memory, ", r->timed, prune);
+    }
+    calc_output_printf(out, "%zu fit", r->fit);
+    if (final < 1) {
+        calc_output_printf(out, " in %g of it", final);
+    }
+    calc_output_text(out, "\n");
+    calc_output_printf(out, "memory       %s, of %g GiB\n", memory_words(s), capacity_gib(s));
+    calc_output_printf(out, "time         %s\n\n", s->source);
+}
+
+static void show_row(const task *s, const calc_mindspeed_candidate *c, calc_output *out)
+{
+    char time[CALC_HUMAN_MAX], number[32] = "-";
+    const calc_mindspeed_config *f = &c->config;
+    calc_output_printf(out, "%4d %4d %4d %4d %4d %4d %4d %4d  %10s", f->pp, f->tp, f->dp, f->cp,
+                       f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s, time));
+    if (s->ranking.spread) {
+        char share[CALC_HUMAN_MAX];
+        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s, time));
+        calc_output_printf(out, " %8s", calc_human_percent(c->best, share));
+    }
+    if (isfinite(c->calc_bytes)) {
+        snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
+    }
+    calc_output_printf(out, " %9.1f %9s%s\n", c->peak_bytes / GIB, number,
+                       c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
+}
+
+/* Explains why there is nothing to measure. */
+static const char *stop_words(calc_mindspeed_stop stop)
+{
+    switch (stop) {
+    case CALC_MINDSPEED_CONCENTRATED:
+        return "concentrated";
+    case CALC_MINDSPEED_EXHAUSTED:
+        return "exhausted";
+    case CALC_MINDSPEED_TRIALS:
+        return "trials";
+    default:
+        return "goes_on";
+    }
+}
+
+static void show_next(const task *s, calc_output *out)
+{
+    char name[CALC_MINDSPEED_NAME], share[CALC_HUMAN_MAX];
+    const calc_mindspeed_next *n = &s->next;
+    calc_output_printf(out, "\nmeasured     %zu; %s of the pool is not\n", n->trials,
+                       calc_human_percent(n->unmeasured, share));
+    if (n->stop == CALC_MINDSPEED_GOES_ON) {
+        calc_output_printf(out, "next         %s\n",
+                           calc_mindspeed_config_name(&n->config, s->study.generation, name));
+    } else {
+        calc_output_printf(out, "next         none: %s\n",
+                           n->stop == CALC_MINDSPEED_CONCENTRATED
+                               ? "hardly any that may be among the fastest is left"
+                           : n->stop == CALC_MINDSPEED_TRIALS ? "as many as --max-trials"
+                                                              : "all are measured, or failed");
+    }
+}
+
+/* Writes a header, the top configurations as a table, and the line `{"optimal_parallel_strategy":
+ *  {...}}`. */
+static void mindspeed_show(const task *shown, calc_output *out)
+{
+    show_job(shown, out);
+    show_space(shown, out);
+    if (rows_of(shown) == 0) {
+        return;
+    }
+    calc_output_printf(
+        out, "  pp   tp   dp   cp   up  mbs  vpp   ep        step%s  peak GiB    calc's\n",
+        shown->ranking.spread ? "         sd  fastest" : "");
+    for (size_t i = 0; i < rows_of(shown); i++) {
+        show_row(shown, &shown->ranking.item[i], out);
+    }
+    if (shown->ranking.count > 0) {
+        show_next(shown, out);
+    }
+    calc_output_text(out, "\n");
+    calc_put put = {.out = out, .flat = true};
+    calc_put_object(&put, NULL, CALC_PUT_LINE);
+    put_strategy(&put, shown, &shown->ranking.item[0].config);
+    calc_put_end(&put);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_gib(calc_put *put, const char *key, double bytes)
+{
+    calc_put_number(put, key, bytes / GIB);
+}
+
+static void put_candidate(calc_put *put, const calc_mindspeed_candidate *c)
+{
+    static const char *const sources[] = {"none", "model", "measured"};
+    const calc_mindspeed_config *f = &c->config;
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_count(put, "pp", f->pp);
+    calc_put_count(put, "tp", f->tp);
+    calc_put_count(put, "dp", f->dp);
+    calc_put_count(put, "ring_attention", f->cp);
+    calc_put_count(put, "ulysses", f->up);
+    calc_put_count(put, "mbs", f->mbs);
+    calc_put_count(put, "vpp", f->vpp);
+    calc_put_count(put, "ep", f->ep);
+    calc_put_number(put, "step_s", c->step_s);
+    calc_put_number(put, "sd_s", c->source == CALC_MINDSPEED_UNTIMED ? NAN : c->sd_s);
+    calc_put_number(put, "p_best", c->fits ? c->best : 0);
+    put_gib(put, "peak_gib", c->peak_bytes);
+    put_gib(put, "calc_peak_gib", c->calc_bytes);
+    calc_put_flag(put, "fits", c->fits);
+    calc_put_text(put, "time", sources[c->source]);
+    calc_put_close(put);
+}
+
+static void put_next(calc_put *put, const task *s)
+{
+    char name[CALC_MINDSPEED_NAME];
+    const calc_mindspeed_next *n = &s->next;
+    calc_put_object(put, "next", CALC_PUT_LINE);
+    calc_put_text(put, "stop", stop_words(n->stop));
+    if (n->stop == CALC_MINDSPEED_GOES_ON) {
+        calc_put_text(put, "measure",
+                      calc_mindspeed_config_name(&n->config, s->study.generation, name));
+        calc_put_number(put, "share", n->chance);
+    }
+    calc_put_number(put, "unmeasured", n->unmeasured);
+    calc_put_count(put, "trials", (int64_t)n->trials);
+    calc_put_close(put);
+}
+
+/* Writes everything as one JSON document. */
+static void mindspeed_show_json(const task *shown, calc_output *out)
+{
+    const calc_mindspeed_ranking *r = &shown->ranking;
+    size_t count = calc_opt_given(shown->flags, FLAG_LIST) ? r->count : rows_of(shown);
+    calc_put put = calc_put_to(out);
+    calc_put_document(&put);
+    calc_put_text(&put, "system", shown->input.name);
+    calc_put_count(&put, "devices", calc_mindspeed_devices(&shown->study.arguments->job));
+    calc_put_count(&put, "generation", shown->study.generation);
+    calc_put_count(&put, "configurations", (int64_t)r->count);
+    calc_put_count(&put, "timed", (int64_t)r->timed);
+    calc_put_count(&put, "fit", (int64_t)r->fit);
+    calc_put_count(&put, "measured", (int64_t)r->measured);
+    calc_put_text(&put, "memory_model", memory_words(shown));
+    calc_put_number(&put, "capacity_gib", capacity_gib(shown));
+    calc_put_text(&put, "times", shown->source);
+    if (r->fit > 0) {
+        put_strategy(&put, shown, &r->item[0].config);
+    } else {
+        calc_put_raw(&put, "optimal_parallel_strategy", "null");
+    }
+    calc_put_array(&put, calc_opt_given(shown->flags, FLAG_LIST) ? "space" : "top", CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        put_candidate(&put, &r->item[i]);
+    }
+    calc_put_close(&put);
+    if (shown->ranking.count > 0) {
+        put_next(&put, shown);
+    }
+    calc_put_array(&put, "notes", CALC_PUT_LINES);
+    for (int i = 0; i < r->notes.count; i++) {
+        calc_put_text(&put, NULL, r->notes.text[i]);
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void csv_number(double value, double unit, calc_output *out)
+{
+    if (isfinite(value)) {
+        calc_output_printf(out, ",%.6g", value / unit);
+    } else {
+        calc_output_text(out, ",");
+    }
+}
+
+/* Writes the space as CSV; the first columns are those of the planner's model_results.csv. */
+static void mindspeed_show_csv(const task *shown, calc_output *out)
+{
+    calc_output_text(out, "pp,tp,dp,ring_attention,ulysses,mbs,vpp,ep,peak_memory,e2e_time,"
+                          "calc_peak_memory,fits\n");
+    for (size_t i = 0; i < shown->ranking.count; i++) {
+        const calc_mindspeed_candidate *c = &shown->ranking.item[i];
+        const calc_mindspeed_config *f = &c->config;
+        calc_output_printf(out, "%d,%d,%d,%d,%d,%d,%d,%d", f->pp, f->tp, f->dp, f->cp, f->up,
+                           f->mbs, f->vpp, f->ep);
+        csv_number(c->peak_bytes, GIB, out);
+        csv_number(c->step_s, 1e-3, out);
+        csv_number(c->calc_bytes, GIB, out);
+        calc_output_printf(out, ",%s\n", c->fits ? "yes" : "no");
+    }
+}
+
+/* ---- Notes ----------------------------------------------------------------------------------- */
+
+static void tell_calc(const task *s)
+{
+    size_t listed = rows_of(s), full = 0;
+    for (size_t i = 0; i < listed; i++) {
+        double bytes = s->ranking.item[i].calc_bytes;
+        full += bytes > s->study.system->chip.mem1.capacity_bytes;
+    }
+    if (full > 0 && !s->study.calc_memory) {
+        calc_say("calc as mindspeed: by calc's model %zu of the %zu shown need more memory than "
+                 "there is: --memory-model calc leaves such out\n",
+                 full, listed);
+    }
+}
+
+static void tell_none(const task *s)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < s->ranking.count; i++) {
+        least = fmin(least, s->ranking.item[i].peak_bytes);
+    }
+    if (s->ranking.timed > 0 || !isfinite(least) ||
+        least > calc_mindspeed_peak_final(&s->study) * s->study.system->chip.mem1.capacity_bytes) {
+        calc_say("calc as mindspeed: no configuration fits: the least that one needs are %.1f GiB "
+                 "of %g\n",
+                 least / GIB, capacity_gib(s));
+    } else {
+        calc_say("calc as mindspeed: no configuration has a time\n");
+    }
+}
+
+/* Writes notes to standard error and, if there is no answer, the reason. */
+static void mindspeed_show_notes(const task *shown)
+{
+    const calc_notes *notes = &shown->ranking.notes;
+    for (int i = 0; i < notes->count; i++) {
+        calc_say("calc as mindspeed: %s\n", notes->text[i]);
+    }
+    if (notes->dropped > 0) {
+        calc_say("calc as mindspeed: and %d more\n", notes->dropped);
+    }
+    tell_calc(shown);
+    if (shown->ranking.fit == 0) {
+        tell_none(shown);
+    }
+}
+
+/* ---- The request ----------------------------------------------------------------------------- */
 
 /* Applies the settings of the script, then the command line's, which win. */
 static calc_status read_settings(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
+    const calc_args *f = t->flags;
     calc_text text = {0};
-    calc_status status = f->file ? calc_text_read(&text, f->file, errors) : CALC_OK;
-    if (status == CALC_OK && f->file) {
+    calc_status status = f->argument[0] ? calc_text_read(&text, f->argument[0], errors) : CALC_OK;
+    if (status == CALC_OK && f->argument[0]) {
         status = calc_settings_from_script(&t->settings, text.data, text.length);
     }
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
-        if (f->given[i]) {
-            status = add_flag(&t->settings, &rows[i], calc_flags_text(f, i));
+        const char *value = calc_opt_value(f, i);
+        if (calc_opt_given(f, i)) {
+            calc_setting *setting =
+                calc_settings_add(&t->settings, rows[i].name, strlen(rows[i].name));
+            bool good = setting && calc_setting_append(setting, value, strlen(value));
+            status = good ? CALC_OK : CALC_ERR_NOMEM;
         }
     }
-    return status ? status : calc_settings_from_words(&t->settings, f->other, f->others);
+    return status ? status : calc_settings_from_words(&t->settings, f->passed, f->passed_count);
 }
 
 static calc_status load(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
-    bool first = strcmp(calc_flags_text(f, FLAG_GENERATION), "1") == 0;
+    const calc_args *f = t->flags;
+    bool first = strcmp(calc_opt_value(f, FLAG_GENERATION), "1") == 0;
     t->study =
         (calc_mindspeed_study){.arguments = &t->arguments,
                                .system = &t->system,
                                .generation = first ? CALC_MINDSPEED_GEN1 : CALC_MINDSPEED_GEN2,
-                               .profiles = calc_flags_text(f, FLAG_PROFILES),
-                               .calc_memory = strcmp(calc_flags_text(f, FLAG_MEMORY), "calc") == 0};
+                               .profiles = calc_opt_value(f, FLAG_PROFILES),
+                               .calc_memory = strcmp(calc_opt_value(f, FLAG_MEMORY), "calc") == 0};
     calc_status status = read_settings(t, errors);
     status = status ? status
                     : calc_mindspeed_arguments_read(&t->arguments, &t->settings,
-                                                    t->study.generation, f->file, errors);
+                                                    t->study.generation, f->argument[0], errors);
     status = status ? status
                     : calc_input_load(&t->input, CALC_KIND_SYSTEM, &t->system,
-                                      calc_flags_text(f, FLAG_SYSTEM), errors);
-    if (status == CALC_OK && calc_flags_text(f, FLAG_CAPACITY)) {
-        t->system.chip.mem1.capacity_bytes = calc_flags_number(f, FLAG_CAPACITY) * 1073741824.0;
+                                      calc_opt_value(f, FLAG_SYSTEM), errors);
+    if (status == CALC_OK && calc_opt_value(f, FLAG_CAPACITY)) {
+        t->system.chip.mem1.capacity_bytes = calc_opt_real(f, FLAG_CAPACITY) * 1073741824.0;
     }
     return status;
 }
@@ -498,8 +484,8 @@ static calc_status load(task *t, calc_errors *errors)
 /* Reads measured times and fits the model to them. */
 static calc_status learn(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
-    const char *results = calc_flags_text(f, FLAG_RESULTS);
+    const calc_args *f = t->flags;
+    const char *results = calc_opt_value(f, FLAG_RESULTS);
     t->times.samples = 1;
     calc_status status =
         results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
@@ -507,8 +493,8 @@ static calc_status learn(task *t, calc_errors *errors)
     if (status != CALC_OK || !t->study.profiles) {
         return status;
     }
-    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_flags_number(f, FLAG_SAMPLES),
-                                              .seed = (uint64_t)calc_flags_number(f, FLAG_SEED)};
+    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_opt_real(f, FLAG_SAMPLES),
+                                              .seed = (uint64_t)calc_opt_real(f, FLAG_SEED)};
     t->times.samples = sampling.samples;
     t->times.timer = calc_mindspeed_evidence_time;
     t->times.judge = &t->evidence;
@@ -535,7 +521,7 @@ static void take_notes(task *t)
 
 static calc_status rank(task *t, calc_errors *errors)
 {
-    const calc_flags *f = t->flags;
+    const calc_args *f = t->flags;
     bool first = t->study.generation == CALC_MINDSPEED_GEN1;
     calc_status status = learn(t, errors);
     status = status ? status : calc_mindspeed_rank(&t->study, &t->times, &t->ranking, errors);
@@ -550,22 +536,23 @@ static calc_status rank(task *t, calc_errors *errors)
         }
         return CALC_OK;
     }
-    const calc_mindspeed_loop_rules rules = {
-        .samples = t->times.samples,
-        .top_k = f->given[FLAG_TOP_K] ? (size_t)calc_flags_number(f, FLAG_TOP_K)
-                 : first              ? 1
-                                      : 3,
-        .stop_threshold = calc_flags_number(f, FLAG_STOP),
-        .max_trials = (size_t)calc_flags_number(f, FLAG_TRIALS),
-        .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
-        .every = t->arguments.every};
+    const calc_mindspeed_loop_rules rules = {.samples = t->times.samples,
+                                             .top_k = calc_opt_given(f, FLAG_TOP_K)
+                                                          ? (size_t)calc_opt_real(f, FLAG_TOP_K)
+                                                      : first ? 1
+                                                              : 3,
+                                             .stop_threshold = calc_opt_real(f, FLAG_STOP),
+                                             .max_trials = (size_t)calc_opt_real(f, FLAG_TRIALS),
+                                             .seed = (uint64_t)calc_opt_real(f, FLAG_SEED),
+                                             .every = t->arguments.every};
     return calc_mindspeed_next_find(&t->ranking, &t->times, &rules, &t->next);
 }
 
-static void name_times(const task *t, char *text, size_t size)
+static void name_times(task *t)
 {
     const calc_mindspeed_evidence *e = &t->evidence;
-    text[0] = '\0';
+    const size_t size = sizeof t->source;
+    char *text = t->source;
     if (t->ranking.measured > 0) {
         calc_append(text, size, "%zu measured; ", t->ranking.measured);
     }
@@ -586,34 +573,19 @@ static void name_times(const task *t, char *text, size_t size)
     }
 }
 
-static calc_status show(const task *t, calc_errors *errors)
+static calc_status show(task *t, calc_errors *errors)
 {
-    char times[CALC_FIND_PATH_MAX + 256];
-    const calc_flags *f = t->flags;
-    bool list = t->flags->given[FLAG_LIST];
+    bool json = strcmp(calc_opt_value(t->flags, FLAG_FORMAT), "json") == 0;
     calc_output *out;
-    name_times(t, times, sizeof times);
-    const mindspeed_shown shown = {.study = &t->study,
-                                   .ranking = &t->ranking,
-                                   .system = t->input.name,
-                                   .times = times,
-                                   .next = t->ranking.count > 0 ? &t->next : NULL,
-                                   .top = (size_t)calc_flags_number(f, FLAG_TOP),
-                                   .all = list};
-    bool json = strcmp(calc_flags_text(f, FLAG_FORMAT), "json") == 0;
+    name_times(t);
     calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
+    if (status == CALC_OK) {
+        (json                                  ? mindspeed_show_json
+         : calc_opt_given(t->flags, FLAG_LIST) ? mindspeed_show_csv
+                                               : mindspeed_show)(t, out);
+        status = calc_output_close(out, errors);
+        mindspeed_show_notes(t);
     }
-    if (json) {
-        mindspeed_show_json(&shown, out);
-    } else if (list) {
-        mindspeed_show_csv(&shown, out);
-    } else {
-        mindspeed_show(&shown, out);
-    }
-    status = calc_output_close(out, errors);
-    mindspeed_show_notes(&shown);
     return status;
 }
 
@@ -639,7 +611,7 @@ static calc_exit answer(task *t)
     return none ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     task *t = calloc(1, sizeof *t);
     if (!t) {
@@ -658,16 +630,16 @@ static calc_exit run(const calc_flags *flags)
     return code;
 }
 
-const calc_as_tool calc_as_mindspeed = {
-    .planner = "mindspeed",
+const calc_command calc_as_mindspeed = {
+    .name = "as mindspeed",
     .theirs = "MindSpeed",
     .summary = "the fastest parallel strategy of a launch script, as --auto-parallel finds it",
     .detail =
         "Takes a launch script of MindSpeed or Megatron-LM, its arguments, or both, of which "
         "the arguments count more; the sizes of its layout are what is searched. Other flags "
         "of Megatron-LM are understood too. SCRIPT comes first, or after a flag of this list.",
-    .flags = rows,
+    .opts = rows,
     .examples = examples,
-    .file = "SCRIPT",
+    .args = (const calc_arg[]){{"SCRIPT", .optional = true}, {0}},
     .passes = true,
     .run = run};

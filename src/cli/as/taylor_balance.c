@@ -60,14 +60,14 @@
 static const char *const levels[] = {"0", NULL};
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as taylor balance -yaml pretrain.yaml -layer_ratio 0.3 -b_ratio 2 -head_loss 1.5 "
     "-ra_ratio 1",
     "calc as taylor balance -extract y -solution pipeline_output/sol_output/NAME.sol", NULL};
 
 typedef struct request {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_taylor_file file;
     calc_system system;
     calc_taylor_job job;
@@ -79,7 +79,7 @@ typedef struct request {
 static calc_status open_folder(const request *r, const char *folder, char path[CALC_AS_PATH_SIZE],
                                calc_errors *errors)
 {
-    calc_as_path(calc_flags_text(r->flags, FLAG_OUTPUT), folder, path);
+    calc_as_path(calc_opt_value(r->flags, FLAG_OUTPUT), folder, path);
     return calc_as_make_folder(path, errors);
 }
 
@@ -131,19 +131,19 @@ static bool exists(const char *path)
 static calc_status find_memory(request *r, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE];
-    const char *given = calc_flags_text(r->flags, FLAG_INFO);
+    const char *given = calc_opt_value(r->flags, FLAG_INFO);
     char stem[CALC_TAYLOR_STEM_SIZE], folder[CALC_AS_PATH_SIZE], name[CALC_TAYLOR_STEM_SIZE + 32];
     calc_taylor_job plain = r->job;
     plain.ask.chunks = 1; /* as in the program's file names, whatever the chunks */
     snprintf(name, sizeof name, "memory_info/%s.txt", calc_taylor_stem(&plain, stem));
-    snprintf(folder, sizeof folder, "%s", calc_flags_text(r->flags, FLAG_OUTPUT));
+    snprintf(folder, sizeof folder, "%s", calc_opt_value(r->flags, FLAG_OUTPUT));
     calc_as_path(folder, name, path);
     snprintf(r->memory_from, sizeof r->memory_from, "by calc's model on %s",
-             calc_flags_text(r->flags, FLAG_SYSTEM));
+             calc_opt_value(r->flags, FLAG_SYSTEM));
     if (given) {
         return read_memory(r, given, errors);
     }
-    if (calc_flags_bool(r->flags, FLAG_DRYRUN)) {
+    if (calc_opt_truth(r->flags, FLAG_DRYRUN)) {
         return write_memory(r, path, errors);
     }
     if (exists(path)) {
@@ -213,7 +213,7 @@ static calc_status write_solution(const request *r, calc_errors *errors)
 
 static calc_status write_yaml(const request *r, calc_errors *errors)
 {
-    const char *path = calc_flags_text(r->flags, FLAG_YAML);
+    const char *path = calc_opt_value(r->flags, FLAG_YAML);
     calc_taylor_edits edits = {.count = 0};
     calc_text text;
     calc_taylor_edits_balance(&r->file.config, &r->job.ask, r->job.solution.share, &edits);
@@ -241,7 +241,7 @@ static calc_status check_writable(const request *r, calc_errors *errors)
                                            {"recompute_config.recompute", "0"}};
     calc_text text = {0};
     calc_status status = calc_yaml_edit_text(r->file.text.data, r->file.text.length,
-                                             calc_flags_text(r->flags, FLAG_YAML), edits,
+                                             calc_opt_value(r->flags, FLAG_YAML), edits,
                                              sizeof edits / sizeof *edits, &text, errors);
     calc_text_free(&text);
     return status;
@@ -251,23 +251,23 @@ static calc_status check_writable(const request *r, calc_errors *errors)
 
 static void fill_job(request *r)
 {
-    const calc_flags *f = r->flags;
+    const calc_args *f = r->flags;
     calc_taylor_job *j = &r->job;
     const char *less = getenv("ENABLE_LESS_MEM_VPP");
-    j->ratios = (calc_taylor_ratios){.dense = calc_flags_number(f, FLAG_DENSE),
-                                     .backward = calc_flags_number(f, FLAG_BACKWARD),
-                                     .again = calc_flags_number(f, FLAG_AGAIN),
-                                     .head = calc_flags_number(f, FLAG_HEAD),
+    j->ratios = (calc_taylor_ratios){.dense = calc_opt_real(f, FLAG_DENSE),
+                                     .backward = calc_opt_real(f, FLAG_BACKWARD),
+                                     .again = calc_opt_real(f, FLAG_AGAIN),
+                                     .head = calc_opt_real(f, FLAG_HEAD),
                                      .layer_ms = NAN};
-    j->ask.may_select = calc_flags_bool(f, FLAG_SELECT);
-    j->ask.may_mix = calc_flags_bool(f, FLAG_MIX);
-    j->ask.shipped = calc_flags_bool(f, FLAG_COMPAT);
+    j->ask.may_select = calc_opt_truth(f, FLAG_SELECT);
+    j->ask.may_mix = calc_opt_truth(f, FLAG_MIX);
+    j->ask.shipped = calc_opt_truth(f, FLAG_COMPAT);
     j->ask.less_memory =
-        f->given[FLAG_LOW] ? calc_flags_bool(f, FLAG_LOW) : less && strcmp(less, "1") == 0;
-    j->check = calc_flags_bool(f, FLAG_CHECK);
-    j->time_limit_s = f->given[FLAG_TIME] ? calc_flags_number(f, FLAG_TIME) : 0;
+        calc_opt_given(f, FLAG_LOW) ? calc_opt_truth(f, FLAG_LOW) : less && strcmp(less, "1") == 0;
+    j->check = calc_opt_truth(f, FLAG_CHECK);
+    j->time_limit_s = calc_opt_given(f, FLAG_TIME) ? calc_opt_real(f, FLAG_TIME) : 0;
     j->solver =
-        (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_flags_text(f, FLAG_SOLVER));
+        (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_opt_value(f, FLAG_SOLVER));
 }
 
 static void tell_round(const char *line)
@@ -290,12 +290,11 @@ static void show_question(const request *r)
 
 static calc_status balance(request *r, calc_errors *errors)
 {
-    const char *yaml = calc_flags_text(r->flags, FLAG_YAML);
+    const char *yaml = calc_opt_value(r->flags, FLAG_YAML);
     calc_status status = calc_taylor_file_read(&r->file, yaml, errors);
     if (status == CALC_OK) {
         calc_taylor_tell(&r->file.config, yaml);
-        status =
-            calc_taylor_system_read(&r->system, calc_flags_text(r->flags, FLAG_SYSTEM), errors);
+        status = calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
     }
     if (status == CALC_OK) {
         status = calc_taylor_job_of(&r->file.config, &r->system, 0, &r->job, errors);
@@ -320,7 +319,7 @@ static calc_status balance(request *r, calc_errors *errors)
     }
     if (status == CALC_OK && r->job.fits) {
         status = write_solution(r, errors);
-        if (status == CALC_OK && calc_flags_bool(r->flags, FLAG_WRITE)) {
+        if (status == CALC_OK && calc_opt_truth(r->flags, FLAG_WRITE)) {
             status = write_yaml(r, errors);
         }
     }
@@ -329,7 +328,7 @@ static calc_status balance(request *r, calc_errors *errors)
 
 static calc_status extract(request *r, calc_errors *errors)
 {
-    const char *path = calc_flags_text(r->flags, FLAG_SOLUTION);
+    const char *path = calc_opt_value(r->flags, FLAG_SOLUTION);
     calc_text text = {0};
     calc_taylor_ask ask;
     calc_balance_share share[CALC_BALANCE_PLACES];
@@ -347,16 +346,16 @@ static calc_status extract(request *r, calc_errors *errors)
     return status;
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     request r;
-    bool extracts = calc_flags_bool(flags, FLAG_EXTRACT);
-    if (extracts ? !flags->given[FLAG_SOLUTION] : !flags->given[FLAG_YAML]) {
-        return calc_flags_complain(flags,
+    bool extracts = calc_opt_truth(flags, FLAG_EXTRACT);
+    if (extracts ? !calc_opt_given(flags, FLAG_SOLUTION) : !calc_opt_given(flags, FLAG_YAML)) {
+        return calc_complain_usage(flags->command,
                                    extracts ? "missing -solution FILE" : "missing -yaml FILE");
     }
     calc_errors errors = {0};
-    calc_flags_tell_unused(flags);
+    calc_as_tell_unused(flags);
     r = (request){.flags = flags};
     calc_status status = calc_output_open(&r.out, "-", &errors);
     if (status == CALC_OK) {
@@ -371,9 +370,8 @@ static calc_exit run(const calc_flags *flags)
     return result == CALC_EXIT_OK && !extracts && !r.job.fits ? CALC_EXIT_INFEASIBLE : result;
 }
 
-const calc_as_tool calc_as_taylor_balance = {
-    .planner = "taylor",
-    .program = "balance",
+const calc_command calc_as_taylor_balance = {
+    .name = "as taylor balance",
     .theirs = "pipeline_parallel.py",
     .summary = "divide the layers of one configuration over its stages, as pipeline_parallel.py "
                "does",
@@ -382,6 +380,7 @@ const calc_as_tool calc_as_taylor_balance = {
               "recompute_config into the configuration, whose order and comments stay, the program "
               "as .mps and the division as .sol. Chunks are those of pp_interleave_num; prediction "
               "layers (mtp_depth) are layers. Ends with status 1 if nothing fits.",
-    .flags = rows,
+    .args = (const calc_arg[]){{0}},
+    .opts = rows,
     .examples = examples,
     .run = run};

@@ -73,13 +73,13 @@
       .doc = "dp divides the global batch")
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as taylor nd --yaml_path pretrain_deepseek3.yaml --gbs 1024",
     "calc as taylor nd --yaml_path pretrain_deepseek3.yaml --taylor_compat yes --max_tp 8", NULL};
 
 typedef struct search {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_taylor_file file;
     calc_system system;
     calc_taylor_space space;
@@ -93,9 +93,9 @@ typedef struct search {
     bool no_memory;
 } search;
 
-static int64_t count_of(const calc_flags *flags, int row)
+static int64_t count_of(const calc_args *flags, int row)
 {
-    return (int64_t)calc_flags_number(flags, row);
+    return (int64_t)calc_opt_real(flags, row);
 }
 
 static void take_layout(void *context, const calc_taylor_layout *layout)
@@ -114,9 +114,9 @@ static void take_layout(void *context, const calc_taylor_layout *layout)
 static calc_taylor_space space_of(const search *s)
 {
     enum { SHIPPED_HEADS = 56 };
-    const calc_flags *f = s->flags;
+    const calc_args *f = s->flags;
     const calc_taylor_config *c = &s->file.config;
-    bool compat = calc_flags_bool(f, FLAG_COMPAT);
+    bool compat = calc_opt_truth(f, FLAG_COMPAT);
     calc_taylor_space space = {.world = calc_taylor_config_world(c),
                                .batch = s->batch,
                                .layers = c->layers,
@@ -130,25 +130,15 @@ static calc_taylor_space space_of(const search *s)
                                .most_stages = count_of(f, FLAG_MAX_PIPELINE),
                                .sequence_from = count_of(f, FLAG_SEQUENCE),
                                .tensor_indivisible = count_of(f, FLAG_INDIVISIBLE),
-                               .fills = calc_flags_bool(f, FLAG_FILLS),
-                               .divides = calc_flags_bool(f, FLAG_DIVIDES)};
-    if (f->given[FLAG_HEADS]) {
+                               .fills = calc_opt_truth(f, FLAG_FILLS),
+                               .divides = calc_opt_truth(f, FLAG_DIVIDES)};
+    if (calc_opt_given(f, FLAG_HEADS)) {
         space.heads = count_of(f, FLAG_HEADS);
     }
     return space;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
-
-/* Numbers as Python writes them: 47894.0. */
-static char *python_number(double value, char text[40])
-{
-    snprintf(text, 40, "%.15g", value);
-    if (!strpbrk(text, ".en")) {
-        calc_append(text, 40, ".0");
-    }
-    return text;
-}
 
 /* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
 static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
@@ -234,7 +224,7 @@ static int by_peak(const void *a, const void *b)
 static calc_status write_csv(const search *s, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE], number[40];
-    const char *folder = calc_flags_text(s->flags, FLAG_OUTPUT);
+    const char *folder = calc_opt_value(s->flags, FLAG_OUTPUT);
     calc_output *out;
     calc_as_path(folder, "nd_candidate_config.csv", path);
     calc_status status = calc_output_open(&out, path, errors);
@@ -244,9 +234,11 @@ static calc_status write_csv(const search *s, calc_errors *errors)
     calc_output_text(out, "dp,tp,pp,ep,evaluate_mem\n");
     for (size_t i = 0; i < s->candidates; i++) {
         const calc_taylor_candidate *c = &s->candidate[i];
-        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s\n", (long long)c->layout.data,
+        snprintf(number, sizeof number, "%.15g", c->peak_mb);
+        /* Python writes 47894.0. */
+        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s%s\n", (long long)c->layout.data,
                            (long long)c->layout.tensor, (long long)c->layout.pipeline,
-                           (long long)c->expert, python_number(c->peak_mb, number));
+                           (long long)c->expert, number, strpbrk(number, ".en") ? "" : ".0");
     }
     return calc_output_close(out, errors);
 }
@@ -256,7 +248,7 @@ static calc_status write_edited(const search *s, const char *folder, const char 
 {
     calc_text text;
     calc_status status = calc_yaml_edit_text(s->file.text.data, s->file.text.length,
-                                             calc_flags_text(s->flags, FLAG_YAML), edits->item,
+                                             calc_opt_value(s->flags, FLAG_YAML), edits->item,
                                              edits->count, &text, errors);
     if (status == CALC_OK) {
         status = calc_as_write(folder, name, text.data, text.length, errors);
@@ -271,24 +263,24 @@ static calc_status write_configs(const search *s, const calc_taylor_candidate *c
 {
     char name[CALC_TAYLOR_NAME_SIZE];
     const calc_taylor_config *config = &s->file.config;
-    const char *dataset = calc_flags_text(s->flags, FLAG_DATASET);
+    const char *dataset = calc_opt_value(s->flags, FLAG_DATASET);
     calc_taylor_edits full = {.count = 0}, small = {.count = 0};
     calc_taylor_edits_layout(config, c, s->batch, dataset, &full);
-    calc_status status = write_edited(s, calc_flags_text(s->flags, FLAG_CONFIGS),
+    calc_status status = write_edited(s, calc_opt_value(s->flags, FLAG_CONFIGS),
                                       calc_taylor_file_name(c, name), &full, errors);
     *profiled = status == CALC_OK &&
                 calc_taylor_edits_profile(config, c, s->batch, count_of(s->flags, FLAG_RANKS),
-                                          dataset, calc_flags_text(s->flags, FLAG_SMALL), &small);
+                                          dataset, calc_opt_value(s->flags, FLAG_SMALL), &small);
     return *profiled
-               ? write_edited(s, calc_flags_text(s->flags, FLAG_PROFILES), name, &small, errors)
+               ? write_edited(s, calc_opt_value(s->flags, FLAG_PROFILES), name, &small, errors)
                : status;
 }
 
 static calc_status write_all(const search *s, calc_output *out, calc_errors *errors)
 {
     size_t profiles = 0;
-    const char *configs = calc_flags_text(s->flags, FLAG_CONFIGS);
-    const char *profile_path = calc_flags_text(s->flags, FLAG_PROFILES);
+    const char *configs = calc_opt_value(s->flags, FLAG_CONFIGS);
+    const char *profile_path = calc_opt_value(s->flags, FLAG_PROFILES);
     calc_status status = write_csv(s, errors);
     if (status == CALC_OK && s->candidates > 0) {
         status = calc_as_make_folder(configs, errors);
@@ -306,7 +298,7 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
         calc_output_printf(
             out, "%zu candidates fit %g GB: %s, %s\n", s->candidates,
             s->file.config.memory_mb / 1024,
-            calc_as_path(calc_flags_text(s->flags, FLAG_OUTPUT), "nd_candidate_config.csv", path),
+            calc_as_path(calc_opt_value(s->flags, FLAG_OUTPUT), "nd_candidate_config.csv", path),
             configs);
         calc_output_printf(out, "%zu of them can be profiled on %lld processors: %s\n", profiles,
                            (long long)count_of(s->flags, FLAG_RANKS), profile_path);
@@ -318,8 +310,8 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
 
 static calc_status read_all(search *s, calc_errors *errors)
 {
-    const char *yaml = calc_flags_text(s->flags, FLAG_YAML);
-    const char *probes = calc_flags_text(s->flags, FLAG_DRYRUN);
+    const char *yaml = calc_opt_value(s->flags, FLAG_YAML);
+    const char *probes = calc_opt_value(s->flags, FLAG_DRYRUN);
     calc_status status = calc_taylor_file_read(&s->file, yaml, errors);
     if (status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000) {
         status = calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
@@ -328,14 +320,13 @@ static calc_status read_all(search *s, calc_errors *errors)
                                 (long long)calc_taylor_config_world(&s->file.config));
     }
     if (status == CALC_OK) {
-        status =
-            calc_taylor_system_read(&s->system, calc_flags_text(s->flags, FLAG_SYSTEM), errors);
+        status = calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
     }
     if (status == CALC_OK && probes) {
         status = calc_taylor_probes_read(&s->probes, probes, errors);
     }
     if (status == CALC_OK) {
-        status = calc_as_make_folder(calc_flags_text(s->flags, FLAG_OUTPUT), errors);
+        status = calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
     }
     return status;
 }
@@ -346,7 +337,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     if (status != CALC_OK) {
         return status;
     }
-    calc_taylor_tell(&s->file.config, calc_flags_text(s->flags, FLAG_YAML));
+    calc_taylor_tell(&s->file.config, calc_opt_value(s->flags, FLAG_YAML));
     s->space = space_of(s);
     calc_taylor_counts counts = calc_taylor_space_walk(&s->space, take_layout, s);
     char total[CALC_HUMAN_MAX], kept[CALC_HUMAN_MAX];
@@ -355,7 +346,8 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
                        calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
     status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
     status = status == CALC_OK ? weigh(s, out) : status;
-    size_t top = s->flags->given[FLAG_TOP] ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;
+    size_t top =
+        calc_opt_given(s->flags, FLAG_TOP) ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;
     if (s->candidates > top) {
         calc_output_printf(out, "%zu candidates fit; the %zu with the least peaks:\n",
                            s->candidates, top);
@@ -365,12 +357,12 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     return status == CALC_OK ? write_all(s, out, errors) : status;
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     search s = {.flags = flags, .batch = count_of(flags, FLAG_GBS)};
     calc_errors errors = {0};
     calc_output *out;
-    calc_flags_tell_unused(flags);
+    calc_as_tell_unused(flags);
     calc_status status = calc_output_open(&out, "-", &errors);
     if (status == CALC_OK) {
         status = find(&s, out, &errors);
@@ -388,9 +380,8 @@ static calc_exit run(const calc_flags *flags)
     return result == CALC_EXIT_OK && !found ? CALC_EXIT_INFEASIBLE : result;
 }
 
-const calc_as_tool calc_as_taylor_nd = {
-    .planner = "taylor",
-    .program = "nd",
+const calc_command calc_as_taylor_nd = {
+    .name = "as taylor nd",
     .theirs = "parallel_tool.py",
     .summary = "list the layouts (dp, tp, pp, ep) that are legal and fit, as parallel_tool.py does",
     .detail =
@@ -401,6 +392,7 @@ const calc_as_tool calc_as_taylor_nd = {
         "(dp, tp, cp, pp), ep, optimizer shards, chunks from 0, micro-batches 1, 2 and 4, "
         "and sequence parallelism, as Taylor counts them; memory is that of one chunk, "
         "micro-batches of one sequence, and recomputation as in the configuration.",
-    .flags = rows,
+    .args = (const calc_arg[]){{0}},
+    .opts = rows,
     .examples = examples,
     .run = run};

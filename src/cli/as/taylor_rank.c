@@ -44,13 +44,13 @@
       .doc = "where test_result_<time>.csv goes")
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
 static const char *const examples[] = {
     "calc as taylor rank --yaml_path ./output/dryrun_yaml/ --parser_result profiling_result.csv",
     NULL};
 
 typedef struct ranking {
-    const calc_flags *flags;
+    const calc_args *flags;
     calc_system system;
     calc_csv_rows profiles, only;
     calc_taylor_result **item;
@@ -69,7 +69,7 @@ static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
             return true;
         }
     }
-    return !r->flags->given[FLAG_CANDIDATES];
+    return !calc_opt_given(r->flags, FLAG_CANDIDATES);
 }
 
 static calc_status add(ranking *r, const char *folder, const char *name, calc_errors *errors)
@@ -100,7 +100,7 @@ static int by_path(const void *a, const void *b)
 
 static calc_status list_candidates(ranking *r, calc_errors *errors)
 {
-    const char *path = calc_flags_text(r->flags, FLAG_YAML);
+    const char *path = calc_opt_value(r->flags, FLAG_YAML);
     DIR *folder = opendir(path);
     calc_status status = CALC_OK;
     if (!folder) {
@@ -116,7 +116,7 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
         status =
             calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
                            "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
-                           r->flags->given[FLAG_CANDIDATES] ? " that --nd_path has" : "");
+                           calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
     }
     if (status == CALC_OK) {
         qsort(r->item, r->count, sizeof *r->item, by_path);
@@ -138,14 +138,14 @@ static bool agrees(const calc_taylor_result *one)
 static calc_taylor_solver wanted_solver(const ranking *r)
 {
     return (calc_taylor_solver)calc_choice_index(calc_taylor_solvers,
-                                                 calc_flags_text(r->flags, FLAG_SOLVER));
+                                                 calc_opt_value(r->flags, FLAG_SOLVER));
 }
 
 /* Costs from the profile, or from calc's model if there are no profiles. */
 static calc_status find_ratios(const ranking *r, const calc_taylor_result *one,
                                calc_taylor_ratios *out, calc_errors *errors)
 {
-    const char *path = calc_flags_text(r->flags, FLAG_PROFILES);
+    const char *path = calc_opt_value(r->flags, FLAG_PROFILES);
     const calc_taylor_candidate *c = &one->candidate;
     if (!path) {
         *out = calc_taylor_ratios_of(&one->file.config, &r->system, &one->job.exec);
@@ -173,9 +173,8 @@ static void solve(const ranking *r, calc_taylor_result *one)
                                 "its parallel_config is not that of its name");
     }
     if (status == CALC_OK) {
-        status =
-            calc_taylor_job_of(&one->file.config, &r->system,
-                               (int64_t)calc_flags_number(r->flags, FLAG_GBS), &one->job, &errors);
+        status = calc_taylor_job_of(&one->file.config, &r->system,
+                                    (int64_t)calc_opt_real(r->flags, FLAG_GBS), &one->job, &errors);
         calc_taylor_place(&errors, one->path);
     }
     if (status == CALC_OK) {
@@ -185,10 +184,11 @@ static void solve(const ranking *r, calc_taylor_result *one)
         calc_taylor_job *j = &one->job;
         const char *less = getenv("ENABLE_LESS_MEM_VPP");
         j->ask.less_memory = less && strcmp(less, "1") == 0;
-        j->ask.shipped = calc_flags_bool(r->flags, FLAG_COMPAT);
-        j->check = calc_flags_bool(r->flags, FLAG_CHECK);
+        j->ask.shipped = calc_opt_truth(r->flags, FLAG_COMPAT);
+        j->check = calc_opt_truth(r->flags, FLAG_CHECK);
         j->solver = wanted_solver(r);
-        j->time_limit_s = r->flags->given[FLAG_TIME] ? calc_flags_number(r->flags, FLAG_TIME) : 0;
+        j->time_limit_s =
+            calc_opt_given(r->flags, FLAG_TIME) ? calc_opt_real(r->flags, FLAG_TIME) : 0;
         one->job.ratios = ratios;
         status = calc_taylor_solve(&one->job, &errors);
     }
@@ -217,7 +217,7 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
     char stamp[32], name[64], path[CALC_AS_PATH_SIZE];
     time_t now = time(NULL);
     struct tm local;
-    const char *folder = calc_flags_text(r->flags, FLAG_OUTPUT);
+    const char *folder = calc_opt_value(r->flags, FLAG_OUTPUT);
     calc_output *out;
     calc_status status = calc_as_make_folder(folder, errors);
     strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", localtime_r(&now, &local));
@@ -241,30 +241,30 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
 
 static calc_status read_all(ranking *r, calc_errors *errors)
 {
-    const char *only = calc_flags_text(r->flags, FLAG_CANDIDATES);
+    const char *only = calc_opt_value(r->flags, FLAG_CANDIDATES);
     calc_status status =
-        calc_taylor_system_read(&r->system, calc_flags_text(r->flags, FLAG_SYSTEM), errors);
+        calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
     if (status == CALC_OK && only) {
         status = calc_taylor_probes_read(&r->only, only, errors);
     }
     if (status == CALC_OK) {
         status = list_candidates(r, errors);
     }
-    if (status == CALC_OK && r->flags->given[FLAG_PROFILES]) {
+    if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
         /* Reports wrong rows and keeps the others. */
-        status = calc_taylor_profiles_read(&r->profiles, calc_flags_text(r->flags, FLAG_PROFILES),
+        status = calc_taylor_profiles_read(&r->profiles, calc_opt_value(r->flags, FLAG_PROFILES),
                                            errors);
         status = r->profiles.count > 0 ? CALC_OK : status;
     }
     return status;
 }
 
-static calc_exit run(const calc_flags *flags)
+static calc_exit run(const calc_args *flags)
 {
     ranking r = {.flags = flags};
     calc_errors errors = {0};
     calc_output *out;
-    calc_flags_tell_unused(flags);
+    calc_as_tell_unused(flags);
     calc_status status = calc_output_open(&out, "-", &errors);
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);
@@ -294,9 +294,8 @@ static calc_exit run(const calc_flags *flags)
     return result == CALC_EXIT_OK && !found ? CALC_EXIT_INFEASIBLE : result;
 }
 
-const calc_as_tool calc_as_taylor_rank = {
-    .planner = "taylor",
-    .program = "rank",
+const calc_command calc_as_taylor_rank = {
+    .name = "as taylor rank",
     .theirs = "pipeline_tool.py",
     .summary = "rank candidates by the step of their best pipeline, as pipeline_tool.py does",
     .detail =
@@ -305,6 +304,7 @@ const calc_as_tool calc_as_taylor_rank = {
         "has them, cheapest first, those that fail or fit nowhere last. One that fails does "
         "not stop the others; its reason is in model_status. cost is milliseconds. Ends with "
         "status 1 if none fits.",
-    .flags = rows,
+    .args = (const calc_arg[]){{0}},
+    .opts = rows,
     .examples = examples,
     .run = run};

@@ -70,10 +70,7 @@ static char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
 
 static const char *algorithm_of(const calc_job *job)
 {
-#define TEXT(name, text, ...) text,
-    static const char *const names[] = {CALC_JOB_ALGORITHM_LIST(TEXT)};
-#undef TEXT
-    return names[job->algorithm];
+    return calc_table_find(calc_job_table(), "algorithm")->choices[job->algorithm];
 }
 
 static bool is_apart(const calc_rl_task *task)
@@ -83,19 +80,14 @@ static bool is_apart(const calc_rl_task *task)
            seat[CALC_JOB_ROLLOUT].pool != seat[CALC_JOB_ACTOR].pool;
 }
 
-static const calc_inputs *first_inputs(const calc_rl_task *task)
-{
-    int role = 0;
-    while (!task->member[role].inputs) {
-        role++;
-    }
-    return task->member[role].inputs;
-}
-
 static void write_answer(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
     char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX], c[CALC_HUMAN_MAX], placement[96];
-    const calc_inputs *in = first_inputs(task);
+    int first = 0;
+    while (!task->member[first].inputs) {
+        first++;
+    }
+    const calc_inputs *in = task->member[first].inputs;
     bool apart = is_apart(task);
     const calc_rl_seat *seat = task->problem.seat;
     bool both = seat[CALC_JOB_ROLLOUT].runs && seat[CALC_JOB_ACTOR].runs;

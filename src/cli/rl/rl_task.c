@@ -65,17 +65,6 @@ static const char *calc_rl_sets_for(const calc_rl_task *task, calc_job_role_inde
     return !of_exec || role == (serving ? CALC_JOB_ROLLOUT : CALC_JOB_ACTOR) ? text : NULL;
 }
 
-static bool add_command_line(calc_rl_task *task, const calc_rl_words *words,
-                             calc_job_role_index role)
-{
-    bool fine = true;
-    for (size_t i = 0; i < words->set_count && fine; i++) {
-        const char *text = calc_rl_sets_for(task, role, words->set[i]);
-        fine = !text || add(&task->member[role], "%s", text);
-    }
-    return fine;
-}
-
 /* The members of an execution that the job holds. */
 static calc_status add_object(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
 {
@@ -207,7 +196,10 @@ static calc_status calc_rl_sets_make(calc_rl_task *task, const calc_rl_words *wo
     calc_sweep_completes_with(m->inputs, NULL, NULL);
     bool fine = whole || add_workload(task, role);
     status = fine ? add_object(task, role, errors) : CALC_ERR_NOMEM;
-    fine = fine && add_command_line(task, words, role);
+    for (size_t i = 0; i < words->set_count && fine; i++) {
+        const char *text = calc_rl_sets_for(task, role, words->set[i]);
+        fine = !text || add(m, "%s", text);
+    }
     if (fine && !whole) {
         double attended, micro, batch;
         pack(task, role, &attended, &micro, &batch);

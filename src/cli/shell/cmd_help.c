@@ -73,8 +73,9 @@ void calc_help_wrapped(calc_output *out, const char *text, int column)
 
 static void write_pair(calc_output *out, const char *word, const char *meaning, int column)
 {
-    calc_output_printf(out, "%*s%-*s", INDENT, "", column - INDENT, word);
-    if ((int)strlen(word) + INDENT + GAP > column) {
+    bool beside = (int)strlen(word) + INDENT + GAP <= column;
+    calc_output_printf(out, "%*s%-*s", INDENT, "", beside ? column - INDENT : 0, word);
+    if (!beside) {
         calc_output_printf(out, "\n%*s", column, "");
     }
     calc_help_wrapped(out, meaning, column);
@@ -95,6 +96,10 @@ static const char *calc_help_opt_doc(const calc_opt *opt, char *buffer, size_t s
 {
     snprintf(buffer, size, "%s%s", opt->doc, opt->choices ? "; " : "");
     calc_append_choices(buffer, size, opt->choices);
+    calc_append(buffer, size, "%s", opt->needed ? "; needed" : "");
+    if (opt->also) {
+        calc_append(buffer, size, "; also %s", opt->also);
+    }
     if (opt->preset) {
         calc_append(buffer, size, " [%s]", opt->preset);
     }
@@ -110,22 +115,29 @@ static void calc_help_synopsis(calc_output *out, const calc_command *command)
                            arg->repeated ? "..." : "");
     }
     if (command->opts[0].name) {
-        calc_output_text(out, " [OPTION]...");
+        calc_output_text(out, command->theirs ? " [FLAG]..." : " [OPTION]...");
     }
 }
 
 /* Sections of options; the first is "Options" if it has no other name. */
-static void write_options(calc_output *out, const calc_opt *opt, int column)
+static void write_options(calc_output *out, const calc_command *command, int column)
 {
-    calc_output_text(out, opt->section ? "" : "\nOptions:\n");
-    for (; opt->name; opt++) {
-        char word[64], doc[512];
+    bool ours = false;
+    if (command->theirs) {
+        calc_output_printf(out, "\nFlags, as %s has them:\n", command->theirs);
+    } else {
+        calc_output_text(out, command->opts->section ? "" : "\nOptions:\n");
+    }
+    for (const calc_opt *opt = command->opts; opt->name; opt++) {
+        char word[96], doc[640];
         if (opt->section) {
             calc_output_printf(out, "\n%s:\n", opt->section);
         }
+        calc_output_text(out, opt->ours && !ours ? "\nFlags that only calc has:\n" : "");
+        ours = opt->ours;
         if (!opt->unlisted) {
-            snprintf(word, sizeof word, "--%s%s%s", opt->name, opt->value ? " " : "",
-                     opt->value ? opt->value : "");
+            snprintf(word, sizeof word, "%s%s%s%s", opt->name[0] == '-' ? "" : "--", opt->name,
+                     opt->value ? " " : "", opt->value ? opt->value : "");
             write_pair(out, word, calc_help_opt_doc(opt, doc, sizeof doc), column);
         }
     }
@@ -133,19 +145,20 @@ static void write_options(calc_output *out, const calc_opt *opt, int column)
 
 static void write_command(calc_output *out, const calc_command *command)
 {
-    enum { COLUMN = 22 };
+    const int column = command->theirs ? 24 : 22;
     calc_output_text(out, "Usage: calc ");
     calc_help_synopsis(out, command);
     calc_output_text(out, "\n\n");
     calc_help_wrapped(out, command->detail, 0);
-    if (command->args[0].name) {
+    /* The paragraph says what those of another program are. */
+    if (command->args[0].name && command->args[0].doc) {
         calc_output_text(out, "\nArguments:\n");
     }
-    for (const calc_arg *arg = command->args; arg->name; arg++) {
-        write_pair(out, arg->name, arg->doc, COLUMN);
+    for (const calc_arg *arg = command->args; arg->name && arg->doc; arg++) {
+        write_pair(out, arg->name, arg->doc, column);
     }
-    write_options(out, command->opts, COLUMN);
-    write_pair(out, "-h, --help", "show this help", COLUMN);
+    write_options(out, command, column);
+    write_pair(out, "-h, --help", "show this help", column);
     calc_output_text(out, "\nExamples:\n");
     for (const char *const *example = command->examples; *example; example++) {
         calc_output_printf(out, "%*s%s\n", INDENT, "", *example);
@@ -186,6 +199,23 @@ void calc_help_version(calc_output *out, const calc_command *command)
                        calc_libraries_text(libraries, sizeof libraries),
                        calc_least_squares_library(), calc_solver_glpk_library(),
                        calc_settings_yaml_library());
+}
+
+calc_exit calc_command_run(const calc_command *command, size_t count, char *const *words)
+{
+    calc_args args = {0};
+    calc_exit result = calc_opt_parse(&args, command, count, words);
+    if (result == CALC_EXIT_USAGE) {
+        calc_complain_usage(command, args.complaint);
+    } else if (result != CALC_EXIT_OK) {
+        calc_say("calc: %s\n", args.complaint);
+    } else if (args.help) {
+        result = calc_help_show(calc_help_text, command);
+    } else {
+        result = command->run(&args);
+    }
+    calc_opt_free(&args);
+    return result;
 }
 
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),

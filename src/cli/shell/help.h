@@ -25,6 +25,9 @@ void calc_help_version(calc_output *out, const calc_command *command);
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),
                          const calc_command *command);
 
+/** Run a command with its words: its help, or what is wrong with them, is shown instead. */
+calc_exit calc_command_run(const calc_command *command, size_t count, char *const *words);
+
 /** Write `text` from column `column` on, broken at blanks before column 80, later lines indented by
  *  as much, with a newline at the end. */
 void calc_help_wrapped(calc_output *out, const char *text, int column);

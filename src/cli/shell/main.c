@@ -27,23 +27,6 @@ static bool occupy_closed_streams(void)
     return true;
 }
 
-static calc_exit run_command(const calc_command *command, size_t count, char *const *words)
-{
-    calc_args args = {0};
-    calc_exit result = calc_opt_parse(&args, command, count, words);
-    if (result == CALC_EXIT_USAGE) {
-        calc_complain_usage(command, args.complaint);
-    } else if (result != CALC_EXIT_OK) {
-        calc_say("calc: %s\n", args.complaint);
-    } else if (args.help) {
-        result = calc_help_show(calc_help_text, command);
-    } else {
-        result = command->run(&args);
-    }
-    calc_opt_free(&args);
-    return result;
-}
-
 static calc_exit unknown_word(const char *word)
 {
     char text[256];
@@ -100,7 +83,7 @@ static calc_exit run(int argc, char **argv)
     if (!command) {
         return unknown_word(argv[1]);
     }
-    return run_command(command, (size_t)argc - 2, argv + 2);
+    return calc_command_run(command, (size_t)argc - 2, argv + 2);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 #include "cli/shell/opt.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,7 +93,27 @@ static calc_exit complain_choice(calc_args *args, const char *dashes, const char
                     calc_append_choices(list, sizeof list, choices));
 }
 
-static int find_opt(const calc_opt *opts, const char *name, size_t length);
+/* What is before the name of an option on the command line. */
+static const char *dashes_of(const char *name)
+{
+    return name[0] == '-' ? "" : "--";
+}
+
+static bool is_called(const char *name, const char *word, size_t length)
+{
+    return name && strlen(name) == length && strncmp(name, word, length) == 0;
+}
+
+/* Index of the row of a name, as the rows spell it; -1 if there is none. */
+static int find_opt(const calc_opt *opts, const char *name, size_t length)
+{
+    for (int i = 0; opts[i].name; i++) {
+        if (is_called(opts[i].name, name, length) || is_called(opts[i].also, name, length)) {
+            return i;
+        }
+    }
+    return -1;
+}
 
 /* The hint for an option that has another name here, or is a field; "" if the name is neither. */
 static const char *meant(const calc_opt *opts, const char *name, char hint[96])
@@ -128,32 +149,33 @@ static const char *meant(const calc_opt *opts, const char *name, char hint[96])
 
 static calc_exit complain_unknown(calc_args *args, const char *word, size_t length)
 {
-    enum { MAX = 32 };
-    const char *names[MAX + 2] = {"help"};
-    for (size_t i = 0; i < MAX && args->command->opts[i].name; i++) {
-        names[i + 1] = args->command->opts[i].name;
-    }
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const char *bare = name + strspn(name, "-");
-    char hint[96];
-    if (word[0] == '-' && *meant(args->command->opts, bare, hint)) {
-        return complain(args, "unknown option \"%s\", did you mean \"%s\"?", name, hint);
-    }
-    const char *nearest = word[0] == '-' ? calc_nearest(bare, names) : NULL;
-    return nearest ? complain(args, "unknown option \"%s\", did you mean \"--%s\"?", name, nearest)
-                   : complain(args, "unknown option \"%s\"", name);
-}
-
-/* Index of the row of "--name" or "--name=value"; -1 if there is none. */
-static int find_opt(const calc_opt *opts, const char *name, size_t length)
-{
-    for (int i = 0; opts[i].name; i++) {
-        if (strlen(opts[i].name) == length && strncmp(opts[i].name, name, length) == 0) {
-            return i;
+    enum { MAX = 160 };
+    const char *names[MAX + 2] = {"--help"}, *bare[MAX + 2] = {NULL};
+    size_t count = 1;
+    for (const calc_opt *opt = args->command->opts; opt->name && count < MAX; opt++) {
+        names[count++] = opt->name;
+        if (opt->also) {
+            names[count++] = opt->also;
         }
     }
-    return -1;
+    /* Leaves out leading dashes, which would make any two short words look similar. */
+    for (size_t i = 0; i < count; i++) {
+        bare[i] = names[i] + strspn(names[i], "-");
+    }
+    char name[64], hint[96];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *meant_bare = name + strspn(name, "-");
+    if (*meant(args->command->opts, meant_bare, hint)) {
+        return complain(args, "unknown option \"%s\", did you mean \"%s\"?", name, hint);
+    }
+    const char *nearest = calc_nearest(meant_bare, bare);
+    for (size_t i = 0; i < count && nearest; i++) {
+        if (bare[i] == nearest) {
+            return complain(args, "unknown option \"%s\", did you mean \"%s%s\"?", name,
+                            dashes_of(names[i]), names[i]);
+        }
+    }
+    return complain(args, "unknown option \"%s\"", name);
 }
 
 /* The first word of a value that is not a choice of the option; NULL if all are. */
@@ -173,34 +195,79 @@ static const char *wrong_word(const calc_opt *opt, const char *value, char word[
     return NULL;
 }
 
+/* 1 for true, 0 for false, -1 for anything else. */
+static int truth(const char *text)
+{
+    static const char *const words[2][6] = {{"no", "false", "f", "n", "0", NULL},
+                                            {"yes", "true", "t", "y", "1", NULL}};
+    char lower[8] = "";
+    for (size_t i = 0; i < sizeof lower - 1 && text[i]; i++) {
+        lower[i] = (char)tolower((unsigned char)text[i]);
+    }
+    for (int value = 0; value < 2; value++) {
+        if (calc_choice_index(words[value], lower) >= 0) {
+            return value;
+        }
+    }
+    return -1;
+}
+
+static calc_exit check_value(calc_args *args, const calc_opt *opt, const char *value)
+{
+    char wrong[64];
+    const char *dashes = dashes_of(opt->name);
+    double number;
+    bool whole = opt->kind == CALC_OPT_WHOLE;
+    if (wrong_word(opt, value, wrong)) {
+        return complain_choice(args, dashes, opt->name, wrong, opt->choices);
+    }
+    if (opt->kind == CALC_OPT_TEXT) {
+        return *value
+                   ? CALC_EXIT_OK
+                   : complain(args, "%s%s: an empty text is no %s", dashes, opt->name, opt->value);
+    }
+    if (opt->kind == CALC_OPT_BOOL) {
+        return truth(value) >= 0
+                   ? CALC_EXIT_OK
+                   : complain(args,
+                              "%s%s: \"%.60s\" is not yes, true, t, y, 1, no, false, f, n or 0",
+                              dashes, opt->name, value);
+    }
+    return calc_opt_number(value, whole, opt->lo, opt->hi, &number)
+               ? CALC_EXIT_OK
+               : complain(args, "%s%s: \"%.60s\" is not a %snumber from %.15g to %.15g", dashes,
+                          opt->name, value, whole ? "whole " : "", opt->lo, opt->hi);
+}
+
 /* Take one option, and the next word if it is the option's value. */
 static calc_exit take_opt(calc_args *args, const char *word, const char *next, bool *took_next)
 {
-    size_t length = strcspn(word, "=");
+    size_t length = strcspn(word, "="), skip = args->command->theirs ? 0 : 2;
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
-    int index = word[1] == '-' ? find_opt(args->command->opts, word + 2, length - 2) : -1;
+    int index = args->command->theirs || word[1] == '-'
+                    ? find_opt(args->command->opts, word + skip, length - skip)
+                    : -1;
     if (index < 0) {
         return complain_unknown(args, word, length);
     }
     const calc_opt *opt = &args->command->opts[index];
+    const char *dashes = dashes_of(opt->name);
+    if (!opt->value && value) {
+        return complain(args, "%s%s takes no value", dashes, opt->name);
+    }
     if (!opt->value) {
-        if (value) {
-            return complain(args, "--%s takes no value", opt->name);
-        }
         value = "";
+    } else if (!value && opt->lone && (!next || strncmp(next, "--", 2) == 0)) {
+        value = "true";
     } else {
         *took_next = !value;
         value = value ? value : next;
-        if (!value || !*value) {
-            return complain(args, "--%s needs a value: %s", opt->name, opt->value);
+        if (!value || (!*value && !args->command->theirs)) {
+            return complain(args, "%s%s needs a value: %s", dashes, opt->name, opt->value);
         }
     }
-    char wrong[64];
-    if (wrong_word(opt, value, wrong)) {
-        return complain_choice(args, "--", opt->name, wrong, opt->choices);
-    }
     args->use[args->use_count++] = (calc_opt_use){index, value};
-    return CALC_EXIT_OK;
+    return opt->value ? check_value(args, opt, value) : CALC_EXIT_OK;
 }
 
 static calc_exit check_arguments(calc_args *args)
@@ -215,8 +282,16 @@ static calc_exit check_arguments(calc_args *args)
         }
         row += !row->repeated;
     }
-    bool enough = !row->name || row->optional || (row->repeated && args->argument_count > 0);
-    return enough ? CALC_EXIT_OK : complain(args, "missing %s", row->name);
+    if (row->name && !row->optional && !(row->repeated && args->argument_count > 0)) {
+        return complain(args, "missing %s", row->name);
+    }
+    for (int i = 0; args->command->opts[i].name; i++) {
+        const calc_opt *opt = &args->command->opts[i];
+        if (opt->needed && !calc_opt_value(args, i)) {
+            return complain(args, "missing %s%s %s", dashes_of(opt->name), opt->name, opt->value);
+        }
+    }
+    return CALC_EXIT_OK;
 }
 
 calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
@@ -225,24 +300,31 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
     *args = (calc_args){.command = command};
     args->argument = calloc(count + 1, sizeof *args->argument);
     args->use = calloc(count + 1, sizeof *args->use);
-    if (!args->argument || !args->use) {
+    args->passed = calloc(count + 1, sizeof *args->passed);
+    if (!args->argument || !args->use || !args->passed) {
         complain(args, "%s", calc_status_text(CALC_ERR_NOMEM));
         return CALC_EXIT_SYSTEM;
     }
-    bool options = true;
+    bool options = true, theirs = command->theirs;
     for (size_t i = 0; i < count; i++) {
         const char *word = words[i];
         bool own = command->own_words && i > 0;
-        if (!*word && options && !own) {
+        if (!*word && options && !own && !theirs) {
             return complain(args, "an argument is empty");
         }
-        if (own || !options || word[0] != '-' || word[1] == '\0') {
+        if (own || !options || word[0] != '-' || (word[1] == '\0' && !theirs)) {
             args->argument[args->argument_count++] = word;
-        } else if (strcmp(word, "--") == 0) {
+        } else if (strcmp(word, "--") == 0 && !theirs) {
             options = false;
         } else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
             args->help = true;
             return CALC_EXIT_OK;
+        } else if (command->passes && strncmp(word, "--", 2) == 0 &&
+                   find_opt(command->opts, word, strcspn(word, "=")) < 0) {
+            args->passed[args->passed_count++] = word;
+            for (; i + 1 < count && strncmp(words[i + 1], "--", 2) != 0; i++) {
+                args->passed[args->passed_count++] = words[i + 1];
+            }
         } else {
             bool took_next = false;
             const char *next = i + 1 < count ? words[i + 1] : NULL;
@@ -260,6 +342,7 @@ void calc_opt_free(calc_args *args)
 {
     free(args->argument);
     free(args->use);
+    free(args->passed);
     *args = (calc_args){0};
 }
 
@@ -272,6 +355,24 @@ const char *calc_opt_value(const calc_args *args, int opt)
         }
     }
     return value;
+}
+
+bool calc_opt_given(const calc_args *args, int opt)
+{
+    size_t cursor = 0;
+    return calc_opt_next(args, opt, &cursor);
+}
+
+double calc_opt_real(const calc_args *args, int opt)
+{
+    const char *value = calc_opt_value(args, opt);
+    return value ? strtod(value, NULL) : NAN;
+}
+
+bool calc_opt_truth(const calc_args *args, int opt)
+{
+    const char *value = calc_opt_value(args, opt);
+    return value && (!args->command->opts[opt].value || truth(value) == 1);
 }
 
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor)

@@ -1,5 +1,7 @@
 /** @file opt.h  Sorts the words after a command into options and arguments by the command's rows.
- *  `--name VALUE`, `--name=VALUE`, `-h`; `--` ends the options; `-` is an argument. */
+ *  `--name VALUE`, `--name=VALUE`, `-h`; `--` ends the options; `-` is an argument. A command that
+ *  takes the command line of another program spells its options as that does: `--yaml_path X`,
+ *  `-head_loss 1.5`; in it, all that begins with a dash is an option. */
 #ifndef CALC_CLI_SHELL_OPT_H
 #define CALC_CLI_SHELL_OPT_H
 
@@ -26,9 +28,17 @@ typedef enum calc_exit {
         CALC_EXIT_COUNT
 } calc_exit;
 
+/** What the value of an option is. */
+typedef enum calc_opt_kind {
+    CALC_OPT_TEXT,
+    CALC_OPT_WHOLE,  /**< a whole number from .lo to .hi */
+    CALC_OPT_NUMBER, /**< any number from .lo to .hi */
+    CALC_OPT_BOOL    /**< yes, true, t, y, 1, or no, false, f, n, 0; any case */
+} calc_opt_kind;
+
 /** One option. Lists of them end with a row without a name. */
 typedef struct calc_opt {
-    const char *name;           /**< without the dashes */
+    const char *name;           /**< without the dashes; of another program, with them */
     const char *value;          /**< name of its value: "FILE"; NULL: it takes no value */
     const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
     bool list;                  /**< the value is one or several of the choices, separated by
@@ -37,8 +47,15 @@ typedef struct calc_opt {
     bool repeated;              /**< may be given more than once; otherwise the last one counts */
     const char *section;        /**< section of the help for it and the following options; NULL: the
                                  *  section of the one before */
-    bool unlisted; /**< handed on to another command of calc: help and completion leave it
-                    *  out */
+    bool unlisted;    /**< handed on to another command of calc: help and completion leave it
+                       *  out */
+    const char *also; /**< another spelling; NULL: none */
+    calc_opt_kind kind;
+    double lo, hi; /**< range of numbers */
+    bool needed;   /**< must be given */
+    bool lone;     /**< its value may be left out and is then "true" */
+    bool unused;   /**< of another program, without effect here; .doc says why */
+    bool ours;     /**< unknown to the other program; these come last */
     const char *doc;
 } calc_opt;
 
@@ -88,8 +105,10 @@ typedef struct calc_command {
     const calc_arg *args;
     const calc_opt *opts;
     const char *const *examples; /**< command lines, NULL at the end */
-    bool own_words; /**< it parses its words itself: all are arguments except a first -h or
-                     *  --help */
+    bool own_words;     /**< it parses its words itself: all are arguments except a first -h or
+                         *  --help */
+    const char *theirs; /**< the program whose command line it takes; NULL: it is calc's own */
+    bool passes;        /**< keeps options that have no row, with the words behind them */
     calc_exit (*run)(const calc_args *args);
 } calc_command;
 
@@ -115,13 +134,15 @@ typedef struct calc_opt_use {
     const char *value; /**< "" for an option without a value */
 } calc_opt_use;
 
-/** Options and arguments; owns the two lists, borrows the texts. Start with {0}. */
+/** Options and arguments; owns the three lists, borrows the texts. Start with {0}. */
 struct calc_args {
     const calc_command *command;
     const char **argument; /**< in order */
     size_t argument_count;
     calc_opt_use *use; /**< in order */
     size_t use_count;
+    const char **passed; /**< words to pass on, in order */
+    size_t passed_count;
     bool help;           /**< -h or --help: show the help and do nothing else */
     char complaint[512]; /**< the mistake in the words, one line */
 };
@@ -136,6 +157,15 @@ void calc_opt_free(calc_args *args);
 
 /** Last value given for the row `opt` of the command's options, or its preset; NULL if neither. */
 const char *calc_opt_value(const calc_args *args, int opt);
+
+/** Whether a value is given for that row. */
+bool calc_opt_given(const calc_args *args, int opt);
+
+/** The value of a row of numbers; NaN if there is none. */
+double calc_opt_real(const calc_args *args, int opt);
+
+/** The value of a row of kind BOOL, or whether an option without a value is given. */
+bool calc_opt_truth(const calc_args *args, int opt);
 
 /** The values given for that row, one per call; NULL after the last.
  *  @param cursor  0 before the first call */

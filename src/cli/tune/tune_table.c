@@ -535,7 +535,7 @@ static void put_asked(calc_put *put, const calc_tune_task *t)
     calc_put_text(put, "application", t->app_name);
     calc_put_text(put, "system", t->system_name);
     calc_sweep_put_remarks(put, &t->study);
-    calc_put_text(put, "chooser", calc_tune_chooser_word(t->options.chooser));
+    calc_put_text(put, "chooser", calc_tune_chooser_words[t->options.chooser]);
     calc_put_count(put, "seed", (int64_t)t->options.seed);
     calc_put_number(put, "worth", t->options.worth);
     calc_put_number(put, "stop_below", t->options.stop);
