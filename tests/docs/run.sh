@@ -2,7 +2,8 @@
 # Commands shown in the documentation work. In blocks ```console, each line `$ COMMAND` is run from
 # the root of a scratch copy of the project, with the built calc first in PATH. The lines below it,
 # if there are any, are what it prints (stdout and stderr); a line `...` stands for any lines. A
-# command without such lines must succeed.   usage: run.sh BIN ROOT FILE...
+# command without such lines must succeed. CALC_UPDATE=1 writes what is printed into the file instead,
+# where all lines are shown.   usage: run.sh BIN ROOT FILE...
 set -eu
 bin=$(cd "$1" && pwd)
 root=$(cd "$2" && pwd)
@@ -30,13 +31,35 @@ check()
     elif [ -n "$3" ] && [[ $printed == $3 ]]; then
         return
     fi
+    if [ -n "${CALC_UPDATE:-}" ] && [ -n "$3" ] && [[ $3 != *'?(*'* ]]; then
+        cp "$scratch/printed" "$scratch/new/${1##*:}"
+        return
+    fi
     echo "$1: \$ $2"
     echo "exit status $code, printed:"
     sed 's/^/    /' "$scratch/printed"
     status=1
 }
 
+# update FILE: replace the lines below commands by what those printed
+update()
+{
+    awk -v new="$scratch/new" '
+        skipping && (/^\$ / || /^```$/) { skipping = 0 }
+        skipping { next }
+        { print }
+        /^\$ / { printed = new "/" NR; command = 1 }
+        command && !/\\$/ {
+            command = 0
+            while ((getline line < printed) > 0) { print line; skipping = 1 }
+        }
+    ' "$1" > "$scratch/updated"
+    cat "$scratch/updated" > "$1"
+}
+
 for file in "$@"; do
+    rm -rf "$scratch/new"
+    mkdir "$scratch/new"
     inside=
     command=
     number=0
@@ -65,6 +88,7 @@ for file in "$@"; do
             ;;
         esac
     done < "$root/$file"
+    [ -z "$(ls "$scratch/new")" ] || update "$root/$file"
     if [ -n "$inside" ]; then
         echo "$file: a block has no end"
         status=1

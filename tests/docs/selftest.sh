@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh accepts fixture/good.md and refuses each fixture/bad_*.md.
 set -eu
+unset CALC_UPDATE
 cd "$(dirname "$0")/../.."
 status=0
 if ! printed=$(tests/docs/run.sh . . tests/docs/fixture/good.md) ||

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "cli/draw/human.h"
 
 void calc_listing_add(calc_listing *l, const char *text)
@@ -28,7 +29,7 @@ void calc_listing_add(calc_listing *l, const char *text)
     memcpy(l->text + l->length, text, size);
     at[l->cells] = l->length;
     l->length += size;
-    const int width = (int)size - 1, head = (int)strlen(c->head);
+    const int width = (int)size - 1, head = c->head ? (int)strlen(c->head) : 0;
     c->width = c->width < head ? head : c->width;
     c->width = c->width < width ? width : c->width;
     c->varies |= strcmp(text, l->text + at[l->cells % l->columns]) != 0;
@@ -52,10 +53,16 @@ const char *calc_listing_cell(const calc_listing *l, size_t row, size_t column)
 
 void calc_listing_fit(calc_listing *l, int width)
 {
-    int used = -CALC_LISTING_GAP;
+    calc_listing_column *last = &l->column[l->columns - 1];
+    const int whole = last->width;
+    int used = 0, shown = 0;
+    last->width = last->cut && whole > CALC_LISTING_CUT ? CALC_LISTING_CUT : whole;
     for (size_t k = 0; k < l->columns; k++) {
-        used += l->column[k].hidden ? 0 : l->column[k].width + CALC_LISTING_GAP;
+        used += l->column[k].hidden ? 0 : l->column[k].width;
+        shown += !l->column[k].hidden;
     }
+    l->gap = used + 2 * (shown - 1) <= width ? 2 : l->gap;
+    used += l->gap * (shown - 1);
     while (used > width) {
         calc_listing_column *least = NULL;
         for (size_t k = 0; k < l->columns; k++) {
@@ -66,7 +73,10 @@ void calc_listing_fit(calc_listing *l, int width)
             break;
         }
         least->hidden = least->dropped = true;
-        used -= least->width + CALC_LISTING_GAP;
+        used -= least->width + l->gap;
+    }
+    if (used < width) { /* what is left is for the text that was cut */
+        last->width = whole < last->width + width - used ? whole : last->width + width - used;
     }
 }
 
@@ -80,11 +90,13 @@ static void write_line(const calc_listing *l, calc_output *out, const size_t *ro
         const int rest = c->width - (int)strlen(text);
         if (!c->hidden) {
             blanks += c->left ? 0 : rest;
-            if (*text) {
+            if (*text && rest < 0) {
+                calc_output_printf(out, "%*s%.*s ...", blanks, "", c->width - 4, text);
+            } else if (*text) {
                 calc_output_printf(out, "%*s%s", blanks, "", text);
                 blanks = 0;
             }
-            blanks += (c->left ? rest : 0) + CALC_LISTING_GAP;
+            blanks += (c->left ? rest : 0) + l->gap;
         }
     }
     calc_output_text(out, "\n");
@@ -100,19 +112,17 @@ void calc_listing_write_row(const calc_listing *l, calc_output *out, size_t row,
     write_line(l, out, l->at + row * l->columns, indent);
 }
 
-calc_status calc_listing_write(calc_listing *l, calc_output *out)
+void calc_listing_end(calc_listing *l, calc_output *out, calc_errors *errors)
 {
-    if (l->no_memory) {
-        return CALC_ERR_NOMEM;
-    }
+    calc_errors_status(errors, l->no_memory ? CALC_ERR_NOMEM : CALC_OK);
     calc_listing_fit(l, calc_paint_columns());
-    if (l->cells > 0) {
-        calc_listing_write_head(l, out, 0);
-    }
-    for (size_t row = 0; row < l->cells / l->columns; row++) {
+    for (size_t row = 0; row < l->cells / l->columns && !l->no_memory; row++) {
+        if (row == 0) {
+            calc_listing_write_head(l, out, 0);
+        }
         calc_listing_write_row(l, out, row, 0);
     }
-    return CALC_OK;
+    calc_listing_free(l);
 }
 
 void calc_listing_free(calc_listing *l)

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cli/draw/human.h"
+#include "cli/draw/listing.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -38,19 +39,15 @@ static calc_status count_model(const calc_args *args, const char *argument,
     return status;
 }
 
-static void write_table_row(calc_output *out, const char *name, const calc_parameters *p)
+static void add_row(calc_listing *l, const char *name, const calc_parameters *p)
 {
-    const struct {
-        double value;
-        int width;
-    } parts[] = {{p->active, 8},  {p->attention, 10}, {p->mlp, 8},
-                 {p->experts, 9}, {p->norm, 9},       {p->embedding, 11}};
+    const double parts[] = {p->active, p->attention, p->mlp, p->experts, p->norm, p->embedding};
     char text[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%-20s%20s", name, calc_human_integer(p->total, text));
+    calc_listing_add(l, name);
+    calc_listing_add(l, calc_human_integer(p->total, text));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        calc_output_printf(out, "%*s", parts[i].width, calc_human_count(parts[i].value, text));
+        calc_listing_add(l, calc_human_count(parts[i], text));
     }
-    calc_output_text(out, "\n");
 }
 
 static void put_row(calc_put *put, const char *name, const calc_parameters *p)
@@ -73,8 +70,17 @@ static void put_row(calc_put *put, const char *name, const calc_parameters *p)
  * invalid one */
 static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
 {
+    calc_listing_column column[] = {CALC_COLUMN("model", .left = true),
+                                    CALC_COLUMN("parameters"),
+                                    CALC_COLUMN("active"),
+                                    CALC_COLUMN("attention"),
+                                    CALC_COLUMN("mlp"),
+                                    CALC_COLUMN("experts"),
+                                    CALC_COLUMN("norm", .order = 2),
+                                    CALC_COLUMN("embedding", .order = 1)};
+    calc_listing l = CALC_LISTING(column, 1);
     calc_exit result = CALC_EXIT_OK;
-    size_t written = 0;
+    calc_errors short_of_memory = {0};
     for (size_t i = 0; i < args->argument_count; i++) {
         calc_errors errors = {0};
         calc_parameters parameters;
@@ -86,14 +92,11 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
         } else if (json) {
             put_row(json, name, &parameters);
         } else {
-            if (written++ == 0) {
-                calc_output_printf(out, "%-20s%20s%8s%10s%8s%9s%9s%11s\n", "model", "parameters",
-                                   "active", "attention", "mlp", "experts", "norm", "embedding");
-            }
-            write_table_row(out, name, &parameters);
+            add_row(&l, name, &parameters);
         }
     }
-    return result;
+    calc_listing_end(&l, out, &short_of_memory);
+    return short_of_memory.count > 0 ? calc_complain_failure(&short_of_memory) : result;
 }
 
 static calc_exit run(const calc_args *args)

@@ -436,10 +436,10 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
         }
     }
     if (t->listed) {
-        calc_layers_table_write(out, t, r, more);
+        calc_layers_table_write(out, t, r, more, errors);
         calc_layers_plot_write(out, t, r);
     } else {
-        calc_plan_table_write(out, t, r);
+        calc_plan_table_write(out, t, r, errors);
         (void)!calc_plan_plot_write(out, t, &r->found[0], errors);
         (void)!calc_plan_judge_write(out, t, &r->found[0], errors);
     }

@@ -8,11 +8,13 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/draw/listing.h"
 #include "cli/draw/scatter.h"
 #include "cli/draw/stage_words.h"
 #include "cli/plan/plan_task.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/help.h"
 #include "cli/shell/start.h"
 #include "model/cost/state.h"
 #include "model/stages/reshard.h"
@@ -61,33 +63,37 @@ static char *chips_text(const calc_plan_task *t, const calc_planner_found *f,
 
 /* ---- The layouts ----------------------------------------------------------------------------- */
 
-enum { BLOCKS_WIDTH = 40 };
+/* Step, utilisation, memory, and how sure it is to fit. */
+static void add_outcome(calc_listing *l, const calc_plan_task *t, const calc_planner_found *f)
+{
+    char text[CALC_HUMAN_MAX];
+    const double fits = calc_plan_rows_fits(t, f->chip, &f->exec);
+    calc_listing_add(l, calc_human_seconds(f->stats.total_time, text));
+    calc_listing_add(l, calc_human_percent(f->stats.model_flops_utilization, text));
+    calc_listing_addf(l, "%.2f", f->stats.proc_mem_tier1_cap_req / 0x1p30);
+    calc_listing_add(l, isnan(fits) ? "" : calc_human_percent(fits, text));
+}
 
-static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                      size_t rank, bool runs)
+static void add_row(calc_listing *l, const calc_plan_task *t, const calc_planner_found *f,
+                    size_t rank, bool runs)
 {
     const calc_exec *e = &f->exec;
     const calc_strategy *s = &e->strategy;
-    char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], blocks[CALC_STAGE_WORDS_SIZE];
-    char chips[CALC_STAGE_WORDS_SIZE];
-    calc_output_printf(out, "%4zu%s%4lld %4lld %5lld", rank, runs ? " " : "!",
-                       (long long)s->tensor_par, (long long)e->pipeline_par,
-                       (long long)s->data_par);
-    calc_output_printf(out, " %3lld %4lld", (long long)(s->context_par > 0 ? s->context_par : 1),
-                       (long long)(s->expert_par > 0 ? s->expert_par : 1));
-    calc_output_printf(out, " %3lld %3lld %11s %7s %8.2f", (long long)e->pipeline_interleaving,
-                       (long long)e->microbatch_size, calc_human_seconds(f->stats.total_time, time),
-                       calc_human_percent(f->stats.model_flops_utilization, mfu),
-                       f->stats.proc_mem_tier1_cap_req / 0x1p30);
-    double fits = calc_plan_rows_fits(t, f->chip, e);
-    calc_output_printf(out, "%8s  ", isnan(fits) ? "" : calc_human_percent(fits, mfu));
-    blocks_text(t, f, blocks);
-    bool cut = strlen(blocks) > BLOCKS_WIDTH;
-    calc_output_printf(out, "%.*s%s", BLOCKS_WIDTH, blocks, cut ? " ..." : "");
-    if (t->chips > 1) {
-        calc_output_printf(out, "  on %s", chips_text(t, f, chips));
+    const int64_t size[] = {s->tensor_par,
+                            e->pipeline_par,
+                            s->data_par,
+                            s->context_par > 0 ? s->context_par : 1,
+                            s->expert_par > 0 ? s->expert_par : 1,
+                            e->pipeline_interleaving,
+                            e->microbatch_size};
+    char words[CALC_STAGE_WORDS_SIZE];
+    calc_listing_addf(l, "%zu%s", rank, runs ? " " : "!");
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+        calc_listing_addf(l, "%lld", (long long)size[i]);
     }
-    calc_output_text(out, "\n");
+    add_outcome(l, t, f);
+    calc_listing_add(l, t->chips > 1 ? chips_text(t, f, words) : "");
+    calc_listing_add(l, blocks_text(t, f, words));
 }
 
 /* The layout to start with, and the command that runs it. */
@@ -124,18 +130,37 @@ static void write_start(calc_output *out, const calc_plan_task *t, const calc_pl
                                                   saved ? saved : "FILE"}});
 }
 
-static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r,
+                       calc_errors *errors)
 {
+    enum { CP = 4, VP = 6, ON = 12 };
+    calc_listing_column column[] = {CALC_COLUMN("# "),
+                                    CALC_COLUMN("TP"),
+                                    CALC_COLUMN("PP"),
+                                    CALC_COLUMN("DP"),
+                                    CALC_COLUMN("CP"),
+                                    CALC_COLUMN("EP"),
+                                    CALC_COLUMN("VP"),
+                                    CALC_COLUMN("MB"),
+                                    CALC_COLUMN("step"),
+                                    CALC_COLUMN("MFU", .order = 1),
+                                    CALC_COLUMN("GiB"),
+                                    CALC_COLUMN("P(fits)"),
+                                    CALC_COLUMN("on", .left = true),
+                                    CALC_COLUMN("blocks of the stages", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
     bool refused = false;
-    calc_output_text(out,
-                     "rank   TP   PP    DP  CP   EP  VP  MB        step     MFU      GiB P(fits)  "
-                     "blocks of the stages\n");
     for (size_t i = 0; i < r->count; i++) {
         const calc_planner_found *f = &r->found[i];
         bool runs = calc_start_exists(&t->app, &t->chip[f->chip].system, &f->exec);
-        write_row(out, t, f, i + 1, runs);
+        add_row(&l, t, f, i + 1, runs);
         refused = refused || !runs;
     }
+    for (size_t k = CP; k <= VP && !l.no_memory && r->count > 0; k++) {
+        column[k].hidden = !column[k].varies && strcmp(calc_listing_cell(&l, 0, k), "1") == 0;
+    }
+    column[ON].hidden = t->chips == 1;
+    calc_listing_end(&l, out, errors);
     calc_plan_room_write(out, t);
     if (refused) {
         calc_output_text(out, "!: no framework runs it there: calc export says why.\n");
@@ -157,26 +182,37 @@ static double room_of(const calc_plan_row *s)
     return s->system->chip.mem1.capacity_bytes - s->stats.mem_tier1;
 }
 
-static void write_stages(calc_output *out, const calc_plan_row *stage, size_t count)
+static void write_stages(calc_output *out, const calc_plan_row *stage, size_t count,
+                         calc_errors *errors)
 {
-    calc_output_text(out, "stage    chip              blocks recompute   micro-batch      idle  "
-                          "     GiB      room\n");
+    calc_listing_column column[] = {CALC_COLUMN("stage", .left = true),
+                                    CALC_COLUMN("chip", .left = true),
+                                    CALC_COLUMN("blocks"),
+                                    CALC_COLUMN("recompute"),
+                                    CALC_COLUMN("micro-batch"),
+                                    CALC_COLUMN("idle"),
+                                    CALC_COLUMN("GiB"),
+                                    CALC_COLUMN("room")};
+    calc_listing l = CALC_LISTING(column, 1);
     for (size_t i = 0, end; i < count; i = end) {
         const calc_plan_row *s = &stage[i];
-        char place[32], time[CALC_HUMAN_MAX], idle[CALC_HUMAN_MAX];
+        char text[CALC_HUMAN_MAX];
         double least_bytes = room_of(s);
         double most_bytes = s->stats.mem_tier1;
         for (end = i + 1; end < count && same_row(s, &stage[end]); end++) {
             least_bytes = fmin(least_bytes, room_of(&stage[end]));
             most_bytes = fmax(most_bytes, stage[end].stats.mem_tier1);
         }
-        snprintf(place, sizeof place, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
-        calc_output_printf(out, "%-8s %-16.16s %7.4g %9.4g %13s %9s %9.2f %9.2f\n", place, s->name,
-                           s->stats.blocks, s->recomputed,
-                           calc_human_seconds(s->stats.fw_time + s->stats.bw_time, time),
-                           calc_human_percent(s->idle, idle), most_bytes / 0x1p30,
-                           least_bytes / 0x1p30);
+        calc_listing_addf(&l, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
+        calc_listing_add(&l, s->name);
+        calc_listing_addf(&l, "%.4g", s->stats.blocks);
+        calc_listing_addf(&l, "%.4g", s->recomputed);
+        calc_listing_add(&l, calc_human_seconds(s->stats.fw_time + s->stats.bw_time, text));
+        calc_listing_add(&l, calc_human_percent(s->idle, text));
+        calc_listing_addf(&l, "%.2f", most_bytes / 0x1p30);
+        calc_listing_addf(&l, "%.2f", least_bytes / 0x1p30);
     }
+    calc_listing_end(&l, out, errors);
 }
 
 /* ---- Value of the plan ----------------------------------------------------------------------- */
@@ -194,14 +230,14 @@ static void write_even(calc_output *out, const calc_plan_task *t, const calc_pla
         return;
     }
     double more = stats.total_time / f->stats.total_time - 1;
-    char percent[CALC_HUMAN_MAX];
-    calc_output_printf(out, "With %s%s%s it takes %s: %s more.\n", calc_plan_even_words(f),
-                       exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
-                           ? " (embedding and head count as blocks)"
-                           : "",
-                       calc_plan_even_recomputed(&exec) ? ", all recomputed," : "",
-                       calc_human_seconds(stats.total_time, time),
-                       calc_human_percent(more, percent));
+    char percent[CALC_HUMAN_MAX], text[4 * CALC_HUMAN_MAX] = "";
+    calc_append(text, sizeof text, "With %s%s%s it takes %s: %s more.", calc_plan_even_words(f),
+                exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
+                    ? " (embedding and head count as blocks)"
+                    : "",
+                calc_plan_even_recomputed(&exec) ? ", all recomputed," : "",
+                calc_human_seconds(stats.total_time, time), calc_human_percent(more, percent));
+    calc_help_wrapped(out, text, 0);
 }
 
 /* Recomputing one layer more on the stage with the least free memory: memory freed and time
@@ -277,12 +313,12 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
 
 /* The stages of a layout one by one, and what binds it. */
 static void calc_plan_table_stages(calc_output *out, const calc_plan_task *t,
-                                   const calc_planner_found *f)
+                                   const calc_planner_found *f, calc_errors *errors)
 {
     size_t count;
     calc_plan_row *stage = calc_plan_rows_make(t, f->chip, &f->exec, &count);
     if (count > 0) {
-        write_stages(out, stage, count);
+        write_stages(out, stage, count, errors);
         calc_output_text(out, "\n");
         write_binding(out, t, f, stage, count);
     }
@@ -295,26 +331,29 @@ static void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, d
                                 const char *what)
 {
     char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    calc_output_printf(out, "Planned %s, calc run says %s",
-                       calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time));
+    char text[4 * CALC_HUMAN_MAX] = "";
+    calc_append(text, sizeof text, "Planned %s, calc run says %s",
+                calc_human_seconds(f->planned_s, planned),
+                calc_human_seconds(f->stats.total_time, time));
     if (gap < 1) {
-        calc_output_printf(out, "; no %s is quicker by more than %s", what,
-                           calc_human_percent(gap, percent));
+        calc_append(text, sizeof text, "; no %s is quicker by more than %s", what,
+                    calc_human_percent(gap, percent));
     }
-    calc_output_text(out, ".\n");
+    calc_help_wrapped(out, calc_append(text, sizeof text, "."), 0);
 }
 
-static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
+static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
+                       calc_errors *errors)
 {
     calc_output_text(out, "\nThe best, stage by stage\n");
-    calc_plan_table_stages(out, t, f);
+    calc_plan_table_stages(out, t, f, errors);
     write_even(out, t, f);
     write_more_memory(out, t, f);
     calc_plan_table_gap(out, f, 1 - f->bound_s / f->stats.total_time, "division of this layout");
 }
 
-void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r,
+                           calc_errors *errors)
 {
     char number[2][CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on", t->app_name);
@@ -324,13 +363,13 @@ void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc
     calc_output_printf(out, ": %s layouts and places, %s balanced\n\n",
                        calc_human_integer((double)r->candidates, number[0]),
                        calc_human_integer((double)r->balanced, number[1]));
-    write_rows(out, t, r);
+    write_rows(out, t, r, errors);
     if (!r->complete && isfinite(r->bound_s)) {
         double gap = fmax(0, 1 - r->bound_s / r->found[0].stats.total_time);
         calc_output_printf(out, "Stopped early: what was not balanced is quicker by %s at most.\n",
                            calc_human_percent(gap, percent));
     }
-    write_best(out, t, &r->found[0]);
+    write_best(out, t, &r->found[0], errors);
 }
 
 /* ---- A drawing ------------------------------------------------------------------------------- */
@@ -376,10 +415,7 @@ calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
     return status;
 }
 
-enum {
-    LAYERS_WIDTH = 60,
-    POINTS = 8 /* of a curve that are written */
-};
+enum { POINTS = 8 /* of a curve that are written */ };
 
 char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, char *text)
 {
@@ -394,61 +430,80 @@ char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, ch
 
 /* ---- The layouts ----------------------------------------------------------------------------- */
 
-static void write_layers_row(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                             size_t rank)
+static void write_layers_rows(calc_output *out, const calc_plan_task *t,
+                              const calc_planner_result *r, calc_errors *errors)
 {
-    const calc_exec *e = &f->exec;
-    char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
-    calc_layers_table_words(t, e, words);
-    bool cut = strlen(words) > LAYERS_WIDTH;
-    calc_output_printf(out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f", rank,
-                       (long long)e->pipeline_par, (long long)e->pipeline_interleaving,
-                       f->stats.num_microbatches, (long long)calc_layer_list_sequences(e),
-                       calc_human_seconds(f->stats.total_time, time),
-                       calc_human_percent(f->stats.model_flops_utilization, mfu),
-                       f->stats.proc_mem_tier1_cap_req / 0x1p30);
-    double fits = calc_plan_rows_fits(t, 0, e);
-    calc_output_printf(out, "%8s  %.*s%s\n", isnan(fits) ? "" : calc_human_percent(fits, mfu),
-                       LAYERS_WIDTH, words, cut ? " ..." : "");
+    calc_listing_column column[] = {CALC_COLUMN("#"),
+                                    CALC_COLUMN("PP"),
+                                    CALC_COLUMN("VP"),
+                                    CALC_COLUMN("micros"),
+                                    CALC_COLUMN("seqs"),
+                                    CALC_COLUMN("step"),
+                                    CALC_COLUMN("MFU", .order = 1),
+                                    CALC_COLUMN("GiB"),
+                                    CALC_COLUMN("P(fits)"),
+                                    CALC_COLUMN("layers", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
+    char words[CALC_LAYER_WORDS_SIZE];
+    for (size_t i = 0; i < r->count; i++) {
+        const calc_exec *e = &r->found[i].exec;
+        calc_listing_addf(&l, "%zu", i + 1);
+        calc_listing_addf(&l, "%lld", (long long)e->pipeline_par);
+        calc_listing_addf(&l, "%lld", (long long)e->pipeline_interleaving);
+        calc_listing_addf(&l, "%.0f", r->found[i].stats.num_microbatches);
+        calc_listing_addf(&l, "%lld", (long long)calc_layer_list_sequences(e));
+        add_outcome(&l, t, &r->found[i]);
+        calc_listing_add(&l, calc_layers_table_words(t, e, words));
+    }
+    calc_listing_end(&l, out, errors);
 }
 
 /* ---- The best: its layers -------------------------------------------------------------------- */
 
-static void write_strategy(calc_output *out, const char *name, const calc_exec *e)
+static void add_strategy(calc_listing *l, const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;
-    long long zero = s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding;
+    const int64_t size[] = {s->tensor_par,
+                            s->context_par > 1 ? s->context_par : 1,
+                            s->expert_par > 1 ? s->expert_par : 1,
+                            s->data_par,
+                            e->microbatch_size,
+                            s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding};
     char again[160];
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+        calc_listing_addf(l, "%lld", (long long)size[i]);
+    }
     calc_stage_words_recomputed(e, again, sizeof again);
-    calc_output_printf(out, "%-12s %4lld %4lld %4lld %5lld %6lld %5lld  %s\n", name,
-                       (long long)s->tensor_par,
-                       (long long)(s->context_par > 1 ? s->context_par : 1),
-                       (long long)(s->expert_par > 1 ? s->expert_par : 1), (long long)s->data_par,
-                       (long long)e->microbatch_size, zero, again);
+    calc_listing_add(l, again);
 }
 
 /* Runs one by one, with the ends; without a list what all have. */
-static void write_layers(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
+static void write_layers(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
+                         calc_errors *errors)
 {
+    calc_listing_column column[] = {CALC_COLUMN("layers", .left = true),
+                                    CALC_COLUMN("TP"),
+                                    CALC_COLUMN("CP"),
+                                    CALC_COLUMN("EP"),
+                                    CALC_COLUMN("DP"),
+                                    CALC_COLUMN("micro"),
+                                    CALC_COLUMN("ZeRO"),
+                                    CALC_COLUMN("recompute", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
     const calc_layer_list *list = &f->exec.layers;
     int64_t first = 0;
-    char name[32];
-    calc_output_text(out, "layers         TP   CP   EP    DP  micro  ZeRO  recompute\n");
     for (int32_t i = 0; i < list->count; i++) {
         const calc_exec e = calc_layer_list_exec(&f->exec, &list->run[i].strategy);
         int64_t last = first + list->run[i].blocks - 1;
-        snprintf(name, sizeof name, last > first ? "%lld to %lld" : "%lld", (long long)first,
-                 (long long)last);
-        write_strategy(out, name, &e);
+        calc_listing_addf(&l, last > first ? "%lld to %lld" : "%lld", (long long)first,
+                          (long long)last);
+        add_strategy(&l, &e);
         first = last + 1;
     }
-    if (list->count > 0) {
-        const calc_exec e = calc_layer_list_exec(&f->exec, &list->ends);
-        write_strategy(out, "ends", &e);
-    } else {
-        snprintf(name, sizeof name, "0 to %lld", (long long)t->app.num_blocks - 1);
-        write_strategy(out, name, &f->exec);
-    }
+    const calc_exec ends = list->count > 0 ? calc_layer_list_exec(&f->exec, &list->ends) : f->exec;
+    calc_listing_addf(&l, list->count > 0 ? "ends" : "0 to %lld", (long long)t->app.num_blocks - 1);
+    add_strategy(&l, &ends);
+    calc_listing_end(&l, out, errors);
     calc_output_text(out, "\n");
 }
 
@@ -485,27 +540,30 @@ static void write_more(calc_output *out, const calc_planner_result *r,
 }
 
 /* Some points of the curve: its ends, the last one that fits, and others between. */
-static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r,
+                        calc_errors *errors)
 {
+    calc_listing_column column[] = {CALC_COLUMN("GiB"), CALC_COLUMN("step"),
+                                    CALC_COLUMN("layers", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
     size_t shown = r->points < POINTS ? r->points : POINTS;
     char time[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
     if (r->points < 2) {
         return;
     }
     calc_output_printf(out, "\nIts lists with other memory: %zu, of them\n", r->points);
-    calc_output_text(out, "     GiB        step  layers\n");
     for (size_t i = 0; i < shown; i++) {
         const calc_planner_layers_point *p = &r->curve[i * (r->points - 1) / (shown - 1)];
-        calc_layers_table_words(t, &p->exec, words);
-        bool cut = strlen(words) > LAYERS_WIDTH;
-        calc_output_printf(out, "%8.2f %11s  %.*s%s\n", p->needs_bytes / 0x1p30,
-                           calc_human_seconds(p->step_s, time), LAYERS_WIDTH, words,
-                           cut ? " ..." : "");
+        calc_listing_addf(&l, "%.2f", p->needs_bytes / 0x1p30);
+        calc_listing_add(&l, calc_human_seconds(p->step_s, time));
+        calc_listing_add(&l, calc_layers_table_words(t, &p->exec, words));
     }
+    calc_listing_end(&l, out, errors);
 }
 
 void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
-                             const calc_planner_result *r, const calc_planner_result *more)
+                             const calc_planner_result *r, const calc_planner_result *more,
+                             calc_errors *errors)
 {
     const calc_planner_found *f = &r->found[0];
     char number[3][CALC_HUMAN_MAX];
@@ -514,19 +572,15 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
                        calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
                        calc_human_integer((double)r->balanced, number[2]));
-    calc_output_text(out,
-                     "rank   PP  VP micros   seqs        step     MFU      GiB P(fits)  layers\n");
-    for (size_t i = 0; i < r->count; i++) {
-        write_layers_row(out, t, &r->found[i], i + 1);
-    }
+    write_layers_rows(out, t, r, errors);
     calc_plan_room_write(out, t);
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
-    write_layers(out, t, f);
-    calc_plan_table_stages(out, t, f);
+    write_layers(out, t, f, errors);
+    calc_plan_table_stages(out, t, f, errors);
     write_uniform(out, t, r);
     write_more(out, r, more);
     calc_plan_table_gap(out, f, fmax(0, 1 - r->bound_s / f->stats.total_time), "list of layers");
-    write_curve(out, t, r);
+    write_curve(out, t, r, errors);
 }
 
 /* ---- A picture ------------------------------------------------------------------------------- */

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "axis.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "calibrate/standard_errors.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
+#include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "cli/shell/start.h"
 #include "defaults.h"
@@ -600,13 +602,14 @@ void calc_plan_room_write(calc_output *out, const calc_plan_task *t)
     if (!plan_room_left(t)) {
         return;
     }
-    calc_output_text(out, "Planned within ");
+    char text[2048] = "Planned within ";
     for (int i = 0; i < t->chips; i++) {
-        calc_output_printf(out, "%s%.2f of the %.2f GiB of %s", i > 0 ? ", " : "",
-                           has_bytes(&t->planned[i]) / 0x1p30, has_bytes(&t->chip[i]) / 0x1p30,
-                           t->chip[i].name);
+        calc_append(text, sizeof text, "%s%.2f of the %.2f GiB of %s", i > 0 ? ", " : "",
+                    has_bytes(&t->planned[i]) / 0x1p30, has_bytes(&t->chip[i]) / 0x1p30,
+                    t->chip[i].name);
     }
-    calc_output_text(out, ", which is 90 % sure to fit; --all-memory: all.\n");
+    calc_append(text, sizeof text, ", which is 90 %% sure to fit; --all-memory: all.");
+    calc_help_wrapped(out, text, 0);
 }
 
 void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)

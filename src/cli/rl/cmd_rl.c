@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/draw/listing.h"
 #include "cli/draw/stage_words.h"
 #include "cli/rl/rl_search.h"
 #include "cli/rl/rl_task.h"
@@ -371,7 +372,7 @@ static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 
 /* The placements and layouts that a search found, a row each. */
 static void calc_rl_write_found(calc_output *out, const calc_rl_words *words,
-                                const calc_rl_found *found)
+                                const calc_rl_found *found, calc_errors *errors)
 {
     char tried[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
@@ -387,19 +388,26 @@ static void calc_rl_write_found(calc_output *out, const calc_rl_words *words,
         calc_output_text(out, "\n");
         return;
     }
-    calc_output_printf(out, "\n%-18s%10s%12s%8s  %-35s %s\n", "train + rollout", "step",
-                       "tok/s/chip", "tail", "actor", "engines");
+    calc_listing_column column[] = {CALC_COLUMN("train + rollout", .left = true),
+                                    CALC_COLUMN("step"),
+                                    CALC_COLUMN("tok/s/chip", .order = 1),
+                                    CALC_COLUMN("tail", .order = 2),
+                                    CALC_COLUMN("engines", .left = true),
+                                    CALC_COLUMN("actor", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
     for (size_t i = 0; i < found->count; i++) {
         const calc_rl_choice *c = &found->choice[i];
-        char where[64], time[CALC_HUMAN_MAX], tail[CALC_HUMAN_MAX], actor[128], engine[128];
-        placement_text(c, where, sizeof where);
-        calc_output_printf(out, "%-18s%10s%12.0f%8s  %-35s %s\n", where,
-                           calc_human_seconds(c->step.step_time, time),
-                           c->step.tokens_per_s_per_chip,
-                           calc_human_percent(c->step.tail_time / c->step.step_time, tail),
-                           calc_rl_layout_text(&c->actor, actor, sizeof actor),
-                           calc_rl_layout_text(&c->rollout, engine, sizeof engine));
+        char text[128];
+        placement_text(c, text, sizeof text);
+        calc_listing_add(&l, text);
+        calc_listing_add(&l, calc_human_seconds(c->step.step_time, tried));
+        calc_listing_addf(&l, "%.0f", c->step.tokens_per_s_per_chip);
+        calc_listing_add(&l, calc_human_percent(c->step.tail_time / c->step.step_time, tried));
+        calc_listing_add(&l, calc_rl_layout_text(&c->rollout, text, sizeof text));
+        calc_listing_add(&l, calc_rl_layout_text(&c->actor, text, sizeof text));
     }
+    calc_output_text(out, "\n");
+    calc_listing_end(&l, out, errors);
 }
 
 static void calc_rl_put_found(calc_output *out, const calc_rl_found *found)
@@ -695,12 +703,13 @@ static void write_found_json(calc_output *out, const void *what)
 typedef struct listing {
     const calc_rl_words *words;
     const calc_rl_found *found;
+    calc_errors *errors;
 } listing;
 
 static void write_found(calc_output *out, const void *what)
 {
     const listing *l = what;
-    calc_rl_write_found(out, l->words, l->found);
+    calc_rl_write_found(out, l->words, l->found, l->errors);
 }
 
 static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_errors *errors)
@@ -720,8 +729,9 @@ static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_
         status = save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors);
     }
     if (status == CALC_OK && !calc_opt_is_stdout(args, OPT_JSON)) {
-        const listing l = {words, &found};
+        const listing l = {words, &found, errors};
         status = write_file("-", write_found, &l, errors);
+        status = status == CALC_OK ? calc_errors_first(errors) : status;
     }
     calc_rl_found_free(&found);
     if (status != CALC_OK) {

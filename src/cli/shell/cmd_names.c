@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/draw/listing.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "cli/shell/inputs.h"
@@ -36,7 +37,7 @@ static const calc_arg rows[] = {
     {0}};
 static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
 
-enum { LINE_SIZE = 256 };
+enum { LINE_SIZE = 256, INDENT = 2 /* of names in a group */ };
 
 /* Groups of machines: by platform, and those whose fastest network is a bus of the host. */
 static const struct {
@@ -194,36 +195,36 @@ static void write_names(calc_output *out, int kind, const calc_find_list *list, 
 static calc_status write_described(calc_output *out, int kind, const calc_find_list *list,
                                    const char *part)
 {
-    size_t width = 0;
     bool grouped = kind == CALC_KIND_SYSTEM;
-    description *described = calloc(list->count + 1, sizeof *described);
-    if (!described) {
-        return CALC_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        size_t length = strlen(name_of(list, i));
+    calc_listing_column column[] = {{.left = true}, {.left = true, .cut = true}};
+    calc_listing l = CALC_LISTING(column, 2);
+    int *group = calloc(list->count + 1, sizeof *group); /* of each row */
+    size_t named = 0;
+    for (size_t i = 0; group && i < list->count; i++) {
+        description described;
         if (!is_hidden(list, i, kind, part)) {
-            width = length > width ? length : width;
-            describe(kind, list->entry[i].path, &described[i]);
+            describe(kind, list->entry[i].path, &described);
+            calc_listing_add(&l, name_of(list, i));
+            calc_listing_add(&l, described.line);
+            group[named++] = described.group;
         }
     }
-    for (int group = grouped ? 0 : GROUPS - 1; group < GROUPS; group++) {
+    calc_listing_fit(&l, calc_paint_columns() - (grouped ? INDENT : 0));
+    for (int g = grouped ? 0 : GROUPS - 1; g < GROUPS && group && !l.no_memory; g++) {
         bool begun = !grouped;
-        for (size_t i = 0; i < list->count; i++) {
-            if (is_hidden(list, i, kind, part) || described[i].group != group) {
-                continue;
-            }
-            if (!begun) {
-                calc_output_printf(out, "%s\n", groups[group].title);
+        for (size_t row = 0; row < named; row++) {
+            if (group[row] == g) {
+                calc_output_text(out, begun ? "" : groups[g].title);
+                calc_output_text(out, begun ? "" : "\n");
+                calc_listing_write_row(&l, out, row, grouped ? INDENT : 0);
                 begun = true;
             }
-            calc_output_printf(out, "%s%-*s", grouped ? "  " : "",
-                               described[i].line[0] ? (int)width : 0, name_of(list, i));
-            calc_output_printf(out, "%s%s\n", described[i].line[0] ? "  " : "", described[i].line);
         }
     }
-    free(described);
-    return CALC_OK;
+    bool fine = group && !l.no_memory;
+    calc_listing_free(&l);
+    free(group);
+    return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 static calc_exit run(const calc_args *args)

@@ -677,7 +677,7 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     if (status != CALC_OK) {
         return status;
     }
-    calc_listing l = {.column = columns.shown, .columns = columns.count};
+    calc_listing l = {.column = columns.shown, .columns = columns.count, .gap = 2};
     fill(&l, &columns, study, rows);
     if (l.no_memory) {
         calc_listing_free(&l);

@@ -102,13 +102,17 @@ enum { TEXT_SIZE = 2048, WORDS_SIZE = 96 };
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Columns beside those of the layout, which stand after the first of them. */
-enum { NUMBER, PREDICTED, RANGE, BEST, FITS, GAIN, MEASURED, LAYOUT, OWN };
-static const calc_listing_column own[OWN] = {
-    [NUMBER] = {.head = "# "},         [PREDICTED] = {.head = "predicted"},
-    [RANGE] = {.head = "P5-P95"},      [BEST] = {.head = "P(best)"},
-    [FITS] = {.head = "P(fits)"},      [GAIN] = {.head = "gain", .order = 9},
-    [MEASURED] = {.head = "measured"}, [LAYOUT] = {.head = "layout", .left = true}};
+/* Columns beside those of the layout, which stand after FIRST of them. */
+enum { NUMBER, MARK, PREDICTED, RANGE, BEST, FITS, GAIN, MEASURED, LAYOUT, OWN, FIRST = PREDICTED };
+static const calc_listing_column own[OWN] = {[NUMBER] = CALC_COLUMN("#", .order = 9),
+                                             [MARK] = CALC_COLUMN(""),
+                                             [PREDICTED] = CALC_COLUMN("predicted"),
+                                             [RANGE] = CALC_COLUMN("P5-P95"),
+                                             [BEST] = CALC_COLUMN("P(best)"),
+                                             [FITS] = CALC_COLUMN("P(fits)"),
+                                             [GAIN] = CALC_COLUMN("gain", .order = 9),
+                                             [MEASURED] = CALC_COLUMN("measured"),
+                                             [LAYOUT] = CALC_COLUMN("layout", .left = true)};
 
 /* What a table is made of. */
 typedef struct table {
@@ -144,10 +148,10 @@ static void add_row(table *b, size_t candidate)
     const calc_sweep_found found = {.exec = calc_tune_layouts_exec(&t->layouts, candidate)};
     calc_listing *l = &b->listing;
     char text[3][CALC_HUMAN_MAX], cell[CALC_SWEEP_CELL_SIZE], id[CALC_TUNE_ID_SIZE];
-    calc_listing_addf(l, "%zu%s", candidate + 1,
-                      candidate == b->d->best               ? "*"
-                      : tune_order_is_pick(b->d, candidate) ? ">"
-                                                            : " ");
+    calc_listing_addf(l, "%zu", candidate + 1);
+    calc_listing_add(l, candidate == b->d->best               ? "*"
+                        : tune_order_is_pick(b->d, candidate) ? ">"
+                                                              : "");
     for (size_t k = 0; k < b->layout.count; k++) {
         cell[0] = '\0';
         if (is_of_layout(&b->layout.column[k])) {
@@ -178,16 +182,17 @@ static void add_row(table *b, size_t candidate)
 /* All columns and rows; those columns of the layout are hidden in which all rows are alike. */
 static void fill(table *b)
 {
-    b->column[NUMBER] = own[NUMBER];
-    memcpy(b->column + 1, b->layout.shown, b->layout.count * sizeof *b->column);
-    memcpy(b->column + 1 + b->layout.count, own + 1, (OWN - 1) * sizeof *b->column);
-    b->listing = (calc_listing){.column = b->column, .columns = b->layout.count + OWN};
+    memcpy(b->column, own, FIRST * sizeof *b->column);
+    memcpy(b->column + FIRST, b->layout.shown, b->layout.count * sizeof *b->column);
+    memcpy(b->column + FIRST + b->layout.count, own + FIRST, (OWN - FIRST) * sizeof *b->column);
+    b->listing = (calc_listing){.column = b->column, .columns = b->layout.count + OWN, .gap = 1};
     for (size_t i = 0; i < b->count; i++) {
         add_row(b, b->shown[i]);
     }
     for (size_t k = 0; k < b->layout.count; k++) {
         const calc_sweep_column *c = &b->layout.column[k];
-        b->column[1 + k].hidden = !is_of_layout(c) || !(b->column[1 + k].varies || c->always);
+        b->column[FIRST + k].hidden =
+            !is_of_layout(c) || !(b->column[FIRST + k].varies || c->always);
     }
     b->column[b->layout.count + MEASURED].hidden = b->t->measurements == 0;
 }
@@ -197,7 +202,8 @@ static void write_legend(calc_output *out, const table *b)
     char text[TEXT_SIZE] = "";
     unsigned letters = 0;
     for (size_t k = 0; k < b->layout.count; k++) {
-        bool flags = b->layout.column[k].cell == CALC_SWEEP_CELL_FLAGS && !b->column[1 + k].hidden;
+        bool flags =
+            b->layout.column[k].cell == CALC_SWEEP_CELL_FLAGS && !b->column[FIRST + k].hidden;
         for (size_t i = 0; i < b->count && flags; i++) {
             const calc_exec exec = calc_tune_layouts_exec(&b->t->layouts, b->shown[i]);
             letters |= calc_sweep_flags_of(&exec);
@@ -211,15 +217,15 @@ static void write_legend(calc_output *out, const table *b)
         }
     }
     calc_append(text, sizeof text, "%s", *text ? ". " : "");
-    calc_append(text, sizeof text, ">: try it next. *: the best measured. #: place by prediction.");
-    if (!b->column[b->layout.count + GAIN].hidden) {
-        calc_append(text, sizeof text,
-                    " gain: how much a measurement is expected to save, of a step.");
-    }
+    calc_append(text, sizeof text, ">: try it next. *: the best measured.%s%s",
+                b->column[NUMBER].hidden ? "" : " #: place by prediction.",
+                b->column[b->layout.count + GAIN].hidden
+                    ? ""
+                    : " gain: how much a measurement is expected to save, of a step.");
     const char *glue = " No room for ";
     for (size_t k = 0; k < b->layout.count; k++) {
-        if (b->column[1 + k].dropped) {
-            calc_append(text, sizeof text, "%s%s", glue, b->column[1 + k].head);
+        if (b->column[FIRST + k].dropped) {
+            calc_append(text, sizeof text, "%s%s", glue, b->column[FIRST + k].head);
             glue = ", ";
         }
     }
@@ -265,9 +271,9 @@ static calc_status write_table(calc_output *out, const calc_tune_task *t,
     }
     if (status == CALC_OK) {
         fill(b);
-        status = calc_errors_status(errors, calc_listing_write(&b->listing, out));
+        calc_listing_end(&b->listing, out, errors);
         write_legend(out, b);
-        calc_listing_free(&b->listing);
+        status = calc_errors_first(errors);
     }
     free(b);
     free(order);
