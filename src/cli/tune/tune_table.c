@@ -263,11 +263,13 @@ static calc_status write_table(calc_output *out, const calc_tune_task *t,
     table *b = calloc(1, sizeof *b); /* its columns are too large for a stack */
     size_t *order = calc_tune_order_make(t, d);
     size_t *shown = calloc(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
-    calc_status status = b && order && shown ? CALC_OK : calc_errors_no_memory(errors);
-    if (status == CALC_OK) {
+    calc_status status = CALC_ERR_NOMEM;
+    if (b && order && shown) {
         *b = (table){.t = t, .d = d, .shown = shown};
         choose_rows(b, order);
         status = calc_sweep_columns_list(&b->layout, &t->study, NULL, errors);
+    } else {
+        calc_errors_no_memory(errors);
     }
     if (status == CALC_OK) {
         fill(b);
