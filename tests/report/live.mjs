@@ -72,6 +72,10 @@ const wordsOf = (text) => [...text.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map((
 async function checkPages() {
   let browser = await open(chromium);
   const page = (expression) => browser.evaluate(expression);
+  const until = async (expression) => {
+    for (let tries = 0; tries < 400 && !await page(expression); tries++) await new Promise((resolve) => { setTimeout(resolve, 50); });
+    return page(expression);
+  };
   const isLive = async () => {
     for (let tries = 0; tries < 200; tries++) {
       const live = await page("document.documentElement.dataset.live || ''");
@@ -93,7 +97,7 @@ async function checkPages() {
   make(...words.slice(1), "--json", file("again.json"));
   const shown = JSON.parse(await page("JSON.stringify(calcLive.shown().run.stats)"));
   check("the command prints the numbers of the page", JSON.stringify(shown) === JSON.stringify(json("again.json").stats), words);
-  check("the address has the state", (await page("new Promise((r) => setTimeout(() => r(decodeURIComponent(location.hash)), 300))")).includes("microbatch_size=2"));
+  check("the address has the state", await until(`decodeURIComponent(location.hash).includes("microbatch_size=2")`));
   const address = await page("location.hash");
   await page(`calcLive.apply(["tensor_par=3"])`);
   check("what is illegal is explained", (await page(`document.querySelector(".dock .bad")?.innerText || ""`)).includes("3 does not divide hidden"), await page(`document.querySelector(".dock").innerText`));
@@ -167,7 +171,7 @@ async function checkPages() {
     num_hidden_layers: 16, vocab_size: 128256, max_position_embeddings: 8192, hidden_act: "silu", rms_norm_eps: 1e-5, tie_word_embeddings: true, torch_dtype: "bfloat16" };
   writeFileSync(file("config.json"), JSON.stringify(config));
   await page(`(() => { const files = new DataTransfer(); files.items.add(new File([${JSON.stringify(JSON.stringify(config))}], "config.json")); const s = document.querySelector("#question input[type=file]"); s.files = files.files; s.dispatchEvent(new Event("change")); })()`);
-  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  await until(`!calcLive.busy() && calcLive.shown()?.study?.command[2] === "config.json"`);
   const own = JSON.parse(await page(answered));
   check("app: a configuration is a model", own.study.command[2] === "config.json", own.study.command);
   execFileSync(calc, [...own.study.command.slice(1), "--out", "out.json"], { cwd: scratch, stdio: "ignore" });
