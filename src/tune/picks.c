@@ -58,9 +58,8 @@ static size_t in_order(plain *p)
 static size_t in_sobol(plain *p, size_t index)
 {
     double point[CALC_TUNE_COORDINATES];
-    if (!calc_sobol_point(index, CALC_TUNE_COORDINATES, point)) {
-        return any(p, p->count);
-    }
+    _Static_assert((int)CALC_TUNE_COORDINATES <= (int)CALC_SOBOL_DIMENSIONS, "of the sequence");
+    calc_sobol_point(index, CALC_TUNE_COORDINATES, point);
     size_t chosen = p->left[0];
     double nearest = (double)INFINITY;
     for (size_t i = 0; i < p->count; i++) {

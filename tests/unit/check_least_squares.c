@@ -82,6 +82,24 @@ CALC_TEST(residuals_that_are_no_numbers_are_an_error)
     ck_assert(x[0] == 1 && x[1] == 2);
 }
 
+static void sum_alone(void *context, const double *x, double *residual)
+{
+    (void)context;
+    residual[0] = x[0] + x[1] - 3;
+    residual[1] = 0;
+}
+
+CALC_TEST(parameters_that_nothing_determines_are_an_error)
+{
+    double x[2] = {0, 0};
+    double error[2];
+    calc_errors errors = {0};
+    calc_least_squares p = problem(sum_alone, NULL, 2);
+    p.step = 0.5;
+    ck_assert_int_eq(calc_least_squares_solve(&p, x, error, &errors), CALC_ERR_RULE);
+    ck_assert_ptr_nonnull(strstr(errors.item[0].text, "do not determine"));
+}
+
 CALC_TEST(nothing_to_fit_is_fine)
 {
     calc_least_squares p = problem(broken, NULL, 2);

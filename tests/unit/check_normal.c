@@ -32,5 +32,10 @@ CALC_TEST(shares_and_quantiles)
     ck_assert_double_eq_tol(calc_normal_below(1), 0.8413447460685429, 1e-15);
     ck_assert_double_eq_tol(calc_normal_below(-8) / 6.220960574271785e-16, 1, 1e-12);
     ck_assert_double_eq_tol(calc_normal_quantile(0.95), 1.6448536269514722, 1e-12);
+    /* The middle, a side and the far tail: roots of erfc in 40 digits. */
+    ck_assert_double_eq_tol(calc_normal_quantile(0.3), -0.52440051270804078404, 2e-16);
+    ck_assert_double_eq_tol(calc_normal_quantile(0.001), -3.0902323061678135415, 1e-15);
+    ck_assert_double_eq_tol(calc_normal_quantile(1e-20), -9.2623400897984075737, 4e-15);
+    ck_assert(calc_normal_quantile(0.5) == 0 && calc_normal_quantile(1) == (double)INFINITY);
     ck_assert_double_eq_tol(calc_normal_density(0), 0.3989422804014327, 1e-15);
 }
