@@ -71,8 +71,6 @@ echo '#include <yaml.h>' > src/cli/one.c
 expect 'src/cli/one.c: libyaml is for formats/read_yaml.c' layers .
 echo '#include <gsl/gsl_math.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c and src/gauss' layers .
-echo '#include <glpk.h>' > src/cli/one.c
-expect 'cli/one.c: the GNU Linear Programming Kit is for balance/solver_glpk.c' layers .
 echo '#include <sha256.h>' > src/cli/one.c
 expect 'cli/one.c: libmd is for cli/shell/inputs.c' layers .
 new_tree

@@ -195,10 +195,9 @@ void calc_help_version(calc_output *out, const calc_command *command)
     calc_output_printf(out, "%-10s%s\n", "source", CALC_BUILD_SOURCE);
     calc_output_printf(out, "%-10s%s, %s\n", "compiler", COMPILER, CALC_BUILD_TYPE);
     calc_output_printf(out, "%-10s%s\n", "options", CALC_BUILD_OPTIONS);
-    calc_output_printf(out, "%-10s%s, GSL %s, GLPK %s, libyaml %s\n", "libraries",
+    calc_output_printf(out, "%-10s%s, GSL %s, libyaml %s\n", "libraries",
                        calc_libraries_text(libraries, sizeof libraries),
-                       calc_least_squares_library(), calc_solver_glpk_library(),
-                       calc_settings_yaml_library());
+                       calc_least_squares_library(), calc_settings_yaml_library());
 }
 
 calc_exit calc_command_run(const calc_command *command, size_t count, char *const *words)
