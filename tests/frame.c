@@ -1,6 +1,7 @@
 /* main() of every test program. */
 #include "frame.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,12 @@ int main(int count, char **argument)
     const char *name = slash ? slash + 1 : argument[0];
     static const calc_test_frame plain;
     const calc_test_frame *frame = &calc_tests ? &calc_tests : &plain;
+    char ask[64];
+    snprintf(ask, sizeof ask, "command -v %s > /dev/null", frame->needs ? frame->needs : "");
+    if (frame->needs && system(ask) != 0) {
+        printf("skipped: %s is not installed\n", frame->needs);
+        return 77;
+    }
     TCase *tests = tcase_create(name);
     /* Check's own limit is 4 seconds, which any test may need on a busy machine. */
     tcase_set_timeout(tests, frame->timeout_s);

@@ -39,6 +39,7 @@ typedef struct calc_test_frame {
     void (*setup_once)(void), (*teardown_once)(void); /**< before and after all, in their parent */
     double timeout_s;                                 /**< 0: CTest ends what hangs */
     bool in_one_process; /**< tests see what the ones before them have left */
+    const char *needs;   /**< a program; without it nothing runs, and the status is 77 */
 } calc_test_frame;
 
 /** A program defines it where anything in it is not 0. */

@@ -1,9 +1,19 @@
+/* The linear programming kit of GNU is under the GPL: calc starts its program glpsol, and links
+ * none of it. */
 #include "balance/solver.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "balance/mps.h"
 #include "base/error.h"
 
 /* Excess over a limit that solvers may tolerate, as a share of it: counts of layers may be off by
@@ -16,17 +26,137 @@ void calc_solver_free(calc_solver_result *result)
     *result = (calc_solver_result){0};
 }
 
-void calc_solver_conclude(const calc_milp *milp, double objective, double bound,
-                          calc_solver_result *result)
+/* ---- The program ------------------------------------------------------------------------------*/
+
+/* Files without a name, which vanish however calc ends; glpsol opens them as /dev/fd/N. */
+enum { MODEL, SOLUTION, LOG, FILES };
+
+static bool write_text(void *file, const char *text, size_t length)
 {
-    /* Rounding may put the bound of an optimum a little above it. */
-    bound = fmin(bound, objective);
-    result->objective_s = objective * milp->unit_s;
-    result->bound_s = bound * milp->unit_s;
-    result->gap = objective == bound ? 0
-                  : isinf(objective) || isinf(bound) || objective <= 0
-                      ? INFINITY
-                      : (objective - bound) / objective;
+    return fwrite(text, 1, length, file) == length;
+}
+
+/* Run it to its end; it ends with calc, should a signal end that. It stops on its own after the
+ * time limit, which it takes in whole seconds.
+ * @return an errno: ENOENT if it is not installed, EINTR if a signal ended it */
+static int start(FILE *const file[FILES], double time_limit_s)
+{
+    char model[32], solution[32], limit_s[32];
+    char *arguments[] = {"glpsol", "--mps", model, "-w", solution, "--tmlim", limit_s, NULL};
+    enum { NOT_STARTED = 127 };
+    int ended = 0;
+    snprintf(model, sizeof model, "/dev/fd/%d", fileno(file[MODEL]));
+    snprintf(solution, sizeof solution, "/dev/fd/%d", fileno(file[SOLUTION]));
+    snprintf(limit_s, sizeof limit_s, "%.0f", ceil(fmin(time_limit_s, 1e6)));
+    if (time_limit_s <= 0) {
+        arguments[5] = NULL;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        int nothing = open("/dev/null", O_RDONLY);
+        bool fine = dup2(nothing, STDIN_FILENO) >= 0 && dup2(fileno(file[LOG]), STDOUT_FILENO) >= 0;
+        if (fine && dup2(fileno(file[LOG]), STDERR_FILENO) >= 0) {
+            execvp(arguments[0], arguments);
+        }
+        _exit(NOT_STARTED);
+    }
+    if (child < 0) {
+        return errno;
+    }
+    while (waitpid(child, &ended, 0) < 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return WIFSIGNALED(ended) ? EINTR : WEXITSTATUS(ended) == NOT_STARTED ? ENOENT : 0;
+}
+
+/* The bound of everything not yet searched is in lines of progress alone:
+ *     +   265: mip =   1.030200000e+02 >=   9.543671039e+01   7.4% (9; 2)
+ * @param last  filled with the last line */
+static double read_log(FILE *log, char *last, size_t size)
+{
+    char line[256];
+    double bound = -INFINITY;
+    rewind(log);
+    while (fgets(line, sizeof line, log)) {
+        const char *at = line[0] == '+' ? strstr(line, ">= ") : NULL;
+        (void)(at && sscanf(at, ">= %lf", &bound));
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(last, size, "%s", line);
+    }
+    return bound;
+}
+
+/* Lines "s mip ROWS COLUMNS STATUS OBJECTIVE" and "j COLUMN VALUE", columns counted from 1.
+ * @return whether the file is a whole one */
+static bool read_solution(FILE *in, const calc_milp *milp, calc_solver_result *out, double *value)
+{
+    char line[256], state = '\0';
+    size_t columns = 0, at;
+    double number;
+    rewind(in);
+    while (fgets(line, sizeof line, in)) {
+        if (sscanf(line, "s mip %*u %*u %c %lf", &state, &out->objective_s) == 2) {
+            out->outcome = state == 'o'   ? CALC_SOLVER_OPTIMAL
+                           : state == 'f' ? CALC_SOLVER_FEASIBLE
+                           : state == 'n' ? CALC_SOLVER_INFEASIBLE
+                                          : CALC_SOLVER_LIMIT;
+        } else if (sscanf(line, "j %zu %lf", &at, &number) == 2 && at - 1 < milp->columns) {
+            value[at - 1] = number;
+            columns++;
+        }
+    }
+    return state && columns == milp->columns;
+}
+
+static calc_status solve(const calc_milp *milp, double time_limit_s, FILE *const file[FILES],
+                         calc_solver_result *out, calc_errors *errors)
+{
+    char last[200] = "no reason given";
+    double *value = malloc((milp->columns + 1) * sizeof *value);
+    calc_status status = value ? calc_mps_program(milp, write_text, file[MODEL]) : CALC_ERR_NOMEM;
+    if (status == CALC_ERR_NOMEM) {
+        free(value);
+        return calc_errors_no_memory(errors);
+    }
+    bool written = status == CALC_OK && fflush(file[MODEL]) == 0;
+    int code = written ? start(file, time_limit_s) : errno;
+    double bound = read_log(file[LOG], last, sizeof last);
+    bool read = code == 0 && read_solution(file[SOLUTION], milp, out, value);
+    bool found = out->outcome == CALC_SOLVER_OPTIMAL || out->outcome == CALC_SOLVER_FEASIBLE;
+    out->objective_s = found ? out->objective_s * milp->unit_s : INFINITY;
+    out->bound_s = out->outcome == CALC_SOLVER_OPTIMAL || out->outcome == CALC_SOLVER_INFEASIBLE
+                       ? out->objective_s
+                       : fmin(bound * milp->unit_s, out->objective_s);
+    if (read && found) {
+        out->value = value;
+        return CALC_OK;
+    }
+    free(value);
+    return read ? CALC_OK
+                : calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
+                                  code == ENOENT
+                                      ? "glpsol is not installed: apt-get install glpk-utils"
+                                  : code ? "glpsol did not run to its end: %s"
+                                         : "glpsol gave up: %s",
+                                  code ? strerror(code) : last);
+}
+
+calc_status calc_solver_glpsol(const calc_milp *milp, double time_limit_s, calc_solver_result *out,
+                               calc_errors *errors)
+{
+    FILE *file[FILES] = {tmpfile(), tmpfile(), tmpfile()};
+    *out = (calc_solver_result){.outcome = CALC_SOLVER_LIMIT};
+    calc_status status = file[MODEL] && file[SOLUTION] && file[LOG]
+                             ? solve(milp, time_limit_s, file, out, errors)
+                             : calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
+                                               "no temporary file for glpsol: %s", strerror(errno));
+    for (int i = 0; i < FILES; i++) {
+        (void)(file[i] && fclose(file[i]));
+    }
+    return status;
 }
 
 /* ---- Like the search --------------------------------------------------------------------------*/
@@ -45,23 +175,18 @@ static calc_status read_result(const calc_balance_problem *problem, const calc_m
     return calc_balance_evaluate(problem, out->share, &out->answer);
 }
 
-static calc_status divide(const calc_balance_problem *problem, const calc_balance_options *options,
+static calc_status divide(const calc_balance_problem *problem, double time_limit_s,
                           calc_balance_solution *out, calc_errors *errors)
 {
     calc_milp milp;
     calc_solver_result result;
-    calc_solver_options o = {0};
-    if (options) {
-        o = (calc_solver_options){options->time_limit_s, options->gap, options->stop,
-                                  options->context};
-    }
     memset(out, 0, sizeof *out);
     out->stage = -1;
     calc_status status = calc_milp_build(problem, NULL, &milp, errors);
     if (status != CALC_OK) {
         return status;
     }
-    status = calc_solver_glpk(&milp, &o, &result, errors);
+    status = calc_solver_glpsol(&milp, time_limit_s, &result, errors);
     if (status == CALC_OK) {
         status = read_result(problem, &milp, &result, out);
         calc_errors_status(errors, status);
@@ -80,11 +205,10 @@ static void lower(calc_balance_problem *p, const calc_balance_answer *answer)
     }
 }
 
-calc_status calc_solver_divide(const calc_balance_problem *problem,
-                               const calc_balance_options *options, calc_balance_solution *out,
-                               calc_errors *errors)
+calc_status calc_solver_divide(const calc_balance_problem *problem, double time_limit_s,
+                               calc_balance_solution *out, calc_errors *errors)
 {
-    calc_status status = divide(problem, options, out, errors);
+    calc_status status = divide(problem, time_limit_s, out, errors);
     if (status != CALC_OK || !out->feasible || out->answer.fits) {
         return status;
     }
@@ -96,7 +220,7 @@ calc_status calc_solver_divide(const calc_balance_problem *problem,
     double bound_s = out->bound_s;
     for (int i = 0; i < problem->shape.stages && out->feasible && !out->answer.fits; i++) {
         lower(less, &out->answer);
-        status = divide(less, options, out, errors);
+        status = divide(less, time_limit_s, out, errors);
         if (status != CALC_OK) {
             break;
         }

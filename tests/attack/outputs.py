@@ -109,7 +109,7 @@ def main():
         name, option, how = cases[k]
         words = [str(word) for word in COMMANDS[name]]
         if option == "mps":
-            words += ["--solver", "glpk"]
+            words += ["--solver", "glpsol"]
         words += ["--out", "layouts"] if name == "tune" and option != "out" else []
         if option and how != "closed":
             wrong, result = in_place(words, option, PLACES[how])

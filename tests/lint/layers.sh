@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; GLPK balance/solver_glpk.c; libmd cli/shell/inputs.c;
+# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; libmd cli/shell/inputs.c;
 # OpenMP sweep/engine.c, estimate.c and parallel.c; MPI sweep/ranks_mpi.c and ranks_host.c.
 # usage: layers.sh [ROOT]
 set -eu
@@ -62,11 +62,10 @@ complain()
 }
 
 # Libraries that have a door: what of them is included, where, and what is said elsewhere.
-library=('<(jansson|zlib)' '<yaml' '<glpk' '<sha256' '(<omp|omp parallel)' '<mpi')
-door=('io/' 'formats/read_yaml\.c$' 'balance/solver_glpk\.c$' 'cli/shell/inputs\.c$' '\.\./sweep/(engine|estimate|parallel)\.c$' '\.\./sweep/ranks_(mpi|host)\.c$')
+library=('<(jansson|zlib)' '<yaml' '<sha256' '(<omp|omp parallel)' '<mpi')
+door=('io/' 'formats/read_yaml\.c$' 'cli/shell/inputs\.c$' '\.\./sweep/(engine|estimate|parallel)\.c$' '\.\./sweep/ranks_(mpi|host)\.c$')
 said=('jansson and zlib are for src/io'
     'libyaml is for formats/read_yaml.c'
-    'the GNU Linear Programming Kit is for balance/solver_glpk.c'
     'libmd is for cli/shell/inputs.c'
     'OpenMP is for sweep/engine.c, estimate.c and parallel.c'
     'MPI is for sweep/ranks_mpi.c and ranks_host.c')

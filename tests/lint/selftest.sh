@@ -69,8 +69,6 @@ echo '#include <mpi.h>' > src/cli/one.c
 expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c and ranks_host.c' layers .
 echo '#include <yaml.h>' > src/cli/one.c
 expect 'src/cli/one.c: libyaml is for formats/read_yaml.c' layers .
-echo '#include <glpk.h>' > src/cli/one.c
-expect 'cli/one.c: the GNU Linear Programming Kit is for balance/solver_glpk.c' layers .
 echo '#include <sha256.h>' > src/cli/one.c
 expect 'cli/one.c: libmd is for cli/shell/inputs.c' layers .
 new_tree

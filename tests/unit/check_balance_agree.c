@@ -1,5 +1,5 @@
 /* Three judges of random tiny problems: every division simulated one by one, the mixed-integer
- * program solved by GLPK, and calc's search. */
+ * program solved by glpsol, and calc's search. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "balance/solver.h"
 #include "base/rng.h"
 #include "frame.h"
+
+const calc_test_frame calc_tests = {.needs = "glpsol"};
 
 enum { PROBLEMS = 1000, SEED = 20261122 };
 
@@ -218,7 +220,7 @@ static void go_on(search *s, int place, int dense, int others)
     }
 }
 
-/* ---- Beside GLPK ------------------------------------------------------------------------------*/
+/* ---- Beside glpsol ----------------------------------------------------------------------------*/
 
 static void expect(int number, double best_s)
 {
@@ -227,11 +229,11 @@ static void expect(int number, double best_s)
     calc_balance_share share[CALC_BALANCE_PLACES];
     calc_balance_answer answer;
     ck_assert_int_eq(calc_milp_build(&problem, NULL, &milp, NULL), CALC_OK);
-    ck_assert_int_eq(calc_solver_glpk(&milp, NULL, &result, NULL), CALC_OK);
+    ck_assert_int_eq(calc_solver_glpsol(&milp, 0, &result, NULL), CALC_OK);
     ck_assert_int_eq(result.outcome, isinf(best_s) ? CALC_SOLVER_INFEASIBLE : CALC_SOLVER_OPTIMAL);
     if (!isinf(best_s)) {
         ck_assert_msg(fabs(result.objective_s - best_s) <= 1e-7 * best_s,
-                      "problem %d: GLPK %.12g, all divisions %.12g", number, result.objective_s,
+                      "problem %d: glpsol %.12g, all divisions %.12g", number, result.objective_s,
                       best_s);
         calc_milp_shares(&milp, result.value, share);
         ck_assert_int_eq(calc_balance_evaluate(&problem, share, &answer), CALC_OK);
@@ -270,7 +272,7 @@ static bool expect_of_search(int number, double best_s)
     return best;
 }
 
-CALC_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
+CALC_TEST(glpsol_and_the_search_find_the_best_of_all_divisions)
 {
     calc_rng rng;
     calc_rng_init(&rng, SEED, 0);

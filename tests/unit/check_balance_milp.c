@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "balance/solver.h"
 #include "balance_case.h"
 #include "frame.h"
 
@@ -12,16 +11,6 @@ static calc_milp milp;
 static void build(const calc_balance_problem *p)
 {
     ck_assert_int_eq(calc_milp_build(p, NULL, &milp, NULL), CALC_OK);
-}
-
-static double optimum(void)
-{
-    calc_solver_result result;
-    ck_assert_int_eq(calc_solver_glpk(&milp, NULL, &result, NULL), CALC_OK);
-    ck_assert_int_eq(result.outcome, CALC_SOLVER_OPTIMAL);
-    double step_s = result.objective_s;
-    calc_solver_free(&result);
-    return step_s;
 }
 
 /* ---- Refusals ---------------------------------------------------------------------------------*/
@@ -185,114 +174,8 @@ CALC_TEST_LOOP(no_row_has_a_column_twice_and_all_bounds_are_finite, 0, BALANCE_C
     calc_milp_free(&milp);
 }
 
-/* ---- Units ------------------------------------------------------------------------------------*/
-
-CALC_TEST(units_keep_numbers_near_one_and_move_no_optimum)
-{
-    const balance_case *c = &balance_cases[8];
-    calc_balance_problem p = balance_problem(c);
-    const double s = 1e-5;
-    const double bytes = 1 << 22;
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        calc_balance_layer *l = &p.layer[0][kind];
-        l->fw_s *= s;
-        l->wgrad_s = l->agrad_s * s / 4;
-        l->agrad_s *= s * 3 / 4;
-        l->held_bytes *= bytes;
-        for (int i = 0; i < CALC_BALANCE_RECOMPUTES; i++) {
-            l->again_s[i] *= s;
-            l->flight_bytes[i] *= bytes;
-        }
-    }
-    for (int stage = 0; stage < c->stages; stage++) {
-        p.stage[stage].fixed_bytes = 1e9;
-        p.stage[stage].limit_bytes = p.stage[stage].limit_bytes * bytes + 1e9;
-    }
-    p.place[3].fw_s *= s;
-    p.place[3].agrad_s *= s / 2;
-    p.place[3].wgrad_s = p.place[3].agrad_s;
-    build(&p);
-    ck_assert_double_eq_tol(milp.unit_s, 1e-6, 1e-18);
-    ck_assert_double_eq(milp.unit_bytes, 1 << 20);
-    ck_assert_double_eq_tol(optimum(), c->optimum * s, c->optimum * s * 1e-9);
-    calc_milp_free(&milp);
-}
-
-CALC_TEST(problems_that_cost_nothing_have_a_program)
-{
-    calc_balance_problem p = balance_problem(&balance_cases[0]);
-    memset(p.layer, 0, sizeof p.layer);
-    memset(p.place, 0, sizeof p.place);
-    build(&p);
-    ck_assert_double_eq(optimum(), 0);
-    calc_milp_free(&milp);
-    p.layers[1] = 0;
-    p.least_layers = 0;
-    build(&p);
-    ck_assert_double_eq(optimum(), 0);
-    calc_milp_free(&milp);
-}
-
-/* ---- Rules ------------------------------------------------------------------------------------*/
-
-/* E6 takes 65 since 2 of 3 layers of stage 0 must recompute. If 2 of stage 1 do so, too, each of
- * its 4 passes, on which the other stage waits, takes 2 more. */
-CALC_TEST(stages_on_a_chip_recompute_alike)
-{
-    calc_balance_problem p = balance_problem(&balance_cases[5]);
-    calc_solver_result result;
-    calc_balance_share share[2];
-    p.alike_on_chip = true;
-    build(&p);
-    ck_assert_int_eq(calc_solver_glpk(&milp, NULL, &result, NULL), CALC_OK);
-    calc_milp_shares(&milp, result.value, share);
-    ck_assert_int_eq(share[0].full[1], share[1].full[1]);
-    ck_assert_double_eq_tol(result.objective_s, 73, 1e-9);
-    calc_solver_free(&result);
-    calc_milp_free(&milp);
-    /* On chips of their own they need not. */
-    p.chips = 2;
-    memcpy(p.layer[1], p.layer[0], sizeof p.layer[0]);
-    p.stage[1].chip = 1;
-    build(&p);
-    ck_assert_double_eq_tol(optimum(), 65, 1e-9);
-    calc_milp_free(&milp);
-}
-
-/* E6's stage 0 needs 10,800 of 12,000; its third layer may recompute, too, which takes 1 more. */
-CALC_TEST(working_memory_counts_once_a_layer_recomputes)
-{
-    calc_balance_problem p = balance_problem(&balance_cases[5]);
-    p.stage[0].working_bytes = 1200;
-    build(&p);
-    ck_assert_double_eq_tol(optimum(), 65, 1e-9);
-    calc_milp_free(&milp);
-    p.stage[0].working_bytes = 1201;
-    build(&p);
-    ck_assert_double_eq_tol(optimum(), 66, 1e-9);
-    calc_milp_free(&milp);
-    p = balance_problem(&balance_cases[0]); /* nothing recomputes */
-    p.stage[0].working_bytes = 1e9;
-    p.stage[1].working_bytes = 1e9;
-    build(&p);
-    ck_assert_double_eq_tol(optimum(), 57, 1e-9);
-    calc_milp_free(&milp);
-}
-
-/* E1 has 4 and 2 layers. */
-CALC_TEST(layers_of_a_place_are_bounded)
-{
-    calc_balance_problem p = balance_problem(&balance_cases[0]);
-    p.most_layers = 3;
-    build(&p);
-    ck_assert_double_eq_tol(optimum(), 63, 1e-9); /* 3 and 3, as E2 */
-    calc_milp_free(&milp);
-    p.most_layers = 0;
-    p.least_layers = 3;
-    build(&p);
-    ck_assert_double_eq_tol(optimum(), 63, 1e-9);
-    calc_milp_free(&milp);
-}
+/* ---- Shares
+ * ------------------------------------------------------------------------------------*/
 
 CALC_TEST(shares_are_the_nearest_whole_numbers)
 {

@@ -13,6 +13,8 @@
 #include "frame.h"
 #include "scratch.h"
 
+const calc_test_frame calc_tests = {.needs = "glpsol"};
+
 static calc_milp milp;
 static calc_solver_result result;
 static calc_errors errors;
@@ -47,55 +49,15 @@ static void done(void)
     errors = (calc_errors){0};
 }
 
-/* ---- GLPK -------------------------------------------------------------------------------------*/
+/* ---- glpsol -----------------------------------------------------------------------------------*/
 
-static bool stop_after(void *context)
-{
-    int *left = context;
-    return (*left)-- <= 0;
-}
-
-CALC_TEST(glpk_stops_when_it_is_told)
+CALC_TEST(glpsol_heeds_the_time_limit)
 {
     calc_balance_problem p = balance_large();
-    int left = 0;
-    calc_solver_options options = {.stop = stop_after, .context = &left};
+    p.shape.microbatches *= 8; /* it takes minutes */
     build(&p);
-    ck_assert_int_eq(calc_solver_glpk(&milp, &options, &result, NULL), CALC_OK);
+    ck_assert_int_eq(calc_solver_glpsol(&milp, .1, &result, NULL), CALC_OK);
     expect(CALC_SOLVER_LIMIT, INFINITY);
-    ck_assert(isinf(result.gap));
-    calc_solver_free(&result);
-    left = 20;
-    ck_assert_int_eq(calc_solver_glpk(&milp, &options, &result, NULL), CALC_OK);
-    expect(CALC_SOLVER_LIMIT, INFINITY);
-    ck_assert_double_gt(result.bound_s, 900); /* of the relaxation */
-    ck_assert_double_lt(result.bound_s, 1132.67);
-    done();
-}
-
-CALC_TEST(glpk_heeds_the_time_limit)
-{
-    calc_balance_problem p = balance_large();
-    calc_solver_options options = {.time_limit_s = 1e-3}; /* it takes seconds */
-    build(&p);
-    ck_assert_int_eq(calc_solver_glpk(&milp, &options, &result, NULL), CALC_OK);
-    ck_assert_int_ne(result.outcome, CALC_SOLVER_OPTIMAL);
-    ck_assert_int_ne(result.outcome, CALC_SOLVER_INFEASIBLE);
-    done();
-}
-
-CALC_TEST(glpk_stops_within_the_gap)
-{
-    const balance_case *c = &balance_cases[8];
-    calc_solver_options options = {.gap = .5};
-    build_example(8);
-    ck_assert_int_eq(calc_solver_glpk(&milp, &options, &result, NULL), CALC_OK);
-    ck_assert_int_eq(result.outcome, CALC_SOLVER_OPTIMAL);
-    ck_assert_double_gt(result.objective_s, c->optimum + .1); /* it would have found better */
-    ck_assert_double_le(result.bound_s, c->optimum);
-    ck_assert_double_gt(result.gap, 0);
-    ck_assert_double_le(result.gap, .5);
-    ck_assert_double_eq_tol(result.gap, 1 - result.bound_s / result.objective_s, 1e-12);
     done();
 }
 
@@ -111,7 +73,7 @@ static calc_status quietly(void)
     int file = open("said", O_CREAT | O_WRONLY, 0600);
     dup2(file, 1);
     dup2(file, 2);
-    calc_status status = calc_solver_glpk(&milp, NULL, &result, &errors);
+    calc_status status = calc_solver_glpsol(&milp, 0, &result, &errors);
     fflush(NULL);
     dup2(out, 1);
     dup2(err, 2);
@@ -124,7 +86,7 @@ static calc_status quietly(void)
     return status;
 }
 
-CALC_TEST(glpk_says_nothing)
+CALC_TEST(glpsol_says_nothing)
 {
     build_example(8);
     ck_assert_int_eq(quietly(), CALC_OK);
@@ -132,36 +94,27 @@ CALC_TEST(glpk_says_nothing)
     done();
 }
 
-/* GLPK would end the program. */
-CALC_TEST(a_program_that_glpk_refuses_is_an_error_and_no_end)
+static void expect_error(const char *text)
 {
-    for (int i = 0; i < 3; i++) {
-        build_example(0);
-        milp.term[5].column = (int)milp.columns;
-        ck_assert_int_eq(quietly(), CALC_ERR_RULE);
-        ck_assert_int_eq(errors.count, 1);
-        ck_assert_msg(strncmp(errors.item[0].text, "GLPK gave up: ", 14) == 0 &&
-                          strlen(errors.item[0].text) > 40,
-                      "%s", errors.item[0].text);
-        ck_assert_ptr_null(result.value);
-        done();
-        build_example(0); /* and it still works */
-        ck_assert_int_eq(calc_solver_glpk(&milp, NULL, &result, NULL), CALC_OK);
-        expect(CALC_SOLVER_OPTIMAL, 57);
-        done();
-    }
-    build_example(0);
-    milp.column[0].lower = 1.5; /* of an integer */
-    ck_assert_int_eq(quietly(), CALC_ERR_RULE);
-    ck_assert_str_eq(errors.item[0].text,
-                     "GLPK gave up: no reason given (code 4)"); /* GLP_EBOUND */
+    ck_assert_int_eq(quietly(), CALC_ERR_IO);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text, text);
+    ck_assert_ptr_null(result.value);
     done();
 }
 
-CALC_TEST(glpk_has_a_version)
+CALC_TEST(a_program_that_glpsol_refuses_is_an_error_with_its_last_words)
 {
-    ck_assert_int_ge(calc_solver_glpk_library()[0], '4');
-    ck_assert_ptr_nonnull(strchr(calc_solver_glpk_library(), '.'));
+    build_example(0);
+    milp.term[5].row = (int)milp.rows;
+    expect_error("glpsol gave up: MPS file processing error");
+}
+
+CALC_TEST(without_glpsol_an_error_says_where_it_is)
+{
+    build_example(0);
+    ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
+    expect_error("glpsol is not installed: apt-get install glpk-utils");
 }
 
 /* ---- Like the search --------------------------------------------------------------------------*/
@@ -172,7 +125,7 @@ CALC_TEST_LOOP(a_solver_divides_layers_as_the_search_does, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
-    ck_assert_int_eq(calc_solver_divide(&p, NULL, &solution, NULL), CALC_OK);
+    ck_assert_int_eq(calc_solver_divide(&p, 0, &solution, NULL), CALC_OK);
     ck_assert(solution.proven);
     ck_assert_int_eq(solution.feasible, !isinf(c->optimum));
     ck_assert_int_eq(solution.stage, -1);
@@ -195,31 +148,20 @@ CALC_TEST(what_a_solver_tolerates_does_not_fit)
     p.may_full = false;
     p.stage[0].limit_bytes = .3;
     p.stage[1].limit_bytes = .4;
-    ck_assert_int_eq(calc_solver_divide(&p, NULL, &solution, NULL), CALC_OK);
+    ck_assert_int_eq(calc_solver_divide(&p, 0, &solution, NULL), CALC_OK);
     ck_assert(solution.feasible && solution.answer.fits && !solution.proven);
     ck_assert_int_eq(solution.share[0].layers[1], 2);
     ck_assert_int_eq(solution.share[1].layers[1], 4);
     ck_assert_double_eq_tol(solution.bound_s, 63, 1e-9); /* of 3 and 3 */
     p.stage[1].limit_bytes = .3;
-    ck_assert_int_eq(calc_solver_divide(&p, NULL, &solution, NULL), CALC_OK);
+    ck_assert_int_eq(calc_solver_divide(&p, 0, &solution, NULL), CALC_OK);
     ck_assert(!solution.feasible && !solution.proven);
 }
 
-CALC_TEST(a_solver_divides_within_its_options)
+CALC_TEST(schedules_without_a_program_are_refused)
 {
-    calc_balance_problem p = balance_large();
-    int left = 20;
-    calc_balance_options options = {.stop = stop_after, .context = &left};
-    ck_assert_int_eq(calc_solver_divide(&p, &options, &solution, NULL), CALC_OK);
-    ck_assert(!solution.feasible && !solution.proven);
-    ck_assert_double_gt(solution.bound_s, 900);
-    p = balance_problem(&balance_cases[8]);
-    options = (calc_balance_options){.gap = .5};
-    ck_assert_int_eq(calc_solver_divide(&p, &options, &solution, NULL), CALC_OK);
-    ck_assert(solution.feasible && solution.proven);
-    ck_assert_double_gt(solution.answer.step_s, 103.1);
-    ck_assert_double_lt(solution.bound_s, 103.02);
+    calc_balance_problem p = balance_problem(&balance_cases[8]);
     p.shape.kind = CALC_PIPELINE_SCHEDULE_ZB_H2;
-    ck_assert_int_eq(calc_solver_divide(&p, NULL, &solution, &errors), CALC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(calc_solver_divide(&p, 0, &solution, &errors), CALC_ERR_UNSUPPORTED);
     ck_assert_int_eq(errors.count, 1);
 }

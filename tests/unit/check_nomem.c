@@ -129,7 +129,7 @@ static calc_status solve_program(calc_errors *errors)
 {
     calc_balance_problem problem = balance_problem(&balance_cases[3]);
     static calc_balance_solution solution;
-    return calc_solver_divide(&problem, NULL, &solution, errors);
+    return calc_solver_divide(&problem, 0, &solution, errors);
 }
 
 static const struct {
@@ -157,6 +157,10 @@ CALC_TEST_LOOP(every_allocation_may_fail, 0, 2 * CALLS)
     calc_status status;
     bool failed;
     int n = 0;
+    if (calls[call].call == solve_program && system("command -v glpsol > /dev/null") != 0) {
+        printf("glpsol is not installed: not asked\n");
+        return;
+    }
     scratch_enter(folder, sizeof folder);
     scratch_write("app.json", APP_TEXT, strlen(APP_TEXT));
     json_set_alloc_funcs(hook_malloc, hook_free);

@@ -80,7 +80,7 @@ static calc_status solve_once(calc_taylor_job *j, calc_errors *errors)
         j->solver = CALC_TAYLOR_SOLVER_CALC;
         return calc_balance_solve(&j->problem, &options, &j->solution);
     }
-    return calc_solver_divide(&j->problem, &options, &j->solution, errors);
+    return calc_solver_divide(&j->problem, j->time_limit_s, &j->solution, errors);
 }
 
 /* Compares the peaks by calc's model with the limit. Fills the largest excess of each end. @return

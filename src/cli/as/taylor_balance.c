@@ -19,7 +19,8 @@
     X(MINDFORMERS, "-mindformers", "PATH", TEXT, .unused = true,                                   \
       .doc = "no effect: nothing is run")                                                          \
     X(SOLVER, "-solver_name", "NAME", TEXT, .also = "-solver", .preset = "calc",                   \
-      .choices = calc_taylor_solvers, .doc = "calc's own search, or GLPK; HIGHS is calc's")        \
+      .choices = calc_taylor_solvers,                                                              \
+      .doc = "calc's own search, or GLPK's glpsol, if it is installed; HIGHS is calc's")           \
     X(DENSE, "-layer_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "0.33",                    \
       .doc = "forward time of a dense layer, in layers with experts")                              \
     X(BACKWARD, "-b_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "2.0",                      \

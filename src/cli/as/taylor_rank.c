@@ -29,7 +29,7 @@
     X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
       .doc = "no effect: timelines are not read")                                                  \
     X(SOLVER, "--solver_name", "NAME", TEXT, .preset = "calc", .choices = calc_taylor_solvers,     \
-      .doc = "calc's own search, or GLPK; HIGHS is calc's")                                        \
+      .doc = "calc's own search, or GLPK's glpsol, if it is installed; HIGHS is calc's")           \
     X(GBS, "--gbs", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1024", .doc = "global batch size")  \
     X(CANDIDATES, "--nd_path", "FILE", TEXT,                                                       \
       .doc = "only the layouts of this nd_candidate_config.csv")                                   \

@@ -343,9 +343,8 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
     }
     (void)calc_opt_number(calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT), false, 0, HUGE_VAL,
                           &limit_s);
-    const calc_balance_options options = {.time_limit_s = limit_s};
     const calc_balance_options search = {.evaluations = 0};
-    calc_status status = calc_solver_divide(&b->problem, &options, solved, errors);
+    calc_status status = calc_solver_divide(&b->problem, limit_s, solved, errors);
     if (status == CALC_OK && calc_balance_solve(&b->problem, &search, &b->solution) == CALC_OK) {
         calc_output_printf(out, "The pipeline by the search: %s%s; ",
                            calc_human_seconds(b->solution.answer.step_s, own),
@@ -366,7 +365,7 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
 
 const char *const calc_plan_recompute[] = {"stage", "chip", "none", NULL};
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
-const char *const calc_plan_solvers[] = {"glpk", NULL};
+const char *const calc_plan_solvers[] = {"glpsol", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),

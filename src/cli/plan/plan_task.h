@@ -53,8 +53,8 @@
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \
-      .doc = "let a solver of mixed-integer programs divide the layers of the best layout, too, "  \
-             "and compare: glpk",                                                                  \
+      .doc = "let a solver of mixed-integer programs that is installed divide the layers of the "  \
+             "best layout, too, and compare: glpsol",                                              \
       .choices = calc_plan_solvers)                                                                \
     X(MPS, "mps", "FILE",                                                                          \
       .doc = "write that program as an MPS file, and the meaning of its names to FILE.names.csv")

@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "balance/solver.h"
 #include "base/buffer.h"
-#include "calibrate/least_squares.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
 #include "formats/read.h"
@@ -195,8 +193,8 @@ void calc_help_version(calc_output *out, const calc_command *command)
     calc_output_printf(out, "%-10s%s\n", "source", CALC_BUILD_SOURCE);
     calc_output_printf(out, "%-10s%s, %s\n", "compiler", COMPILER, CALC_BUILD_TYPE);
     calc_output_printf(out, "%-10s%s\n", "options", CALC_BUILD_OPTIONS);
-    calc_output_printf(out, "%-10s%s, GLPK %s, libyaml %s\n", "libraries",
-                       calc_libraries_text(libraries, sizeof libraries), calc_solver_glpk_library(),
+    calc_output_printf(out, "%-10s%s, libyaml %s\n", "libraries",
+                       calc_libraries_text(libraries, sizeof libraries),
                        calc_settings_yaml_library());
 }
 

@@ -10,7 +10,7 @@ a100_sxm_40g,h100_sxm --procs 8 --batch 64
 a100_sxm_40g --procs 8 --batch 64 --chips a100_sxm_40g:8
 a100_sxm_40g --procs 8 --batch 64 --keep-order
 a100_sxm_40g --procs 8 --batch 64 --recompute chip
-a100_sxm_40g --procs 8 --batch 64 --solver glpk
+a100_sxm_40g --procs 8 --batch 64 --solver glpsol
 a100_sxm_40g --procs 8 --batch 64 --mps p.mps
 a100_sxm_40g --balance-only llama3-8B_128_fsdp --set data_par=auto
 a100_sxm_40g --procs 8 --batch 64 --set mem1.GiB=4

@@ -32,7 +32,6 @@ pipe 4 1 26 0 10 | grep step
 pipe 2 2 4 0 8 --low_mem y
 terms 22000 24000 20000 1000 500
 pipe 4 1 8 1 12 -layer_ratio .4
-pipe 4 1 8 1 12 -layer_ratio .4 -solver GLPK | grep step
 terms 13000 12500 11500 1000 500
 pipe 4 1 8 3 12 -layer_ratio .4 -b_ratio 1.8 -head_loss 1.2 -ra_ratio .9 --taylor_compat yes | grep step
 pipe 4 1 8 3 12 -layer_ratio .4 -b_ratio 1.8 -head_loss 1.2 -ra_ratio .9 | grep step

@@ -1,4 +1,0 @@
-# a solver of mixed-integer programs finds the same
-"$CALC" plan llama2-70B a800 --procs 16 --batch 32 --axis pp=4 --axis tp=4 \
-    --axis microbatch_size=1 --axis pipeline_interleaving=1 \
-    --set num_blocks=8 --time-limit 1000 --progress none --solver glpk | tail -2
