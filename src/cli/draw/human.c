@@ -237,16 +237,50 @@ static long columns_wanted(void)
     return columns > 0 && *end == '\0' ? columns : 0;
 }
 
-int calc_paint_columns(void)
+/* Of COLUMNS or the terminal; 0: neither says. */
+static int columns_known(void)
 {
-    enum { USUAL = 80 };
     struct winsize size;
     long columns = columns_wanted();
     if (columns == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
         columns = size.ws_col;
     }
-    columns = columns > 0 ? columns : USUAL;
     return columns > CALC_PAINT_MAX_COLUMNS ? CALC_PAINT_MAX_COLUMNS : (int)columns;
+}
+
+int calc_paint_columns(void)
+{
+    enum { USUAL = 80 };
+    int columns = columns_known();
+    return columns > 0 ? columns : USUAL;
+}
+
+calc_status calc_fold_open(calc_fold *fold, calc_output **out, calc_errors *errors)
+{
+    *fold = (calc_fold){.columns = columns_known()};
+    if (fold->columns == 0) {
+        return calc_output_open(out, "-", errors);
+    }
+    calc_status status = calc_output_open_memory(out, &fold->text, errors);
+    if (status == CALC_OK) {
+        calc_output_for_stdout(*out);
+    }
+    return status;
+}
+
+calc_status calc_fold_end(calc_fold *fold, calc_output *out, calc_status status,
+                          calc_errors *errors)
+{
+    status = calc_output_end(out, status, errors);
+    if (fold->columns > 0 && status == CALC_OK) {
+        status = calc_output_open(&out, "-", errors);
+        if (status == CALC_OK) {
+            calc_fold_write(out, fold->text.data, fold->text.length, fold->columns);
+            status = calc_output_close(out, errors);
+        }
+    }
+    calc_text_free(&fold->text);
+    return status;
 }
 
 void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color, const char *text)

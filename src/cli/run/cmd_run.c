@@ -119,32 +119,6 @@ static calc_status write_parts(calc_output *out, const calc_args *args, const ca
                : CALC_OK;
 }
 
-/* On standard output, no wider than the terminal or COLUMNS. */
-static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
-                                 calc_errors *errors)
-{
-    enum { WRITTEN_FOR = 80 };
-    calc_output *out;
-    calc_text text = {0};
-    int columns = calc_paint_columns();
-    bool folds = columns < WRITTEN_FOR;
-    calc_status status =
-        folds ? calc_output_open_memory(&out, &text, errors) : calc_output_open(&out, "-", errors);
-    if (status == CALC_OK) {
-        calc_output_for_stdout(out);
-        status = calc_output_end(out, write_parts(out, args, o, errors), errors);
-    }
-    if (folds && status == CALC_OK) {
-        status = calc_output_open(&out, "-", errors);
-        if (status == CALC_OK) {
-            calc_fold_write(out, text.data, text.length, columns);
-            status = calc_output_close(out, errors);
-        }
-    }
-    calc_text_free(&text);
-    return status;
-}
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 static void save_app(calc_output *out, const calc_run_outcome *o)
@@ -327,7 +301,12 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
         status = write_files(args, o, errors);
     }
     if (status == CALC_OK && !stdout_is_taken) {
-        status = write_summary(args, o, errors);
+        calc_fold fold;
+        calc_output *out;
+        status = calc_fold_open(&fold, &out, errors);
+        if (status == CALC_OK) {
+            status = calc_fold_end(&fold, out, write_parts(out, args, o, errors), errors);
+        }
     }
     if (stdout_is_taken || !isatty(STDOUT_FILENO)) {
         for (size_t i = 0; i < o->reason_count; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "calibrate/points.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/validate/measured.h"
@@ -578,7 +579,13 @@ static calc_exit validate(task *t)
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !t->stdout_is_taken) {
-        status = write_file("-", write_table, t, &errors);
+        calc_fold fold;
+        calc_output *out;
+        status = calc_fold_open(&fold, &out, &errors);
+        if (status == CALC_OK) {
+            write_table(out, t);
+            status = calc_fold_end(&fold, out, CALC_OK, &errors);
+        }
     }
     bool worse = status == CALC_OK && t->baseline.error && got_worse(t);
     if (worse) {
