@@ -122,6 +122,14 @@ void calc_listing_end(calc_listing *l, calc_output *out, calc_errors *errors)
         }
         calc_listing_write_row(l, out, row, 0);
     }
+    const char *glue = "no room for ";
+    for (size_t k = 0; k < l->columns; k++) {
+        if (l->column[k].dropped) {
+            calc_output_printf(out, "%s%s", glue, l->column[k].head);
+            glue = ", ";
+        }
+    }
+    calc_output_text(out, *glue == ',' ? ": a wider terminal\n" : "");
     calc_listing_free(l);
 }
 

@@ -65,8 +65,9 @@ void calc_listing_fit(calc_listing *listing, int width);
 void calc_listing_write_head(const calc_listing *listing, calc_output *out, int indent);
 void calc_listing_write_row(const calc_listing *listing, calc_output *out, size_t row, int indent);
 
-/** Fit into the width of drawings (calc_paint_columns()), write the heads and all rows, nothing
- *  without rows, and free it. An error is added if it lacked memory for a cell. */
+/** Fit into the width of drawings (calc_paint_columns()), write the heads, all rows and what was
+ *  left out, nothing without rows, and free it. An error is added if it lacked memory for a cell.
+ */
 void calc_listing_end(calc_listing *listing, calc_output *out, calc_errors *errors);
 
 void calc_listing_free(calc_listing *listing);

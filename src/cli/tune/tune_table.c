@@ -222,14 +222,6 @@ static void write_legend(calc_output *out, const table *b)
                 b->column[b->layout.count + GAIN].hidden
                     ? ""
                     : " gain: how much a measurement is expected to save, of a step.");
-    const char *glue = " No room for ";
-    for (size_t k = 0; k < b->layout.count; k++) {
-        if (b->column[FIRST + k].dropped) {
-            calc_append(text, sizeof text, "%s%s", glue, b->column[FIRST + k].head);
-            glue = ", ";
-        }
-    }
-    calc_append(text, sizeof text, "%s", *glue == ',' ? ": a wider terminal." : "");
     calc_help_wrapped(out, text, 0);
 }
 
