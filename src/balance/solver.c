@@ -29,7 +29,7 @@ void calc_solver_free(calc_solver_result *result)
 /* ---- The program ------------------------------------------------------------------------------*/
 
 /* Files without a name, which vanish however calc ends; glpsol opens them as /dev/fd/N. */
-enum { MODEL, SOLUTION, LOG, FILES };
+enum { MODEL, SOLUTION, LOG, FILES, LINE = 256 };
 
 static bool write_text(void *file, const char *text, size_t length)
 {
@@ -75,16 +75,18 @@ static int start(FILE *const file[FILES], double time_limit_s)
 /* The bound of everything not yet searched is in lines of progress alone:
  *     +   265: mip =   1.030200000e+02 >=   9.543671039e+01   7.4% (9; 2)
  * @param last  filled with the last line */
-static double read_log(FILE *log, char *last, size_t size)
+static double read_log(FILE *log, char last[LINE])
 {
-    char line[256];
+    char line[LINE] = "";
     double bound = -INFINITY;
     rewind(log);
     while (fgets(line, sizeof line, log)) {
         const char *at = line[0] == '+' ? strstr(line, ">= ") : NULL;
-        (void)(at && sscanf(at, ">= %lf", &bound));
+        char *end = NULL;
+        double number = at ? strtod(at + 3, &end) : 0;
+        bound = at && end > at + 3 ? number : bound; /* or "tree is empty" */
         line[strcspn(line, "\n")] = '\0';
-        snprintf(last, size, "%s", line);
+        memcpy(last, line, LINE);
     }
     return bound;
 }
@@ -93,18 +95,23 @@ static double read_log(FILE *log, char *last, size_t size)
  * @return whether the file is a whole one */
 static bool read_solution(FILE *in, const calc_milp *milp, calc_solver_result *out, double *value)
 {
-    char line[256], state = '\0';
-    size_t columns = 0, at;
-    double number;
+    char line[LINE], state = '\0', *at = line;
+    size_t columns = 0;
     rewind(in);
     while (fgets(line, sizeof line, in)) {
-        if (sscanf(line, "s mip %*u %*u %c %lf", &state, &out->objective_s) == 2) {
+        size_t number = line[0] == 'j' ? strtoul(line + 1, &at, 10) : 0;
+        if (strncmp(line, "s mip ", 6) == 0) {
+            (void)strtoul(line + 6, &at, 10);
+            (void)strtoul(at, &at, 10);
+            at += strspn(at, " ");
+            state = *at;
+            out->objective_s = state ? strtod(at + 1, NULL) : 0;
             out->outcome = state == 'o'   ? CALC_SOLVER_OPTIMAL
                            : state == 'f' ? CALC_SOLVER_FEASIBLE
                            : state == 'n' ? CALC_SOLVER_INFEASIBLE
                                           : CALC_SOLVER_LIMIT;
-        } else if (sscanf(line, "j %zu %lf", &at, &number) == 2 && at - 1 < milp->columns) {
-            value[at - 1] = number;
+        } else if (number - 1 < milp->columns) {
+            value[number - 1] = strtod(at, NULL);
             columns++;
         }
     }
@@ -114,7 +121,7 @@ static bool read_solution(FILE *in, const calc_milp *milp, calc_solver_result *o
 static calc_status solve(const calc_milp *milp, double time_limit_s, FILE *const file[FILES],
                          calc_solver_result *out, calc_errors *errors)
 {
-    char last[200] = "no reason given";
+    char last[LINE] = "no reason given";
     double *value = malloc((milp->columns + 1) * sizeof *value);
     calc_status status = value ? calc_mps_program(milp, write_text, file[MODEL]) : CALC_ERR_NOMEM;
     if (status == CALC_ERR_NOMEM) {
@@ -123,7 +130,7 @@ static calc_status solve(const calc_milp *milp, double time_limit_s, FILE *const
     }
     bool written = status == CALC_OK && fflush(file[MODEL]) == 0;
     int code = written ? start(file, time_limit_s) : errno;
-    double bound = read_log(file[LOG], last, sizeof last);
+    double bound = read_log(file[LOG], last);
     bool read = code == 0 && read_solution(file[SOLUTION], milp, out, value);
     bool found = out->outcome == CALC_SOLVER_OPTIMAL || out->outcome == CALC_SOLVER_FEASIBLE;
     out->objective_s = found ? out->objective_s * milp->unit_s : INFINITY;
