@@ -82,14 +82,20 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
         char number[CALC_HUMAN_MAX];
         snprintf(best, sizeof best, "  best %s", calc_human_number(progress->best, number));
     }
+    char text[6 * CALC_HUMAN_MAX];
+    int length = snprintf(text, sizeof text, "%3.0f %%  %s layouts  %s evaluations/s%s  %s left",
+                          100 * watch->share, seen, rate, best, left);
     if (watch->show == CALC_SWEEP_SHOW_BAR) {
+        /* A line that fills the terminal would begin another. */
+        const int columns = calc_paint_columns() - (int)sizeof "[] ", room = columns - length;
+        const int width = room > BAR_WIDTH ? BAR_WIDTH : room > 0 ? room : 0;
         char bar[BAR_WIDTH + 1] = "";
-        memset(bar, '.', BAR_WIDTH);
-        memset(bar, '#', (size_t)(watch->share * BAR_WIDTH));
-        fprintf(stderr, "\r[%s] ", bar);
+        memset(bar, '.', (size_t)width);
+        memset(bar, '#', (size_t)(watch->share * width));
+        fprintf(stderr, "\r[%s] %.*s\033[K", bar, columns > 0 ? columns : 0, text);
+    } else {
+        fprintf(stderr, "%s\n", text);
     }
-    fprintf(stderr, "%3.0f %%  %s layouts  %s evaluations/s%s  %s left%s", 100 * watch->share, seen,
-            rate, best, left, watch->show == CALC_SWEEP_SHOW_BAR ? "\033[K" : "\n");
     fflush(stderr);
 }
 
