@@ -70,7 +70,9 @@ CALC_TEST(chance_and_gain_are_those_of_a_normal_variable)
     calc_tune_decision_free(&d);
 }
 
-/* Errors larger than expected make all others less certain. */
+/* Errors larger than expected make all others less certain, by Student's scale with the four
+ * measurements that the sizes of errors are worth and the two that there are; errors of 0, smaller
+ * than expected, make none more certain. */
 CALC_TEST(errors_as_they_turn_out_widen_what_is_left)
 {
     const calc_tune_prior prior = tune_prior_of_own(0.02);
@@ -85,7 +87,7 @@ CALC_TEST(errors_as_they_turn_out_widen_what_is_left)
     double factor = log(wild.outlook[2].p95_s / wild.outlook[2].p50_s) /
                     log(calm.outlook[2].p95_s / calm.outlook[2].p50_s);
     double variance = 0.02 * 0.02 + 0.005 * 0.005;
-    ck_assert_double_eq_tol(factor, sqrt((4 + 0.01 / variance) / 4), 1e-6);
+    ck_assert_double_eq_tol(factor, sqrt((4 + 0.01 / variance) / (4 + 2)), 1e-6);
     calc_tune_decision_free(&calm);
     calc_tune_decision_free(&wild);
 }
