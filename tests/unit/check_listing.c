@@ -84,6 +84,17 @@ CALC_TEST(columns_of_order_0_stay)
            "  bcdef    10  words that go on, an ...\n");
 }
 
+CALC_TEST(a_cut_leaves_characters_whole)
+{
+    calc_listing_column column[] = {CALC_COLUMN("t", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
+    calc_listing_add(&l, "0123456789012345678\xc3\xa9 and more than fits");
+    calc_listing_add(&l, "short");
+    char *text = written(&l, 1);
+    ck_assert_str_eq(text, "t\n0123456789012345678 ...\n  short\n");
+    free(text);
+}
+
 CALC_TEST(a_column_varies_if_two_rows_differ)
 {
     calc_listing_column column[] = {CALC_COLUMN("a"), CALC_COLUMN("b")};

@@ -91,7 +91,11 @@ static void write_line(const calc_listing *l, calc_output *out, const size_t *ro
         if (!c->hidden) {
             blanks += c->left ? 0 : rest;
             if (*text && rest < 0) {
-                calc_output_printf(out, "%*s%.*s ...", blanks, "", c->width - 4, text);
+                int kept = c->width - (int)strlen(" ...");
+                while (((unsigned char)text[kept] & 0xC0) == 0x80) {
+                    kept--; /* not within a character of UTF-8 */
+                }
+                calc_output_printf(out, "%*s%.*s ...", blanks, "", kept, text);
             } else if (*text) {
                 calc_output_printf(out, "%*s%s", blanks, "", text);
                 blanks = 0;
