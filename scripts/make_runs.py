@@ -558,6 +558,8 @@ def fill_data_par(run):
     # Gradients are added up in the format they are sent in: Megatron Core allocates their buffer in it, and so does apex's
     # distributed optimizer.
     f.grad_reduce_datatype = f.grad_datatype = f.datatype if half else "float32"
+    if run.does("narrow_gradients"):
+        f.grad_datatype = f.datatype
     if f.zero_stage >= 3 and run.does("float32_shards"):
         f.weight_datatype = "float32"
 
@@ -585,6 +587,8 @@ def fill_kernels(run):
         f.framework_mem |= {"te_dummy_wgrad", "gemm_workspace"}
     if portable and not f.fused_cross_entropy:  # portable kernels and PyTorch's own loss go together
         f.framework_mem.add("loss_copies")
+    if run.does("gathered_logits", f.tensor_par > 1):
+        f.framework_mem.add("logits_gathered")
 
 
 def fill_exchanges(run):

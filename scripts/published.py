@@ -35,6 +35,8 @@ TRAITS = {
     "half_gradients": "gradients reduced in 16 bits, this software's default",
     "float8_gather": "weights in 8 bits gathered in 8 bits, this software's default",
     "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums",
+    "narrow_gradients": "gradients added up in 16 bits and reduced in float32, this software's code",
+    "gathered_logits": "loss of logits gathered over tensor-parallel ranks, this software's code",
     "node_limited_dispatch": "one copy of a token per rank and node (DeepEP, HybridEP)",
     "split_experts": "experts split over the tensor-parallel ranks",
     "ulysses": "context parallelism by all-to-all",
@@ -76,6 +78,9 @@ BIGSCIENCE = MEGATRON_2021 | traits("no_tensor_overlap float16_gradients")
 FOUNDRY = traits("eager unfused_loss portable_attention")
 NANOTRON = FOUNDRY | traits("no_message_overlap cost_balanced")
 INTERNEVO = traits("eager portable_attention no_tensor_overlap half_gradients whole_tensors")
+# Aleph Alpha's Scaling: core/nn/linear/column_parallel_linear.py (parallel_output), transformer/model/losses/cross_entropy.py,
+# core/optimizer/allreduce.py and parameter_group.py.
+SCALING = traits("eager no_tensor_overlap narrow_gradients gathered_logits")
 SIMUMAX = traits("no_tensor_overlap no_message_overlap ulysses engine_buffers")
 DATA_OVERLAP = traits("data_overlap")
 MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_gather node_limited_dispatch engine_buffers")
@@ -128,7 +133,7 @@ SOURCES = [
     ("nanotron", "_tp1_", BOTH, "nanotron_tp1", NANOTRON),
     ("nanotron", "", BOTH, "nanotron", NANOTRON),
     ("maxtext", "", BOTH, "maxtext", DATA_OVERLAP),
-    ("aleph", "", BOTH, "aleph", DATA_OVERLAP),
+    ("aleph", "", BOTH, "aleph", SCALING),
     ("paddlenlp", "", BOTH, "paddlenlp", DATA_OVERLAP),
     ("nemolauncher", "", BOTH, "nemo_launcher", DATA_OVERLAP),
     ("paxml", "", BOTH, "paxml", DATA_OVERLAP),
@@ -395,7 +400,7 @@ NO = "false no none off disabled 0 na".split()
 # Members of sets, in the order in which they are written; words of `recompute` that mean a part of a block are called like it.
 SETS = {"recompute_modules": "core_attn layernorm mla_up_proj mlp moe_act shared_experts moe".split(),
         "offload_modules": "attn_norm qkv_linear core_attn attn_proj mlp_norm expert_fc1 moe_act fused_group_mlp".split(),
-        "framework_mem": "te_dummy_wgrad gemm_workspace loss_copies".split()}
+        "framework_mem": "te_dummy_wgrad gemm_workspace loss_copies logits_gathered".split()}
 
 # What changes a run, but nothing in calc, so that runs that differ in it are not the same: options of Megatron-LM, and words of
 # `dtype` for how numbers of 8 bits are scaled.

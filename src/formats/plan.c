@@ -222,6 +222,9 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     bool copies = e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1;
     SET(PORTABLE, e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC);
     SET(LOSS_COPIES, copies);
+    if (e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1) {
+        SET(LOSS_PARALLEL, CALC_PLAN_LOSS_GATHERED);
+    }
     if (copies && !e->strategy.eager) {
         SET(COMPILED, CALC_PLAN_COMPILED_BLOCKS);
     }

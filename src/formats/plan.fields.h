@@ -68,7 +68,7 @@ CALC_PLAN(UNFUSED_ROPE,      "exe.unfused_rope",           0, "rotary embedding 
 CALC_PLAN(FUSED_LOSS,        "exe.fused_cross_entropy",    0, "fused loss")
 CALC_PLAN(PORTABLE,          "exe.attention_kernel",       0, "portable kernels of attention")
 CALC_PLAN(LOSS_COPIES,       "exe.framework_mem",          0, "the loss copies the logits")
-CALC_PLAN(LOSS_PARALLEL,     "exe.framework_mem",          0, "a loss that is not compiled is DTensor's over tensor-parallel ranks")
+CALC_PLAN(LOSS_PARALLEL,     "exe.framework_mem",          0, "how the loss is split over tensor-parallel ranks: 1 as DTensor's, where it is not compiled; 2 not at all: of logits gathered over them")
 CALC_PLAN(COMPILED,          NULL,                         0, "what the compiler compiles: 1 blocks, 2 the loss")
 CALC_PLAN(EAGER,             "exe.eager",                  0, "no compiler")
 CALC_PLAN(GRAPHS,            "exe.cuda_graph",             0, "blocks launched as graphs")

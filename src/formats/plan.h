@@ -31,6 +31,9 @@ enum {
     CALC_PLAN_SHARDING_GATHER = 8       /**< all-gather of weights overlaps; needs the split */
 };
 
+/** Value of the member LOSS_PARALLEL: of logits gathered over tensor-parallel ranks. */
+enum { CALC_PLAN_LOSS_GATHERED = 2 };
+
 /** Value of the member LOOPED for 1F1B with several chunks. */
 enum { CALC_PLAN_LOOPED_CHUNKS = 100 };
 

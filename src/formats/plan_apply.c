@@ -658,7 +658,10 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.attention_kernel =
         YES(PORTABLE) ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
     e->strategy.framework_mem = YES(LOSS_COPIES) ? 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES : 0;
-    if (YES(LOSS_PARALLEL) && (YES(LOSS_COPIES) || YES(EAGER)) && e->strategy.tensor_par > 1) {
+    if (COUNT(LOSS_PARALLEL) == CALC_PLAN_LOSS_GATHERED && e->strategy.tensor_par > 1) {
+        e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED;
+    } else if (YES(LOSS_PARALLEL) && (YES(LOSS_COPIES) || YES(EAGER)) &&
+               e->strategy.tensor_par > 1) {
         e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
     }
     enum { WHOLE = 8 | 16, ATTENTION = 1 }; /* words of mcore.c */

@@ -208,6 +208,7 @@ typedef struct software_row {
 
 static const calc_csv_column software_columns[] = {
     {.name = "id", CALC_CSV_MEMBER(software_row, run.id)},
+    {.name = "quantity", CALC_CSV_MEMBER(software_row, run.quantity), .words = quantities},
     {.name = "source", CALC_CSV_MEMBER(software_row, run.source)},
     {.name = "publisher", CALC_CSV_MEMBER(software_row, publisher)},
     {.name = "machine", CALC_CSV_MEMBER(software_row, run.machine)},
@@ -242,7 +243,6 @@ calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text tex
             fold++;
         }
         *r = row[i].run;
-        r->quantity = CALC_QUANTITY_STEP_TIME;
         for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
             r->value[u] = u == CALC_UNSEEN_SOFTWARE ? row[i].value : (double)NAN;
             r->fold[u] = -1 - (int)fold; /* no fold of the runs that were fitted to */
@@ -557,8 +557,10 @@ static calc_covered cover(const calc_result *r, const calc_residuals *residuals,
     const calc_residual *found = calc_residuals_find(residuals, map->row->id, r->quantity);
     bool fitted = !found || isnan(found->value[CALC_UNSEEN_SOFTWARE]);
     const calc_residual *own = fitted == (unseen != CALC_UNSEEN_SOFTWARE) ? found : NULL;
-    if (unseen == CALC_UNSEEN_SOFTWARE && !own) {
-        return (calc_covered){(double)NAN, (double)NAN}; /* a fit has seen its software */
+    /* A fit has seen its software; no release moves memory. */
+    if ((unseen == CALC_UNSEEN_SOFTWARE && !own) ||
+        (unseen == CALC_UNSEEN_RELEASE && r->quantity == CALC_QUANTITY_MEMORY)) {
+        return (calc_covered){(double)NAN, (double)NAN};
     }
     const char *family = calc_residuals_family_of(residuals, map->row);
     const calc_band_query query = {.quantity = r->quantity,
@@ -650,12 +652,18 @@ const char *calc_fits_family(const calc_residuals *measured, const char *machine
     return *calibrated && family ? family : "";
 }
 
+calc_unseen calc_unseen_of_memory(const calc_exec *exec)
+{
+    return exec->strategy.eager ? CALC_UNSEEN_SOFTWARE : CALC_UNSEEN_SOURCE;
+}
+
 /* Runs to compare with; whether there may be any. */
 static bool runs_like(const calc_fits_query *query, calc_band_query *out)
 {
     *out = (calc_band_query){.quantity = CALC_QUANTITY_MEMORY,
                              .traits = calc_traits_of(query->app, query->exec, query->family),
-                             .unseen = CALC_UNSEEN_SOURCE};
+                             .unseen = calc_unseen_of_memory(query->exec),
+                             .without = query->without};
     return query->exec->training && query->need_bytes > 0 &&
            isfinite(query->system->chip.mem1.capacity_bytes);
 }

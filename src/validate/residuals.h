@@ -134,9 +134,8 @@ CALC_MUST_USE calc_status calc_residuals_take_forecasts(calc_residuals *residual
                                                         const calc_forecasts *forecasts,
                                                         calc_errors *errors);
 
-/** Add the step times of runs whose software nothing was fitted to, from a text, which the
- * residuals own from now on: their values are of CALC_UNSEEN_SOFTWARE alone, and a publisher is a
- * fold.
+/** Add runs whose software nothing was fitted to, from a text, which the residuals own from now
+ * on: their values are of CALC_UNSEEN_SOFTWARE alone, and a publisher is a fold.
  *  @return as calc_residuals_parse() */
 CALC_MUST_USE calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text text,
                                                       const char *name, calc_errors *errors);
@@ -256,6 +255,10 @@ calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *
 /* The probability that a layout fits: its predicted need of the first memory tier,
  * compared with the errors of predictions for similar measured runs (band.h). */
 
+/** Whose errors tell how far off a layout's memory is: other publishers'; of eager PyTorch those
+ *  of all software that nothing was fitted to, which differs more: no two stacks keep the same. */
+calc_unseen calc_unseen_of_memory(const calc_exec *exec);
+
 /** Where it is as good as sure: nine of ten fit. */
 #define CALC_FITS_SURE CALC_BAND_LEVEL
 
@@ -270,8 +273,9 @@ typedef struct calc_fits_query {
     const calc_app *app;
     const calc_system *system;
     const calc_exec *exec;
-    const char *family; /**< of the machine: calc_fits_family() */
-    double need_bytes;  /**< predicted, of the first tier */
+    const char *family;           /**< of the machine: calc_fits_family() */
+    double need_bytes;            /**< predicted, of the first tier */
+    const calc_residual *without; /**< as in calc_band_query */
 } calc_fits_query;
 
 /** The answer. */

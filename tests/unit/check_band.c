@@ -255,10 +255,10 @@ CALC_TEST(unseen_software_is_compared_with_all_of_it)
     calc_text text = {0};
     calc_output *out;
     ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
-    calc_output_text(out,
-                     "id,source,publisher,machine,family,kind,bits,processors,unseen_software\n");
+    calc_output_text(out, "id,quantity,source,publisher,machine,family,kind,bits,processors,"
+                          "unseen_software\n");
     for (int i = 1; i <= 40; i++) {
-        calc_output_printf(out, "other_%d,%s,%s,v100_sxm,V100,dense,16,%d,%.2f\n", i,
+        calc_output_printf(out, "other_%d,step_time,%s,%s,v100_sxm,V100,dense,16,%d,%.2f\n", i,
                            i > 20 ? "far" : "near",
                            i > 20  ? "c"
                            : i % 2 ? "a"

@@ -1139,6 +1139,37 @@ CALC_TEST(a_loss_over_ranks_holds_four_wide_logits)
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512));
 }
 
+/* PyTorch's loss of whole logits: gathered over the tensor-parallel ranks, each of which has them
+   all, in both formats and their gradients; nothing is sent back. */
+CALC_TEST(a_loss_of_gathered_logits_has_the_whole_vocabulary)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem =
+        1 << CALC_FRAMEWORK_MEM_LOSS_COPIES | 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H / 2 + 2 * (2 + 4) * 512));
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 14 * T * 512);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_WGRAD), 2 * T * H * 512 / 2);
+    const calc_operator *gather = named(&c, "logits gather");
+    ck_assert_int_eq(gather->op[CALC_PASS_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(gather->op[CALC_PASS_AGRAD], CALC_OP_NONE);
+    ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_PASS_FW), 2 * T * 512);
+    double kept = c.cost.kept_bytes;
+    c.exec.strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL; /* which it is not */
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, kept);
+    c = case_of(modern_app(), modern_exec(1, 1, 1)); /* one rank has nothing to gather */
+    make_head(&c);
+    double bytes = c.cost.kept_bytes;
+    size_t count = c.count;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, bytes);
+    ck_assert_uint_eq(c.count, count);
+}
+
 /* Liger's fused_linear_cross_entropy: logits of a part of the tokens at a time, in as many kernels.
  */
 CALC_TEST(chunks_of_the_loss_have_their_logits_alone)

@@ -68,7 +68,8 @@ CALC_TEST(the_chance_to_fit_is_that_of_the_published_runs)
         const calc_exec exec = calc_tune_layouts_exec(&layouts, i);
         calc_stats stats;
         calc_run(&app, &system_, &exec, CALC_COMPAT_NONE, &stats);
-        const calc_fits_query query = {&app, &system_, &exec, "H100", stats.proc_mem_tier1_cap_req};
+        const calc_fits_query query = {&app, &system_, &exec, "H100", stats.proc_mem_tier1_cap_req,
+                                       NULL};
         double share = calc_fits_of(&residuals, &query).share;
         ck_assert(layouts.candidate[i].fits == share && share >= 0 && share < 1);
         unsure += share < 0.99;

@@ -415,9 +415,12 @@ double calc_plan_rows_fits(const calc_plan_task *t, int chip, const calc_exec *e
         for (int k = 0; k < t->chips; k++) {
             fitted = strcmp(t->chip[k].name, stage[i].name) == 0 ? t->fitted[k] : fitted;
         }
-        const calc_fits_query query = {&t->app, stage[i].system, exec,
+        const calc_fits_query query = {&t->app,
+                                       stage[i].system,
+                                       exec,
                                        calc_fits_family(&t->known, stage[i].name, fitted),
-                                       stage[i].stats.mem_tier1};
+                                       stage[i].stats.mem_tier1,
+                                       NULL};
         least = fmin(least, calc_fits_share(&t->known, &query));
     }
     free(stage);

@@ -120,8 +120,12 @@ static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_un
 /* Fraction of the comparable runs whose measured-to-predicted ratio would let this layout fit. */
 static double fits_of(const calc_run_band *b, const calc_stats *stats)
 {
-    const calc_fits_query query = {&b->inputs->app, &b->inputs->system, &b->inputs->exec,
-                                   b->traits.family, stats->proc_mem_tier1_cap_req};
+    const calc_fits_query query = {&b->inputs->app,
+                                   &b->inputs->system,
+                                   &b->inputs->exec,
+                                   b->traits.family,
+                                   stats->proc_mem_tier1_cap_req,
+                                   NULL};
     return calc_fits_share(&b->residuals, &query);
 }
 
@@ -140,13 +144,13 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     bool trains =
         inputs->exec.training && inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE;
     out->unseen =
-        band_of(out, trains ? CALC_QUANTITY_STEP_TIME : CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOFTWARE);
+        band_of(out, trains ? CALC_QUANTITY_STEP_TIME : CALC_QUANTITY_COUNT, CALC_UNSEEN_SOFTWARE);
     out->is_later = out->is_later && !(out->later.reach < out->other.reach);
     out->time = measured        ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
                 : out->is_later ? out->later
                                 : out->other;
     out->inputs = inputs;
-    out->memory = band_of(out, CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOURCE);
+    out->memory = band_of(out, CALC_QUANTITY_MEMORY, calc_unseen_of_memory(&inputs->exec));
     out->is_assumed = !*out->errors.machine;
     if (out->is_assumed) {
         calc_standard_errors_assume(&out->errors, &inputs->system);

@@ -51,9 +51,12 @@ static calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc
     calc_design_parts parts = calc_designs_parts(&study->builder, layout->design);
     const char *machine = parts.system->name;
     const calc_fits_query query = {
-        &app, &system, &found.exec,
+        &app,
+        &system,
+        &found.exec,
         calc_fits_family(measured, machine, calc_sweep_rows_calibrated(study, machine)),
-        found.stats.proc_mem_tier1_cap_req};
+        found.stats.proc_mem_tier1_cap_req,
+        NULL};
     return calc_fits_of(measured, &query);
 }
 

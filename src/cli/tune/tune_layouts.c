@@ -45,7 +45,7 @@ static bool candidate_of(const calc_tune_layouts *l, const calc_exec *exec,
 {
     bool fine = calc_tune_candidate_of(out, l->app, l->system, exec);
     if (fine && l->known) {
-        const calc_fits_query query = {l->app, l->system, exec, l->family, out->memory_bytes};
+        const calc_fits_query query = {l->app, l->system, exec, l->family, out->memory_bytes, NULL};
         out->fits = calc_fits_share(l->known, &query);
     }
     return fine;

@@ -67,7 +67,10 @@ static void write_text_row(table *t, const char *by, const char *name, const cal
 {
     (void)by;
     calc_output_printf(t->out, "%-36s%6zu", name, of->count);
-    for (int u = 0; u < CALC_UNSEEN_COUNT && of[u].count > 0; u++) {
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        if (of[u].count == 0) {
+            continue;
+        }
         calc_output_text(t->out, " |");
         if (u >= CALC_UNSEEN_CROSSED) {
             calc_output_printf(t->out, "%5zu", of[u].count);
@@ -88,7 +91,10 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
     calc_put_text(t->put, "name", name);
     calc_put_text(t->put, "quantity", calc_quantity_word(t->quantity));
     calc_put_count(t->put, "n", (int64_t)of->count);
-    for (int u = 0; u < CALC_UNSEEN_COUNT && of[u].count > 0; u++) {
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        if (of[u].count == 0) {
+            continue;
+        }
         calc_put_object(t->put, keys[u], CALC_PUT_LINE);
         calc_put_count(t->put, "n", (int64_t)of[u].count);
         calc_put_rounded(t->put, "inside", of[u].inside, 10);
@@ -139,19 +145,25 @@ static void write_quantity(table *t, const char *title)
     static const char *const heads[CALC_UNSEEN_COUNT] = {
         "fitted without its width", "without its publisher", "before its release",
         "as software that no fit has seen"};
-    bool steps = t->quantity == CALC_QUANTITY_STEP_TIME;
-    int shown = !steps                             ? CALC_UNSEEN_CROSSED
-                : has_any(t, CALC_UNSEEN_SOFTWARE) ? CALC_UNSEEN_COUNT
-                                                   : CALC_UNSEEN_SOFTWARE;
+    int last = CALC_UNSEEN_CROSSED - 1;
+    bool shown[CALC_UNSEEN_COUNT];
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        shown[u] = u < CALC_UNSEEN_CROSSED || has_any(t, (calc_unseen)u);
+        last = shown[u] ? u : last;
+    }
     calc_output_printf(t->out, "\n%-42s", title);
-    for (int u = 0; u < shown; u++) {
-        int width = u + 1 == shown ? 0 : u == 0 ? 33 : u < CALC_UNSEEN_CROSSED ? 32 : 38;
-        calc_output_printf(t->out, " | %-*s", width, heads[u]);
+    for (int u = 0; u <= last; u++) {
+        int width = u == last ? 0 : u == 0 ? 33 : u < CALC_UNSEEN_CROSSED ? 32 : 38;
+        if (shown[u]) {
+            calc_output_printf(t->out, " | %-*s", width, heads[u]);
+        }
     }
     calc_output_printf(t->out, "\n%-36s%6s", "", "n");
-    for (int u = 0; u < shown; u++) {
-        calc_output_printf(t->out, " |%s inside by table below above   +-",
-                           u >= CALC_UNSEEN_CROSSED ? "    n" : "");
+    for (int u = 0; u <= last; u++) {
+        if (shown[u]) {
+            calc_output_printf(t->out, " |%s inside by table below above   +-",
+                               u >= CALC_UNSEEN_CROSSED ? "    n" : "");
+        }
     }
     calc_output_text(t->out, "\n");
     write_rows(t);
@@ -168,9 +180,10 @@ static void write_fits(calc_output *out, const calc_results *results, calc_syste
     for (size_t i = 0; i < results->predictions; i++) {
         const calc_prediction *p = &results->prediction[i];
         const calc_runs_row *row = p->map.row;
-        const calc_fits_query query = {&p->map.app, &calc_systems_get(systems, row->sys)->system,
-                                       &p->map.exec, calc_residuals_family_of(residuals, row),
-                                       p->need_bytes};
+        const calc_fits_query query = {
+            &p->map.app,   &calc_systems_get(systems, row->sys)->system,
+            &p->map.exec,  calc_residuals_family_of(residuals, row),
+            p->need_bytes, calc_residuals_find(residuals, row->id, CALC_QUANTITY_MEMORY)};
         double share = *p->reason ? (double)NAN : calc_fits_share(residuals, &query);
         int bin = 0;
         while (bin + 1 < BINS && share < least[bin]) {

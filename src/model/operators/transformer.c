@@ -786,7 +786,9 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     b.training = training;
     double words = shape->vocab / shape->tensor_par;
     double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
-    double logits = b.tokens * lossy * words;
+    bool gathers = training && shape->tensor_par > 1 &&
+                   strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1;
+    double logits = b.tokens * lossy * (gathers ? shape->vocab : words); /* that a loss sees */
     double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
@@ -804,6 +806,10 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
         calc_build_keep(o, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
     }
     adapt(&b, ADAPTER_NAMES("head"), CALC_LORA_MODULES_HEAD, words);
+    if (gathers) { /* each rank takes its share of the gradient without another word */
+        calc_build_collective(&b, "logits gather", 0, CALC_IN_TENSOR, logits * shape->element_bytes,
+                              CALC_OP_ALL_GATHER, CALC_OP_NONE);
+    }
     bool fused = strategy->fused_cross_entropy;
     b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
@@ -819,7 +825,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     /* DTensor's, in the backward pass: logarithms of probabilities, the gradient of the choice, the
      * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
     bool parallel = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_PARALLEL & 1;
-    unfused_bytes = parallel && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
+    unfused_bytes = parallel && !gathers && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         head->launches[pass] *= chunks;
