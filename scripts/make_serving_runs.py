@@ -91,6 +91,10 @@ RECIPES = (
     ("InferenceX", "vllm", "h200", "MiniMax", "", "", "fp8", 32768, 0, INFERENCEX),
     ("InferenceX", "vllm", "", "", "", "", "fp8", 8192, 0, INFERENCEX),
     ("InferenceX", "atom", "", "", "", "", "fp8", 16384, 0, INFERENCEX),
+    ("InferenceX", "sglang", "b", "Qwen3.5", "bf16", "", "", 32768, 0, INFERENCEX),
+    ("InferenceX", "sglang", "b300", "Qwen3.5", "fp8", "", "fp8", 16384, 0, INFERENCEX),
+    ("InferenceX", "sglang", "b", "Qwen3.5", "", "", "fp8", 32768, 0, INFERENCEX),
+    ("InferenceX", "sglang", "h", "Qwen3.5", "", "", "fp8", 16384, 0, INFERENCEX),
     ("InferenceX", "sglang", "h", "", "", "", "", 32768, 0, INFERENCEX),
     ("InferenceX", "sglang", "mi3", "", "", "", "", 196608, 0, INFERENCEX),
     ("InferenceX", "sglang", "", "", "fp4", "", "fp8", 16384, 0, INFERENCEX),
@@ -99,6 +103,14 @@ RECIPES = (
     ("gap analysis", "tensorrt_llm", "", "", "", "", "", None, 1, GAP),
     ("gap analysis", "vllm", "", "", "", "", "", None, 1, GAP),
     ("TensorRT-LLM", "tensorrt_llm", "", "", "fp8", "", "fp8", 8192, 0, EARLY))
+
+# SGLang's --scheduler-recv-interval in InferenceX's recipes of one server (benchmarks/single_node/{dsr1,qwen3.5}_*.sh): model,
+# machine and weights (beginnings, "": any), tensor-parallel ranks (0: any), steps for fewer than 16 requests and for more.
+HOLDS = (
+    ("Qwen3.5", "b200", "fp4", 0, 30, 30),
+    ("Qwen3.5", "b300", "fp8", 0, 10, 10),
+    ("DeepSeek", "b", "fp8", 4, 10, 10),
+    ("", "b", "", 0, 10, 30))
 
 # What is assumed beside.
 DRAFTS = "drafts as the recipes of InferenceX have them, of which 70 % are accepted each"
@@ -242,13 +254,17 @@ def recipe_of(row, program, system):
 
 
 def hold_of(row, program, system):
-    """InferenceX on B200: SGLang's --scheduler-recv-interval, TensorRT-LLM's attention_dp_config.timeout_iters."""
-    if not row["source"].startswith("InferenceX "):
-        return ""
-    if program == "tensorrt_llm":
+    """InferenceX: SGLang's --scheduler-recv-interval on one server, TensorRT-LLM's attention_dp_config.timeout_iters."""
+    own = row["source"].startswith("InferenceX ")
+    if own and program == "tensorrt_llm":
         return "60" if row["dp_attention"] == "True" else ""
-    polls = program == "sglang" and system.startswith("b")
-    return "" if not polls else "30" if number(row, "concurrency_or_batch") >= 16 else "10"
+    if "InferenceX" not in row["source"] or program != "sglang" or row["disagg_decode_gpus"] and not own:
+        return ""
+    for model, machine, weights, tensor, few, many in HOLDS:
+        if model in row["model"] and system.startswith(machine) and row["weight_dtype"].startswith(weights) and \
+                (not tensor or number(row, "tp") == tensor):
+            return str(many if number(row, "concurrency_or_batch") >= 16 else few)
+    return ""
 
 
 def drafts_of(row, program):
