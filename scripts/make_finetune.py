@@ -40,8 +40,8 @@ COMMON = {"training": "true", "datatype": "bfloat16", "tensor_par": 1, "pipeline
 # Program: its software document, what it counts as memory, settings of full training and of adapters beside COMMON.
 FRAMEWORKS = {
     "torchtune": ("torchtitan-eager", "allocated", BFLOAT16, BFLOAT16),
-    "NeMo Automodel": ("fsdp2", "allocated", dict(BFLOAT16, attention_kernel="vendor"),
-                       dict(BFLOAT16, attention_kernel="vendor")),
+    "NeMo Automodel": ("fsdp2", "allocated", dict(BFLOAT16, attention_kernel="vendor", unfused_norm="false"),
+                       dict(BFLOAT16, attention_kernel="vendor", unfused_norm="false")),
     "Megatron-Bridge": ("megatron-bridge", "reserved", {"optimizer_sharding": "true"},
                         {"optimizer_sharding": "true", "lora_fused": "true"}),
     "ms-swift": ("deepspeed", "reserved", {"data_par_overlap": "false"}, dict(FLOAT32, data_par_overlap="false")),
@@ -168,7 +168,7 @@ def swift(row, fields, notes):
     if "fused CE" in options:
         fields["fused_cross_entropy"] = "true"
     if "Liger" in options:
-        fields["loss_chunks"] = chunks(row)
+        fields.update(loss_chunks=chunks(row), unfused_norm="false")
     if "optimizer on the host" in options:
         fields["optimizer_offload"] = "true"
     if "bf16 moments" in options:

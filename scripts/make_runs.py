@@ -37,7 +37,7 @@ FIELDS = """
     expert_par_overlap delayed_wgrad pipeline_balance first_stage_blocks last_stage_blocks deferred_head_wgrad
     pipeline_par_overlap zero_stage fsdp_par param_gather_overlap param_gather_datatype optimizer_shards memory_model
     matrix_datatype attention_datatype weight_datatype activation_datatype grad_datatype grad_reduce_datatype optimizer scaling
-    offload_modules recompute_modules recompute_blocks fused_cross_entropy eager unfused_experts fused_experts cuda_graph
+    offload_modules recompute_modules recompute_blocks fused_cross_entropy unfused_norm eager unfused_experts fused_experts cuda_graph
     launch_blocking framework_mem stages""".split()
 QUALIFIED = {"seq_size": "app.seq_size"}  # both documents have it
 MOST_PLACES, MOST_RUNS = 128, 48  # of a list of stages: stages times chunks, and runs of equal ones
@@ -576,6 +576,7 @@ def fill_kernels(run):
     portable = run.does("portable_attention")
     f.attention_kernel = "generic" if portable else ""
     f.eager = run.does("eager") or (not run.says("compiled") and run.does("eager_unless_compiled"))
+    f.unfused_norm = run.does("unfused_norm")
     f.fused_cross_entropy = not (run.does("unfused_loss") or f.eager)
     many = row.num_gpus > 20 * or_blank(row.gpus_per_node, math.inf)
     f.launch_blocking = run.does("launch_blocking", many) and many

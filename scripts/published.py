@@ -36,6 +36,7 @@ TRAITS = {
     "float8_gather": "weights in 8 bits gathered in 8 bits, this software's default",
     "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums",
     "narrow_gradients": "gradients added up in 16 bits and reduced in float32, this software's code",
+    "unfused_norm": "RMS norms in kernels of their own operations",
     "gathered_logits": "loss of logits gathered over tensor-parallel ranks, this software's code",
     "node_limited_dispatch": "one copy of a token per rank and node (DeepEP, HybridEP)",
     "split_experts": "experts split over the tensor-parallel ranks",
@@ -81,6 +82,8 @@ INTERNEVO = traits("eager portable_attention no_tensor_overlap half_gradients wh
 # Aleph Alpha's Scaling: core/nn/linear/column_parallel_linear.py (parallel_output), transformer/model/losses/cross_entropy.py,
 # core/optimizer/allreduce.py and parameter_group.py.
 SCALING = traits("eager no_tensor_overlap narrow_gradients gathered_logits")
+# PaddleNLP 3.0: llm/run_pretrain.py, transformers/llama/modeling.py.
+PADDLE = traits("eager no_tensor_overlap half_gradients unfused_norm")
 SIMUMAX = traits("no_tensor_overlap no_message_overlap ulysses engine_buffers")
 DATA_OVERLAP = traits("data_overlap")
 MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_gather node_limited_dispatch engine_buffers")
@@ -133,8 +136,9 @@ SOURCES = [
     ("nanotron", "_tp1_", BOTH, "nanotron_tp1", NANOTRON),
     ("nanotron", "", BOTH, "nanotron", NANOTRON),
     ("maxtext", "", BOTH, "maxtext", DATA_OVERLAP),
-    ("aleph", "", BOTH, "aleph", SCALING),
-    ("paddlenlp", "", BOTH, "paddlenlp", DATA_OVERLAP),
+    ("aleph", "rms", BOTH, "aleph", SCALING),
+    ("aleph", "", BOTH, "aleph", SCALING | traits("unfused_norm")),
+    ("paddlenlp", "", BOTH, "paddlenlp", PADDLE),
     ("nemolauncher", "", BOTH, "nemo_launcher", DATA_OVERLAP),
     ("paxml", "", BOTH, "paxml", DATA_OVERLAP),
     ("fms_fsdp", "", BOTH, OTHER, PYTORCH_TODAY | traits("half_gradients")),

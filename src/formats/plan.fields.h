@@ -65,6 +65,7 @@ CALC_PLAN(OPTIMIZER,         "exe.optimizer",              0, "what updates weig
 CALC_PLAN(FUSED_ACT,         "exe.fused_activation",       1, "fused activation function")
 CALC_PLAN(FLASH,             "exe.flash_attention",        1, "flash attention")
 CALC_PLAN(UNFUSED_ROPE,      "exe.unfused_rope",           0, "rotary embedding in kernels of its own")
+CALC_PLAN(FUSED_NORM,        "exe.unfused_norm",           0, "RMS norms in one kernel where there is no compiler")
 CALC_PLAN(FUSED_LOSS,        "exe.fused_cross_entropy",    0, "fused loss")
 CALC_PLAN(PORTABLE,          "exe.attention_kernel",       0, "portable kernels of attention")
 CALC_PLAN(LOSS_COPIES,       "exe.framework_mem",          0, "the loss copies the logits")

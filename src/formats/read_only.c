@@ -38,6 +38,7 @@ static const calc_setting_row automodel_rows[] = {
     CALC_ROW(WORDS, FLASH, "model.attn_implementation", .words = attention)
     CALC_ROW(SWITCH, FP8, "fp8.enabled", .value = 1)
     CALC_ROW(SWITCH, EAGER, "compile.enabled", .value = 0)
+    CALC_ROW_DEFAULT(FUSED_NORM, 1) /* Liger's kernels, unless model.use_liger_kernel is false */
     CALC_ROW(SWITCH, TOWER, "freeze_config.freeze_vision_tower", .value = 1)
     CALC_ROW(NUMBER, LORA_RANK, "peft.dim")
     CALC_ROW(SET, LORA_MODULES, "peft.target_modules", .words = CALC_LORA_WORDS)

@@ -166,6 +166,7 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(IS, FLASH, "eager_attention", .value = 0)
     CALC_ROW(IS, FUSED_LOSS, "liger_fused_linear_cross_entropy", .value = 1)
     CALC_ROW(IS, FUSED_LOSS, "liger_cross_entropy", .value = 1)
+    CALC_ROW(IS, FUSED_NORM, "liger_rms_norm", .value = 1)
     CALC_ROW(IS, FUSED_LOSS, "cut_cross_entropy", .value = 1)
     CALC_ROW(IS, FUSED_LOSS, "chunked_cross_entropy", .value = 1)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)

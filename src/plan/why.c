@@ -84,6 +84,7 @@ bool calc_why_keeps(const calc_field *field, const calc_exec *exec)
                                         "software_efficiency",
                                         "eager",
                                         "unfused_rope",
+                                        "unfused_norm",
                                         "unfused_experts",
                                         "fused_experts",
                                         "optimizer",

@@ -359,7 +359,7 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->strategy.flash_attention = e->strategy.context_par > 1 || coin(rng);
     e->strategy.attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
     e->strategy.memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
-    e->strategy.framework_mem = between(rng, 0, 3);
+    e->strategy.framework_mem = between(rng, 0, (1 << CALC_FRAMEWORK_MEM_COUNT) - 1);
     if (calc_rng_below(rng, 4) == 0) {
         e->strategy.weight_offload = coin(rng);
         e->strategy.activations_offload = e->training && coin(rng);
@@ -369,6 +369,7 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->strategy.fused_activation = coin(rng);
     e->strategy.fused_cross_entropy = coin(rng);
     e->strategy.unfused_rope = coin(rng);
+    e->strategy.unfused_norm = e->strategy.unfused_rope != e->strategy.flash_attention;
     e->strategy.eager = coin(rng);
     e->strategy.unfused_experts = coin(rng);
     e->strategy.cuda_graph = maybe(rng, 0, 1);

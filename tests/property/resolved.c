@@ -426,6 +426,7 @@ static const struct {
     {"exe.loss_chunks", one},
     {"exe.mlp_tiles", one},
     {"exe.unfused_rope", NULL},
+    {"exe.unfused_norm", NULL},
     {"exe.eager", NULL},
     {"exe.unfused_experts", NULL},
     {"exe.fused_experts", NULL},

@@ -510,6 +510,13 @@ static void kernel_is(const modern_case *c, const char *name, double fw_bytes, d
     ck_assert_double_eq(o->launches[CALC_PASS_WGRAD], 0);
 }
 
+static void make_head(modern_case *c)
+{
+    resolve(c);
+    c->count = calc_transformer_head(&c->shape, &c->exec.strategy, c->exec.training, c->operators);
+    calc_cost_sum(&c->context, c->operators, c->count, 0, &c->cost);
+}
+
 CALC_TEST(elementwise_kernels_of_a_llama_block)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
@@ -532,6 +539,32 @@ CALC_TEST(elementwise_kernels_of_a_llama_block)
     }
     ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_PASS_FW], 0);
     ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_PASS_AGRAD], 0);
+}
+
+/* LlamaRMSNorm of transformers: to float32, square, mean, product, back, product with the weight;
+   it keeps the input in float32 and the result before the weight. A layer norm is one kernel. */
+CALC_TEST(an_unfused_rms_norm_keeps_float32)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double fused = c.cost.kept_bytes;
+    c.exec.strategy.unfused_norm = c.exec.strategy.eager = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes - fused, 2 * 4 * T * H);
+    const calc_operator *o = named(&c, "attention norm");
+    ck_assert_double_eq(o->kept_bytes, (4 + 2) * T * H);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], 36 * T * H);    /* 6 + 8 + 4 + 8 + 6 + 4 */
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 68 * T * H); /* 12 + 6 + 24 + 8 + 12 + 6 */
+    ck_assert_double_eq(o->flop[CALC_PASS_FW], 4 * T * H);
+    make_head(&c);
+    ck_assert_double_eq(named(&c, "final norm")->kept_bytes, (4 + 2) * T * H);
+    c = case_of(small_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    fused = c.cost.kept_bytes;
+    c.exec.strategy.unfused_norm = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, fused);
+    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 2 * 2 * T * H);
 }
 
 CALC_TEST(elementwise_kernels_of_a_gpt_block)
@@ -1047,13 +1080,6 @@ CALC_TEST(what_is_gathered_is_narrowed_before)
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
-
-static void make_head(modern_case *c)
-{
-    resolve(c);
-    c->count = calc_transformer_head(&c->shape, &c->exec.strategy, c->exec.training, c->operators);
-    calc_cost_sum(&c->context, c->operators, c->count, 0, &c->cost);
-}
 
 CALC_TEST(a_head_keeps_its_inputs_and_logits)
 {

@@ -32,14 +32,23 @@ static void add_norm(calc_build *b, const char *name, unsigned moved_by)
 {
     const calc_shape *s = b->shape;
     double elements = b->kept * s->hidden;
-    double bytes = elements * s->element_bytes;
-    calc_operator *o = calc_build_vector(b, name, LAYERNORM, elements, 2 * bytes, 3 * bytes);
+    double e = s->element_bytes;
+    bool unfused = s->rms && b->strategy->unfused_norm;
+    calc_operator *o =
+        calc_build_vector(b, name, LAYERNORM, elements, 2 * e * elements, 3 * e * elements);
+    if (unfused) { /* to float32, square, mean, product, back, product with the weight; and of each
+                    */
+        o->bytes[CALC_PASS_FW] = (28 + 4 * e) * elements;
+        o->bytes[CALC_PASS_AGRAD] = (52 + 8 * e) * elements;
+        o->launches[CALC_PASS_FW] = 7;
+        o->launches[CALC_PASS_AGRAD] = 12;
+    }
     o->flop[CALC_PASS_FW] = (s->rms ? 4 : 9) * elements;
     o->flop[CALC_PASS_AGRAD] = (s->rms ? 8 : 14) * elements;
     o->flop[CALC_PASS_WGRAD] = (s->rms ? 4 : 7) * elements;
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
-    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
+    calc_build_keep(o, (unfused ? 4 + e : e) * elements, CALC_RECOMPUTE_ALL);
     o->dropped_by = moved_by == MOVE_MLP_NORM ? CALC_RECOMPUTE_BLOCK : 0;
     o->moved_by = moved_by;
 }
