@@ -1,7 +1,7 @@
 /** @file cost.h  Galvatron's cost model: time and memory of a layer, of the embedding and head, and
  *  of a whole step, from profiles (docs/layers.md). The functions are pure and do not allocate.
  *  Units are seconds, and MB of 2^20 bytes per GPU. The arithmetic is in upstream's order, so that
- *  ties are the same.
+ *  ties are the same where its fits do not decide them.
  *
  *  A strategy must satisfy three rules: pp tp sp cp dp = GPUs of the request, at most one of tp and
  *  sp above 1, and at least one sample per micro-batch and replica: gbsz / chunks >= dp. The

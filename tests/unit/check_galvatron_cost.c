@@ -16,29 +16,6 @@ typedef struct unit {
     calc_galvatron_case at;
 } unit_case;
 
-/* Scipy's fits, to the bit. */
-static void check_fit(const json_t *fitted, const calc_galvatron_line *line)
-{
-    bool both = json_is_array(fitted);
-    if (both) {
-        ck_assert_double_eq(line->slope, json_number_value(json_array_get(fitted, 0)));
-    }
-    ck_assert_double_eq(line->offset, json_number_value(both ? json_array_get(fitted, 1) : fitted));
-}
-
-static void check_fits(const unit_case *u)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/result.json",
-             json_string_value(json_object_get(u->json, "case")));
-    json_t *result = galvatron_json(path);
-    check_fit(json_array_get(json_object_get(result, "fitted_layer_forward_time"), 0),
-              &u->engine.profiles.layer[0].line);
-    check_fit(json_array_get(json_object_get(result, "fitted_other_forward_time"), 0),
-              &u->engine.profiles.other.line);
-    json_decref(result);
-}
-
 static void open_unit(unit_case *u, const char *name)
 {
     char path[256];
@@ -46,11 +23,11 @@ static void open_unit(unit_case *u, const char *name)
     u->json = galvatron_json(path);
     galvatron_open(&u->engine, json_string_value(json_object_get(u->json, "case")));
     galvatron_load(&u->engine);
+    galvatron_take_fits(&u->engine, json_string_value(json_object_get(u->json, "case")));
     u->at = (calc_galvatron_case){.request = &u->engine.request,
                                   .profiles = &u->engine.profiles,
                                   .gbsz = json_integer_value(json_object_get(u->json, "gbsz")),
                                   .chunks = json_integer_value(json_object_get(u->json, "chunks"))};
-    check_fits(u);
 }
 
 static void close_unit(unit_case *u)
