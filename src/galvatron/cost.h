@@ -82,14 +82,6 @@ int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int p
 double calc_galvatron_pipeline_s(int pp, int64_t chunks, const double *sync_s,
                                  const double *nosync_s);
 
-/** Time of the whole step from a strategy for every layer. [s]
- *  @param layers  [calc_galvatron_layer_count()], all with the same pp */
-double calc_galvatron_step_s(const calc_galvatron_case *c, const calc_galvatron_strategy *layers,
-                             const calc_galvatron_strategy *ends);
-
-/** Share of all states on a rank. */
-double calc_galvatron_states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s);
-
 /** Number of micro-batches whose activations a stage holds at the same time. */
 double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage);
 
