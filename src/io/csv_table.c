@@ -279,6 +279,13 @@ calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv_table *table,
     return status == CALC_OK ? calc_csv_table_parse(out, table, text, path, errors) : status;
 }
 
+void calc_csv_rows_free(calc_csv_rows *rows)
+{
+    free(rows->item);
+    calc_text_free(&rows->text);
+    *rows = (calc_csv_rows){0};
+}
+
 void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, const char *name)
 {
     static const char mark[] = "\xEF\xBB\xBF";

@@ -273,8 +273,7 @@ calc_status calc_mindspeed_results_read(calc_mindspeed_results *out, const char 
     if (status == CALC_OK) {
         status = take(out, rows.item, rows.count, path, errors);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

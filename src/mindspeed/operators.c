@@ -307,8 +307,7 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
     if (out->item) {
         gather(out, rows.item, rows.count);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

@@ -305,8 +305,7 @@ calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char 
     for (size_t i = 0; i < rows.count && out->item;) {
         i += take(out, row + i, rows.count - i);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 
@@ -356,8 +355,7 @@ calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *pat
         cache_take(out, &row[i].cells.shape, row[i].fw_us);
         cache_take(out, &back, back.type == CALC_MINDSPEED_TYPES ? 0 : row[i].bw_us);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

@@ -662,8 +662,7 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
         status = take(out, results, &entries[i], path, errors);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

@@ -323,7 +323,7 @@ static calc_status read_all(search *s, calc_errors *errors)
         status = calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
     }
     if (status == CALC_OK && probes) {
-        status = calc_taylor_probes_read(&s->probes, probes, errors);
+        status = calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors);
     }
     if (status == CALC_OK) {
         status = calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
@@ -372,7 +372,7 @@ static calc_exit run(const calc_args *flags)
         (void)!calc_output_close(out, &errors);
     }
     bool found = s.candidates > 0;
-    calc_taylor_probes_free(&s.probes);
+    calc_csv_rows_free(&s.probes);
     calc_text_free(&s.file.text);
     free(s.layout);
     free(s.candidate);

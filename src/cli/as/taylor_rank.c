@@ -245,15 +245,15 @@ static calc_status read_all(ranking *r, calc_errors *errors)
     calc_status status =
         calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
     if (status == CALC_OK && only) {
-        status = calc_taylor_probes_read(&r->only, only, errors);
+        status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
     }
     if (status == CALC_OK) {
         status = list_candidates(r, errors);
     }
     if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
         /* Reports wrong rows and keeps the others. */
-        status = calc_taylor_profiles_read(&r->profiles, calc_opt_value(r->flags, FLAG_PROFILES),
-                                           errors);
+        status = calc_csv_table_read(&r->profiles, &calc_taylor_profiles,
+                                     calc_opt_value(r->flags, FLAG_PROFILES), errors);
         status = r->profiles.count > 0 ? CALC_OK : status;
     }
     return status;
@@ -288,8 +288,8 @@ static calc_exit run(const calc_args *flags)
         free(r.item[i]);
     }
     free(r.item);
-    calc_taylor_profiles_free(&r.profiles);
-    calc_taylor_probes_free(&r.only);
+    calc_csv_rows_free(&r.profiles);
+    calc_csv_rows_free(&r.only);
     calc_exit result = calc_complain_errors(&errors);
     return result == CALC_EXIT_OK && !found ? CALC_EXIT_INFEASIBLE : result;
 }

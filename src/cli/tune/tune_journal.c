@@ -417,8 +417,7 @@ calc_status calc_tune_rows_read(calc_tune_rows *out, const char *path, bool abse
 
 void calc_tune_rows_free(calc_tune_rows *rows)
 {
-    free(rows->csv.item);
+    calc_csv_rows_free(&rows->csv);
     free(rows->head);
-    calc_text_free(&rows->csv.text);
     *rows = (calc_tune_rows){0};
 }
