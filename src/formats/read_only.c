@@ -61,8 +61,6 @@ static const calc_setting_row automodel_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
@@ -183,8 +181,6 @@ static const calc_setting_row llm_foundry_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 static calc_status settle_llm_foundry(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
@@ -281,8 +277,6 @@ static const calc_setting_row maxtext_rows[] = {
     CALC_ROWS_LLAMA
 };
 /* clang-format on */
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 /* configs/pyconfig.py: a step takes per_device_batch_size sequences of every processor, so that a
  * replica takes those of its ranks together. */
@@ -385,8 +379,6 @@ static const calc_setting_row nanotron_rows[] = {
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
 /* clang-format on */
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
 {

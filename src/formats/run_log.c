@@ -62,8 +62,6 @@ enum { ROWS = sizeof rows / sizeof *rows, COLUMNS = 1024, OBJECT = 512 /* bytes 
 #define LEAST 1e-9
 #define MOST 1e18
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
-
 /* A number of a plausible size, maybe with commas between thousands. @return its end, or NULL */
 static const char *number(const char *at, double *value)
 {
@@ -138,8 +136,6 @@ static bool take(calc_log_series *series, const row *r, const char *at)
     }
     return fine;
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Without what colours a terminal; bytes that are 0 are blanks. */
 static void clean(calc_text *text)
@@ -253,8 +249,6 @@ void calc_run_log_free(calc_run_log *log)
         log->series[i] = (calc_log_series){0};
     }
 }
-
-/* ---- Without the start ----------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {

@@ -11,8 +11,6 @@ static double context_mb(const calc_galvatron_case *c)
     return calc_galvatron_is_paddle(c) ? 0 : 1024;
 }
 
-/* ---- Sharding -------------------------------------------------------------------------------- */
-
 /* Share of the optimizer's states on a rank, with the overhead of sharding. */
 static double shard(int sdp)
 {
@@ -138,8 +136,6 @@ calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *
                                       .mb = ends_mb(c, s, stage, place)};
 }
 
-/* ---- A layer --------------------------------------------------------------------------------- */
-
 double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage)
 {
     if (pp == 1) {
@@ -210,8 +206,6 @@ int64_t calc_galvatron_local_batch(const calc_galvatron_case *c,
 {
     return c->gbsz / c->chunks / strategy->dp;
 }
-
-/* ---- A layer --------------------------------------------------------------------------------- */
 
 /* Adds to `ms` the time of computing and messages that run at the same time. Each slows the other
  * down while both run; the longer one then finishes alone. [ms] */
@@ -306,8 +300,6 @@ calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case
         .nosync_s = total_ms(c, s, type, &parts, 0) * coefficient / layers};
 }
 
-/* ---- A step ---------------------------------------------------------------------------------- */
-
 int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int pp, int stage)
 {
     int64_t layers = calc_galvatron_layer_count(request);
@@ -330,8 +322,6 @@ double calc_galvatron_pipeline_s(int pp, int64_t chunks, const double *sync_s,
     double first = fmax(filled, sum_s - first_s) + first_s * fmax(0, micros + 1 - pp);
     return fmax(last, first) + exposed_s;
 }
-
-/* ---- Between layers -------------------------------------------------------------------------- */
 
 /* Small constants that break ties between equal costs; later rules override earlier ones. */
 static double tie(const calc_galvatron_strategy *from, const calc_galvatron_strategy *to)

@@ -26,8 +26,6 @@ typedef struct rows {
     size_t count, capacity;
 } compute_rows;
 
-/* ---- The file -------------------------------------------------------------------------------- */
-
 /* @return whether the key is one of a row */
 static bool parse(const calc_galvatron_request *request, const char *key, compute_row *row)
 {
@@ -72,8 +70,6 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
     }
     return CALC_JSON_NUMBER_TAKEN;
 }
-
-/* ---- Fits ------------------------------------------------------------------------------------ */
 
 /* The subject of a line, in words of the file. */
 typedef struct subject {

@@ -32,8 +32,6 @@ typedef struct rows {
     size_t count, capacity;
 } memory_rows;
 
-/* ---- The file -------------------------------------------------------------------------------- */
-
 /* @return whether it names a section of requested layers or of the rest */
 static bool parse_section(const calc_galvatron_request *request, const char *key, memory_row *row)
 {
@@ -129,8 +127,6 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
     }
     return use;
 }
-
-/* ---- Look-ups -------------------------------------------------------------------------------- */
 
 /* A look-up and its options. */
 typedef struct lookup {

@@ -288,8 +288,6 @@ void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *req
 
 enum { POINTS = 8 /* least number for a line */ };
 
-/* ---- Bandwidths ------------------------------------------------------------------------------ */
-
 /* Bandwidths in MB/ms by log2 of ranks; 0: not in the file. */
 typedef struct bandwidths {
     double consecutive[CALC_GALVATRON_DOUBLINGS];
@@ -387,8 +385,6 @@ calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r)
     return status;
 }
 
-/* ---- Overlap --------------------------------------------------------------------------------- */
-
 static calc_json_number_use take_overlap(void *context, const char *const *key, int depth,
                                          const double *value)
 {
@@ -411,8 +407,6 @@ calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r)
     }
     return status;
 }
-
-/* ---- Times of collectives -------------------------------------------------------------------- */
 
 static calc_json_number_use take_collective(void *context, const char *const *key, int depth,
                                             const double *value)

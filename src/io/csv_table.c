@@ -25,8 +25,6 @@ typedef struct reading {
     int at[CALC_CSV_COLUMNS_MAX];    /* index of the column's cell in a row; -1: there is none */
 } reading;
 
-/* ---- The first row --------------------------------------------------------------------------- */
-
 /* Index of the cell after `from` that says `name`; -1: there is none, or no name */
 static int find(const reading *r, const char *name, int from)
 {
@@ -124,8 +122,6 @@ static calc_status read_head(reading *r)
     calc_status spelled = r->table->nearly ? check_titles(r) : CALC_OK;
     return status == CALC_OK ? spelled : status;
 }
-
-/* ---- Cells ----------------------------------------------------------------------------------- */
 
 static bool is_whole(const calc_csv_column *c)
 {

@@ -10,8 +10,6 @@
 
 enum { TENSORS = 16, DIMENSIONS = 8, BRIEF = 4 };
 
-/* ---- Types ----------------------------------------------------------------------------------- */
-
 static const char *const names[CALC_MINDSPEED_TYPES] = {"MatMul",
                                                         "RmsNorm",
                                                         "RmsNormGrad",
@@ -65,8 +63,6 @@ static calc_mindspeed_type mindspeed_shape_gradient(calc_mindspeed_type type)
     }
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------- */
-
 typedef struct tensor {
     int count;
     double size[DIMENSIONS];
@@ -110,8 +106,6 @@ static bool read_tensors(const char *at, tensor out[TENSORS], int *count)
     }
     return true;
 }
-
-/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 static double batch_of(const tensor *t)
 {

@@ -138,8 +138,6 @@ static calc_taylor_space space_of(const search *s)
     return space;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
 /* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
 static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
 {
@@ -218,8 +216,6 @@ static int by_peak(const void *a, const void *b)
     const calc_taylor_candidate *y = b;
     return (x->peak_mb > y->peak_mb) - (x->peak_mb < y->peak_mb);
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 static calc_status write_csv(const search *s, calc_errors *errors)
 {
@@ -305,8 +301,6 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
     }
     return status;
 }
-
-/* ---- The program ----------------------------------------------------------------------------- */
 
 static calc_status read_all(search *s, calc_errors *errors)
 {

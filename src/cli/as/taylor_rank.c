@@ -57,8 +57,6 @@ typedef struct ranking {
     size_t count, capacity;
 } ranking;
 
-/* ---- Candidates ------------------------------------------------------------------------------ */
-
 /* Whether --nd_path, if given, contains the layout. */
 static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
 {
@@ -123,8 +121,6 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
     }
     return status;
 }
-
-/* ---- Solving --------------------------------------------------------------------------------- */
 
 /* Whether a configuration describes the layout that its name states. */
 static bool agrees(const calc_taylor_result *one)
@@ -209,8 +205,6 @@ static int by_cost(const void *a, const void *b)
     double y = (*(calc_taylor_result *const *)b)->cost_ms;
     return x < y ? -1 : x > y ? 1 : by_path(a, b);
 }
-
-/* ---- The program ----------------------------------------------------------------------------- */
 
 static calc_status write_results(const ranking *r, calc_output *shown, calc_errors *errors)
 {

@@ -11,8 +11,6 @@
 #include "model/run.h"
 #include "spec/field.h"
 
-/* ---- Serving --------------------------------------------------------------------------------- */
-
 /* The part of the summary about serving: latencies, throughput and the cache. */
 
 typedef char *to_text(double value, char *buffer);
@@ -99,8 +97,6 @@ static void report_inference_write(calc_output *out, const calc_stats *s)
         calc_output_text(out, "\n");
     }
 }
-
-/* ---- The report ------------------------------------------------------------------------------ */
 
 void calc_report_title(calc_output *out, const calc_report *r, const char *title)
 {

@@ -460,8 +460,7 @@ static void complete_options(calc_output *out, const calc_command *command)
     calc_output_text(out, "--help\" ;;\n");
 }
 
-/* ---- fish: a line per option and argument, with its meaning ---------------------------------- */
-
+/* fish: a line per option and argument, with its meaning. */
 /* In single quotes. */
 static void write_quoted(calc_output *out, const char *text)
 {
@@ -543,8 +542,6 @@ static void write_fish_rules(calc_output *out, const calc_command *command)
     write_fish_options(out, command);
     write_fish_arguments(out, command);
 }
-
-/* ---- Scripts --------------------------------------------------------------------------------- */
 
 enum { BASH, FISH };
 
