@@ -88,13 +88,12 @@ static const char *number(const char *at, double *value)
 
 static bool add(calc_log_series *series, const row *r, double value)
 {
-    double *grown = calc_grown(series->value, series->count, &series->capacity, sizeof *grown);
-    if (grown) {
-        series->value = grown;
-        grown[series->count++] = value * r->unit;
-        series->program = r->program;
+    const double number = value * r->unit;
+    if (!CALC_PUSH(series->value, series->count, series->capacity, &number)) {
+        return false;
     }
-    return grown != NULL;
+    series->program = r->program;
+    return true;
 }
 
 /* What is behind a key: the quote of JSON, dots that fill a column, ":" or "=", an opening bracket.

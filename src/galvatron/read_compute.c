@@ -61,12 +61,9 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
     }
     if (value) {
         row.ms = *value;
-        compute_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
-        if (!grown) {
+        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
             return CALC_JSON_NUMBER_NO_ROOM;
         }
-        rows->item = grown;
-        rows->item[rows->count++] = row;
     }
     return CALC_JSON_NUMBER_TAKEN;
 }

@@ -310,12 +310,8 @@ static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *messag
             return;
         }
     }
-    void *grown = calc_grown(comm->missing, comm->missing_count, &comm->missing_capacity,
-                             sizeof *comm->missing);
-    if (grown) { /* otherwise one note less */
-        comm->missing = grown;
-        comm->missing[comm->missing_count++] = *message;
-    }
+    /* Without memory, one note less. */
+    (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
 }
 
 double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)

@@ -209,12 +209,10 @@ static bool find_pairs(calc_features *f, const parts *p)
                  options[option].work)) {
                 continue;
             }
-            calc_features_pair *grown = calc_grown(f->pair, f->pairs, &capacity, sizeof *grown);
-            if (!grown) {
+            const calc_features_pair pair = pair_of(f, option, a, b);
+            if (!CALC_PUSH(f->pair, f->pairs, capacity, &pair)) {
                 return false;
             }
-            f->pair = grown;
-            f->pair[f->pairs++] = pair_of(f, option, a, b);
         }
     }
     return true;

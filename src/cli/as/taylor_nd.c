@@ -101,14 +101,9 @@ static int64_t count_of(const calc_args *flags, int row)
 static void take_layout(void *context, const calc_taylor_layout *layout)
 {
     search *s = context;
-    calc_taylor_layout *list =
-        calc_grown(s->layout, s->layouts, &s->layout_capacity, sizeof *s->layout);
-    if (!list) {
+    if (!CALC_PUSH(s->layout, s->layouts, s->layout_capacity, layout)) {
         s->no_memory = true;
-        return;
     }
-    s->layout = list;
-    s->layout[s->layouts++] = *layout;
 }
 
 static calc_taylor_space space_of(const search *s)
@@ -155,14 +150,10 @@ static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylo
         if (!(mb <= c->memory_mb)) {
             continue;
         }
-        calc_taylor_candidate *list =
-            calc_grown(s->candidate, s->candidates, &s->candidate_capacity, sizeof *s->candidate);
-        if (!list) {
+        const calc_taylor_candidate fits = {.layout = *l, .expert = expert, .peak_mb = mb};
+        if (!CALC_PUSH(s->candidate, s->candidates, s->candidate_capacity, &fits)) {
             return -1;
         }
-        s->candidate = list;
-        s->candidate[s->candidates++] =
-            (calc_taylor_candidate){.layout = *l, .expert = expert, .peak_mb = mb};
         kept++;
     }
     return kept;
