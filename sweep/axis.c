@@ -87,13 +87,10 @@ static bool add(reader *r, double value, const char *from)
     if (!has_room(r, 1, from)) {
         return false;
     }
-    double *grown = calc_grown(r->value, r->count, &r->capacity, sizeof *grown);
-    if (!grown) {
+    if (!CALC_PUSH(r->value, r->count, r->capacity, &value)) {
         r->full = true;
         return FAIL(r, CALC_ERR_NOMEM, NULL, "out of memory");
     }
-    r->value = grown;
-    r->value[r->count++] = value;
     return true;
 }
 

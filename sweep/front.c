@@ -39,11 +39,11 @@ typedef struct front_node {
     front_key *leaf; /* room for FRONT_LEAF points; NULL: they are in the children */
 } front_node;
 
-/* Whether a is at least as good as b in the objectives from `first` on. */
-static inline bool front_no_worse(const double *a, const double *b, size_t first, size_t objectives)
+/* Whether a is at least as good as b in all objectives. */
+static inline bool front_no_worse(const double *a, const double *b, size_t objectives)
 {
     bool fine = true;
-    for (size_t k = first; k < objectives; k++) {
+    for (size_t k = 0; k < objectives; k++) {
         fine &= a[k] <= b[k];
     }
     return fine;
@@ -168,7 +168,7 @@ static inline bool any_dominates(const front_node *n, const double *objective, s
         for (size_t k = 0; k < objectives; k++) {
             better |= have[k] < objective[k];
         }
-        if (better & front_no_worse(have, objective, 0, objectives)) {
+        if (better & front_no_worse(have, objective, objectives)) {
             return true;
         }
     }
@@ -199,7 +199,7 @@ static const front_node *front_node_dominating(const front_node *n, const double
     }
     for (int c = 0; c < 2; c++) {
         const front_node *child = n->child[c];
-        const front_node *found = front_no_worse(child->low, objective, 0, objectives)
+        const front_node *found = front_no_worse(child->low, objective, objectives)
                                       ? front_node_dominating(child, objective, objectives)
                                       : NULL;
         if (found) {
@@ -209,34 +209,12 @@ static const front_node *front_node_dominating(const front_node *n, const double
     return NULL;
 }
 
-/* The less of `best` and the first objectives of the points that are no worse in all others. */
-static double front_node_best_first(const front_node *n, const double *objective, size_t objectives,
-                                    double best)
-{
-    if (n->low[0] >= best || !front_no_worse(n->low, objective, 1, objectives)) {
-        return best;
-    }
-    if (front_no_worse(n->high, objective, 1, objectives)) {
-        return n->low[0];
-    }
-    if (!n->leaf) {
-        bool second = n->child[1]->low[0] < n->child[0]->low[0]; /* promises more */
-        best = front_node_best_first(n->child[second], objective, objectives, best);
-        return front_node_best_first(n->child[!second], objective, objectives, best);
-    }
-    for (size_t i = 0; i < n->count; i++) {
-        const double *have = n->leaf[i].objective;
-        best = have[0] < best && front_no_worse(have, objective, 1, objectives) ? have[0] : best;
-    }
-    return best;
-}
-
 /* The point that is equal; NULL if there is none. */
 static const front_key *front_node_find(const front_node *n, const double *objective,
                                         size_t objectives)
 {
-    if (!front_no_worse(n->low, objective, 0, objectives) ||
-        !front_no_worse(objective, n->high, 0, objectives)) {
+    if (!front_no_worse(n->low, objective, objectives) ||
+        !front_no_worse(objective, n->high, objectives)) {
         return NULL;
     }
     if (!n->leaf) {
@@ -245,8 +223,8 @@ static const front_key *front_node_find(const front_node *n, const double *objec
     }
     for (size_t i = 0; i < n->count; i++) {
         const double *have = n->leaf[i].objective;
-        if (front_no_worse(have, objective, 0, objectives) &&
-            front_no_worse(objective, have, 0, objectives)) {
+        if (front_no_worse(have, objective, objectives) &&
+            front_no_worse(objective, have, objectives)) {
             return &n->leaf[i];
         }
     }
@@ -309,7 +287,7 @@ static calc_front_tree *front_tree_create(front_key *key, size_t keys, size_t co
 static bool front_tree_dominates(calc_front_tree *tree, const double *objective)
 {
     size_t objectives = tree->objectives;
-    if (!tree->root || !front_no_worse(tree->root->low, objective, 0, objectives)) {
+    if (!tree->root || !front_no_worse(tree->root->low, objective, objectives)) {
         return false;
     }
     if (tree->hit && front_node_dominating(tree->hit, objective, objectives)) {
@@ -378,7 +356,7 @@ static void drop_of_leaf(calc_front_tree *tree, front_node *n, const double *obj
     front_node_empty(n, tree->objectives);
     for (size_t i = 0; i < n->count; i++) {
         const front_key *key = &n->leaf[i];
-        if (front_no_worse(objective, key->objective, 0, tree->objectives)) {
+        if (front_no_worse(objective, key->objective, tree->objectives)) {
             tree->spare[tree->spares++] = key->slot;
         } else {
             front_node_widen(n, key->objective, tree->objectives);
@@ -393,7 +371,7 @@ static void drop(calc_front_tree *tree, front_node **at, const double *objective
 {
     front_node *n = *at;
     size_t before = n->count;
-    if (!front_no_worse(objective, n->high, 0, tree->objectives)) {
+    if (!front_no_worse(objective, n->high, tree->objectives)) {
         return;
     }
     if (n->leaf) {
@@ -532,29 +510,11 @@ bool calc_front_dominates(const calc_front *front, const double *objective, size
     }
     for (size_t i = 0; i < front->count; i++) {
         const double *have = front->item[i].objective;
-        if (front_no_worse(have, objective, 0, count) &&
-            !front_no_worse(objective, have, 0, count)) {
+        if (front_no_worse(have, objective, count) && !front_no_worse(objective, have, count)) {
             return true;
         }
     }
     return false;
-}
-
-double calc_front_best_first(const calc_front *front, const double *objective, size_t count)
-{
-    double best = INFINITY;
-    if (front->tree) {
-        /* The least first objective of the points that are no worse than `objective` in all others;
-         *  infinity if there are none. */
-        return front->tree->root ? front_node_best_first(front->tree->root, objective,
-                                                         front->tree->objectives, INFINITY)
-                                 : INFINITY;
-    }
-    for (size_t i = 0; i < front->count; i++) {
-        const double *have = front->item[i].objective;
-        best = have[0] < best && front_no_worse(have, objective, 1, count) ? have[0] : best;
-    }
-    return best;
 }
 
 /* Room for as many layouts, and some to grow. */

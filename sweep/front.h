@@ -40,10 +40,6 @@ typedef struct calc_front {
  *  one. As quick with 100,000 layouts as with 100, unless the front is settled. */
 bool calc_front_dominates(const calc_front *front, const double *objective, size_t count);
 
-/** The least first objective of the layouts that are no worse than `objective` in all others, whose
- *  first does not matter; infinity if there are none. */
-double calc_front_best_first(const calc_front *front, const double *objective, size_t count);
-
 /** Add a layout to the front if nothing dominates it, and drop what it dominates. The first of
  *  equals stays. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,

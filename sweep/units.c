@@ -50,13 +50,7 @@ typedef struct numbers {
 
 static bool add_number(numbers *list, int64_t value)
 {
-    int64_t *grown = calc_grown(list->value, list->count, &list->capacity, sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    list->value = grown;
-    list->value[list->count++] = value;
-    return true;
+    return CALC_PUSH(list->value, list->count, list->capacity, &value);
 }
 
 static void sort_unique(numbers *list)
@@ -213,12 +207,7 @@ calc_datatype calc_units_datatype(const calc_system *system)
 
 static bool add_unit(calc_units *units, const calc_unit *unit)
 {
-    calc_unit *grown = calc_grown(units->unit, units->count, &units->capacity, sizeof *grown);
-    if (grown) {
-        units->unit = grown;
-        units->unit[units->count++] = *unit;
-    }
-    return grown != NULL;
+    return CALC_PUSH(units->unit, units->count, units->capacity, unit);
 }
 
 static size_t lesser(size_t a, size_t b)

@@ -89,13 +89,8 @@ void calc_variants_free(calc_variants *variants)
 
 static bool add(calc_variants *v, const calc_exec *exec, size_t first)
 {
-    calc_variant *grown = calc_grown(v->item, v->count, &v->capacity, sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    v->item = grown;
-    v->item[v->count++] = (calc_variant){*exec, first, 0};
-    return true;
+    const calc_variant variant = {*exec, first, 0};
+    return CALC_PUSH(v->item, v->count, v->capacity, &variant);
 }
 
 /* Which blocks a stage has: rows do not ask. */

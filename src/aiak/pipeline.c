@@ -10,13 +10,20 @@
 
 enum { MOST_DIGITS = 9 };
 
+static const calc_aiak_name chips[] = {{"a800", "a800"},
+                                       {"h800", "h800"},
+                                       {"h100", "h100_sxm"},
+                                       {"kunlun3", "kunlun3"},
+                                       {"ascend_910b", "ascend_910b"},
+                                       {0}};
+
 static void list_chips(char *text, size_t size)
 {
-    for (const calc_aiak_name *chip = calc_aiak_chips; chip->name; chip++) {
+    for (const calc_aiak_name *chip = chips; chip->name; chip++) {
         calc_append(text, size, "%s%s",
-                    chip == calc_aiak_chips ? ""
-                    : chip[1].name          ? ", "
-                                            : " or ",
+                    chip == chips  ? ""
+                    : chip[1].name ? ", "
+                                   : " or ",
                     chip->name);
     }
 }
@@ -39,7 +46,7 @@ static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char 
     char name[32], list[128] = "";
     size_t named = strcspn(text, ":,");
     snprintf(name, sizeof name, "%.*s", (int)named, text);
-    calc_aiak_gpu gpu = {calc_aiak_find(calc_aiak_chips, name), CALC_AIAK_UNLIMITED};
+    calc_aiak_gpu gpu = {calc_aiak_find(chips, name), CALC_AIAK_UNLIMITED};
     if (!gpu.chip) {
         list_chips(list, sizeof list);
         snprintf(complaint, size, "\"%s\" is no chip: %s", name, list);
@@ -106,13 +113,6 @@ const calc_aiak_name calc_aiak_models[] = {{"llama-7b", "llama-7B"},
                                            {"galactica-30b", "galactica-30B"},
                                            {"galactica-120b", "galactica-120B"},
                                            {0}};
-
-const calc_aiak_name calc_aiak_chips[] = {{"a800", "a800"},
-                                          {"h800", "h800"},
-                                          {"h100", "h100_sxm"},
-                                          {"kunlun3", "kunlun3"},
-                                          {"ascend_910b", "ascend_910b"},
-                                          {0}};
 
 const calc_aiak_name *calc_aiak_find(const calc_aiak_name *list, const char *name)
 {

@@ -20,9 +20,8 @@ typedef struct calc_aiak_name {
 
 enum { CALC_AIAK_CHIPS = 5 };
 
-/** AIAK's models and chips. */
+/** AIAK's models. */
 extern const calc_aiak_name calc_aiak_models[];
-extern const calc_aiak_name calc_aiak_chips[CALC_AIAK_CHIPS + 1];
 
 /** The row of a name; NULL if there is none. */
 const calc_aiak_name *calc_aiak_find(const calc_aiak_name *list, const char *name);

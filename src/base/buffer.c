@@ -35,3 +35,16 @@ void *calc_grown(void *list, size_t count, size_t *capacity, size_t size)
     *capacity = grown ? larger : *capacity;
     return grown;
 }
+
+bool calc_push(void *list, size_t *count, size_t *capacity, const void *element, size_t size)
+{
+    char *had;
+    memcpy(&had, list, sizeof had);
+    char *grown = calc_grown(had, *count, capacity, size);
+    if (grown) {
+        memcpy(grown + *count * size, element, size);
+        memcpy(list, &grown, sizeof grown);
+        ++*count;
+    }
+    return grown != NULL;
+}

@@ -17,4 +17,13 @@ char *calc_append_choices(char *text, size_t size, const char *const *words);
  *  @return NULL if memory is short; the list is then as it was */
 CALC_MUST_USE void *calc_grown(void *list, size_t count, size_t *capacity, size_t size);
 
+/** Add an element behind the others of such a list. @param list  where the pointer to it is
+ *  @return false if memory is short; the list is then as it was */
+CALC_MUST_USE bool calc_push(void *list, size_t *count, size_t *capacity, const void *element,
+                             size_t size);
+
+/** calc_push() of an element of the list's type. */
+#define CALC_PUSH(list, count, capacity, element)                                                  \
+    calc_push(&(list), &(count), &(capacity), (element), sizeof *(true ? (list) : (element)))
+
 #endif

@@ -43,8 +43,6 @@ calc_status calc_calibration_start(calc_calibration *out, const char *const *mac
     return CALC_OK;
 }
 
-/* ---- Runs ------------------------------------------------------------------------------------ */
-
 /* Which evidence is not held out. */
 static calc_status choose(task *t, calc_errors *errors)
 {
@@ -130,8 +128,6 @@ static bool list_machines(const task *t, char *text, size_t size)
     }
     return some;
 }
-
-/* ---- Values ---------------------------------------------------------------------------------- */
 
 static calc_status fit(task *t, const bool *use, calc_unknowns *unknowns, calc_errors *errors)
 {
@@ -219,8 +215,6 @@ static calc_status check_range(task *t, calc_errors *errors)
     }
     return status;
 }
-
-/* ---- Runs that the fit has not seen ---------------------------------------------------------- */
 
 static int fold_of(const task *t, size_t row)
 {

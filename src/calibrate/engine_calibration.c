@@ -66,8 +66,6 @@ static bool is_held_out(const task *t, const calc_engine_point *p)
     return name && *name;
 }
 
-/* ---- Which runs are together ----------------------------------------------------------------- */
-
 /* Every load of a layout and workload is in the same half, which the table says, or else every
  * other one is in the second. */
 static void assign_halves(task *t)
@@ -172,8 +170,6 @@ static calc_status assign_folds(task *t, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- Fits ------------------------------------------------------------------------------------ */
-
 /* Let fits see all points but those of a fold, or of a fold alone. */
 static void show(task *t, int fold, bool alone)
 {
@@ -245,8 +241,6 @@ static calc_status fit_folds(task *t, calc_errors *errors)
     free(without);
     return status;
 }
-
-/* ---- Engines --------------------------------------------------------------------------------- */
 
 /* Rates of loops follow from their times; those of static batches are all that is known of some.
  * How many drafts are accepted is assumed, and no trait of an engine. Where all requests come at
@@ -374,8 +368,6 @@ calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool
     return start;
 }
 
-/* ---- Priors ---------------------------------------------------------------------------------- */
-
 static double to_number(int trait, double value)
 {
     return traits[trait].share ? log(value / (1 - value)) : log(value);
@@ -474,8 +466,6 @@ calc_engine_prior calc_engine_prior_of(const calc_engine_fit *fits, size_t count
     }
     return prior;
 }
-
-/* ---- A fit ----------------------------------------------------------------------------------- */
 
 /* Measurements of a run are neighbours, so that it is predicted once. */
 typedef struct engine_fit_task {

@@ -137,8 +137,6 @@ double calc_constant_start(const calc_constant *constant, const char *family, co
     return start;
 }
 
-/* ---- In a system ----------------------------------------------------------------------------- */
-
 /* Where a path leads: one number, or a curve. Both NULL: nowhere. */
 typedef struct place {
     double *number;
@@ -201,8 +199,6 @@ void calc_constant_set(const calc_constant *constant, calc_system *system, doubl
         }
     }
 }
-
-/* ---- Without limits -------------------------------------------------------------------------- */
 
 double calc_constant_to_free(const calc_constant *constant, double value)
 {

@@ -211,8 +211,6 @@ calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
     return CALC_OK;
 }
 
-/* ---- Fitting --------------------------------------------------------------------------------- */
-
 static calc_status fit(calc_point_fit *out, const calc_points *points, const bool *skip,
                        const calc_system *system, calc_errors *errors)
 {
@@ -323,8 +321,6 @@ void calc_point_calibration_free(calc_point_calibration *calibration)
     free(calibration->source);
     calibration->source = NULL;
 }
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 static const char marker[] = "Operators: fitted on ";
 

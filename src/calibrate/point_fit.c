@@ -716,8 +716,6 @@ static void measure_scatter(task *t)
     }
 }
 
-/* ---- Determined constants -------------------------------------------------------------------- */
-
 /* Standard error over the value. */
 static double relative_error(const task *t, size_t k)
 {
@@ -796,8 +794,6 @@ static calc_status fit_group(task *t, calc_errors *errors)
     }
     return status;
 }
-
-/* ---- Groups ---------------------------------------------------------------------------------- */
 
 /* Fit the constants from `first` on to the points of a network and class; network -1: to kernels.
  */

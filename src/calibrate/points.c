@@ -58,8 +58,6 @@ static const struct {
     {"|fp4|float4|nvfp4|mxfp4|", CALC_DATATYPE_FLOAT4},
 };
 
-/* ---- Words ----------------------------------------------------------------------------------- */
-
 static bool refuse(calc_point *p, const char *fmt, ...) CALC_PRINTF(2, 3);
 static bool refuse(calc_point *p, const char *fmt, ...)
 {
@@ -103,8 +101,6 @@ static bool key_is(const char *shape, const char *key, const char *words)
     const char *text = find_key(shape, key, &length);
     return text && has_word(words, text, length);
 }
-
-/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 /* A number, with KiB, MiB or GiB after it. */
 static double parse_size(const char *text)
@@ -167,8 +163,6 @@ static bool read_sizes(calc_point *p)
     }
     return true;
 }
-
-/* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* Which pass a matrix multiplication is part of: transposition of its operands says so where it is
  * given (TN forward, NN gradient of activations, NT of weights). */
@@ -246,8 +240,6 @@ static bool read_block(calc_point *p)
     calc_exec exec;
     return p->class != CALC_POINT_BLOCK || calc_point_block_of(p, &app, &exec, p->reason);
 }
-
-/* ---- Seconds --------------------------------------------------------------------------------- */
 
 /* Arithmetic as benchmarks count it: attention on the whole square of scores unless they say
  * otherwise, and its backward pass as two and a half times forward. */
@@ -420,8 +412,6 @@ void calc_points_free(calc_points *points)
     calc_text_free(&points->text);
     *points = (calc_points){0};
 }
-
-/* ---- Those of one machine -------------------------------------------------------------------- */
 
 /* Whether `name` is one of the names between commas. */
 static bool is_listed(const char *names, const char *name)
@@ -614,8 +604,6 @@ void calc_point_table_free(calc_point_table *table)
     free(table->owned);
     *table = (calc_point_table){0};
 }
-
-/* ---- Several machines ------------------------------------------------------------------------ */
 
 const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
                                               const calc_system *system)

@@ -70,8 +70,6 @@ static int by_place(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* ---- The source ------------------------------------------------------------------------------ */
-
 static const char marker[] = CALC_SYSTEM_TEXT_MARKER;
 
 /* How far the runs vouch for a constant. */
@@ -156,8 +154,6 @@ static void write_source(calc_output *out, const calc_text *old, const calc_cali
     write_calibrated(out, c, machine, date);
     calc_output_text(out, "\"");
 }
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 /* The old text up to byte `end`, with its edits. */
 static void write_edited(calc_output *out, const edits *e, size_t end, const calc_calibration *c,

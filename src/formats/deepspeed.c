@@ -35,8 +35,6 @@ static const calc_setting_row rows[] = {
 };
 /* clang-format on */
 
-/* ---- Layouts that it refuses ----------------------------------------------------------------- */
-
 static CALC_REFUSALS(refusals)
 {
     /* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
@@ -58,8 +56,6 @@ static CALC_REFUSALS(refusals)
                     s->fsdp_par < s->data_par * s->context_par,
                 "fsdp_par below all replicas needs zero_stage 3");
 }
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 /* runtime/config.py, _configure_train_batch_size: batch = micro-batch * accumulation steps *
  * replicas; any one of these may be missing. */

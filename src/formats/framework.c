@@ -392,9 +392,6 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
     }
 }
 
-/* ---- Words ------------------------------------------------------------------------------------
- */
-
 /* The field that a member stands for. @return whether it is one */
 static bool find_field(calc_plan_member member, calc_field_ref *ref)
 {
@@ -429,8 +426,6 @@ bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *wor
     *at += whole + strspn(*at + whole, " ");
     return true;
 }
-
-/* ---- Writing --------------------------------------------------------------------------------- */
 
 static bool write_set(const calc_setting_row *row, int64_t set, calc_syntax syntax, char *text)
 {
@@ -579,8 +574,6 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
         return write_pair(value, 0, syntax, ',', text);
     }
 }
-
-/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool read_number(const char *text, double *out)
 {

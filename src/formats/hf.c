@@ -117,8 +117,6 @@ static bool calc_hf_checkpoint_has(const char *key)
     return object_length(key) > 0;
 }
 
-/* ---- Settings -------------------------------------------------------------------------------- */
-
 /* Where a search goes on, from {0}. */
 typedef struct place {
     size_t source, item;
@@ -194,8 +192,6 @@ static calc_status unknown(const storage_reader *r, const calc_setting *setting,
         "%s: calc does not know %s \"%s\"", calc_utf8_show(key, setting->key, strlen(setting->key)),
         what, calc_utf8_show(value, setting->value, setting->length));
 }
-
-/* ---- Widths ---------------------------------------------------------------------------------- */
 
 static bool find_algorithm(const char *value, widths *out)
 {
@@ -306,8 +302,6 @@ static bool format_of(int bits, calc_format *out)
     return bits == 4 || bits == 8 || bits >= WIDE;
 }
 
-/* ---- Modules that stay wide ------------------------------------------------------------------ */
-
 /* Whether a text contains one of some words. */
 static bool contains(const char *text, const char *words)
 {
@@ -371,8 +365,6 @@ static unsigned wide_parts(const storage_reader *r, const calc_app *app)
     }
     return parts | (aimed & EXPERTS && !(aimed & ATTENTION) ? (unsigned)ATTENTION : 0U);
 }
-
-/* ---- The whole ------------------------------------------------------------------------------- */
 
 /* Bits of cached keys and values; WIDE: as the layout has them. */
 static calc_status read_cache(const storage_reader *r, calc_format *out)
@@ -576,8 +568,6 @@ static calc_status wrong(const reader *r, const calc_setting *setting, calc_stat
                           "%s: %s", calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
-/* ---- Which keys ------------------------------------------------------------------------------ */
-
 /* Length of a key's prefix before the text model's own keys; 0 at the top level. */
 static size_t nest_length(const char *key)
 {
@@ -665,8 +655,6 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     }
     return CALC_OK;
 }
-
-/* ---- Values ---------------------------------------------------------------------------------- */
 
 static calc_status expected(const reader *r, const calc_setting *setting, const char *what)
 {

@@ -72,8 +72,6 @@ static int64_t number_of(const calc_setting *setting)
     return setting ? strtoll(setting->value, NULL, 10) : 0;
 }
 
-/* ---- Lists ----------------------------------------------------------------------------------- */
-
 /* What a word of a list of layers means. */
 static const struct {
     calc_hf_member list;
@@ -220,8 +218,6 @@ static void take_period(plan *p, int64_t every, int64_t offset, what mixer, what
     }
 }
 
-/* ---- Searched architectures ------------------------------------------------------------------ */
-
 static const char configs[] = "block_configs.";
 
 bool calc_hf_searched(const calc_hf *hf)
@@ -290,9 +286,6 @@ int64_t calc_hf_listed(const calc_hf_said *s)
     }
     return items;
 }
-
-/* ---- All that says what layers are ------------------------------------------------------------
- */
 
 static calc_status take_ratios(plan *p)
 {
@@ -402,8 +395,6 @@ static calc_status take_feed_forward(plan *p)
     return status == CALC_OK ? take_numbers(p, CALC_HF_DENSE_LAYERS, 0, SAME, MLP) : status;
 }
 
-/* ---- The short form -------------------------------------------------------------------------- */
-
 /* Whether dense_blocks, moe_every, window_size and global_every say the layers; they are set. */
 static bool say_short(plan *p, calc_app *a)
 {
@@ -451,8 +442,6 @@ static bool say_short(plan *p, calc_app *a)
     a->global_every = local > 0 ? full : 0;
     return true;
 }
-
-/* ---- Parts ----------------------------------------------------------------------------------- */
 
 /* The linear mixer of a configuration, by the keys that it has. */
 static void set_linear(const calc_hf_said *s, const calc_app *a, calc_part *part)

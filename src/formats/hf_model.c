@@ -378,8 +378,6 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     a->v_head_size = SAYS(V_SIZE) && COUNT(V_SIZE) != a->attn_size ? COUNT(V_SIZE) : 0;
 }
 
-/* ---- Experts --------------------------------------------------------------------------------- */
-
 static void set_experts(const calc_hf_said *s, calc_app *a)
 {
     a->num_experts = COUNT(EXPERTS);
@@ -420,8 +418,6 @@ static void set_residual(const calc_hf_said *s, calc_app *a)
     a->layer_embedding = COUNT(LAYER_EMBED);
     a->layer_vocab_size = a->layer_embedding > 0 ? COUNT(LAYER_VOCAB) : 0;
 }
-
-/* ---- The whole model ------------------------------------------------------------------------- */
 
 /* Pre-training uses shorter sequences than the later extended positions allow. */
 static void set_sequence(const calc_hf_said *s, calc_app *a)

@@ -117,8 +117,6 @@ static calc_status settle(const calc_framework **framework, const score *best, c
     return CALC_OK;
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------- */
-
 /* The first line that is neither empty nor a comment; NULL: there is none. */
 static const char *first_line(const char *text, size_t length)
 {

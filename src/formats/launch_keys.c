@@ -248,8 +248,6 @@ static const calc_setting_row openrlhf_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 /* Experts of an engine are spread over all of its ranks, or not at all. */
 static calc_status settle_engine(calc_plan *plan, calc_errors *errors)
 {

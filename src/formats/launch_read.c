@@ -15,8 +15,6 @@
 
 enum { VALUE_SIZE = 256, DEEP = 6 /* files, or references, in one another */ };
 
-/* ---- Preparation ----------------------------------------------------------------------------- */
-
 static bool copy(calc_settings *to, const calc_setting *from, const char *value)
 {
     calc_setting *item = calc_settings_add(to, from->key, strlen(from->key));
@@ -143,8 +141,6 @@ calc_status calc_job_launch_prepare(const calc_job_launch_format *format, const 
     return status;
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
-
 /* What one member is. */
 typedef struct value {
     const calc_setting *setting; /* NULL: it is preset, or not said */
@@ -253,8 +249,6 @@ static calc_status put_number(reading *r, calc_job_launch_member member, const c
     char text[32];
     return put(r, member, field, calc_number_text(number, 1, text));
 }
-
-/* ---- Settings -------------------------------------------------------------------------------- */
 
 static const calc_job_launch_row *row_of(const calc_job_launch_format *format, const char *key)
 {
@@ -365,8 +359,6 @@ static calc_status read_settings(reading *r)
     }
     return status;
 }
-
-/* ---- The job --------------------------------------------------------------------------------- */
 
 static calc_status read_batches(reading *r)
 {

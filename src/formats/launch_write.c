@@ -12,8 +12,6 @@
 #include "spec/absent.h"
 #include "spec/field.h"
 
-/* ---- A job ----------------------------------------------------------------------------------- */
-
 /* Fields of a layout that follow from the job, the machine or the model. */
 #define FOLLOWS                                                                                    \
     " num_procs data_par tensor_par_net pipeline_par_net data_par_net batch_size seq_size "        \
@@ -124,8 +122,6 @@ void calc_job_launch_put_job(calc_output *out, const calc_job_launch *launch, co
     calc_put_close(&put);
     calc_put_end(&put);
 }
-
-/* ---- Settings -------------------------------------------------------------------------------- */
 
 /* What is exported, and its sizes. */
 typedef struct writing {
@@ -407,8 +403,6 @@ void calc_job_launch_write(calc_output *out, const calc_job_launch_format *forma
                        command_of(format, launch), model_key, option ? " " : "=");
     calc_output_text(out, "    \"${OPTIONS[@]}\" \"${@:2}\"\n");
 }
-
-/* ---- What is lost ---------------------------------------------------------------------------- */
 
 /* Whom it is told. */
 typedef struct telling {

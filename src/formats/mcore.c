@@ -57,8 +57,6 @@ static const calc_setting_row bridge_rows[] = {
 #include "formats/mcore.fields.h"
 };
 
-/* ---- Layouts that they refuse ---------------------------------------------------------------- */
-
 /* Sources are files of Megatron-LM core_v0.15.0 unless stated otherwise:
  * arguments.py is megatron/training/arguments.py (validate_args); transformer_config.py,
  * transformer_block.py, moe_layer.py, token_dispatcher.py are in megatron/core/transformer;
@@ -236,8 +234,6 @@ static CALC_REFUSALS(core)
                 "expert_par_overlap shared needs dispatch_type all_to_all");
 }
 
-/* ---- Flexible dispatch ----------------------------------------------------------------------- */
-
 static CALC_REFUSALS(flex)
 {
     bool flexible = s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
@@ -250,9 +246,7 @@ static CALC_REFUSALS(flex)
                 "dispatch_type node_limited excludes capacity_factor");
 }
 
-/* ---- Layers that differ: core_v0.19.0 ---------------------------------------------------------
- */
-
+/* Layers that differ: core_v0.19.0. */
 /* dsa.py: a layer takes the keys that another of the same stage chose */
 static bool starts_with_keys_of_another(const calc_app *a, const calc_exec *e)
 {
@@ -306,8 +300,6 @@ static CALC_REFUSALS(letters)
                 "layers of one part each (HybridModelProvider) exclude pipeline_interleaving");
 }
 
-/* ---- Overlap of two micro-batches ------------------------------------------------------------ */
-
 static CALC_REFUSALS(batch_overlap)
 {
     /* transformer_config.py: overlap_moe_expert_parallel_comm */
@@ -324,8 +316,6 @@ static CALC_REFUSALS(batch_overlap)
     CALC_REFUSE(batch && a->mtp_blocks > 1, "expert_par_overlap batch allows one of mtp_blocks");
 }
 
-/* ---- Graphs ---------------------------------------------------------------------------------- */
-
 static CALC_REFUSALS(graphs)
 {
     /* arguments.py, transformer_config.py: cuda_graph_impl local; of parts of blocks
@@ -341,8 +331,6 @@ static CALC_REFUSALS(graphs)
             s->rank_capacity_factor <= 0,
         "cuda_graph of whole blocks with experts needs capacity_factor or rank_capacity_factor");
 }
-
-/* ---- Megatron-FSDP --------------------------------------------------------------------------- */
 
 static CALC_REFUSALS(fsdp)
 {
@@ -362,8 +350,7 @@ static CALC_REFUSALS(fsdp_0_15)
                 "zero_stage 2 (Megatron-FSDP) needs data_par_overlap");
 }
 
-/* ---- MindSpeed 2.3.0_core_r0.12.1 ------------------------------------------------------------ */
-
+/* MindSpeed 2.3.0_core_r0.12.1. */
 static CALC_REFUSALS(mindspeed)
 {
     bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
@@ -415,15 +402,12 @@ static CALC_REFUSALS(mindspeed)
     CALC_REFUSE(a->mtp_blocks > 0 && s->context_par > 1, "mtp_blocks excludes context_par");
 }
 
-/* ---- NeMo 2.4.0: nemo/collections/nlp/models/language_modeling/megatron_gpt_model.py --------- */
-
+/* NeMo 2.4.0: nemo/collections/nlp/models/language_modeling/megatron_gpt_model.py. */
 static CALC_REFUSALS(nemo)
 {
     CALC_REFUSE(e->pipeline_interleaving > 1,
                 "pipeline_interleaving is no longer supported with megatron_gpt_config.yaml");
 }
-
-/* ---- Megatron-Bridge ------------------------------------------------------------------------- */
 
 /* A recipe of fine-tuning has its adapters, of which a file may say some settings only. */
 static calc_status settle_bridge(calc_plan *plan, calc_errors *errors)

@@ -73,8 +73,6 @@ static const calc_setting_row rows[] = {
 };
 /* clang-format on */
 
-/* ---- Layouts that it refuses ----------------------------------------------------------------- */
-
 static CALC_REFUSALS(refusals)
 {
     bool experts = a->num_experts > 0;

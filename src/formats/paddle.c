@@ -55,8 +55,6 @@ static const calc_setting_row rows[] = {
 };
 /* clang-format on */
 
-/* ---- Layouts that it refuses ----------------------------------------------------------------- */
-
 static CALC_REFUSALS(refusals)
 {
     /* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue

@@ -418,8 +418,6 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     calc_plan_layers_from(plan, &a, &e);
 }
 
-/* ---- Chunks along the model ------------------------------------------------------------------ */
-
 static bool recomputes_nothing(const calc_exec *e)
 {
     return e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
@@ -485,8 +483,6 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
     }
     return all;
 }
-
-/* ---- Common values of stages ----------------------------------------------------------------- */
 
 static bool is_all(const calc_stage_run *p)
 {
@@ -565,8 +561,6 @@ void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec)
         }
     }
 }
-
-/* ---- Conversion to and from a plan ----------------------------------------------------------- */
 
 /* Number of recomputed first blocks of each chunk, the only form that a list of numbers can
  * express. */
@@ -681,8 +675,6 @@ calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, c
     return CALC_OK;
 }
 
-/* ---- Lost values ----------------------------------------------------------------------------- */
-
 /* What is said of a place. */
 enum { BLOCKS, RECOMPUTATION, SYSTEM };
 
@@ -761,8 +753,6 @@ size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const c
     }
     return told;
 }
-
-/* ---- Texts ----------------------------------------------------------------------------------- */
 
 /* Writes one list per chunk if there are several. */
 static void write_lists(const int64_t *number, int64_t stages, int64_t all, char *text, size_t size)

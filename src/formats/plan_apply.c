@@ -395,8 +395,6 @@ void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
 /* Turns a framework's settings into a model and a layout. Missing settings have Megatron-LM's
  * defaults. */
 
-/* ---- The layout ------------------------------------------------------------------------------ */
-
 static calc_status contradiction(calc_errors *errors, const char *hint, const char *text,
                                  int64_t first, int64_t second)
 {
@@ -744,8 +742,6 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
                                      : YES(SHARED_OVERLAP) ? CALC_EXPERT_PAR_OVERLAP_SHARED
                                                            : CALC_EXPERT_PAR_OVERLAP_NONE;
 }
-
-/* ---- The model ------------------------------------------------------------------------------- */
 
 static calc_choice choice(bool yes, bool preset)
 {

@@ -12,8 +12,6 @@
 #include "spec/field.h"
 #include "spec/stack.h"
 
-/* ---- Parts ----------------------------------------------------------------------------------- */
-
 /* Whether a member of calc_part says something about a part of this type. */
 static bool uses(const calc_part *part, const char *key)
 {
@@ -98,8 +96,6 @@ void calc_plan_layers_represent(calc_app *app)
         app->window_size = wider ? p->window_size : app->window_size;
     }
 }
-
-/* ---- From a model ---------------------------------------------------------------------------- */
 
 static const calc_layer_kind *kind_at(const calc_stack *s, int32_t layer)
 {
@@ -356,8 +352,6 @@ void calc_plan_layers_from(calc_plan *plan, const calc_app *a, const calc_exec *
         plan->value[CALC_PLAN_VARIANT] = letters ? NAN : plan->value[CALC_PLAN_VARIANT];
     }
 }
-
-/* ---- To a model ------------------------------------------------------------------------------ */
 
 bool calc_plan_layers_letters(const char *text)
 {
@@ -623,8 +617,6 @@ calc_status calc_plan_layers_apply(const calc_plan *plan, calc_app *app, calc_er
     }
     return status;
 }
-
-/* ---- Two models ------------------------------------------------------------------------------ */
 
 /* A place in the layers of a model, or of a depth of its multi-token prediction. */
 typedef struct cursor {

@@ -10,8 +10,6 @@
 
 /* Members for frameworks that combine several meanings in one key, or spread one over several. */
 
-/* ---- From a layout --------------------------------------------------------------------------- */
-
 /* Uneven stages become a list. */
 static void set_stages(calc_plan *plan, const calc_exec *e)
 {
@@ -107,8 +105,6 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
                                (reduces && s->zero_stage == 2) * CALC_PLAN_SHARDING_REDUCE_GRAD +
                                gathers * (CALC_PLAN_SHARDING_SPLIT + CALC_PLAN_SHARDING_GATHER));
 }
-
-/* ---- To other members ------------------------------------------------------------------------ */
 
 static void join_sizes(calc_plan *plan)
 {
@@ -248,8 +244,6 @@ static void write_header(calc_output *out, const calc_framework *framework,
                        needed(framework, settings, false), CALC_VERSION, framework->launch);
 }
 
-/* ---- Options of a command -------------------------------------------------------------------- */
-
 /* Writes a variable of the environment, which is not an option. */
 static bool is_variable(const char *key)
 {
@@ -325,8 +319,6 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
                        framework->pool[CALC_POOL_PREFILL], framework->pool[CALC_POOL_DECODE],
                        framework->script);
 }
-
-/* ---- Nested files ---------------------------------------------------------------------------- */
 
 /* Whether a scalar needs no quotes: a number, true or false. */
 static bool is_plain(const char *value, size_t length)

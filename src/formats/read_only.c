@@ -62,8 +62,6 @@ static const calc_setting_row automodel_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
@@ -184,8 +182,6 @@ static const calc_setting_row llm_foundry_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 static calc_status settle_llm_foundry(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
@@ -282,8 +278,6 @@ static const calc_setting_row maxtext_rows[] = {
     CALC_ROWS_LLAMA
 };
 /* clang-format on */
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 /* configs/pyconfig.py: a step takes per_device_batch_size sequences of every processor, so that a
  * replica takes those of its ranks together. */
@@ -386,8 +380,6 @@ static const calc_setting_row nanotron_rows[] = {
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
 /* clang-format on */
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
 {

@@ -106,8 +106,6 @@ static int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t 
 
 enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
 
-/* ---- Options from words ---------------------------------------------------------------------- */
-
 /* Also the short forms of parallel sizes, -tp and the like; flags of a shell are none. */
 bool calc_settings_is_option(const char *word)
 {
@@ -154,8 +152,6 @@ calc_status calc_settings_from_words(calc_settings *settings, const char *const 
     }
     return CALC_OK;
 }
-
-/* ---- Words from a script --------------------------------------------------------------------- */
 
 /* A variable: its name and value inside the text. */
 typedef struct variable {
@@ -228,8 +224,6 @@ static const char *closing(script *s, const char *at, const char *end, char open
     return NULL;
 }
 
-/* ---- The size of the job --------------------------------------------------------------------- */
-
 /* Its sizes as options of the launcher, before all others, which may say something else. */
 static bool put_job(script *s, calc_settings *settings)
 {
@@ -250,8 +244,6 @@ static bool put_job(script *s, calc_settings *settings)
     s->started = true;
     return good;
 }
-
-/* ---- Arithmetic ------------------------------------------------------------------------------ */
 
 /* An expression of whole numbers. */
 typedef struct sum {
@@ -302,8 +294,6 @@ static double read_sum(sum *e, int level)
     }
     return value;
 }
-
-/* ---- Variables ------------------------------------------------------------------------------- */
 
 /* The last value given to a name among the first `count` variables; NULL if there is none, or if it
  * depends on the branch that is taken. */
@@ -449,8 +439,6 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     put(s, '$');
     return name;
 }
-
-/* ---- Strings --------------------------------------------------------------------------------- */
 
 /* The closing quote of a string; the end of the text if there is none. */
 static const char *string_end(const script *s, const char *at)

@@ -62,8 +62,6 @@ enum { ROWS = sizeof rows / sizeof *rows, COLUMNS = 1024, OBJECT = 512 /* bytes 
 #define LEAST 1e-9
 #define MOST 1e18
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
-
 /* A number of a plausible size, maybe with commas between thousands. @return its end, or NULL */
 static const char *number(const char *at, double *value)
 {
@@ -90,13 +88,12 @@ static const char *number(const char *at, double *value)
 
 static bool add(calc_log_series *series, const row *r, double value)
 {
-    double *grown = calc_grown(series->value, series->count, &series->capacity, sizeof *grown);
-    if (grown) {
-        series->value = grown;
-        grown[series->count++] = value * r->unit;
-        series->program = r->program;
+    const double number = value * r->unit;
+    if (!CALC_PUSH(series->value, series->count, series->capacity, &number)) {
+        return false;
     }
-    return grown != NULL;
+    series->program = r->program;
+    return true;
 }
 
 /* What is behind a key: the quote of JSON, dots that fill a column, ":" or "=", an opening bracket.
@@ -138,8 +135,6 @@ static bool take(calc_log_series *series, const row *r, const char *at)
     }
     return fine;
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Without what colours a terminal; bytes that are 0 are blanks. */
 static void clean(calc_text *text)
@@ -253,8 +248,6 @@ void calc_run_log_free(calc_run_log *log)
         log->series[i] = (calc_log_series){0};
     }
 }
-
-/* ---- Without the start ----------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {

@@ -108,8 +108,6 @@ static const calc_setting_row tensorrt_llm[] = {
 };
 /* clang-format on */
 
-/* ---- Layouts that they refuse ---------------------------------------------------------------- */
-
 static CALC_REFUSALS(refusals)
 {
     CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_NONE, "inference.phase is not given");
@@ -120,8 +118,6 @@ static CALC_REFUSALS(refusals)
                 "inference.speculative_tokens without mtp_blocks needs a draft model or a method, "
                 "which is yours to name");
 }
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 /* Replicas that share their experts are one server: its ranks are tensor parallelism times these.
  * TensorRT-LLM then has as many replicas as ranks. */

@@ -59,8 +59,6 @@ static const calc_setting_row rows[] = {
 };
 /* clang-format on */
 
-/* ---- Layouts that it refuses ----------------------------------------------------------------- */
-
 static CALC_REFUSALS(refusals)
 {
     calc_plan plan;
@@ -112,8 +110,6 @@ static CALC_REFUSALS(refusals)
                     !calc_divides(microbatches / e->pipeline_par, microbatches),
                 "pipeline_interleaving needs micro-batches in whole rounds of pipeline_par");
 }
-
-/* ---- What follows from the settings ---------------------------------------------------------- */
 
 /* Sharding by TorchTitan's policy "default": weights stay gathered in the step if there are stages.
  * Replicas that consist of one shard are not sharded. */

@@ -239,8 +239,6 @@ static const calc_setting_row swift_core_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 static void settle_sharding(calc_plan *plan)
 {
     /* The words of the argument "fsdp", and FSDP without a word on what it shards. */

@@ -66,8 +66,6 @@ static const calc_setting_row slime_rows[] = {
 };
 /* clang-format on */
 
-/* ---- What follows from the settings ---------------------------------------------------------- */
-
 static void settle_sequences(calc_plan *plan)
 {
     if (SAYS(SEQ) && SAYS(POSITIONS)) {

@@ -38,8 +38,6 @@ void calc_galvatron_arguments_start(calc_galvatron_arguments *out)
     out->request = calc_galvatron_request_default();
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
-
 static bool refuse(const char *value, const char *expected, char *why, size_t size)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
@@ -157,8 +155,6 @@ bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galv
     }
     return true;
 }
-
-/* ---- Together -------------------------------------------------------------------------------- */
 
 /* The size of a type. A single value applies to all types. */
 static int64_t size_of(const calc_galvatron_sizes *sizes, int type)
@@ -309,8 +305,6 @@ static void beside(const reader *r, const char *value, char *path)
     snprintf(path, CALC_GALVATRON_PATH_SIZE, "%.*s%s", folder, r->name, value);
 }
 
-/* ---- Outside the blocks ---------------------------------------------------------------------- */
-
 /* Reads a whole number of at least 1 at a place in the text; 0 if there is none. */
 static int64_t whole_at(const reader *r, const char *pointer)
 {
@@ -388,8 +382,6 @@ static calc_status take_other(const reader *r, const calc_setting *s)
     }
     return CALC_OK;
 }
-
-/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static calc_status take_argument(const reader *r, const calc_setting *s, const char *block,
                                  const char *key)

@@ -54,8 +54,6 @@ static bool choose_from(const calc_galvatron_posed *p, int end, int stage, calc_
     return true;
 }
 
-/* ---- The first stage ------------------------------------------------------------------------- */
-
 /* The step as a function of the first stage, with all other stages fixed. */
 typedef struct first_stage {
     const calc_galvatron_posed *posed;
@@ -207,8 +205,6 @@ static double choose_first(const calc_galvatron_posed *p, int end, double limit_
     }
     return *proven ? aim.limit : w.bound_s;
 }
-
-/* ---- All stages ------------------------------------------------------------------------------ */
 
 /* Chooses the best first stage as if the others exposed no reduction. @return the bound */
 static double hide_others(const calc_galvatron_posed *p, int end, double limit_s,

@@ -11,6 +11,50 @@ static double context_mb(const calc_galvatron_case *c)
     return calc_galvatron_is_paddle(c) ? 0 : 1024;
 }
 
+/* Share of the optimizer's states on a rank, with the overhead of sharding. */
+static double shard(int sdp)
+{
+    return 1.0 / sdp + 0.003;
+}
+
+/* Share of states when gradients are temporarily whole: fp32 gradients are a quarter of the states
+ * in one precision and an eighth in mixed precision. */
+static double with_whole_gradients(double sharded, bool mixed)
+{
+    return mixed ? 7.0 / 8 * sharded + 1.0 / 8 : 3.0 / 4 * sharded + 1.0 / 4;
+}
+
+/* Share of states with whole parameters and gradients. */
+static double with_whole_both(double sharded, bool mixed)
+{
+    return mixed ? 6.0 / 8 * sharded + 2.0 / 8 : 2.0 / 4 * sharded + 2.0 / 4;
+}
+
+/* Share of all states on a rank. */
+static double states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
+{
+    bool mixed = calc_galvatron_mixed(c->request);
+    bool zero3 = s->type == CALC_GALVATRON_ZERO3;
+    double sharded = shard(calc_galvatron_sdp(s));
+    if (calc_galvatron_is_paddle(c)) {
+        return calc_galvatron_paddle_ratio(c, s->type, calc_galvatron_sdp(s));
+    }
+    if (s->type == CALC_GALVATRON_DDP) {
+        return 1;
+    }
+    if (c->chunks == 1) {
+        return zero3 ? sharded : with_whole_gradients(sharded, mixed);
+    }
+    if (c->request->async_grad_reduce) {
+        return zero3 ? with_whole_gradients(sharded, mixed) : with_whole_both(sharded, mixed);
+    }
+    if (zero3) {
+        return sharded * 5 / 4;
+    }
+    double ratio = with_whole_gradients(sharded, mixed);
+    return mixed ? ratio * 5 / 4 : ratio;
+}
+
 /* The part of embedding and head on a stage; CALC_GALVATRON_PLACES: none. */
 static int place_of(int pp, int stage)
 {
@@ -28,7 +72,7 @@ static double ends_ratio(const calc_galvatron_case *c, const calc_galvatron_stra
     return calc_galvatron_is_paddle(c)
                ? calc_galvatron_paddle_states(c) / 9 *
                      calc_galvatron_paddle_ratio(c, CALC_GALVATRON_ZERO3, calc_galvatron_sdp(s))
-               : calc_galvatron_states_ratio(c, s);
+               : states_ratio(c, s);
 }
 
 static double ends_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int stage,
@@ -92,53 +136,6 @@ calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *
                                       .mb = ends_mb(c, s, stage, place)};
 }
 
-/* ---- Sharding -------------------------------------------------------------------------------- */
-
-/* Share of the optimizer's states on a rank, with the overhead of sharding. */
-static double shard(int sdp)
-{
-    return 1.0 / sdp + 0.003;
-}
-
-/* Share of states when gradients are temporarily whole: fp32 gradients are a quarter of the states
- * in one precision and an eighth in mixed precision. */
-static double with_whole_gradients(double sharded, bool mixed)
-{
-    return mixed ? 7.0 / 8 * sharded + 1.0 / 8 : 3.0 / 4 * sharded + 1.0 / 4;
-}
-
-/* Share of states with whole parameters and gradients. */
-static double with_whole_both(double sharded, bool mixed)
-{
-    return mixed ? 6.0 / 8 * sharded + 2.0 / 8 : 2.0 / 4 * sharded + 2.0 / 4;
-}
-
-double calc_galvatron_states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
-{
-    bool mixed = calc_galvatron_mixed(c->request);
-    bool zero3 = s->type == CALC_GALVATRON_ZERO3;
-    double sharded = shard(calc_galvatron_sdp(s));
-    if (calc_galvatron_is_paddle(c)) {
-        return calc_galvatron_paddle_ratio(c, s->type, calc_galvatron_sdp(s));
-    }
-    if (s->type == CALC_GALVATRON_DDP) {
-        return 1;
-    }
-    if (c->chunks == 1) {
-        return zero3 ? sharded : with_whole_gradients(sharded, mixed);
-    }
-    if (c->request->async_grad_reduce) {
-        return zero3 ? with_whole_gradients(sharded, mixed) : with_whole_both(sharded, mixed);
-    }
-    if (zero3) {
-        return sharded * 5 / 4;
-    }
-    double ratio = with_whole_gradients(sharded, mixed);
-    return mixed ? ratio * 5 / 4 : ratio;
-}
-
-/* ---- A layer --------------------------------------------------------------------------------- */
-
 double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage)
 {
     if (pp == 1) {
@@ -154,8 +151,7 @@ double calc_galvatron_layer_states_mb(const calc_galvatron_case *c,
                                       const calc_galvatron_strategy *s, int type)
 {
     double states = calc_galvatron_is_paddle(c) ? calc_galvatron_paddle_states(c) : 4;
-    return states * (c->profiles->memory[type].parameter_mb / s->tp) *
-           calc_galvatron_states_ratio(c, s);
+    return states * (c->profiles->memory[type].parameter_mb / s->tp) * states_ratio(c, s);
 }
 
 double calc_galvatron_layer_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s,
@@ -210,8 +206,6 @@ int64_t calc_galvatron_local_batch(const calc_galvatron_case *c,
 {
     return c->gbsz / c->chunks / strategy->dp;
 }
-
-/* ---- A layer --------------------------------------------------------------------------------- */
 
 /* Adds to `ms` the time of computing and messages that run at the same time. Each slows the other
  * down while both run; the longer one then finishes alone. [ms] */
@@ -306,8 +300,6 @@ calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case
         .nosync_s = total_ms(c, s, type, &parts, 0) * coefficient / layers};
 }
 
-/* ---- A step ---------------------------------------------------------------------------------- */
-
 int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int pp, int stage)
 {
     int64_t layers = calc_galvatron_layer_count(request);
@@ -315,75 +307,21 @@ int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int p
     return stage == pp - 1 ? layers - each * (pp - 1) : each;
 }
 
-/* Sums over the stages of a pipeline. */
-typedef struct line {
-    double first_s, last_s, sum_s; /**< of micro-batches that do not reduce gradients */
-    double exposed_s;              /**< reduction that no earlier work hides */
-} stage_line;
-
-static void add_stage(stage_line *line, int stage, double sync_s, double nosync_s)
-{
-    line->first_s = stage == 0 ? nosync_s : line->first_s;
-    line->last_s = nosync_s;
-    line->sum_s += nosync_s;
-    line->exposed_s = fmax(line->exposed_s, sync_s - line->sum_s);
-}
-
 /* The longer of two times: either the last stage or the first stage works without a break. */
-static double line_s(const stage_line *line, int pp, int64_t chunks)
-{
-    double micros = (double)chunks;
-    double last = line->sum_s + line->last_s * (micros - 1);
-    double filled = fmin(pp - 1, micros - 1) * line->first_s;
-    double first =
-        fmax(filled, line->sum_s - line->first_s) + line->first_s * fmax(0, micros + 1 - pp);
-    return fmax(last, first) + line->exposed_s;
-}
-
 double calc_galvatron_pipeline_s(int pp, int64_t chunks, const double *sync_s,
                                  const double *nosync_s)
 {
-    stage_line line = {0};
+    double micros = (double)chunks, first_s = nosync_s[0], sum_s = 0;
+    double exposed_s = 0; /* reduction that no earlier work hides */
     for (int stage = 0; stage < pp; stage++) {
-        add_stage(&line, stage, sync_s[stage], nosync_s[stage]);
+        sum_s += nosync_s[stage];
+        exposed_s = fmax(exposed_s, sync_s[stage] - sum_s);
     }
-    return line_s(&line, pp, chunks);
+    double last = sum_s + nosync_s[pp - 1] * (micros - 1);
+    double filled = fmin(pp - 1, micros - 1) * first_s;
+    double first = fmax(filled, sum_s - first_s) + first_s * fmax(0, micros + 1 - pp);
+    return fmax(last, first) + exposed_s;
 }
-
-static bool is_same(const calc_galvatron_strategy *a, const calc_galvatron_strategy *b)
-{
-    return a->pp == b->pp && a->tp == b->tp && a->sp == b->sp && a->cp == b->cp && a->dp == b->dp &&
-           a->type == b->type && a->checkpoint == b->checkpoint;
-}
-
-double calc_galvatron_step_s(const calc_galvatron_case *c, const calc_galvatron_strategy *layers,
-                             const calc_galvatron_strategy *ends)
-{
-    calc_galvatron_layer_cost cost = {0};
-    stage_line line = {0};
-    int64_t at = 0, end = 0; /* layer index; end of the current type */
-    int type = -1;
-    for (int stage = 0; stage < ends->pp; stage++) {
-        int64_t stop = at + calc_galvatron_stage_layers(c->request, ends->pp, stage);
-        double sync_s = 0, nosync_s = 0;
-        for (; at < stop; at++) {
-            bool next = at == end;
-            while (at == end) {
-                end += c->request->layers[++type].layer_num;
-            }
-            if (next || !is_same(&layers[at], &layers[at - 1])) {
-                cost = calc_galvatron_layer_cost_of(c, &layers[at], type);
-            }
-            sync_s += cost.sync_s;
-            nosync_s += cost.nosync_s;
-        }
-        nosync_s += calc_galvatron_ends_cost_of(c, ends, stage).nosync_s;
-        add_stage(&line, stage, sync_s, nosync_s);
-    }
-    return line_s(&line, ends->pp, c->chunks);
-}
-
-/* ---- Between layers -------------------------------------------------------------------------- */
 
 /* Small constants that break ties between equal costs; later rules override earlier ones. */
 static double tie(const calc_galvatron_strategy *from, const calc_galvatron_strategy *to)

@@ -1,7 +1,7 @@
 /** @file cost.h  Galvatron's cost model: time and memory of a layer, of the embedding and head, and
  *  of a whole step, from profiles (docs/layers.md). The functions are pure and do not allocate.
  *  Units are seconds, and MB of 2^20 bytes per GPU. The arithmetic is in upstream's order, so that
- *  ties are the same.
+ *  ties are the same where its fits do not decide them.
  *
  *  A strategy must satisfy three rules: pp tp sp cp dp = GPUs of the request, at most one of tp and
  *  sp above 1, and at least one sample per micro-batch and replica: gbsz / chunks >= dp. The
@@ -81,14 +81,6 @@ int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int p
  *  @param nosync_s  [pp]: sums of the stage's layers plus nosync_s of embedding and head */
 double calc_galvatron_pipeline_s(int pp, int64_t chunks, const double *sync_s,
                                  const double *nosync_s);
-
-/** Time of the whole step from a strategy for every layer. [s]
- *  @param layers  [calc_galvatron_layer_count()], all with the same pp */
-double calc_galvatron_step_s(const calc_galvatron_case *c, const calc_galvatron_strategy *layers,
-                             const calc_galvatron_strategy *ends);
-
-/** Share of all states on a rank. */
-double calc_galvatron_states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s);
 
 /** Number of micro-batches whose activations a stage holds at the same time. */
 double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage);

@@ -113,8 +113,6 @@ void calc_galvatron_layout_answer(const calc_galvatron_request *request,
     memcpy(out->division, answer->division, (size_t)out->pp * sizeof *out->division);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------- */
-
 typedef int number_of(const calc_galvatron_strategy *s);
 
 static int context(const calc_galvatron_strategy *s)
@@ -196,8 +194,6 @@ static int sharded(const calc_galvatron_strategy *s)
 {
     return s->dp * s->cp * s->sp;
 }
-
-/* ---- To an execution ------------------------------------------------------------------------- */
 
 static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
 {
@@ -370,8 +366,6 @@ void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec)
                                     : app->kv_heads > 0   ? CALC_ATTENTION_TYPE_GROUPED_QUERY
                                                           : CALC_ATTENTION_TYPE_MULTIHEAD;
 }
-
-/* ---- From an execution ----------------------------------------------------------------------- */
 
 static calc_status refuse(calc_errors *errors, const char *text)
 {
@@ -639,8 +633,6 @@ static calc_status list_of(const reader *r, const char *key, int lo, int hi, int
     return CALC_OK;
 }
 
-/* ---- GPUs ------------------------------------------------------------------------------------ */
-
 /* Number of GPUs in a name: "..._2nodes_8gpus_per_node_..." gives 16; 0 if the name has none. */
 static int64_t world_of_name(const char *name)
 {
@@ -679,8 +671,6 @@ static calc_status read_world(const reader *r, int64_t given)
     r->out->world = (int)(given > 0 ? given : world);
     return status;
 }
-
-/* ---- Layers ---------------------------------------------------------------------------------- */
 
 /* Sets data parallelism to the remaining ranks; false if there are none. */
 static bool set_degrees(const reader *r, int degree, int cp, bool ulysses,

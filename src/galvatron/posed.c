@@ -310,8 +310,6 @@ typedef struct programme {
     bool no_memory;
 } programme;
 
-/* ---- States ---------------------------------------------------------------------------------- */
-
 static size_t place_of(const programme *p, int layers, int mb)
 {
     size_t at = ((size_t)layers * 0x9E3779B97F4A7C15U) ^ ((size_t)mb * 0xC2B2AE3D27D4EB4FU);
@@ -426,8 +424,6 @@ static void enter(programme *p, rest *r, int layers, int mb, int kind, int from)
     }
 }
 
-/* ---- Upstream's sums ------------------------------------------------------------------------- */
-
 static int kind_of(const programme *p, int layer)
 {
     int kind = 0;
@@ -489,8 +485,6 @@ static bool trace(programme *p, int *choice, double *remain_mb)
     *remain_mb = p->state[i].mb;
     return true;
 }
-
-/* ---- Answers --------------------------------------------------------------------------------- */
 
 /* Upstream's cost between groups, the least over the kinds, so that no answer is missed. */
 static void fill_stage_switches(const programme *p, double *switch_s)

@@ -138,8 +138,6 @@ calc_status calc_galvatron_file_find(const calc_galvatron_request *request,
     return CALC_OK;
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
-
 /* In the order in which the files may depend on one another. */
 static const struct {
     size_t path;

@@ -3,7 +3,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "galvatron/cost_terms.h"
-#include "galvatron/least_squares.h"
 #include "io/json_numbers.h"
 
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHER = -1, BATCHES = 8 /* least for a line */, LENGTHS = 3 /* least for a parabola */ };
+enum { OTHER = -1, BATCHES = 8 /* least for a line */ };
 
 /* layertype_<type>_bsz<batch>_seq<sequence>: milliseconds of a sample. */
 typedef struct row {
@@ -26,8 +25,6 @@ typedef struct rows {
     compute_row *item;
     size_t count, capacity;
 } compute_rows;
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 /* @return whether the key is one of a row */
 static bool parse(const calc_galvatron_request *request, const char *key, compute_row *row)
@@ -64,17 +61,12 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
     }
     if (value) {
         row.ms = *value;
-        compute_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
-        if (!grown) {
+        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
             return CALC_JSON_NUMBER_NO_ROOM;
         }
-        rows->item = grown;
-        rows->item[rows->count++] = row;
     }
     return CALC_JSON_NUMBER_TAKEN;
 }
-
-/* ---- Fits ------------------------------------------------------------------------------------ */
 
 /* The subject of a line, in words of the file. */
 typedef struct subject {
@@ -134,17 +126,6 @@ static calc_status use_static(const compute_subject *s, calc_galvatron_compute *
     return CALC_OK;
 }
 
-/* The range of measured amounts. */
-static calc_galvatron_line range_of(const double *x, size_t count)
-{
-    calc_galvatron_line range = {.least = INFINITY};
-    for (size_t i = 0; i < count; i++) {
-        range.least = fmin(range.least, x[i]);
-        range.most = fmax(range.most, x[i]);
-    }
-    return range;
-}
-
 /* The points of a subject: those with the right sequence length, or those of batch 1. */
 static size_t points_of(const compute_subject *s, bool batch, double *x, double *y)
 {
@@ -180,12 +161,7 @@ static calc_status use_batch(const compute_subject *s, double *x, double *y,
             "line over batches",
             count, s->name, s->sequence, BATCHES);
     }
-    double line[2];
-    out->batch = true;
-    out->line = range_of(x, count);
-    calc_galvatron_fit(x, y, count, 1, line);
-    out->line.offset = line[0];
-    out->line.slope = line[1];
+    *out = (calc_galvatron_compute){.batch = true, .line = calc_galvatron_fit(x, y, count, NULL)};
     calc_galvatron_needs needs = calc_galvatron_needs_of(request);
     double least = 1.0 / (1 << (needs.tp > needs.sp ? needs.tp : needs.sp));
     double most = request->settle_bsz > 0 ? (double)request->settle_bsz : (double)request->max_bsz;
@@ -206,7 +182,7 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
 {
     size_t count = points_of(s, false, x, y);
     int degree = s->type == OTHER ? 1 : 2;
-    double terms[LENGTHS] = {0}, at = (double)s->sequence;
+    double bend = 0, at = (double)s->sequence;
     if (count <= (size_t)degree) {
         return calc_galvatron_file_error(
             s->reading, CALC_ERR_FIELD,
@@ -216,20 +192,19 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
             "sequences",
             count, s->name, degree + 1, degree == 1 ? "line" : "parabola");
     }
-    calc_galvatron_line range = range_of(x, count);
-    calc_galvatron_fit(x, y, count, degree, terms);
+    calc_galvatron_line line = calc_galvatron_fit(x, y, count, degree == 2 ? &bend : NULL);
     *out =
-        (calc_galvatron_compute){.line = {.offset = terms[2] * at * at + terms[1] * at + terms[0]}};
+        (calc_galvatron_compute){.line = {.offset = (bend * at + line.slope) * at + line.offset}};
     if (s->type == OTHER ? out->line.offset < 0 : out->line.offset <= 0) {
         return not_positive(s, out->line.offset, 1);
     }
-    if (at > range.most || at < range.least) {
+    if (at > line.most || at < line.least) {
         calc_notes_add(&s->reading->out->notes,
                        "sequence %" PRId64 " is %.3g times the %s profiled (%.0f): times of "
                        "%s follow the %s",
-                       s->sequence, at / (at > range.most ? range.most : range.least),
-                       at > range.most ? "longest" : "shortest",
-                       at > range.most ? range.most : range.least, s->name,
+                       s->sequence, at / (at > line.most ? line.most : line.least),
+                       at > line.most ? "longest" : "shortest",
+                       at > line.most ? line.most : line.least, s->name,
                        degree == 1 ? "line" : "parabola");
     }
     return CALC_OK;

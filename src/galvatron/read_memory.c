@@ -32,8 +32,6 @@ typedef struct rows {
     size_t count, capacity;
 } memory_rows;
 
-/* ---- The file -------------------------------------------------------------------------------- */
-
 /* @return whether it names a section of requested layers or of the rest */
 static bool parse_section(const calc_galvatron_request *request, const char *key, memory_row *row)
 {
@@ -120,17 +118,12 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
     calc_json_number_use use = parse(rows->request, key, depth, &row);
     if (value) {
         row.mb = *value;
-        memory_row *grown = calc_grown(rows->item, rows->count, &rows->capacity, sizeof row);
-        if (!grown) {
+        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
             return CALC_JSON_NUMBER_NO_ROOM;
         }
-        rows->item = grown;
-        rows->item[rows->count++] = row;
     }
     return use;
 }
-
-/* ---- Look-ups -------------------------------------------------------------------------------- */
 
 /* A look-up and its options. */
 typedef struct lookup {

@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "galvatron/cost_terms.h"
-#include "galvatron/least_squares.h"
 #include "io/json_numbers.h"
 
 static int limited(bool disabled, int64_t most, int world)
@@ -238,17 +237,39 @@ static calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
     return status;
 }
 
-/* Fits the line of a table through all its points. */
-static void galvatron_collective_fit(calc_galvatron_collective *collective)
+/* About the mean of x the line is orthogonal to the constant, and the curve, u^2 without its line
+ * and mean, to both, so that each coefficient is a quotient of two sums (Forsythe 1957, DOI
+ * 10.1137/0105007). */
+calc_galvatron_line calc_galvatron_fit(const double *x, const double *y, size_t count, double *bend)
 {
-    double terms[2];
-    calc_galvatron_fit(collective->mb, collective->ms, (size_t)collective->count, 1, terms);
-    collective->line =
-        (calc_galvatron_line){.slope = terms[1], .offset = terms[0], .least = INFINITY};
-    for (int i = 0; i < collective->count; i++) {
-        collective->line.least = fmin(collective->line.least, collective->mb[i]);
-        collective->line.most = fmax(collective->line.most, collective->mb[i]);
+    calc_galvatron_line line = {.least = INFINITY};
+    double centre = 0, squares = 0, cubes = 0, products = 0, curves = 0, bent = 0;
+    for (size_t i = 0; i < count; i++) {
+        centre += x[i] / (double)count;
+        line.offset += y[i] / (double)count;
+        line.least = fmin(line.least, x[i]);
+        line.most = fmax(line.most, x[i]);
     }
+    for (size_t i = 0; i < count; i++) {
+        double u = x[i] - centre;
+        squares += u * u;
+        cubes += u * u * u;
+        products += u * y[i];
+    }
+    line.slope = squares > 0 ? products / squares : 0;
+    line.offset -= line.slope * centre;
+    if (bend) {
+        double skew = squares > 0 ? cubes / squares : 0;
+        for (size_t i = 0; i < count; i++) {
+            double u = x[i] - centre, curve = u * (u - skew) - squares / (double)count;
+            curves += curve * curve;
+            bent += curve * y[i];
+        }
+        *bend = curves > 1e-20 * squares * squares ? bent / curves : 0;
+        line.offset += *bend * (centre * (centre + skew) - squares / (double)count);
+        line.slope -= *bend * (2 * centre + skew);
+    }
+    return line;
 }
 
 void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
@@ -266,8 +287,6 @@ void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *req
 }
 
 enum { POINTS = 8 /* least number for a line */ };
-
-/* ---- Bandwidths ------------------------------------------------------------------------------ */
 
 /* Bandwidths in MB/ms by log2 of ranks; 0: not in the file. */
 typedef struct bandwidths {
@@ -366,8 +385,6 @@ calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r)
     return status;
 }
 
-/* ---- Overlap --------------------------------------------------------------------------------- */
-
 static calc_json_number_use take_overlap(void *context, const char *const *key, int depth,
                                          const double *value)
 {
@@ -390,8 +407,6 @@ calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r)
     }
     return status;
 }
-
-/* ---- Times of collectives -------------------------------------------------------------------- */
 
 static calc_json_number_use take_collective(void *context, const char *const *key, int depth,
                                             const double *value)
@@ -441,7 +456,7 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
                                          "%d of %s%d_<M>MB_time, expected at least %d",
                                          table->count, what, ranks, POINTS);
     }
-    galvatron_collective_fit(table);
+    table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
     double least = least_mb(r->request);
     double ms = calc_galvatron_collective_ms(table, least);
     if (ms <= 0) {

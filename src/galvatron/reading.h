@@ -46,6 +46,11 @@ CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_r
 void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
                                                calc_galvatron_profiles *out);
 
+/** The line with the least sum of squares through measured points, with their range of x; with bend
+ *  not NULL the parabola offset + slope x + bend x^2. What the points do not determine is 0. */
+calc_galvatron_line calc_galvatron_fit(const double *x, const double *y, size_t count,
+                                       double *bend);
+
 /** Adds "NAME: text" as an error of the whole file. @return status */
 calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_status status,
                                       const char *hint, const char *fmt, ...) CALC_PRINTF(4, 5);

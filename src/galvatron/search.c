@@ -180,8 +180,6 @@ static double needed_s(const search *s, const calc_galvatron_task *task)
     return sample_s(alike ? &f->best : &f->second) * (1 + ROUNDING);
 }
 
-/* ---- Answers --------------------------------------------------------------------------------- */
-
 static bool is_better(const calc_galvatron_answer *a, int a_order, const calc_galvatron_answer *b,
                       int b_order)
 {
@@ -217,8 +215,6 @@ static void finish(search *s, const calc_galvatron_posed *p)
     }
     a->throughput = (double)p->task.gbsz / a->step_s;
 }
-
-/* ---- Upstream's ------------------------------------------------------------------------------ */
 
 /* Finds the layers of all stages with these ends. */
 static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, double *step_s,
@@ -268,8 +264,6 @@ static void keep_whole(search *s, calc_galvatron_posed *p, int end, double step_
     finish(s, p);
 }
 
-/* ---- The default ----------------------------------------------------------------------------- */
-
 static void keep_joined(search *s, calc_galvatron_posed *p, int end)
 {
     calc_galvatron_answer *a = &s->answer;
@@ -291,8 +285,6 @@ static void keep_joined(search *s, calc_galvatron_posed *p, int end)
     a->step_s = calc_galvatron_judge_posed_s(p, a, &a->reshard_s);
     a->throughput = (double)p->task.gbsz / a->step_s;
 }
-
-/* ---- A task ---------------------------------------------------------------------------------- */
 
 typedef struct ends_entry {
     double bound_s;
@@ -385,8 +377,6 @@ static calc_status solve_task(search *s, const entry *e)
     s->found->solved++;
     return status;
 }
-
-/* ---- All tasks ------------------------------------------------------------------------------- */
 
 static int by_task_bound(const void *a, const void *b)
 {

@@ -1,8 +1,9 @@
 /** @file search.h  Galvatron's search for the strategy of every layer, and of embedding and head,
  *  with the least time per sample. In compat the answer is upstream's, with its budget rule, whole
- *  MB, the objective of its dynamic programme and its order of equal answers (docs/layers.md).
- *  Otherwise the search minimizes the step time itself, including re-sharding, within a budget that
- *  grows with memory; the answer is never worse than compat's. */
+ *  MB, the objective of its dynamic programme and its order of equal answers, except for ties that
+ *  its inexact fits decide (docs/layers.md). Otherwise the search minimizes the step time itself,
+ *  including re-sharding, within a budget that grows with memory; the answer is never worse than
+ *  compat's. */
 #ifndef CALC_GALVATRON_SEARCH_H
 #define CALC_GALVATRON_SEARCH_H
 

@@ -15,8 +15,6 @@ static const double MB = 1048576;
 /* Message sizes for bandwidths: gradients are large messages, activations smaller ones. */
 static const double ALLREDUCE_MB = 512, P2P_MB = 32;
 
-/* ---- The model ------------------------------------------------------------------------------- */
-
 static void exec_of(const calc_galvatron_synthesis *s, const calc_galvatron_run *run, calc_exec *e)
 {
     static const calc_datatype datatypes[] = {CALC_DATATYPE_FLOAT32, CALC_DATATYPE_FLOAT16,
@@ -113,8 +111,6 @@ bool calc_galvatron_measure(const calc_galvatron_synthesis *s, const calc_galvat
     return true;
 }
 
-/* ---- The machine ----------------------------------------------------------------------------- */
-
 /* Ranks of a collective at this distance from one another. */
 static double collective_ms(const calc_galvatron_synthesis *s, calc_collective_op op, int64_t ranks,
                             int64_t stride, double mb)
@@ -199,8 +195,6 @@ static int64_t widest(const calc_galvatron_request *request)
     return (int64_t)1 << (needs.tp > needs.sp ? needs.tp : needs.sp);
 }
 
-/* ---- Computation ----------------------------------------------------------------------------- */
-
 static void put_time(calc_put *put, const calc_galvatron_synthesis *s, int64_t batch,
                      int64_t sequence)
 {
@@ -229,8 +223,6 @@ static void put_computation(calc_put *put, const calc_galvatron_synthesis *s)
         }
     }
 }
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Memory of one sample of a sequence on a rank. */
 static bool measure(const calc_galvatron_synthesis *s, int64_t tp, int64_t sequence, bool sp,
@@ -344,8 +336,6 @@ static void put_memory(calc_put *put, const calc_galvatron_synthesis *s)
     }
 }
 
-/* ---- The machine ----------------------------------------------------------------------------- */
-
 static void put_allreduce(calc_put *put, const calc_galvatron_synthesis *s)
 {
     int64_t world = calc_galvatron_world(s->request);
@@ -383,8 +373,6 @@ static void put_collectives(calc_put *put, const calc_galvatron_synthesis *s)
         }
     }
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galvatron_file file,
                                     calc_output *out)

@@ -58,8 +58,6 @@ static bool split(assignment *set, const char *text, calc_json_report *report)
     return split_path(set, text, equals, report);
 }
 
-/* ---- Why a name is not a field -------------------------------------------------------------- */
-
 /* Copy the path's next name, up to '.', '[', ']' or the end. @return its length */
 static size_t next_name(const char *path, char word[PATH_SIZE])
 {
@@ -149,8 +147,6 @@ static void ambiguous_field(const assignment *set, const calc_field_ref *refs, i
                          list);
 }
 
-/* ---- Finding the field ---------------------------------------------------------------------- */
-
 /* Whether the element at the path's index exists in the struct. */
 static bool element_exists(const assignment *set, int i, calc_json_report *report)
 {
@@ -223,8 +219,6 @@ static void enter_path(calc_json_report *report, const char *path)
         path += strspn(path, ".[]");
     }
 }
-
-/* ---- Its value ------------------------------------------------------------------------------ */
 
 static bool is_utf8(const char *text)
 {

@@ -25,8 +25,6 @@ typedef struct reading {
     int at[CALC_CSV_COLUMNS_MAX];    /* index of the column's cell in a row; -1: there is none */
 } reading;
 
-/* ---- The first row --------------------------------------------------------------------------- */
-
 /* Index of the cell after `from` that says `name`; -1: there is none, or no name */
 static int find(const reading *r, const char *name, int from)
 {
@@ -124,8 +122,6 @@ static calc_status read_head(reading *r)
     calc_status spelled = r->table->nearly ? check_titles(r) : CALC_OK;
     return status == CALC_OK ? spelled : status;
 }
-
-/* ---- Cells ----------------------------------------------------------------------------------- */
 
 static bool is_whole(const calc_csv_column *c)
 {
@@ -277,6 +273,13 @@ calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv_table *table,
     *out = (calc_csv_rows){0};
     calc_status status = calc_text_read(&text, path, errors);
     return status == CALC_OK ? calc_csv_table_parse(out, table, text, path, errors) : status;
+}
+
+void calc_csv_rows_free(calc_csv_rows *rows)
+{
+    free(rows->item);
+    calc_text_free(&rows->text);
+    *rows = (calc_csv_rows){0};
 }
 
 void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, const char *name)

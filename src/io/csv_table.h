@@ -118,7 +118,7 @@ typedef struct calc_csv_rows {
  *  @return CALC_OK; CALC_ERR_FIELD for a column that is missing or there twice, or a row with too
  *  few or too many cells; CALC_ERR_TYPE for a cell that is not what it should be; CALC_ERR_SYNTAX,
  *  CALC_ERR_NOMEM, or what calc_text_read() returns. Errors name file, line and column. *out must
- *  be freed in any case. */
+ *  be freed by calc_csv_rows_free() in any case. */
 CALC_MUST_USE calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv_table *table,
                                               const char *path, calc_errors *errors);
 
@@ -126,6 +126,8 @@ CALC_MUST_USE calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv
 CALC_MUST_USE calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_csv_table *table,
                                                calc_text text, const char *name,
                                                calc_errors *errors);
+
+void calc_csv_rows_free(calc_csv_rows *rows);
 
 /* Writes rows of comma-separated values (RFC 4180) from the tables of fields. */
 

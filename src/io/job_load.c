@@ -10,9 +10,6 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
-/* ---- Texts, which tables of fields only check -------------------------------------------------
- */
-
 typedef struct text_member {
     const char *key, *of;
     size_t offset, size;
@@ -42,8 +39,6 @@ static void bind_texts(calc_json_report *report, const text_member *member, size
         }
     }
 }
-
-/* ---- A document ------------------------------------------------------------------------------ */
 
 /* The roles with an empty one for each that is null, and a word for each execution that is an
  * object: the place of every member stays as it is in the text. NULL: no memory. */
@@ -136,8 +131,6 @@ calc_status calc_job_parse(calc_job *job, const char *text, size_t length, const
     }
     return calc_json_report_close(&report, errors);
 }
-
-/* ---- An assignment --------------------------------------------------------------------------- */
 
 /* Where a name leads. */
 typedef struct target {

@@ -23,8 +23,6 @@ typedef struct reader {
     calc_layer_run run[MOST];
 } reader;
 
-/* ---- One value ------------------------------------------------------------------------------- */
-
 static int16_t number_of(reader *r, calc_layer_key k, const json_t *value)
 {
     static const calc_field rows[] = {
@@ -129,8 +127,6 @@ static int64_t set_element(reader *r, calc_layer_key k, json_t *element, int64_t
     return at + times;
 }
 
-/* ---- An object with a list per key ----------------------------------------------------------- */
-
 static void set_list(reader *r, calc_layer_key k, json_t *list)
 {
     size_t i;
@@ -220,8 +216,6 @@ static void read_object(reader *r, json_t *object, calc_layer_list *list)
         }
     }
 }
-
-/* ---- An array with an entry per run ---------------------------------------------------------- */
 
 static void read_array(reader *r, json_t *array)
 {

@@ -25,8 +25,6 @@
 
 enum { FOUND_SIZE = CALC_UTF8_SHOW_SIZE + 16, NUMBER_SIZE = CALC_JSON_VALUE_NUMBER_SIZE };
 
-/* ---- Words for messages --------------------------------------------------------------------- */
-
 char *calc_json_value_number_text(const json_t *value, char *buffer)
 {
     if (json_is_integer(value)) {
@@ -79,8 +77,6 @@ static void range_error(calc_json_report *report, const calc_field *field, const
         calc_json_value_number_text(value, shown),
         calc_field_range_text(field, json_number_value(value), range, sizeof range));
 }
-
-/* ---- Scalars -------------------------------------------------------------------------------- */
 
 /* Hint for a value that is right except for its quotes or its point; NULL if it is not. */
 static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, size_t size)
@@ -346,8 +342,6 @@ void calc_json_value_compat(calc_json_report *report, const json_t *value, calc_
     }
 }
 
-/* ---- Unknown keys --------------------------------------------------------------------------- */
-
 const char *calc_json_bind_nearest(const calc_table *table, const char *word)
 {
     enum { MAX_ROWS = 192 };
@@ -376,8 +370,6 @@ static bool is_full(const calc_json_report *report)
 {
     return report->found.count == CALC_MAX_ERRORS;
 }
-
-/* ---- Arrays --------------------------------------------------------------------------------- */
 
 /* Keep every time finite; io/schema.c says the same. */
 #define LEAST_SHARE 1e-6
@@ -505,8 +497,6 @@ static void bind_op(calc_json_report *report, const calc_field *field, const jso
     }
 }
 
-/* ---- Objects -------------------------------------------------------------------------------- */
-
 static void bind_list(calc_json_report *report, const calc_field *field, json_t *value,
                       char *member)
 {
@@ -597,8 +587,6 @@ bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void
     calc_automatic_set(exec, field);
     return true;
 }
-
-/* ---- Other names of fields ------------------------------------------------------------------ */
 
 /* Position of a key in its object. */
 static int position_of(json_t *object, const char *wanted)

@@ -386,8 +386,6 @@ static bool mistake(checker *check, size_t offset, const char *hint, const char 
     return true;
 }
 
-/* ---- Inside a token ------------------------------------------------------------------------- */
-
 static bool is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
@@ -565,8 +563,6 @@ static bool bad_encoding(checker *check)
     }
     return false;
 }
-
-/* ---- Between tokens ------------------------------------------------------------------------- */
 
 static char closing(const checker *check)
 {

@@ -9,8 +9,6 @@
 #include "spec/field.h"
 #include "spec/software.h"
 
-/* ---- Reading --------------------------------------------------------------------------------- */
-
 json_t *calc_json_runs_repeated(json_t *value, bool number, int64_t most, int64_t *times)
 {
     const char *text = json_string_value(value);
@@ -74,8 +72,6 @@ void calc_json_runs_modules(calc_json_report *report, const json_t *value, uint1
     }
     *out = (uint16_t)modules;
 }
-
-/* ---- Writing --------------------------------------------------------------------------------- */
 
 void calc_json_runs_recompute_text(int recompute, char *text)
 {

@@ -15,8 +15,6 @@ static bool is(const calc_field *field, const char *key)
     return strcmp(field->key, key) == 0;
 }
 
-/* ---- Parts ----------------------------------------------------------------------------------- */
-
 /* A row under the name that the papers of a mixer use. */
 static calc_field named_row(calc_part_type type, const calc_field *field)
 {
@@ -149,8 +147,6 @@ void calc_json_stack_bind(calc_json_report *report, const calc_field *field, jso
         bind_pattern(report, value, is(field, "mtp_layers"), app);
     }
 }
-
-/* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Whether a part needs to be declared. */
 static bool declares(const calc_app *app)

@@ -27,8 +27,6 @@ typedef struct reader {
     calc_stage_run run[CALC_MAX_PLACES];
 } reader;
 
-/* ---- One value ------------------------------------------------------------------------------- */
-
 static void set_system(reader *r, const json_t *value, calc_stage_run *run)
 {
     char name[sizeof r->list->name[0]];
@@ -108,8 +106,6 @@ static int64_t set_element(reader *r, calc_stage_key k, json_t *element, int64_t
     json_decref(value);
     return at;
 }
-
-/* ---- An object with a list per key ----------------------------------------------------------- */
 
 /* @param whole  places of the longest list; a shorter one is of stages and counts for every chunk
  */
@@ -223,8 +219,6 @@ static void read_object(reader *r, json_t *object)
         }
     }
 }
-
-/* ---- An array with an entry per stage -------------------------------------------------------- */
 
 static void set_entry(reader *r, json_t *entry, calc_stage_run *run)
 {

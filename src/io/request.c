@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Keys ------------------------------------------------------------------------------------ */
-
 /* One request while it is read. */
 typedef struct reading {
     calc_request_reader *reader;
@@ -195,8 +193,6 @@ static void read_fields(reading *r, json_t *value, size_t none)
         r->report, "\"app\", \"sys\", \"exe\", \"stats\", \"layer\" or \"stage\"", value, NULL);
 }
 
-/* ---- Documents to keep ----------------------------------------------------------------------- */
-
 /* {"NAME": {...}} of a kind. */
 static void keep_documents(reading *r, calc_kind kind, json_t *documents)
 {
@@ -244,8 +240,6 @@ static void read_keep(reading *r, json_t *value, size_t none)
         calc_json_report_leave(r->report, mark);
     }
 }
-
-/* ---- A sweep --------------------------------------------------------------------------------- */
 
 /* A value of an option as text: a string as it is, true as "", a number as JSON has it. */
 static char *text_of(const json_t *value)
@@ -307,8 +301,6 @@ static void read_sweep(reading *r, json_t *value, size_t none)
         position++;
     }
 }
-
-/* ---- Files of frameworks --------------------------------------------------------------------- */
 
 static void read_export(reading *r, json_t *value, size_t none)
 {
@@ -375,8 +367,6 @@ static void check_keys(reading *r, json_t *object)
         position++;
     }
 }
-
-/* ---- Requests -------------------------------------------------------------------------------- */
 
 /* Keys other than this one and "id" would have no effect. */
 static void check_alone(reading *r, json_t *object, const char *own)
@@ -491,8 +481,6 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
     release(scratch);
     json_decref(root);
 }
-
-/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static void put_text(calc_put *put, const char *key, const char *text)
 {

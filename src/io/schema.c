@@ -106,8 +106,6 @@ static bool schema_list(calc_output *out, const calc_field *field)
 
 enum { STEP = 2 /* spaces per level */ };
 
-/* ---- One value ------------------------------------------------------------------------------ */
-
 static void write_number(calc_output *out, const char *key, double value)
 {
     char text[32];
@@ -258,8 +256,6 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
     }
 }
 
-/* ---- Objects -------------------------------------------------------------------------------- */
-
 static void write_default(calc_output *out, const calc_field *field)
 {
     switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {
@@ -377,8 +373,6 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
     write_exclusions(out, table, inner);
     calc_output_printf(out, ",\n%*s\"additionalProperties\": false\n%*s}", inner, "", indent, "");
 }
-
-/* ---- Whole schemas -------------------------------------------------------------------------- */
 
 static void write_table(calc_output *out, const calc_table *table, const char *title,
                         const char *first)

@@ -14,8 +14,6 @@ const char *const calc_space_options[] = {"procs",      "batch",    "axis",   "s
                                           "objectives", "top-by",   "top",    "per",  "threads",
                                           "verify",     "no-prune", "cpu",    NULL};
 
-/* ---- Values as text ------------------------------------------------------------------------- */
-
 /* Lack of memory is not reported here: parse() sees that the entry is not whole. */
 
 /* The text of a scalar; NULL if an error was added or memory is short. */
@@ -102,8 +100,6 @@ static void read_entry(calc_json_report *report, calc_space_entry *entry, const 
         free(text);
     }
 }
-
-/* ---- The file ------------------------------------------------------------------------------- */
 
 /* Whether a key is a field of the execution that has fields itself. */
 static bool is_object(const char *key, const json_t *value)
@@ -245,8 +241,6 @@ void calc_space_entries_free(calc_space_entries *entries)
     calc_text_free(&entries->text);
     *entries = (calc_space_entries){0};
 }
-
-/* ---- Places --------------------------------------------------------------------------------- */
 
 char *calc_space_entry_pointer(const calc_space_entry *entry, size_t item, char buffer[128])
 {

@@ -14,8 +14,6 @@
 /* Flags of MindSpeed's planner: those it adds to Megatron's, those of Megatron's
  * that it ignores, and aliases. */
 
-/* ---- Flags that are not Megatron's, or not read as Megatron reads them ----------------------- */
-
 /* Settings that the planner decides. */
 static const char *const decided[] = {"--tensor-model-parallel-size",
                                       "--pipeline-model-parallel-size",
@@ -69,8 +67,6 @@ static bool is_one_of(const char *key, const char *const *list)
     }
     return *list;
 }
-
-/* ---- Order of settings ----------------------------------------------------------------------- */
 
 static bool rename_key(calc_setting *setting)
 {
@@ -143,8 +139,6 @@ static const calc_setting *mindspeed_flags_last(const calc_settings *s, const ch
 }
 
 enum { UNUSED_SHOWN = 6, MOST_DEVICES = 1 << 20, MOST_BATCH = 1 << 20, MOST_SIZE = 1 << 28 };
-
-/* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct reading {
     calc_mindspeed_arguments *out;

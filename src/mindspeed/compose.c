@@ -35,8 +35,6 @@ static unsigned recompute_of(const calc_layout *l, int list)
                : 0;
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
-
 /* (rows x inner) times (inner x columns), as a pass multiplies them; experts form a batch. */
 static bool multiplication(const calc_layout *l, const calc_operator *o, calc_pass pass,
                            calc_mindspeed_shape *out)
@@ -206,8 +204,6 @@ static void mindspeed_parts_draw(const calc_mindspeed_parts *parts, size_t i,
     }
 }
 
-/* ---- Collectives ----------------------------------------------------------------------------- */
-
 static calc_group group_of(const calc_layout *l, const calc_operator *o)
 {
     const calc_groups *g = &l->context.groups;
@@ -325,8 +321,6 @@ calc_status calc_mindspeed_compose(const calc_mindspeed_layout *layout,
     }
     return status;
 }
-
-/* ---- Modules --------------------------------------------------------------------------------- */
 
 static void set_part(calc_stage_part *part, double fw_s, double backward)
 {

@@ -33,13 +33,9 @@ typedef struct walk {
 static void keep(walk *w)
 {
     calc_mindspeed_space *s = w->space;
-    calc_mindspeed_config *list = calc_grown(s->config, s->count, &s->capacity, sizeof *list);
-    if (!list) {
+    if (!CALC_PUSH(s->config, s->count, s->capacity, &w->at)) {
         w->no_memory = true;
-        return;
     }
-    s->config = list;
-    s->config[s->count++] = w->at;
 }
 
 static void over_experts(walk *w)

@@ -8,8 +8,6 @@
 #include "io/csv_table.h"
 #include "io/utf8.h"
 
-/* ---- State ----------------------------------------------------------------------------------- */
-
 calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
                                       const calc_mindspeed_loop_rules *rules, size_t count,
                                       const double *memory_bytes)
@@ -45,8 +43,6 @@ void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, cal
         }
     }
 }
-
-/* ---- The pool -------------------------------------------------------------------------------- */
 
 static void time_all(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time, void *context)
 {
@@ -111,8 +107,6 @@ double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candid
 {
     return loop->pool ? (double)loop->tally[candidate] / (double)loop->pool : 0;
 }
-
-/* ---- Decisions ------------------------------------------------------------------------------- */
 
 /* Draws one of the pool's unmeasured entries with equal probability. */
 static size_t drawn(const calc_mindspeed_loop *loop)
@@ -184,8 +178,6 @@ static const calc_csv_column columns[] = {
     {NULL, NULL, CALC_CSV_MEMBER(result_row, line)},
 };
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
 static calc_status refuse(const calc_csv_row *from, const char *cell, const char *name,
                           const char *expected, calc_errors *errors)
 {
@@ -235,8 +227,6 @@ static calc_mindspeed_result result_of(const result_row *r)
                                    .line = r->line};
 }
 
-/* ---- The file -------------------------------------------------------------------------------- */
-
 static calc_status take(calc_mindspeed_results *out, const result_row *row, size_t count,
                         const char *path, calc_errors *errors)
 {
@@ -273,8 +263,7 @@ calc_status calc_mindspeed_results_read(calc_mindspeed_results *out, const char 
     if (status == CALC_OK) {
         status = take(out, rows.item, rows.count, path, errors);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

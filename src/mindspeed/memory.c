@@ -14,8 +14,6 @@
 
 enum { ELEMENT = 2 /* bytes of a float16 or bfloat16 number */ };
 
-/* ---- Parameters ------------------------------------------------------------------------------ */
-
 static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_config *c)
 {
     double h = job->hidden;
@@ -31,8 +29,6 @@ static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_con
     double rest = layers * (attention + norms) + final_norm + embedding + tail;
     return rest / c->tp + layers * feedforward / c->tp / (c->ep > 0 ? c->ep : 1);
 }
-
-/* ---- Activations ----------------------------------------------------------------------------- */
 
 static double feedforward_bytes(const calc_mindspeed_job *job, const calc_mindspeed_config *c,
                                 double tokens)
@@ -63,8 +59,6 @@ double calc_mindspeed_memory_layer_bytes(const calc_mindspeed_job *job,
     attention += c->cp > 1 ? RING_MASK_BYTES : 0;
     return 2 * narrow + (job->swap_attention ? 0 : attention) + feedforward_bytes(job, c, tokens);
 }
-
-/* ---- Total ----------------------------------------------------------------------------------- */
 
 calc_mindspeed_memory calc_mindspeed_memory_of(const calc_mindspeed_job *job,
                                                const calc_mindspeed_config *config)

@@ -10,8 +10,6 @@
 #include "model/cost/cost_kernel.h"
 #include "model/operators/transformer.h"
 
-/* ---- Alone ----------------------------------------------------------------------------------- */
-
 static calc_exec exec_of(const calc_mindspeed_job *job)
 {
     return (calc_exec){
@@ -135,8 +133,6 @@ double calc_mindspeed_operators_alone_s(const calc_mindspeed_operators *o,
     return timed_s > 0 ? timed_s : calc_mindspeed_operators_model_s(o, shape);
 }
 
-/* ---- In a step ------------------------------------------------------------------------------- */
-
 void calc_mindspeed_operators_start(calc_mindspeed_operators *o, const calc_mindspeed_job *job,
                                     const calc_app *app, const calc_system *system,
                                     const calc_mindspeed_cache *cache,
@@ -216,8 +212,6 @@ const double *calc_mindspeed_operators_draws(calc_mindspeed_operators *o,
     return calc_process_path_at(&o->path[shape->type], point);
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
-
 static const char *const types[] = {
     "all_gather", "reduce_scatter", "all_reduce", "all_to_all",    "alltoall",
     "allgather",  "allreduce",      "p2p",        "reducescatter", NULL};
@@ -225,8 +219,6 @@ static const calc_collective_op ops[] = {
     CALC_OP_ALL_GATHER,    CALC_OP_REDUCE_SCATTER, CALC_OP_ALL_REDUCE, CALC_OP_ALL_TO_ALL,
     CALC_OP_ALL_TO_ALL,    CALC_OP_ALL_GATHER,     CALC_OP_ALL_REDUCE, CALC_OP_P2P,
     CALC_OP_REDUCE_SCATTER};
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 typedef struct row {
     const char *type;
@@ -307,12 +299,9 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
     if (out->item) {
         gather(out, rows.item, rows.count);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
-
-/* ---- Look-ups -------------------------------------------------------------------------------- */
 
 static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)
 {
@@ -321,12 +310,8 @@ static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *messag
             return;
         }
     }
-    void *grown = calc_grown(comm->missing, comm->missing_count, &comm->missing_capacity,
-                             sizeof *comm->missing);
-    if (grown) { /* otherwise one note less */
-        comm->missing = grown;
-        comm->missing[comm->missing_count++] = *message;
-    }
+    /* Without memory, one note less. */
+    (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
 }
 
 double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)

@@ -17,8 +17,6 @@ typedef struct ranker {
     size_t refused; /* number of configurations that calc cannot lay out */
 } ranker;
 
-/* ---- One configuration ----------------------------------------------------------------------- */
-
 static double *row_of(const ranker *r, size_t i)
 {
     return r->samples + i * r->times->samples;
@@ -150,8 +148,6 @@ static void set_scale(ranker *r)
         }
     }
 }
-
-/* ---- Ranking --------------------------------------------------------------------------------- */
 
 /* Number of samples in which each is the fastest; ties go to the first. */
 static void count_best(const ranker *r)

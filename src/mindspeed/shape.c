@@ -10,8 +10,6 @@
 
 enum { TENSORS = 16, DIMENSIONS = 8, BRIEF = 4 };
 
-/* ---- Types ----------------------------------------------------------------------------------- */
-
 static const char *const names[CALC_MINDSPEED_TYPES] = {"MatMul",
                                                         "RmsNorm",
                                                         "RmsNormGrad",
@@ -65,8 +63,6 @@ static calc_mindspeed_type mindspeed_shape_gradient(calc_mindspeed_type type)
     }
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------- */
-
 typedef struct tensor {
     int count;
     double size[DIMENSIONS];
@@ -110,8 +106,6 @@ static bool read_tensors(const char *at, tensor out[TENSORS], int *count)
     }
     return true;
 }
-
-/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 static double batch_of(const tensor *t)
 {
@@ -305,8 +299,7 @@ calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char 
     for (size_t i = 0; i < rows.count && out->item;) {
         i += take(out, row + i, rows.count - i);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 
@@ -356,8 +349,7 @@ calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *pat
         cache_take(out, &row[i].cells.shape, row[i].fw_us);
         cache_take(out, &back, back.type == CALC_MINDSPEED_TYPES ? 0 : row[i].bw_us);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

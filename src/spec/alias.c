@@ -134,11 +134,6 @@ const calc_alias *calc_alias_of(const calc_table *table, const char *field)
     return alias && (alias->kind <= CALC_KIND_EXEC || alias->kind == CALC_KIND_NONE) ? alias : NULL;
 }
 
-size_t calc_alias_count(void)
-{
-    return COUNT(aliases);
-}
-
 const char *calc_alias_choice(const char *word)
 {
     for (size_t i = 0; i < COUNT(choices); i++) {

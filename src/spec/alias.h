@@ -25,9 +25,6 @@ const calc_alias *calc_alias_of(const calc_table *table, const char *field);
 const calc_alias *calc_alias_next(const calc_table *table, const char *field,
                                   const calc_alias *before);
 
-/** How many aliases there are. */
-size_t calc_alias_count(void);
-
 /** The choice meant by another word: "multi_latent" for "mla"; NULL if there is none. */
 const char *calc_alias_choice(const char *word);
 

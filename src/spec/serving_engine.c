@@ -62,7 +62,8 @@ static char plain(char c)
     return c == ' ' || c == '_' ? '-' : (char)tolower((unsigned char)c);
 }
 
-size_t calc_serving_engine_family(const calc_serving_engine *engine)
+/* Letters of an engine's name before its version: 4 of "vllm-0.11". */
+static size_t family_length(const calc_serving_engine *engine)
 {
     const char *version = strrchr(engine->name, '-');
     return version ? (size_t)(version - engine->name) : strlen(engine->name);
@@ -70,7 +71,7 @@ size_t calc_serving_engine_family(const calc_serving_engine *engine)
 
 static bool is_named(const char *software, const calc_serving_engine *engine)
 {
-    size_t length = calc_serving_engine_family(engine), i = 0;
+    size_t length = family_length(engine), i = 0;
     while (i < length && plain(software[i]) == plain(engine->name[i])) {
         i++;
     }
@@ -112,23 +113,22 @@ const calc_serving_engine *calc_serving_engines_meant(const calc_serving_engines
     bool own = false, other = false; /* whether builds of that name run there, or only others do */
     size_t length = 0;
     for (e = engines->item; e < end; e++) {
-        bool longer = !named || calc_serving_engine_family(e) > length;
+        bool longer = !named || family_length(e) > length;
         named = longer && is_named(software, e) ? e : named;
-        length = named ? calc_serving_engine_family(named) : 0;
+        length = named ? family_length(named) : 0;
     }
     *reason = "the serving engine is not described, or not named";
     if (!named) {
         return NULL;
     }
     for (e = engines->item; e < end; e++) {
-        bool alike =
-            calc_serving_engine_family(e) == length && strncmp(e->name, named->name, length) == 0;
+        bool alike = family_length(e) == length && strncmp(e->name, named->name, length) == 0;
         own = own || (alike && runs_on(e, platform));
         other = other || (e->program == named->program && runs_on(e, platform));
     }
     int version = version_of(software + length);
     for (e = engines->item; e < end; e++) { /* the newest is the last */
-        size_t family = calc_serving_engine_family(e);
+        size_t family = family_length(e);
         bool alike = family == length && strncmp(e->name, named->name, length) == 0;
         bool build = own || !other ? alike : e->program == named->program && runs_on(e, platform);
         bool old = version >= 0 ? version < version_of(e->name + family) : month < e->since;

@@ -35,9 +35,6 @@ const calc_serving_engine *calc_serving_engines_meant(const calc_serving_engines
 /** Name an engine that is still to be read; "none": none. */
 void calc_serving_engine_put(calc_serving_engine *engine, const char *name);
 
-/** Letters of an engine's name before its version: 4 of "vllm-0.11". */
-size_t calc_serving_engine_family(const calc_serving_engine *engine);
-
 /** Add an error if an engine was not read, or is not of the platform of a machine. */
 void calc_serving_engine_check(const calc_system *system, const calc_serving_engine *engine,
                                calc_errors *errors);

@@ -249,7 +249,7 @@ double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylo
     return most_mb;
 }
 
-const double calc_taylor_selective = 0.33;
+static const double SELECTIVE = 0.33;
 
 static double backward_s(const calc_stage_part *part)
 {
@@ -334,7 +334,7 @@ void calc_taylor_problem(const calc_taylor_ask *a, const calc_taylor_ratios *r,
         calc_balance_layer *layer = &out->layer[0][kind];
         layer->fw_s = fw;
         layer->agrad_s = r->backward * fw;
-        layer->again_s[CALC_BALANCE_SELECTIVE] = calc_taylor_selective * fw;
+        layer->again_s[CALC_BALANCE_SELECTIVE] = SELECTIVE * fw;
         layer->again_s[CALC_BALANCE_FULL] = (kind == 0 && a->shipped ? 1 : r->again) * fw;
         layer->held_bytes = m->layer_mb[kind];
         for (int again = 0; again < CALC_BALANCE_RECOMPUTES; again++) {
@@ -607,27 +607,9 @@ static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_taylor_probe, li
                                            .lo = 1,
                                            .hi = 1e9}};
 
-static const calc_csv_table table =
+const calc_csv_table calc_taylor_probes =
     CALC_CSV_TABLE(columns, calc_taylor_probe,
                    "the first row names the columns: dp,tp,pp,ep,peak_mem, the last in MB");
-
-calc_status calc_taylor_probes_read(calc_csv_rows *out, const char *path, calc_errors *errors)
-{
-    return calc_csv_table_read(out, &table, path, errors);
-}
-
-calc_status calc_taylor_probes_parse(calc_csv_rows *out, calc_text text, const char *name,
-                                     calc_errors *errors)
-{
-    return calc_csv_table_parse(out, &table, text, name, errors);
-}
-
-void calc_taylor_probes_free(calc_csv_rows *rows)
-{
-    free(rows->item);
-    calc_text_free(&rows->text);
-    *rows = (calc_csv_rows){0};
-}
 
 calc_taylor_fit calc_taylor_fit_of(int64_t ep1, double peak1_mb, int64_t ep2, double peak2_mb)
 {

@@ -95,9 +95,6 @@ typedef struct calc_taylor_ratios {
 calc_taylor_ratios calc_taylor_ratios_of(const calc_taylor_config *config,
                                          const calc_system *system, const calc_exec *exec);
 
-/** Extra backward time of a layer that recomputes in parts, in forward passes. */
-extern const double calc_taylor_selective;
-
 /** The request. */
 typedef struct calc_taylor_ask {
     int64_t stages, chunks, microbatches;
@@ -172,13 +169,8 @@ typedef struct calc_taylor_probe {
     double peak_mb;
 } calc_taylor_probe;
 
-/** Reads such a file; *out must be freed with calc_taylor_probes_free() in any case.
- *  @return as calc_csv_table_read() */
-CALC_MUST_USE calc_status calc_taylor_probes_read(calc_csv_rows *out, const char *path,
-                                                  calc_errors *errors);
-CALC_MUST_USE calc_status calc_taylor_probes_parse(calc_csv_rows *out, calc_text text,
-                                                   const char *name, calc_errors *errors);
-void calc_taylor_probes_free(calc_csv_rows *rows);
+/** A file of such rows. */
+extern const calc_csv_table calc_taylor_probes;
 
 /** The fit to two probes. */
 typedef struct calc_taylor_fit {

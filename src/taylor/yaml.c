@@ -240,28 +240,10 @@ static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_taylor_profile, 
                                           RATIO_COLUMN("hratio", NULL, head),
                                           RATIO_COLUMN("moe_bw", NULL, layer_ms)};
 
-static const calc_csv_table table = CALC_CSV_TABLE(
+const calc_csv_table calc_taylor_profiles = CALC_CSV_TABLE(
     columns, calc_taylor_profile,
     "the first row names the columns: "
     "dp,tp,pp,ep,dmratio,bfratio,re_grow_ration,hratio,moe_bw, the last in milliseconds");
-
-calc_status calc_taylor_profiles_read(calc_csv_rows *out, const char *path, calc_errors *errors)
-{
-    return calc_csv_table_read(out, &table, path, errors);
-}
-
-calc_status calc_taylor_profiles_parse(calc_csv_rows *out, calc_text text, const char *name,
-                                       calc_errors *errors)
-{
-    return calc_csv_table_parse(out, &table, text, name, errors);
-}
-
-void calc_taylor_profiles_free(calc_csv_rows *rows)
-{
-    free(rows->item);
-    calc_text_free(&rows->text);
-    *rows = (calc_csv_rows){0};
-}
 
 static double said_or(double value, double absent)
 {

@@ -59,15 +59,8 @@ typedef struct calc_taylor_profile {
     double dense, backward, again, head, layer_ms;
 } calc_taylor_profile;
 
-/** Reads a file with columns dp, tp, pp, ep, dmratio, bfratio, re_grow_ration, hratio and moe_bw,
- *  in any order; other columns are ignored. *out must be freed with calc_taylor_profiles_free() in
- *  any case, and has the valid rows even if there are errors.
- *  @return as calc_csv_table_read() */
-CALC_MUST_USE calc_status calc_taylor_profiles_read(calc_csv_rows *out, const char *path,
-                                                    calc_errors *errors);
-CALC_MUST_USE calc_status calc_taylor_profiles_parse(calc_csv_rows *out, calc_text text,
-                                                     const char *name, calc_errors *errors);
-void calc_taylor_profiles_free(calc_csv_rows *rows);
+/** A file with columns dp, tp, pp, ep, dmratio, bfratio, re_grow_ration, hratio and moe_bw. */
+extern const calc_csv_table calc_taylor_profiles;
 
 /** The ratios of a candidate from its last row, with defaults for blanks.
  *  @return whether there is a row */

@@ -142,8 +142,6 @@ const char *calc_result_period(const calc_result *r)
     return year >= 2025 ? "2025 and later" : year > 0 ? "before 2025" : NULL;
 }
 
-/* ---- Ranking --------------------------------------------------------------------------------- */
-
 enum { KEYS = 9, NAMES = 4 };
 
 /* What decides who competes with whom: a problem; and, of a layout, which of its results are
@@ -364,8 +362,6 @@ calc_status calc_ranking_of(const calc_result *const *result, size_t count, calc
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* ---- Dimensions ------------------------------------------------------------------------------ */
-
 static const struct {
     const char *by;
     const char *(*name)(const calc_result *result); /* NULL: the result is in none */
@@ -373,8 +369,6 @@ static const struct {
                   {"machine", calc_result_machine}, {"model", calc_result_model},
                   {"kind", calc_result_kind},       {"regime", calc_result_regime},
                   {"period", calc_result_period},   {"confidence", calc_result_confidence}};
-
-/* ---- One group ------------------------------------------------------------------------------- */
 
 /* The input of groups, and room for one of them. */
 typedef struct maker {
@@ -429,8 +423,6 @@ static bool counts(const calc_result *r, calc_quantity quantity)
 {
     return r->use == CALC_USE_SCORED && r->quantity == quantity;
 }
-
-/* ---- All of them ----------------------------------------------------------------------------- */
 
 /* Sets are of published tables. */
 static bool add_sets(maker *m, calc_quantity quantity)
@@ -662,8 +654,7 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
         status = take(out, results, &entries[i], path, errors);
     }
-    free(rows.item);
-    calc_text_free(&rows.text);
+    calc_csv_rows_free(&rows);
     return status;
 }
 

@@ -6,8 +6,6 @@
 #include "validate/results.h"
 #include "validate/spread.h"
 
-/* ---- Ranking --------------------------------------------------------------------------------- */
-
 /* Whether predictions put layouts in the right order, and the cost of choosing the layout that
  * is predicted fastest. Layouts compete if model, machine, GPUs, batch, sequence length and
  * number formats are equal; layouts that serve if model, machine, engine, requests in flight,
@@ -28,8 +26,6 @@ typedef struct calc_ranking {
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_ranking_of(const calc_result *const *result, size_t count,
                                           calc_ranking *out);
-
-/* ---- Groups ---------------------------------------------------------------------------------- */
 
 /** One group. Texts are borrowed from the runs, or static. */
 typedef struct calc_error_group {

@@ -14,8 +14,6 @@
 #include "validate/error_groups.h"
 #include "validate/spread.h"
 
-/* ---- Options --------------------------------------------------------------------------------- */
-
 /* Biases and the kind of positions are none: less than a thousandth of these runs' memory. */
 
 /* An option: fields in which layouts that differ in it differ. They count where a group has
@@ -128,8 +126,6 @@ static const char *name_of(size_t option)
     return option < OPTIONS ? options[option].name : unmodelled;
 }
 
-/* ---- Cells and pairs ------------------------------------------------------------------------- */
-
 /* Runs of one source and release, on one machine, of models of one shape. */
 static bool comparable(const calc_result *a, const calc_result *b)
 {
@@ -213,18 +209,14 @@ static bool find_pairs(calc_features *f, const parts *p)
                  options[option].work)) {
                 continue;
             }
-            calc_features_pair *grown = calc_grown(f->pair, f->pairs, &capacity, sizeof *grown);
-            if (!grown) {
+            const calc_features_pair pair = pair_of(f, option, a, b);
+            if (!CALC_PUSH(f->pair, f->pairs, capacity, &pair)) {
                 return false;
             }
-            f->pair = grown;
-            f->pair[f->pairs++] = pair_of(f, option, a, b);
         }
     }
     return true;
 }
-
-/* ---- Statistics ------------------------------------------------------------------------------ */
 
 static bool moves(const calc_features *f, double change)
 {

@@ -74,8 +74,6 @@ static void number(calc_residuals *out, calc_residual *last)
     last->family = last->family < 0 ? out->families++ : last->family;
 }
 
-/* ---- Order ----------------------------------------------------------------------------------- */
-
 static int compare(const void *a, const void *b, calc_unseen unseen)
 {
     const calc_residual *x = *(const calc_residual *const *)a;
@@ -179,8 +177,6 @@ calc_status calc_residuals_take_forecasts(calc_residuals *residuals,
                ? CALC_OK
                : calc_errors_no_memory(errors);
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 calc_status calc_residuals_parse(calc_residuals *out, calc_text text, const char *name,
                                  calc_errors *errors)

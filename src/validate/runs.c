@@ -60,8 +60,6 @@ typedef struct entry {
     calc_errors *errors;
 } entry;
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
 static int title_index(const calc_csv_row *from, const char *title)
 {
     int i = 0;
@@ -105,8 +103,6 @@ static void place(const entry *e, const char *title, int first, bool all)
         }
     }
 }
-
-/* ---- Documents ------------------------------------------------------------------------------- */
 
 static calc_status load(const entry *e, calc_kind kind, const char *title, const char *name)
 {
@@ -167,8 +163,6 @@ static calc_status load_documents(const entry *e)
     }
     return model == CALC_OK ? status : model;
 }
-
-/* ---- Fields ---------------------------------------------------------------------------------- */
 
 static bool is_own_column(const char *title)
 {
@@ -232,8 +226,6 @@ static calc_status set_fields(const entry *e)
     }
     return status;
 }
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static bool has_measurement(const calc_csv_row *from)
 {

@@ -7,8 +7,6 @@
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 
-/* ---- The layout ------------------------------------------------------------------------------ */
-
 static int64_t whole(double number)
 {
     return (int64_t)(number + 0.5);
@@ -32,8 +30,6 @@ typedef struct pool {
 
 static const char uncounted[] = "how many GPUs each of two pools has is not published";
 static const char inconsistent[] = "the sizes of a pool are not those of its GPUs";
-
-/* ---- Pools ----------------------------------------------------------------------------------- */
 
 /* The number after "key=" in words that blanks part; `missing` if it is not there. */
 static double number_of(const char *words, const char *key, double missing)
@@ -72,8 +68,6 @@ static bool read_pool(pool *out, const char *words, double gpus)
     *out = (pool){all, copies, world, tensor, expert};
     return *words && all % copies == 0 && tensor * requests == world && world % expert == 0;
 }
-
-/* ---- Experts --------------------------------------------------------------------------------- */
 
 /* Whether all ranks have all tokens: they split all layers. */
 static bool is_replicated(const pool *p)
@@ -127,8 +121,6 @@ static void spread_prefill(calc_serving_map *map, const pool *decode, pool *pref
     }
 }
 
-/* ---- One pool, or two ------------------------------------------------------------------------ */
-
 static const char *fill_two(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
@@ -180,8 +172,6 @@ static bool starts(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* ---- How requests come, and the measurement -------------------------------------------------- */
-
 static calc_serving_kind kind_of(const calc_serving_row *row)
 {
     return starts(row->metric_kind, "static") ? CALC_SERVING_KIND_STATIC_BATCH
@@ -226,8 +216,6 @@ static const char *what_is_missing(calc_serving_map *map)
            : !(r->isl >= 1) || !(r->osl >= 1) ? "lengths not published"
                                               : NULL;
 }
-
-/* ---- Lengths and batch ----------------------------------------------------------------------- */
 
 enum {
     BATCH_TOKENS = 16384, /* of prompts in a pass of a static batch */
@@ -346,8 +334,6 @@ static calc_serving_regime regime_of(const calc_serving_map *map)
                         : CALC_SERVING_REGIME_LARGE;
 }
 
-/* ---- Number formats -------------------------------------------------------------------------- */
-
 static void set_float8(calc_exec *e, bool block)
 {
     e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
@@ -371,8 +357,6 @@ static void fill_formats(calc_serving_map *map)
         e->strategy.weight_datatype = starts(w, "int8") ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }
 }
-
-/* ---- Engine and cache ------------------------------------------------------------------------ */
 
 /* Drafts. The module of DeepSeek-V3 was trained for the first of them, of which 85 to 90 % are
  * accepted (arXiv 2412.19437, 5.4.3); of seven it gives 3.2 tokens a step (Nebius, model card of
@@ -447,8 +431,6 @@ static void set_fields(calc_serving_map *map)
         }
     }
 }
-
-/* ---- By model and machine -------------------------------------------------------------------- */
 
 static void complete(calc_serving_map *map, const calc_app *app, const calc_system *system)
 {

@@ -72,8 +72,6 @@ bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b
 const char *calc_serving_regime_word(calc_serving_regime regime);
 const char *calc_serving_kind_word(calc_serving_kind kind);
 
-/* ---- The layout ------------------------------------------------------------------------------ */
-
 /* The layout of a run of serving: sizes of one pool or two, as publishers print them. */
 
 /** Fill the sizes of exec and the count of GPUs; the ranks of experts are filled for dense models,

@@ -80,9 +80,7 @@ calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine,
         out->reach = at > 0 && at <= out->runs ? off[at - 1] : NAN;
     }
     free(off);
-    free(measured.item);
-    calc_text_free(&measured.text);
-    free(errors_of.item);
-    calc_text_free(&errors_of.text);
+    calc_csv_rows_free(&measured);
+    calc_csv_rows_free(&errors_of);
     return status;
 }

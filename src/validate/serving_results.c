@@ -57,8 +57,6 @@ static size_t pair_all(const calc_serving_prediction *p, const calc_remarks *rem
     return count;
 }
 
-/* ---- Shape ----------------------------------------------------------------------------------- */
-
 /* Whether two runs are of one sweep: alike but for their requests, of one day and source. */
 static bool is_sweep(const calc_serving_map *a, const calc_serving_map *b)
 {
@@ -103,8 +101,6 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
         }
     }
 }
-
-/* ---- All of them ----------------------------------------------------------------------------- */
 
 calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows *rows,
                                       size_t files, const calc_remarks *remarks,

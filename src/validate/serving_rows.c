@@ -88,8 +88,6 @@ static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_er
     return CALC_OK;
 }
 
-/* ---- Fields ---------------------------------------------------------------------------------- */
-
 /* Only fields of one value, which a member of a row can hold. */
 static bool is_single(const calc_field *field)
 {
@@ -197,8 +195,6 @@ static calc_status finish_row(void *context, void *item, const calc_csv_row *fro
     }
     return status;
 }
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 static void describe(calc_csv_column *column)
 {

@@ -92,18 +92,19 @@ static void tabulate(const char *data, size_t size)
         MUST(text.data != NULL);
         memcpy(text.data, data, size);
         text.data[size] = '\0';
-        calc_status status = which ? calc_taylor_profiles_parse(&rows, text, "input", &errors)
-                                   : calc_taylor_probes_parse(&rows, text, "input", &errors);
+        calc_status status =
+            which ? calc_csv_table_parse(&rows, &calc_taylor_profiles, text, "input", &errors)
+                  : calc_csv_table_parse(&rows, &calc_taylor_probes, text, "input", &errors);
         if (status != CALC_OK) {
             fuzz_check_errors(&errors, status, false);
             MUST(errors.item[0].line >= 1);
         }
         if (which) {
             calc_taylor_profiles_find(&rows, &some, &ratios);
-            calc_taylor_profiles_free(&rows);
+            calc_csv_rows_free(&rows);
         } else {
             MUST(calc_taylor_probes_fit(&rows, &some.layout).probes <= 2);
-            calc_taylor_probes_free(&rows);
+            calc_csv_rows_free(&rows);
         }
     }
 }

@@ -42,3 +42,18 @@ CALC_TEST(a_list_keeps_its_elements_while_it_grows)
     }
     free(list);
 }
+
+CALC_TEST(elements_are_added_behind_the_others)
+{
+    int64_t *list = NULL;
+    size_t count = 0, capacity = 0;
+    for (int64_t i = 0; i < 100; i++) {
+        ck_assert(CALC_PUSH(list, count, capacity, &i));
+        ck_assert_uint_eq(count, (size_t)i + 1);
+        ck_assert_uint_ge(capacity, count);
+    }
+    for (int64_t i = 0; i < 100; i++) {
+        ck_assert_int_eq(list[i], i);
+    }
+    free(list);
+}

@@ -16,29 +16,6 @@ typedef struct unit {
     calc_galvatron_case at;
 } unit_case;
 
-/* Scipy's fits, to the bit. */
-static void check_fit(const json_t *fitted, const calc_galvatron_line *line)
-{
-    bool both = json_is_array(fitted);
-    if (both) {
-        ck_assert_double_eq(line->slope, json_number_value(json_array_get(fitted, 0)));
-    }
-    ck_assert_double_eq(line->offset, json_number_value(both ? json_array_get(fitted, 1) : fitted));
-}
-
-static void check_fits(const unit_case *u)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/result.json",
-             json_string_value(json_object_get(u->json, "case")));
-    json_t *result = galvatron_json(path);
-    check_fit(json_array_get(json_object_get(result, "fitted_layer_forward_time"), 0),
-              &u->engine.profiles.layer[0].line);
-    check_fit(json_array_get(json_object_get(result, "fitted_other_forward_time"), 0),
-              &u->engine.profiles.other.line);
-    json_decref(result);
-}
-
 static void open_unit(unit_case *u, const char *name)
 {
     char path[256];
@@ -46,11 +23,11 @@ static void open_unit(unit_case *u, const char *name)
     u->json = galvatron_json(path);
     galvatron_open(&u->engine, json_string_value(json_object_get(u->json, "case")));
     galvatron_load(&u->engine);
+    galvatron_take_fits(&u->engine, json_string_value(json_object_get(u->json, "case")));
     u->at = (calc_galvatron_case){.request = &u->engine.request,
                                   .profiles = &u->engine.profiles,
                                   .gbsz = json_integer_value(json_object_get(u->json, "gbsz")),
                                   .chunks = json_integer_value(json_object_get(u->json, "chunks"))};
-    check_fits(u);
 }
 
 static void close_unit(unit_case *u)
@@ -151,17 +128,21 @@ CALC_TEST_LOOP(a_step_of_one_strategy_is_the_engines, 0, 4)
     unit_case u;
     size_t i, checked = 0;
     const json_t *row;
-    calc_galvatron_strategy layers[64];
+    double sync_s[64], nosync_s[64];
     open_unit(&u, units[_i]);
-    int64_t count = calc_galvatron_layer_count(&u.engine.request);
+    ck_assert_int_eq(u.engine.request.types, 1);
     json_array_foreach (json_object_get(u.json, "layer"), i, row) {
-        calc_galvatron_strategy ends = strategy_of(row);
-        for (int64_t k = 0; k < count; k++) {
-            layers[k] = ends;
+        calc_galvatron_strategy s = strategy_of(row);
+        calc_galvatron_layer_cost layer = calc_galvatron_layer_cost_of(&u.at, &s, 0);
+        for (int stage = 0; stage < s.pp; stage++) {
+            double layers = (double)calc_galvatron_stage_layers(&u.engine.request, s.pp, stage);
+            sync_s[stage] = layers * layer.sync_s;
+            nosync_s[stage] =
+                layers * layer.nosync_s + calc_galvatron_ends_cost_of(&u.at, &s, stage).nosync_s;
         }
-        ends.checkpoint = false;
         if (json_object_get(row, "uniform_step_s")) {
-            near(calc_galvatron_step_s(&u.at, layers, &ends), real(row, "uniform_step_s"));
+            near(calc_galvatron_pipeline_s(s.pp, u.at.chunks, sync_s, nosync_s),
+                 real(row, "uniform_step_s"));
             checked++;
         }
     }
@@ -186,81 +167,6 @@ CALC_TEST_LOOP(the_order_of_the_arithmetic_is_the_engines, 0, 4)
             json_number_value(json_array_get(json_object_get(row, "layer_mem"), 0)));
     }
     close_unit(&u);
-}
-
-/* ---- Answers --------------------------------------------------------------------------------- */
-
-static const char *const answers[] = {"01_llama2-7b_1x8_36G_bsz16",
-                                      "02_llama2-7b_1x8_24G_bsz64",
-                                      "04_llama2-7b_1x4_40G_bsz32",
-                                      "06_fixture_seq8192_1x8_36G_bsz64_chunk32",
-                                      "10_fixture_static_gpipe_ddp_nosp_notp_1x8_40G",
-                                      "15_llama2-7b_1x8_40G_bsz32_statictime_nofsdp",
-                                      "17_t5-3B_twolayertypes_1x8_12G_bsz64",
-                                      "18_llama2-7b_1x8_24G_bsz32_pp4_1f1b"};
-
-/* "4-2*-1f-c" */
-static calc_galvatron_strategy parse_run(const char *text, calc_galvatron_dp plain)
-{
-    int pp, degree, dp, used = 0;
-    bool ulysses = strstr(text, "-sp") != NULL;
-    ck_assert_int_ge(sscanf(text, "%d-%d%n", &pp, &degree, &used), 2);
-    used += text[used] == '*';
-    ck_assert_int_eq(sscanf(text + used, "-%d", &dp), 1);
-    return (calc_galvatron_strategy){.pp = pp,
-                                     .tp = ulysses ? 1 : degree,
-                                     .sp = ulysses ? degree : 1,
-                                     .cp = 1,
-                                     .dp = dp,
-                                     .type = strchr(text, 'f') ? CALC_GALVATRON_ZERO3
-                                             : dp == 1         ? CALC_GALVATRON_DDP
-                                                               : plain,
-                                     .checkpoint = strstr(text, "-c") != NULL};
-}
-
-static calc_galvatron_strategy ends_of(const galvatron_case *c, const json_t *result, int pp)
-{
-    int degree = (int)real(result, "embed_tp_sp");
-    bool ulysses = real(result, "embed_sp") == 1;
-    int dp = (int)calc_galvatron_world(&c->request) / pp / degree;
-    return (calc_galvatron_strategy){.pp = pp,
-                                     .tp = ulysses ? 1 : degree,
-                                     .sp = ulysses ? degree : 1,
-                                     .cp = 1,
-                                     .dp = dp,
-                                     .type = real(result, "embed_sdp") == 1 ? CALC_GALVATRON_ZERO3
-                                             : dp == 1                      ? CALC_GALVATRON_DDP
-                                                       : c->request.default_dp_type};
-}
-
-CALC_TEST_LOOP(a_step_of_many_strategies_is_the_engines, 0, 8)
-{
-    galvatron_case c;
-    char path[256];
-    size_t i;
-    const json_t *run;
-    calc_galvatron_strategy layers[64];
-    int count = 0;
-    galvatron_open(&c, answers[_i]);
-    galvatron_load(&c);
-    snprintf(path, sizeof path, "%s/result.json", answers[_i]);
-    json_t *result = galvatron_json(path);
-    json_array_foreach (json_object_get(result, "strategy_runs"), i, run) {
-        int times = (int)json_integer_value(json_array_get(run, 1));
-        for (int k = 0; k < times; k++) {
-            layers[count++] =
-                parse_run(json_string_value(json_array_get(run, 0)), c.request.default_dp_type);
-        }
-    }
-    ck_assert_int_eq(count, calc_galvatron_layer_count(&c.request));
-    calc_galvatron_strategy ends = ends_of(&c, result, layers[0].pp);
-    const calc_galvatron_case at = {.request = &c.request,
-                                    .profiles = &c.profiles,
-                                    .gbsz = (int64_t)real(result, "gbsz"),
-                                    .chunks = (int64_t)real(result, "chunks")};
-    near(calc_galvatron_step_s(&at, layers, &ends), real(result, "time_cost_s"));
-    json_decref(result);
-    galvatron_close(&c);
 }
 
 /* ---- By hand --------------------------------------------------------------------------------- */

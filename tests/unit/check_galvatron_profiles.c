@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "frame.h"
-#include "galvatron/least_squares.h"
 #include "galvatron/reading.h"
 #include "galvatron_case.h"
 #include "scratch.h"
@@ -140,12 +139,11 @@ CALC_TEST(a_line_over_batches_needs_eight_and_is_positive)
     ck_assert_str_eq(
         say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 8, 3, 0.5)), "");
     ck_assert(out.layer[0].batch);
-    /* The method ends near the least squares (least_squares.h). */
-    ck_assert_double_eq_tol(out.layer[0].line.slope, 3, 1e-8);
-    ck_assert_double_eq_tol(out.layer[0].line.offset, 0.5, 1e-8);
+    ck_assert_double_eq_tol(out.layer[0].line.slope, 3, 1e-14);
+    ck_assert_double_eq_tol(out.layer[0].line.offset, 0.5, 1e-13);
     ck_assert_double_eq(out.layer[0].line.least, 1);
     ck_assert_double_eq(out.layer[0].line.most, 8);
-    ck_assert_double_eq_tol(out.other.line.slope, 1, 1e-8);
+    ck_assert_double_eq_tol(out.other.line.slope, 1, 1e-14);
     ck_assert_str_eq(
         say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 7, 3, 0.5)),
         "f.json: 7 of layertype_other_bsz<B>_seq64, expected at least 8: time_profile_mode batch "
@@ -361,31 +359,12 @@ static const char *const cases[] = {"01_llama2-7b_1x8_36G_bsz16", "04_llama2-7b_
                                     "06_fixture_seq8192_1x8_36G_bsz64_chunk32",
                                     "17_t5-3B_twolayertypes_1x8_12G_bsz64"};
 
-CALC_TEST_LOOP(collectives_are_fitted_as_the_engine_does_to_the_bit, 0, 4)
+CALC_TEST_LOOP(lines_and_parabolas_are_near_the_engines, 0, 4)
 {
     galvatron_case c;
-    char path[256];
-    const char *size;
-    json_t *fits;
     galvatron_open(&c, cases[_i]);
     galvatron_load(&c);
-    snprintf(path, sizeof path, "%s/result.json", cases[_i]);
-    json_t *result = galvatron_json(path);
-    for (int gather = 0; gather < 2; gather++) {
-        const calc_galvatron_collective *all =
-            gather ? c.profiles.all_gather : c.profiles.all_to_all;
-        json_object_foreach (json_object_get(json_object_get(result, "sp_fit"),
-                                             gather ? "allgather(=allreduce*0.5)" : "all2all"),
-                             size, fits) {
-            if ((gather && c.request.disable_tp) || atoi(size) > 4) {
-                continue; /* not searched; of another file */
-            }
-            const calc_galvatron_line *line = &all[atoi(size) / 2].line;
-            ck_assert_double_eq(line->slope, json_number_value(json_array_get(fits, 0)));
-            ck_assert_double_eq(line->offset, json_number_value(json_array_get(fits, 1)));
-        }
-    }
-    json_decref(result);
+    galvatron_take_fits(&c, cases[_i]);
     galvatron_close(&c);
 }
 
@@ -591,20 +570,48 @@ CALC_TEST(keys_are_matched_whole)
 CALC_TEST(points_on_a_curve_give_it_back)
 {
     const double x[] = {4096, 8192, 16384, 32768};
-    double y[4], terms[3];
+    double y[4], bend;
     for (int i = 0; i < 4; i++) {
         y[i] = 2e-8 * x[i] * x[i] + 3e-3 * x[i] - 5;
     }
-    calc_galvatron_polynomial(x, y, 4, 2, terms);
-    ck_assert_double_eq_tol(terms[0], -5, 1e-10);
-    ck_assert_double_eq_tol(terms[1], 3e-3, 1e-14);
-    ck_assert_double_eq_tol(terms[2], 2e-8, 1e-18);
+    calc_galvatron_line line = calc_galvatron_fit(x, y, 4, &bend);
+    ck_assert_double_eq_tol(line.offset, -5, 1e-10);
+    ck_assert_double_eq_tol(line.slope, 3e-3, 1e-14);
+    ck_assert_double_eq_tol(bend, 2e-8, 1e-18);
+    ck_assert_double_eq(line.least, 4096);
+    ck_assert_double_eq(line.most, 32768);
     const double same[] = {7, 7}, values[] = {1, 3};
-    calc_galvatron_polynomial(same, values, 2, 1, terms);
-    ck_assert_double_eq(terms[0], 2);
-    ck_assert_double_eq(terms[1], 0);
-    const double line[] = {0, 1, 2}, off[] = {0, 2, 1}; /* least squares: 1/2 + x/2 */
-    calc_galvatron_polynomial(line, off, 3, 1, terms);
-    ck_assert_double_eq_tol(terms[0], 0.5, 1e-15);
-    ck_assert_double_eq_tol(terms[1], 0.5, 1e-15);
+    line = calc_galvatron_fit(same, values, 2, &bend);
+    ck_assert_double_eq(line.offset, 2);
+    ck_assert_double_eq(line.slope, 0);
+    ck_assert_double_eq(bend, 0);
+    const double twice[] = {1, 1, 4}, risen[] = {1, 3, 8}; /* no curve: 2 + 2 (x - 1) */
+    line = calc_galvatron_fit(twice, risen, 3, &bend);
+    ck_assert_double_eq_tol(line.offset, 0, 1e-14);
+    ck_assert_double_eq_tol(line.slope, 2, 1e-14);
+    ck_assert_double_eq(bend, 0);
+}
+
+/* Where points are on no curve, changing a coefficient makes the residuals no smaller: they are
+ * orthogonal to each power of x. */
+CALC_TEST_LOOP(residuals_are_orthogonal_to_every_power, 3, 20)
+{
+    double x[20], y[20];
+    for (int i = 0; i < _i; i++) {
+        x[i] = i + 1;
+        y[i] = x[i] * x[i] / 3 - 2 * x[i] + 5 + (i % 3 == 0 ? 0.25 : -0.1);
+    }
+    for (int degree = 1; degree <= 2; degree++) {
+        double bend = 0, sum[3] = {0};
+        calc_galvatron_line line = calc_galvatron_fit(x, y, (size_t)_i, degree == 2 ? &bend : NULL);
+        for (int i = 0; i < _i; i++) {
+            double residual = line.offset + line.slope * x[i] + bend * x[i] * x[i] - y[i];
+            sum[0] += residual;
+            sum[1] += residual * x[i];
+            sum[2] += residual * x[i] * x[i];
+        }
+        for (int power = 0; power <= degree; power++) {
+            ck_assert_double_eq_tol(sum[power], 0, 1e-9);
+        }
+    }
 }

@@ -80,6 +80,18 @@ CALC_TEST_LOOP(upstream_answers_are_reproduced_to_the_last_layer, 0, GALVATRON_C
     galvatron_close(&c);
 }
 
+/* Upstream's inexact fits choose between two answers that are equally long by exact ones. */
+CALC_TEST(exact_fits_decide_a_tie_otherwise)
+{
+    galvatron_search_open(&c, "20_llama2-7b_1x8_20G_bsz64_chunk8");
+    search(&found);
+    galvatron_load(&c);
+    search(&other);
+    ck_assert_mem_ne(found.best.layer, other.best.layer, sizeof found.best.layer);
+    ck_assert_double_eq_tol(judge(&other.best), judge(&found.best), 1e-14);
+    galvatron_close(&c);
+}
+
 CALC_TEST_LOOP(the_default_is_never_worse_than_upstream, 0, GALVATRON_CASES)
 {
     json_t *result = open_case(_i);

@@ -162,19 +162,19 @@ CALC_TEST_LOOP(a_step_from_them_is_that_of_the_model, 0, 3)
     calc_exec exec;
     calc_stats stats;
     static calc_galvatron_profiles profiles;
-    calc_galvatron_strategy layers[64];
     const calc_galvatron_strategy alone = {1, 1, 1, 1, 1, CALC_GALVATRON_DDP, false};
     open_machine(&m, "llama2-7B", "a100_sxm_80g", 1);
     m.request.time_profile_mode = modes[_i];
     ck_assert_int_eq(
         calc_galvatron_profiles_of_model(&m.app, &m.system, &m.request, &profiles, &errors),
         CALC_OK);
-    for (int i = 0; i < 64; i++) {
-        layers[i] = alone;
-    }
     const calc_galvatron_case c = {
         .request = &m.request, .profiles = &profiles, .gbsz = 4, .chunks = 4};
-    double step_s = calc_galvatron_step_s(&c, layers, &alone);
+    const calc_galvatron_layer_cost layer = calc_galvatron_layer_cost_of(&c, &alone, 0);
+    double layers = (double)calc_galvatron_layer_count(&m.request);
+    double sync_s = layers * layer.sync_s;
+    double nosync_s = layers * layer.nosync_s + calc_galvatron_ends_cost_of(&c, &alone, 0).nosync_s;
+    double step_s = calc_galvatron_pipeline_s(1, c.chunks, &sync_s, &nosync_s);
     load_shipped(CALC_KIND_EXEC, &exec, "executions", "llama3-8B_8");
     exec.num_procs = 1;
     exec.batch_size = 4;

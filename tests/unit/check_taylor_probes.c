@@ -10,7 +10,7 @@ const calc_test_frame calc_tests = {.timeout_s = 60};
 static calc_status parse(const char *csv, calc_csv_rows *rows, calc_errors *errors)
 {
     calc_text text = {strdup(csv), strlen(csv)};
-    return calc_taylor_probes_parse(rows, text, "peaks.csv", errors);
+    return calc_csv_table_parse(rows, &calc_taylor_probes, text, "peaks.csv", errors);
 }
 
 static void fails(const char *csv, const char *printed)
@@ -21,7 +21,7 @@ static void fails(const char *csv, const char *printed)
     ck_assert_int_ne(parse(csv, &rows, &errors), CALC_OK);
     calc_error_print(&errors.item[0], line, sizeof line);
     ck_assert_str_eq(line, printed);
-    calc_taylor_probes_free(&rows);
+    calc_csv_rows_free(&rows);
 }
 
 CALC_TEST(two_peaks_give_base_and_experts)
@@ -80,7 +80,7 @@ CALC_TEST(layouts_that_taylor_keeps_are_kept)
         }
     }
     ck_assert_uint_eq(found, KEPT);
-    calc_taylor_probes_free(&rows);
+    calc_csv_rows_free(&rows);
 }
 
 CALC_TEST(a_missing_probe_is_no_zero)
@@ -92,7 +92,7 @@ CALC_TEST(a_missing_probe_is_no_zero)
                      CALC_OK);
     ck_assert_int_eq(calc_taylor_probes_fit(&rows, &there).probes, 1);
     ck_assert_int_eq(calc_taylor_probes_fit(&rows, &absent).probes, 0);
-    calc_taylor_probes_free(&rows);
+    calc_csv_rows_free(&rows);
 }
 
 CALC_TEST(powers_of_two_that_divide_are_tried)

@@ -10,7 +10,7 @@ const calc_test_frame calc_tests = {.timeout_s = 60};
 static calc_status parse(const char *csv, calc_csv_rows *rows, calc_errors *errors)
 {
     calc_text text = {strdup(csv), strlen(csv)};
-    return calc_taylor_profiles_parse(rows, text, "profile.csv", errors);
+    return calc_csv_table_parse(rows, &calc_taylor_profiles, text, "profile.csv", errors);
 }
 
 static const calc_taylor_candidate here = {.layout = {16, 4, 1, 8}, .expert = 32};
@@ -30,7 +30,7 @@ CALC_TEST(columns_are_found_by_name)
     ck_assert_double_eq(r.again, 0.9);
     ck_assert_double_eq(r.backward, 2.1);
     ck_assert_double_eq(r.dense, 0.35);
-    calc_taylor_profiles_free(&rows);
+    calc_csv_rows_free(&rows);
 }
 
 CALC_TEST(blanks_and_absent_columns_are_preset_but_the_time)
@@ -45,7 +45,7 @@ CALC_TEST(blanks_and_absent_columns_are_preset_but_the_time)
     ck_assert_double_eq(r.again, 1);
     ck_assert_double_eq(r.head, 1.5);
     ck_assert(isnan(r.layer_ms));
-    calc_taylor_profiles_free(&rows);
+    calc_csv_rows_free(&rows);
 }
 
 CALC_TEST(the_last_row_of_a_layout_counts)
@@ -62,7 +62,7 @@ CALC_TEST(the_last_row_of_a_layout_counts)
     calc_taylor_candidate other = here;
     other.expert = 64;
     ck_assert(!calc_taylor_profiles_find(&rows, &other, &r));
-    calc_taylor_profiles_free(&rows);
+    calc_csv_rows_free(&rows);
 }
 
 CALC_TEST(rows_that_are_wrong_are_told_and_the_others_kept)
@@ -79,5 +79,5 @@ CALC_TEST(rows_that_are_wrong_are_told_and_the_others_kept)
     ck_assert_str_eq(line,
                      "profile.csv:3:8: ep: expected a whole number from 1 to 1e6, found \"x\"");
     ck_assert(calc_taylor_profiles_find(&rows, &here, &r));
-    calc_taylor_profiles_free(&rows);
+    calc_csv_rows_free(&rows);
 }

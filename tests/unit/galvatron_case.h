@@ -3,10 +3,13 @@
 #define CALC_TESTS_GALVATRON_CASE_H
 
 #include "galvatron/profiles.h"
+#include "galvatron/reading.h"
 
 #include <check.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GALVATRON CALC_TEST_DATA "/galvatron/"
@@ -137,6 +140,55 @@ static inline void galvatron_load(galvatron_case *c)
     calc_status status =
         calc_galvatron_profiles_load(&c->profiles, &c->request, &c->paths, &errors);
     ck_assert_msg(status == CALC_OK, "%s: %s", errors.item[0].file, errors.item[0].text);
+}
+
+/* Upstream fits by SciPy's curve_fit, which stops when a step changes the coefficients, or lowers
+ * the squared residuals, by less than a relative 1.49e-8. The terms are linear, so that this step
+ * has ended at the least squares, but for derivatives by differences, accurate to 1.5e-8. */
+static inline void galvatron_take(double *ours, const json_t *upstream)
+{
+    double theirs = json_number_value(upstream);
+    ck_assert_double_eq_tol(*ours, theirs, 3e-8 * theirs);
+    *ours = theirs;
+}
+
+/* A slope with its offset, or an offset alone. */
+static inline void galvatron_take_line(calc_galvatron_line *line, const json_t *upstream)
+{
+    if (json_is_array(upstream)) {
+        galvatron_take(&line->slope, json_array_get(upstream, 0));
+    }
+    galvatron_take(&line->offset, json_is_array(upstream) ? json_array_get(upstream, 1) : upstream);
+}
+
+/* The coefficients that upstream fitted, in the place of those beside them: all that follows from
+ * them is then upstream's to the bit. */
+static inline void galvatron_take_fits(galvatron_case *c, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/result.json", name);
+    json_t *result = galvatron_json(path);
+    const json_t *fits = json_object_get(result, "sp_fit"), *times;
+    const char *ranks;
+    json_t *line;
+    times = json_object_get(result, "fitted_layer_forward_time");
+    for (int type = 0; type < c->request.types; type++) {
+        galvatron_take_line(&c->profiles.layer[type].line, json_array_get(times, (size_t)type));
+    }
+    times = json_object_get(result, "fitted_other_forward_time");
+    galvatron_take_line(&c->profiles.other.line, json_array_get(times, 0));
+    calc_galvatron_needs needs = calc_galvatron_needs_of(&c->request);
+    json_object_foreach (json_object_get(fits, "allgather(=allreduce*0.5)"), ranks, line) {
+        if (ilogb(atof(ranks)) <= needs.tp) { /* else it is not searched */
+            galvatron_take_line(&c->profiles.all_gather[ilogb(atof(ranks))].line, line);
+        }
+    }
+    json_object_foreach (json_object_get(fits, "all2all"), ranks, line) {
+        if (ilogb(atof(ranks)) <= needs.sp) {
+            galvatron_take_line(&c->profiles.all_to_all[ilogb(atof(ranks))].line, line);
+        }
+    }
+    json_decref(result);
 }
 
 static inline void galvatron_close(galvatron_case *c)

@@ -41,6 +41,7 @@ static inline void galvatron_search_open(galvatron_case *c, const char *name)
     r->num_nodes = r->num_nodes < 0 ? 1 : r->num_nodes;
     r->compat = true;
     galvatron_load(c);
+    galvatron_take_fits(c, name);
 }
 
 /* As upstream prints them: pp-tpsp[*]-dp[f][-c][-sp]; `*` and `f` of more than one rank. */

@@ -205,8 +205,6 @@ typedef struct step {
     calc_trace_out trace;
 } step;
 
-/* ---- Stages ---------------------------------------------------------------------------------- */
-
 static calc_trace_track track_of(int stage, int thread)
 {
     return (calc_trace_track){stage, thread};
@@ -337,8 +335,6 @@ static void put_trace(step *s, double pipeline_s)
     }
     calc_output_text(s->trace.out, "\n]}\n");
 }
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 static calc_status make_folder(calc_errors *errors)
 {
@@ -476,8 +472,6 @@ typedef struct plan {
     calc_aiak_found found;
 } plan;
 
-/* ---- The request ----------------------------------------------------------------------------- */
-
 static bool check_numbers(plan *p, char *complaint, size_t size)
 {
     static const int multiples[] = {FLAG_BATCH, FLAG_SEQUENCE};
@@ -544,8 +538,6 @@ static bool check_files(plan *p, char *complaint, size_t size)
     return true;
 }
 
-/* ---- Documents ------------------------------------------------------------------------------- */
-
 static calc_status load_chip(plan *p, int i, calc_errors *errors)
 {
     char file[CALC_FIND_PATH_MAX];
@@ -605,8 +597,6 @@ static calc_status load(plan *p, calc_errors *errors)
     p->task.chips = p->gpus.count;
     return status == CALC_OK ? check_rules(p, errors) : status;
 }
-
-/* ---- The answer ------------------------------------------------------------------------------ */
 
 static calc_status write_best(const plan *p, calc_errors *errors)
 {

@@ -66,8 +66,6 @@ static int fullest(const calc_galvatron_answer *a)
     return stage;
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static void show_head(const calc_galvatron_job *s, calc_output *out)
 {
     const calc_galvatron_request *r = &s->arguments.request;
@@ -223,8 +221,6 @@ static void show(const calc_galvatron_job *shown, calc_output *out)
     calc_output_printf(out, "written      %s\n", shown->file);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_task(calc_put *put, const calc_galvatron_job *s, const calc_galvatron_answer *a)
 {
     char text[CALC_GALVATRON_STRATEGY_SIZE];
@@ -305,8 +301,6 @@ static void show_json(const calc_galvatron_job *shown, calc_output *out)
     calc_put_end(&put);
 }
 
-/* ---- Notes ----------------------------------------------------------------------------------- */
-
 static void tell(const calc_galvatron_job *shown)
 {
     const calc_galvatron_request *r = &shown->arguments.request;
@@ -337,8 +331,6 @@ static void tell(const calc_galvatron_job *shown)
         calc_say("calc %s: and %d more\n", program, notes.dropped);
     }
 }
-
-/* ---- The answer ------------------------------------------------------------------------------ */
 
 calc_exit calc_galvatron_job_run(
     calc_galvatron_job *t, const char *folder, const char *name, const char *format,
@@ -413,8 +405,6 @@ static const char *const examples[] = {
 
 typedef calc_galvatron_job task;
 
-/* ---- The request ----------------------------------------------------------------------------- */
-
 static calc_status read_file(task *t, calc_errors *errors)
 {
     calc_text text = {0};
@@ -478,8 +468,6 @@ static calc_status take_model(task *t, calc_errors *errors)
     calc_text_free(&system.text);
     return status ? status : other;
 }
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 /* @return CALC_EXIT_COUNT to continue */
 static calc_exit prepare(task *t, calc_errors *errors)

@@ -79,8 +79,6 @@ static const char *const examples[] = {
 
 typedef calc_galvatron_job task;
 
-/* ---- The request ----------------------------------------------------------------------------- */
-
 static int word(const calc_args *f, int row)
 {
     return calc_choice_index(rows[row].choices, calc_opt_value(f, row));
@@ -171,8 +169,6 @@ static bool check_twins(const task *t, char *complaint, size_t size)
     }
     return true;
 }
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_exit run(const calc_args *flags)
 {

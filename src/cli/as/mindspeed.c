@@ -15,8 +15,6 @@
 #include "mindspeed/evidence.h"
 #include "mindspeed/rank.h"
 
-/* ---- The command ----------------------------------------------------------------------------- */
-
 static const char *const generations[] = {"1", "2", NULL};
 static const char *const models[] = {"mindspeed", "calc", NULL};
 static const char *const formats[] = {"text", "json", NULL};
@@ -106,8 +104,6 @@ typedef struct task {
     char source[CALC_FIND_PATH_MAX + 256]; /* of the times, a few words */
 } task;
 
-/* ---- Text for people ------------------------------------------------------------------------- */
-
 #define GIB 1073741824.0
 
 static size_t rows_of(const task *s)
@@ -127,8 +123,6 @@ static const char *memory_words(const task *s)
            : s->ranking.peak.regression ? "MindSpeed's regression on five probes"
                                         : "MindSpeed's formulas";
 }
-
-/* ---- The planner's line ---------------------------------------------------------------------- */
 
 /* MindSpeed's flags with their values. */
 static void put_strategy(calc_put *put, const task *s, const calc_mindspeed_config *c)
@@ -158,8 +152,6 @@ static void put_strategy(calc_put *put, const task *s, const calc_mindspeed_conf
     }
     calc_put_close(put);
 }
-
-/* ---- For people ------------------------------------------------------------------------------ */
 
 static void show_job(const task *s, calc_output *out)
 {
@@ -272,8 +264,6 @@ static void mindspeed_show(const task *shown, calc_output *out)
     calc_put_end(&put);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_gib(calc_put *put, const char *key, double bytes)
 {
     calc_put_number(put, key, bytes / GIB);
@@ -356,8 +346,6 @@ static void mindspeed_show_json(const task *shown, calc_output *out)
     calc_put_end(&put);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
 static void csv_number(double value, double unit, calc_output *out)
 {
     if (isfinite(value)) {
@@ -383,8 +371,6 @@ static void mindspeed_show_csv(const task *shown, calc_output *out)
         calc_output_printf(out, ",%s\n", c->fits ? "yes" : "no");
     }
 }
-
-/* ---- Notes ----------------------------------------------------------------------------------- */
 
 static void tell_calc(const task *s)
 {
@@ -432,8 +418,6 @@ static void mindspeed_show_notes(const task *shown)
     }
 }
 
-/* ---- The request ----------------------------------------------------------------------------- */
-
 /* Applies the settings of the script, then the command line's, which win. */
 static calc_status read_settings(task *t, calc_errors *errors)
 {
@@ -478,8 +462,6 @@ static calc_status load(task *t, calc_errors *errors)
     }
     return status;
 }
-
-/* ---- The answer ------------------------------------------------------------------------------ */
 
 /* Reads measured times and fits the model to them. */
 static calc_status learn(task *t, calc_errors *errors)

@@ -84,8 +84,6 @@ static calc_status open_folder(const request *r, const char *folder, char path[C
     return calc_as_make_folder(path, errors);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
 static calc_status read_memory(request *r, const char *path, calc_errors *errors)
 {
     calc_text text = {0};
@@ -153,8 +151,6 @@ static calc_status find_memory(request *r, calc_errors *errors)
     calc_say("%s is not there: memory by calc's model\n", path);
     return CALC_OK;
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 static bool write_piece(void *context, const char *text, size_t length)
 {
@@ -247,8 +243,6 @@ static calc_status check_writable(const request *r, calc_errors *errors)
     calc_text_free(&text);
     return status;
 }
-
-/* ---- The program ----------------------------------------------------------------------------- */
 
 static void fill_job(request *r)
 {

@@ -101,14 +101,9 @@ static int64_t count_of(const calc_args *flags, int row)
 static void take_layout(void *context, const calc_taylor_layout *layout)
 {
     search *s = context;
-    calc_taylor_layout *list =
-        calc_grown(s->layout, s->layouts, &s->layout_capacity, sizeof *s->layout);
-    if (!list) {
+    if (!CALC_PUSH(s->layout, s->layouts, s->layout_capacity, layout)) {
         s->no_memory = true;
-        return;
     }
-    s->layout = list;
-    s->layout[s->layouts++] = *layout;
 }
 
 static calc_taylor_space space_of(const search *s)
@@ -138,8 +133,6 @@ static calc_taylor_space space_of(const search *s)
     return space;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
 /* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
 static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
 {
@@ -157,14 +150,10 @@ static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylo
         if (!(mb <= c->memory_mb)) {
             continue;
         }
-        calc_taylor_candidate *list =
-            calc_grown(s->candidate, s->candidates, &s->candidate_capacity, sizeof *s->candidate);
-        if (!list) {
+        const calc_taylor_candidate fits = {.layout = *l, .expert = expert, .peak_mb = mb};
+        if (!CALC_PUSH(s->candidate, s->candidates, s->candidate_capacity, &fits)) {
             return -1;
         }
-        s->candidate = list;
-        s->candidate[s->candidates++] =
-            (calc_taylor_candidate){.layout = *l, .expert = expert, .peak_mb = mb};
         kept++;
     }
     return kept;
@@ -218,8 +207,6 @@ static int by_peak(const void *a, const void *b)
     const calc_taylor_candidate *y = b;
     return (x->peak_mb > y->peak_mb) - (x->peak_mb < y->peak_mb);
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 static calc_status write_csv(const search *s, calc_errors *errors)
 {
@@ -306,8 +293,6 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
     return status;
 }
 
-/* ---- The program ----------------------------------------------------------------------------- */
-
 static calc_status read_all(search *s, calc_errors *errors)
 {
     const char *yaml = calc_opt_value(s->flags, FLAG_YAML);
@@ -323,7 +308,7 @@ static calc_status read_all(search *s, calc_errors *errors)
         status = calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
     }
     if (status == CALC_OK && probes) {
-        status = calc_taylor_probes_read(&s->probes, probes, errors);
+        status = calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors);
     }
     if (status == CALC_OK) {
         status = calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
@@ -372,7 +357,7 @@ static calc_exit run(const calc_args *flags)
         (void)!calc_output_close(out, &errors);
     }
     bool found = s.candidates > 0;
-    calc_taylor_probes_free(&s.probes);
+    calc_csv_rows_free(&s.probes);
     calc_text_free(&s.file.text);
     free(s.layout);
     free(s.candidate);

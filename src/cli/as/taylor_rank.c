@@ -57,8 +57,6 @@ typedef struct ranking {
     size_t count, capacity;
 } ranking;
 
-/* ---- Candidates ------------------------------------------------------------------------------ */
-
 /* Whether --nd_path, if given, contains the layout. */
 static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
 {
@@ -123,8 +121,6 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
     }
     return status;
 }
-
-/* ---- Solving --------------------------------------------------------------------------------- */
 
 /* Whether a configuration describes the layout that its name states. */
 static bool agrees(const calc_taylor_result *one)
@@ -210,8 +206,6 @@ static int by_cost(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : by_path(a, b);
 }
 
-/* ---- The program ----------------------------------------------------------------------------- */
-
 static calc_status write_results(const ranking *r, calc_output *shown, calc_errors *errors)
 {
     char stamp[32], name[64], path[CALC_AS_PATH_SIZE];
@@ -245,15 +239,15 @@ static calc_status read_all(ranking *r, calc_errors *errors)
     calc_status status =
         calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
     if (status == CALC_OK && only) {
-        status = calc_taylor_probes_read(&r->only, only, errors);
+        status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
     }
     if (status == CALC_OK) {
         status = list_candidates(r, errors);
     }
     if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
         /* Reports wrong rows and keeps the others. */
-        status = calc_taylor_profiles_read(&r->profiles, calc_opt_value(r->flags, FLAG_PROFILES),
-                                           errors);
+        status = calc_csv_table_read(&r->profiles, &calc_taylor_profiles,
+                                     calc_opt_value(r->flags, FLAG_PROFILES), errors);
         status = r->profiles.count > 0 ? CALC_OK : status;
     }
     return status;
@@ -288,8 +282,8 @@ static calc_exit run(const calc_args *flags)
         free(r.item[i]);
     }
     free(r.item);
-    calc_taylor_profiles_free(&r.profiles);
-    calc_taylor_probes_free(&r.only);
+    calc_csv_rows_free(&r.profiles);
+    calc_csv_rows_free(&r.only);
     calc_exit result = calc_complain_errors(&errors);
     return result == CALC_EXIT_OK && !found ? CALC_EXIT_INFEASIBLE : result;
 }

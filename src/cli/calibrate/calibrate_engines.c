@@ -35,8 +35,6 @@ static const char *name_of(const calc_engine_fit *fit)
     return fit->engine->name;
 }
 
-/* ---- The calibration ------------------------------------------------------------------------- */
-
 static calc_status allocate(task *t, calc_errors *errors)
 {
     bool fine = true;
@@ -92,8 +90,6 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
     }
     return status;
 }
-
-/* ---- For people ------------------------------------------------------------------------------ */
 
 static void write_engine(calc_output *out, const calc_engine_fit *fit)
 {
@@ -177,8 +173,6 @@ static calc_status write_table(const task *t, calc_errors *errors)
     }
     return calc_output_close(out, errors);
 }
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* Two digits; the runs support no more. */
 static double rounded(double value)

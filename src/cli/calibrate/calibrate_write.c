@@ -149,8 +149,6 @@ static size_t views_of(const calc_calibrate_report *report)
     return report->unseen ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;
 }
 
-/* ---- Sources that the fit left out ----------------------------------------------------------- */
-
 /* Runs predicted both before and after. */
 typedef struct tally {
     size_t count, better; /* number of runs, and of those whose error shrank */
@@ -222,8 +220,6 @@ static bool is_first(const calc_calibrate_report *report, size_t index)
     }
     return counts(report, index);
 }
-
-/* ---- For people ------------------------------------------------------------------------------ */
 
 static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
 {
@@ -347,8 +343,6 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
         write_side(out, report, true);
     }
 }
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_machines(calc_put *put, const calc_family *family, unsigned machines)
 {
@@ -620,8 +614,6 @@ static size_t count_used(const calc_points *points)
     return used;
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static void write_constants(calc_output *out, const calc_point_fit *f)
 {
     calc_output_printf(out, "  %-50s%12s%12s%9s\n", "constant", "file", "fitted", "s.e.");
@@ -709,8 +701,6 @@ static void write_table(calc_output *out, const calc_point_calibration *c,
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_constants(calc_put *put, const calc_point_fit *f)
 {
     calc_put_array(put, "constants", CALC_PUT_LINES);
@@ -785,8 +775,6 @@ static void put_machine(calc_put *put, const calc_point_calibration *c, const ca
     calc_put_close(put);
     calc_put_close(put);
 }
-
-/* ---- The report ------------------------------------------------------------------------------ */
 
 static void write_json(calc_output *out, job *const *jobs, size_t count)
 {

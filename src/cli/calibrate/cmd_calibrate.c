@@ -110,8 +110,6 @@ typedef struct task {
     const char *cross;
 } task;
 
-/* ---- Options --------------------------------------------------------------------------------- */
-
 static const char missing_system[] = "--system is missing: which machines to calibrate";
 
 static const char *read_machines(task *t)
@@ -249,8 +247,6 @@ static const char *read_options(task *t)
                                                            : NULL;
 }
 
-/* ---- Calibration ----------------------------------------------------------------------------- */
-
 static calc_status allocate(task *t, calc_errors *errors)
 {
     bool fine = true;
@@ -304,8 +300,6 @@ static calc_status make_views(task *t, calc_errors *errors)
     }
     return status;
 }
-
-/* ---- Output ---------------------------------------------------------------------------------- */
 
 static calc_status write_residuals(task *t, calc_errors *errors)
 {

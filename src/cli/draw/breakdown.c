@@ -5,8 +5,6 @@
 
 #include "cli/draw/human.h"
 
-/* ---- Stacked bars ---------------------------------------------------------------------------- */
-
 static const struct {
     const char *words, *block, *letter, *color;
 } kinds[CALC_STACK_KINDS] = {
@@ -125,8 +123,6 @@ void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KIND
         time_s[time_looks[i].kind] += part_s[i];
     }
 }
-
-/* ---- Writing --------------------------------------------------------------------------------- */
 
 /* The unit of a column of numbers. */
 typedef struct unit {

@@ -7,8 +7,6 @@
 #include "cli/draw/human.h"
 #include "report/run_data.h"
 
-/* ---- Stacked bars ---------------------------------------------------------------------------- */
-
 /* Draws the parts of the time of a step in a bar of one line: shaded by kind, or letters without
  * UTF-8. */
 

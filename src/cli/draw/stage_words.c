@@ -136,8 +136,6 @@ static const char *type_of(const calc_exec *e)
         ->choices[e->strategy.context_par_type];
 }
 
-/* ---- One strategy ---------------------------------------------------------------------------- */
-
 static void whole(const calc_exec *e, char word[WORD])
 {
     const calc_strategy *s = &e->strategy;
@@ -191,8 +189,6 @@ static void recompute(const calc_exec *e, char word[WORD])
 {
     calc_stage_words_recomputed(e, word, WORD);
 }
-
-/* ---- All of them ----------------------------------------------------------------------------- */
 
 static char *list_words(const calc_exec *exec, layer_word_of *of, char *text)
 {

@@ -184,8 +184,6 @@ static void *object_of(calc_inputs *inputs, calc_kind kind)
                                       : (void *)&inputs->exec;
 }
 
-/* ---- The documents --------------------------------------------------------------------------- */
-
 static calc_status load_both(sides *s, calc_kind kind, const char *const *argument,
                              calc_errors *errors)
 {
@@ -278,8 +276,6 @@ static calc_status run_both(sides *s, calc_errors *errors)
     }
     return CALC_OK;
 }
-
-/* ---- Fields ---------------------------------------------------------------------------------- */
 
 /* Two structs of the same table; NULL: absent on that side. */
 typedef struct pair {
@@ -409,8 +405,6 @@ static void write_table(calc_output *out, const calc_table *table, const char *p
     }
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
-
 /* Writes one term of both runs, in its unit, with the difference. Writes nothing if both are 0. */
 static void write_term(calc_output *out, const char *label, const double value[2], double scale)
 {
@@ -470,8 +464,6 @@ static void write_numbers(calc_output *out, const sides *s)
                            rate[1] / rate[0]);
     }
 }
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
 {

@@ -55,8 +55,6 @@ static const void *object_of(const numbers *n, calc_kind kind)
     }
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
-
 /* The alias that a path names in its kind; NULL if it is none. */
 static const calc_alias *alias_of(calc_kind kind, const char *path)
 {
@@ -151,8 +149,6 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
                            "no field or statistic \"%.100s\"", name);
 }
-
-/* ---- One field ------------------------------------------------------------------------------- */
 
 static void write_line(calc_output *out, const char *label, const char *text)
 {
@@ -330,8 +326,6 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
         }
     }
 }
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_status load(const calc_args *args, numbers *n, calc_errors *errors)
 {

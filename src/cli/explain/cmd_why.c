@@ -79,8 +79,6 @@ static size_t useful(const calc_why *why, size_t top)
     return count;
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc_why *why)
 {
     const calc_stats *s = &why->before;
@@ -209,8 +207,6 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_list(calc_put *put, const calc_inputs *in, const char *key, const char *counts,
                      const calc_why_change *change, size_t count)
 {
@@ -258,8 +254,6 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     }
     calc_put_end(&put);
 }
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
                           calc_errors *errors)

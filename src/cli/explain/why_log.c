@@ -30,8 +30,6 @@ static double member(const calc_stats *stats, size_t offset)
     return *(const double *)(const void *)((const char *)stats + offset);
 }
 
-/* ---- Beside the prediction ------------------------------------------------------------------- */
-
 static double predicted_of(calc_log_what what, const calc_stats *stats)
 {
     double rest =
@@ -89,8 +87,6 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
                : calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, "calc run says why",
                                 "nothing is predicted of this layout");
 }
-
-/* ---- Causes ---------------------------------------------------------------------------------- */
 
 /* calc_value_differences(): sizes are known to who ran it; options are what software may not do. */
 static void look_for_size(void *context, const char *path, const char *from, const char *to)
@@ -189,8 +185,6 @@ static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why
     }
 }
 
-/* ---- The range ------------------------------------------------------------------------------- */
-
 /* Of a server that names its engine. */
 static calc_status find_serving_reach(calc_why_log *out, const calc_inputs *in, calc_errors *errors)
 {
@@ -209,8 +203,6 @@ static calc_status find_serving_reach(calc_why_log *out, const calc_inputs *in, 
     snprintf(out->of, sizeof out->of, "%zu of %s", reach.runs, reach.own ? engine : "all engines");
     return status;
 }
-
-/* ---- All of it ------------------------------------------------------------------------------- */
 
 calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_inputs *inputs,
                               const calc_why *why, calc_errors *errors)
@@ -244,8 +236,6 @@ calc_status calc_why_log_make(calc_why_log *out, const char *path, const calc_in
     calc_text_free(&text);
     return status;
 }
-
-/* ---- Output ---------------------------------------------------------------------------------- */
 
 static char *value_text(const calc_why_log_value *v, double value, char text[CALC_HUMAN_MAX])
 {

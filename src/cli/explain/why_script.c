@@ -26,8 +26,6 @@ const calc_framework *calc_why_script_of(const calc_inputs *inputs)
     return NULL;
 }
 
-/* ---- Where a sweep would start --------------------------------------------------------------- */
-
 bool calc_why_script_start(const calc_inputs *inputs, calc_exec *start)
 {
     const calc_framework *framework = calc_why_script_of(inputs);
@@ -65,8 +63,6 @@ bool calc_why_script_start(const calc_inputs *inputs, calc_exec *start)
     free(found);
     return is;
 }
-
-/* ---- In the words of the script -------------------------------------------------------------- */
 
 /* Both layouts as settings. @return whether there are any */
 static bool export_both(const calc_inputs *in, const calc_exec *other, calc_settings two[2])

@@ -61,8 +61,6 @@ static const char *const examples[] = {
     "calc export --to galvatron-profile llama3-8B h100_sxm --nodes 2 --out profiles",
     NULL};
 
-/* ---- The export ------------------------------------------------------------------------------ */
-
 /* Reports fields that are lost. Losses that change the layout are skipped here: they are reasons to
  * refuse. */
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
@@ -248,8 +246,6 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
     return status == CALC_OK ? check_settled(&in->exec, errors) : status;
 }
 
-/* ---- Two layouts ----------------------------------------------------------------------------- */
-
 /* The text of a setting; an option without a value is either present or absent. */
 static const char *setting_text(const char *value)
 {
@@ -297,8 +293,6 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     calc_settings_free(&b);
     return status;
 }
-
-/* ---- Profiles -------------------------------------------------------------------------------- */
 
 /* @return whether the options name something to profile; else *why is the complaint */
 static bool read_profile(const calc_args *args, calc_galvatron_request *request, const char **why)

@@ -32,8 +32,6 @@ static int calc_plan_write_stdouts(const calc_args *args)
     return taken;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 /* The same with stages that are all alike; null if that does not fit. */
 static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
 {
@@ -137,8 +135,6 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_put_end(&put);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
 static void write_csv(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
@@ -172,8 +168,6 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
         calc_output_text(out, "\n");
     }
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
@@ -249,8 +243,6 @@ static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_r
     return calc_errors_first(errors);
 }
 
-/* ---- Solvers of mixed-integer programs ------------------------------------------------------- */
-
 /* The problem of the layout, with the limits that its memory has at first. */
 static calc_planner_bench *bench_of(const calc_plan_task *t, const calc_planner_found *f,
                                     calc_errors *errors)
@@ -271,8 +263,6 @@ static calc_planner_bench *bench_of(const calc_plan_task *t, const calc_planner_
     }
     return b;
 }
-
-/* ---- The program ----------------------------------------------------------------------------- */
 
 static bool write_text(void *out, const char *text, size_t length)
 {
@@ -324,8 +314,6 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
     free(b);
     return status;
 }
-
-/* ---- Its solution ---------------------------------------------------------------------------- */
 
 /* --solver: solve it, and report the result beside the result of the search. */
 

@@ -61,8 +61,6 @@ static char *chips_text(const calc_plan_task *t, const calc_planner_found *f,
     return calc_stage_words_chips(&first, t->chip[f->chip].name, text);
 }
 
-/* ---- The layouts ----------------------------------------------------------------------------- */
-
 /* Step, utilisation, memory, and how sure it is to fit. */
 static void add_outcome(calc_listing *l, const calc_plan_task *t, const calc_planner_found *f)
 {
@@ -168,8 +166,6 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
     write_start(out, t, r);
 }
 
-/* ---- The best: its stages -------------------------------------------------------------------- */
-
 static bool same_row(const calc_plan_row *a, const calc_plan_row *b)
 {
     return a->stats.blocks == b->stats.blocks && a->stats.fw_time == b->stats.fw_time &&
@@ -214,8 +210,6 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
     }
     calc_listing_end(&l, out, errors);
 }
-
-/* ---- Value of the plan ----------------------------------------------------------------------- */
 
 static void write_even(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
@@ -372,8 +366,6 @@ void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc
     write_best(out, t, &r->found[0], errors);
 }
 
-/* ---- A drawing ------------------------------------------------------------------------------- */
-
 static calc_status draw(calc_output *out, calc_inputs *in, const calc_stats *stats,
                         calc_errors *errors)
 {
@@ -428,8 +420,6 @@ char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, ch
     return calc_layer_words(&e, text);
 }
 
-/* ---- The layouts ----------------------------------------------------------------------------- */
-
 static void write_layers_rows(calc_output *out, const calc_plan_task *t,
                               const calc_planner_result *r, calc_errors *errors)
 {
@@ -457,8 +447,6 @@ static void write_layers_rows(calc_output *out, const calc_plan_task *t,
     }
     calc_listing_end(&l, out, errors);
 }
-
-/* ---- The best: its layers -------------------------------------------------------------------- */
 
 static void add_strategy(calc_listing *l, const calc_exec *e)
 {
@@ -506,8 +494,6 @@ static void write_layers(calc_output *out, const calc_plan_task *t, const calc_p
     calc_listing_end(&l, out, errors);
     calc_output_text(out, "\n");
 }
-
-/* ---- Value of the plan ----------------------------------------------------------------------- */
 
 static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
@@ -583,8 +569,6 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     write_curve(out, t, r, errors);
 }
 
-/* ---- A picture ------------------------------------------------------------------------------- */
-
 void calc_layers_plot_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_scatter_point *point = calloc(r->points + 1, sizeof *point);
@@ -600,8 +584,6 @@ void calc_layers_plot_write(calc_output *out, const calc_plan_task *t, const cal
     }
     free(point);
 }
-
-/* ---- Its layers as JSON ---------------------------------------------------------------------- */
 
 static void put_strategy(calc_put *put, const calc_exec *e)
 {

@@ -23,8 +23,6 @@
 #include "session/study_load.h"
 #include "spec/stage_list.h"
 
-/* ---- Model and chips ------------------------------------------------------------------------- */
-
 static void load_app(calc_plan_task *t, calc_errors *errors)
 {
     calc_input input = {0};
@@ -125,8 +123,6 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
         }
     }
 }
-
-/* ---- Layouts --------------------------------------------------------------------------------- */
 
 static void set_axis(calc_plan_task *t, const char *key, const char *item, const char *name,
                      calc_errors *errors)
@@ -491,8 +487,6 @@ void calc_plan_rows_put(calc_put *put, const calc_plan_task *t, int chip, const 
     free(stage);
 }
 
-/* ---- With stages that are all alike ---------------------------------------------------------- */
-
 /* Where the chips stand, with as many blocks on every place, the first ones with what is left. */
 static bool even_places(const calc_app *app, const calc_exec *exec, bool full, calc_exec *out)
 {
@@ -536,8 +530,6 @@ bool calc_plan_even_recomputed(const calc_exec *even)
                ? even->stages.run[0].recompute_blocks > 0
                : even->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
 }
-
-/* ---- The memory that is planned for ---------------------------------------------------------- */
 
 /* What comparable runs have in common: the one layout, or of the space what layouts begin with. */
 static calc_exec typical(const calc_plan_task *t)

@@ -67,8 +67,6 @@ static char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
     return text;
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static const char *algorithm_of(const calc_job *job)
 {
     return calc_table_find(calc_job_table(), "algorithm")->choices[job->algorithm];
@@ -252,8 +250,6 @@ static void calc_rl_write_text(calc_output *out, const calc_paint *paint, const 
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_roles(calc_put *put, const calc_rl_task *task)
 {
     char text[256];
@@ -319,8 +315,6 @@ static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step
     calc_put_close(put);
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
-
 static void put_option(calc_put *put, const char *name, const char *value)
 {
     if (value) {
@@ -357,8 +351,6 @@ static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
     calc_put_close(&put);
     calc_page_end(&put, CALC_PAGE_RL);
 }
-
-/* ---- What a search found --------------------------------------------------------------------- */
 
 static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 {
@@ -518,8 +510,6 @@ static calc_status save_layouts(const calc_args *args, const calc_exec *actor,
                : status;
 }
 
-/* ---- Launch files ---------------------------------------------------------------------------- */
-
 /* A script, and whose it is. */
 typedef struct script {
     const calc_job_launch_format *format;
@@ -614,8 +604,6 @@ static calc_status save_script(const calc_rl_task *task, const calc_framework *f
     return status;
 }
 
-/* ---- One step -------------------------------------------------------------------------------- */
-
 typedef struct answer {
     const calc_args *args;
     const calc_rl_words *words;
@@ -692,8 +680,6 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     }
     return step.feasible && !refused ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
 }
-
-/* ---- A search -------------------------------------------------------------------------------- */
 
 static void write_found_json(calc_output *out, const void *what)
 {

@@ -217,8 +217,6 @@ static calc_status calc_rl_sets_make(calc_rl_task *task, const calc_rl_words *wo
     return fine ? status : calc_errors_no_memory(errors);
 }
 
-/* ---- The job --------------------------------------------------------------------------------- */
-
 /* The last assignment of what a pointer leads to; NULL: there is none. */
 static const char *assignment_of(const calc_rl_words *words, const char *pointer)
 {
@@ -354,8 +352,6 @@ calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, ca
     return status;
 }
 
-/* ---- Pools ----------------------------------------------------------------------------------- */
-
 /* An error of the job at a pointer. */
 static calc_status job_error(calc_errors *errors, const char *pointer, const char *hint,
                              const char *fmt, const char *word)
@@ -402,8 +398,6 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     }
     return CALC_OK;
 }
-
-/* ---- Roles ----------------------------------------------------------------------------------- */
 
 static calc_job_role_index like_of(const calc_job *job, calc_job_role_index role)
 {
@@ -464,8 +458,6 @@ static calc_status find_pool(calc_rl_task *task, calc_job_role_index role, calc_
     seat->pool = 0;
     return job_error(errors, pointer, "pools lists them", "no pool is named \"%s\"", name);
 }
-
-/* ---- Documents ------------------------------------------------------------------------------- */
 
 /* Whether a role is the same as another one in all that its documents say. */
 static bool shares(const calc_rl_task *task, const calc_rl_words *words, calc_job_role_index role,

@@ -75,8 +75,6 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 /* The pipeline of a layout that has a step. */
 static calc_status write_plot(calc_output *out, const calc_report *report, calc_errors *errors)
 {
@@ -118,8 +116,6 @@ static calc_status write_parts(calc_output *out, const calc_args *args, const ca
                ? write_plot(out, &report, errors)
                : CALC_OK;
 }
-
-/* ---- The run --------------------------------------------------------------------------------- */
 
 static void save_app(calc_output *out, const calc_run_outcome *o)
 {

@@ -10,8 +10,6 @@
 #include "io/output.h"
 #include "spec/field.h"
 
-/* ---- The trace ------------------------------------------------------------------------------- */
-
 /* Writes one step of a layout as a trace for Perfetto and Chrome: docs/trace.md. */
 
 enum { TRACE_MAX_EVENTS = 5000000 };
@@ -38,8 +36,6 @@ static calc_trace_track track_of(const writer *w, int thread)
 {
     return (calc_trace_track){w->stage + 1, thread};
 }
-
-/* ---- Parts of a pass ------------------------------------------------------------------------- */
 
 /* Slices inside the slice of the pass, in the order of the list; messages come last. */
 static double write_parts(const writer *w, const double *spent_s, const char *compute,
@@ -83,8 +79,6 @@ static void write_backward(const writer *w, const calc_timeline_spent *s,
     }
 }
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
 static int64_t arrow_id(const writer *w, const calc_schedule_event *e, int64_t place, bool forward)
 {
     return 2 * (place * w->timeline->shape.microbatches + e->microbatch) + forward;
@@ -123,8 +117,6 @@ static void write_arrival(const writer *w, const calc_schedule_event *e, bool fo
                          forward ? "activations" : "gradients", calc_trace_ns(e->start_s));
     }
 }
-
-/* ---- Operations ------------------------------------------------------------------------------ */
 
 /* "F 3", or "F 3.1" with several chunks. */
 static char *name_of(const writer *w, const calc_schedule_event *e, char *buffer, size_t size)
@@ -235,8 +227,6 @@ static void write_operations(writer *w)
     }
 }
 
-/* ---- Phases after the pipeline --------------------------------------------------------------- */
-
 static void write_end(const writer *w)
 {
     calc_timeline_slice slice[CALC_TIMELINE_AFTER];
@@ -248,8 +238,6 @@ static void write_end(const writer *w)
                          s->category, s->start_s, s->end_s);
     }
 }
-
-/* ---- The step -------------------------------------------------------------------------------- */
 
 static void write_names(writer *w, int64_t stages)
 {
@@ -332,8 +320,6 @@ static void trace_write(calc_output *out, const calc_trace *trace)
     calc_put_close(&put);
     calc_put_end(&put);
 }
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \

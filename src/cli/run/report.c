@@ -11,8 +11,6 @@
 #include "model/run.h"
 #include "spec/field.h"
 
-/* ---- Serving --------------------------------------------------------------------------------- */
-
 /* The part of the summary about serving: latencies, throughput and the cache. */
 
 typedef char *to_text(double value, char *buffer);
@@ -43,9 +41,25 @@ static char *report_inference_title(const calc_exec *exec, const calc_app *app, 
     return title;
 }
 
-static void calc_report_half(calc_output *out, bool right, const char *label, const char *value);
+/* Whether two columns do not fit side by side. */
+static bool calc_report_is_narrow(void)
+{
+    enum { PAIR = 78 };
+    return calc_paint_columns() < PAIR;
+}
 
-static bool calc_report_is_narrow(void);
+/* Write one of two columns of a row, without the end of the line; on a narrow terminal the right
+ * column goes below the left one. */
+static void calc_report_half(calc_output *out, bool right, const char *label, const char *value)
+{
+    if (calc_report_is_narrow()) {
+        calc_output_printf(out, "%s  %-26s%12s", right ? "\n" : "", label, value);
+    } else if (right) {
+        calc_output_printf(out, "      %-26s%12s", label, value);
+    } else {
+        calc_output_printf(out, "  %-20s%14s", label, value);
+    }
+}
 
 /* Skip a missing number; a missing left one leaves its column blank. */
 static void write_half(calc_output *out, bool right, const char *label, double value, to_text *text)
@@ -100,33 +114,11 @@ static void report_inference_write(calc_output *out, const calc_stats *s)
     }
 }
 
-/* ---- The report ------------------------------------------------------------------------------ */
-
 void calc_report_title(calc_output *out, const calc_report *r, const char *title)
 {
     calc_output_text(out, "\n");
     calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
     calc_output_text(out, "\n");
-}
-
-/* Whether two columns do not fit side by side. */
-static bool calc_report_is_narrow(void)
-{
-    enum { PAIR = 78 };
-    return calc_paint_columns() < PAIR;
-}
-
-/* Write one of two columns of a row, without the end of the line; on a narrow terminal the right
- * column goes below the left one. */
-static void calc_report_half(calc_output *out, bool right, const char *label, const char *value)
-{
-    if (calc_report_is_narrow()) {
-        calc_output_printf(out, "%s  %-26s%12s", right ? "\n" : "", label, value);
-    } else if (right) {
-        calc_output_printf(out, "      %-26s%12s", label, value);
-    } else {
-        calc_output_printf(out, "  %-20s%14s", label, value);
-    }
 }
 
 /* Parameters of a mixture of experts that one token uses. */
@@ -187,17 +179,7 @@ static void write_reasons(calc_output *out, const calc_report *r)
     }
 }
 
-/* Two rates in one line. */
-typedef struct rate_row {
-    const char *left;
-    double left_value;
-    char *(*left_text)(double, char *);
-    const char *right;
-    double right_value;
-    char *(*right_text)(double, char *);
-} rate_row;
-
-static void write_rate_rows(calc_output *out, const rate_row *rows, size_t count)
+static void write_rows(calc_output *out, const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char text[CALC_HUMAN_MAX];
@@ -212,14 +194,14 @@ static void write_costs(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
     const calc_system *system = &r->inputs->system;
-    const rate_row rows[] = {
+    const row rows[] = {
         {"days/1e12 tokens", s->days_per_trillion_tokens, calc_human_number, "MFU, full square",
          s->model_flops_utilization_square, calc_human_percent},
         {"proc.-h/1e12 tokens", s->proc_hours_per_trillion_tokens, calc_human_number,
          "hardware FLOPs utilis.", s->hardware_flops_utilization, calc_human_percent},
     };
     char text[CALC_HUMAN_MAX];
-    write_rate_rows(out, rows, sizeof rows / sizeof *rows);
+    write_rows(out, rows, sizeof rows / sizeof *rows);
     if (system->chip.usd_per_hour > 0) {
         calc_report_half(out, false, "USD/1e12 tokens",
                          calc_human_number(s->usd_per_trillion_tokens, text));
@@ -249,7 +231,7 @@ static void write_rates(calc_output *out, const calc_report *r)
     const calc_stats *s = r->stats;
     double processors = (double)r->inputs->exec.num_procs;
     double peak_flop_per_s = calc_run_chips_of(&r->inputs->system, &r->inputs->exec).flop_per_s;
-    const rate_row rows[] = {
+    const row rows[] = {
         {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
          s->model_flops_utilization, calc_human_percent},
         {"samples/s", s->sample_rate, calc_human_number, "compute efficiency",
@@ -262,7 +244,7 @@ static void write_rates(calc_output *out, const calc_report *r)
          "peak TFLOP/s/processor", peak_flop_per_s / 1e12, calc_human_number},
     };
     calc_report_title(out, r, "Speed");
-    write_rate_rows(out, rows, sizeof rows / sizeof *rows);
+    write_rows(out, rows, sizeof rows / sizeof *rows);
     if (r->compat == CALC_COMPAT_NONE &&
         r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_costs(out, r);

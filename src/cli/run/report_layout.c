@@ -68,8 +68,6 @@ static void write_note(calc_output *out, const char *label, const char *text)
     calc_output_printf(out, "  %-9s%9s  %s\n", label, "", text);
 }
 
-/* ---- Lines that only some layouts have ------------------------------------------------------- */
-
 static void write_context(calc_output *out, const calc_report *r, const calc_groups *groups)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -363,8 +361,6 @@ static void write_sharding(calc_output *out, const calc_report *r)
                 megatron ? "Megatron-LM's" : "Calculon's");
     write_note(out, "", text);
 }
-
-/* ---- The section ----------------------------------------------------------------------------- */
 
 /* Techniques by which the layout saves memory. */
 static void write_saving(calc_output *out, const calc_report *r)

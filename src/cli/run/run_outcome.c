@@ -57,8 +57,6 @@ enum { STATISTICS = sizeof statistics / sizeof *statistics, POINTS = 3 };
 #define REACH_OF_DEVIATION 1.645
 static const char *const points[POINTS] = {"p5", "p50", "p95"};
 
-/* ---- Making it ------------------------------------------------------------------------------- */
-
 /* Whether assignments changed a property of the machine that this layout uses. */
 static bool is_changed(const calc_inputs *in)
 {
@@ -170,8 +168,6 @@ void calc_run_band_free(calc_run_band *band)
     calc_residuals_free(&band->residuals);
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
-
 /* Factors of a quantity at the points of the band. */
 static void factors_of(const calc_band *band, double factor[POINTS])
 {
@@ -192,8 +188,6 @@ static void values_of(const statistic *s, const calc_run_band *b, const calc_sta
         value[i] = s->follows == RATE ? predicted / factor[POINTS - 1 - i] : predicted * factor[i];
     }
 }
-
-/* ---- For people ------------------------------------------------------------------------------ */
 
 static void write_class(calc_output *out, const calc_run_band *b, const calc_band *band)
 {
@@ -275,8 +269,6 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     write_parameters(out, b);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_points(calc_put *put, const double value[POINTS])
 {
     for (int i = 0; i < POINTS; i++) {
@@ -333,8 +325,6 @@ static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_
     calc_put_close(put);
 }
 
-/* ---- Operators ------------------------------------------------------------------------------- */
-
 static const char *const passes[CALC_PASS_COUNT] = {"forward", "activation gradient",
                                                     "weight gradient"};
 
@@ -378,8 +368,6 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
     }
     return status;
 }
-
-/* ---- For people ------------------------------------------------------------------------------ */
 
 /* The mark after a time that names its source. */
 static const char marks[CALC_KERNEL_SOURCES + 1] = " ^~=";
@@ -445,8 +433,6 @@ void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
     calc_output_text(out, " of these times\n");
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_time(calc_put *put, const char *name, const char *pass, calc_kernel_source source,
                      double time_s, double model_s)
 {
@@ -476,8 +462,6 @@ static void run_operators_put(calc_put *put, const calc_run_operators *o)
     }
     calc_put_close(put);
 }
-
-/* ---- The run --------------------------------------------------------------------------------- */
 
 calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_errors *errors)
 {
@@ -513,8 +497,6 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
     return CALC_OK;
 }
-
-/* ---- The command that repeats the run -------------------------------------------------------- */
 
 static void put_words(calc_put *put, const char *option, const char *value)
 {
@@ -563,8 +545,6 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
     o->command = text.data;
     return status;
 }
-
-/* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
 /* Digests of the documents' bytes before --set (after decompression, for compressed ones): the
  * documents of the command, systems named by stages and a prefill pool, and measured operators. A

@@ -58,8 +58,6 @@ void calc_run_band_free(calc_run_band *band);
 /** Write its section of the summary. */
 void calc_run_band_write(calc_output *out, const calc_report *report);
 
-/* ---- Operators ------------------------------------------------------------------------------- */
-
 /* Looks up the kernels of a layout among measured operators (`calc run --operators`) and reports
  * the source of each time. */
 

@@ -124,8 +124,6 @@ static int plot_columns(void)
     return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns;
 }
 
-/* ---- Shares of columns ----------------------------------------------------------------------- */
-
 /* Rows of columns; each row is a stage. */
 typedef struct canvas {
     calc_plot_share *share; /* [rows * columns] */
@@ -190,8 +188,6 @@ void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind 
         kind[i] = (calc_plot_kind)best;
     }
 }
-
-/* ---- Drawing --------------------------------------------------------------------------------- */
 
 static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind kind, int count)
 {

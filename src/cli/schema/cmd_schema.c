@@ -29,8 +29,6 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
 
-/* ---- Parts from the tables of fields --------------------------------------------------------- */
-
 static void write_object(calc_output *out, int kind)
 {
     static const char name[] = "\n        \"name\": {\"type\": \"string\"},";
@@ -88,16 +86,12 @@ static void write_format(calc_output *out, int kind)
     calc_output_printf(out, "%d", CALC_FORMAT);
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
-
 static const calc_fill_place places[] = {
     {"@version", write_version, CALC_KIND_NONE},     {"\"@format\"", write_format, CALC_KIND_NONE},
     {"\"@axes\": null", write_axes, CALC_KIND_NONE}, {"\"@app\"", write_object, CALC_KIND_APP},
     {"\"@sys\"", write_object, CALC_KIND_SYSTEM},    {"\"@exe\"", write_object, CALC_KIND_EXEC},
     {"\"@stats\"", write_object, CALC_KIND_STATS},   {"\"@layer\"", write_object, CALC_KIND_LAYER},
     {"\"@stage\"", write_object, CALC_KIND_STAGE},   {0}};
-
-/* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_exit run(const calc_args *args)
 {

@@ -24,7 +24,7 @@
 
 enum { WIDTH = 80, INDENT = 2, GAP = 2 };
 
-const char calc_help_purpose[] = "analytical performance model of large language models";
+static const char purpose[] = "analytical performance model of large language models";
 
 const char calc_help_brief[] =
     "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n\n"
@@ -35,13 +35,18 @@ const char calc_help_brief[] =
     "Is my model there?    calc names app; or calc import config.json --app model.json\n\n"
     "See: calc --help\n";
 
-const calc_help_pair calc_help_exits[] = {
+/* A word and its meaning. */
+typedef struct help_pair {
+    const char *word, *meaning;
+} help_pair;
+
+static const help_pair exits[] = {
 #define CALC_X(name, meaning) {(const char[]){'0' + CALC_EXIT_##name, '\0'}, meaning},
     CALC_EXIT_LIST(CALC_X)
 #undef CALC_X
         {0}};
 
-const calc_help_pair calc_help_environment[] = {
+static const help_pair environment[] = {
     {"CALC_PATH", "directories, separated by colons, searched first for bare names; each holds "
                   "models/, systems/ and executions/"},
     {"COLUMNS", "width of drawings and tables; by default that of the terminal, or 80"},
@@ -79,8 +84,7 @@ static void write_pair(calc_output *out, const char *word, const char *meaning, 
     calc_help_wrapped(out, meaning, column);
 }
 
-static void write_pairs(calc_output *out, const char *title, const calc_help_pair *pairs,
-                        int column)
+static void write_pairs(calc_output *out, const char *title, const help_pair *pairs, int column)
 {
     calc_output_printf(out, "\n%s:\n", title);
     for (; pairs->word; pairs++) {
@@ -169,7 +173,7 @@ void calc_help_text(calc_output *out, const calc_command *command)
         write_command(out, command);
         return;
     }
-    calc_output_printf(out, "calc %s - %s\n\n", CALC_VERSION, calc_help_purpose);
+    calc_output_printf(out, "calc %s - %s\n\n", CALC_VERSION, purpose);
     calc_output_text(out, "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n"
                           "       calc COMMAND --help\n"
                           "       calc --version\n\nCommands:\n");
@@ -177,8 +181,8 @@ void calc_help_text(calc_output *out, const calc_command *command)
         calc_output_text(out, i == CALC_COMMANDS_FIRST ? "\nMore:\n" : "");
         write_pair(out, calc_command_list[i]->name, calc_command_list[i]->summary, 13);
     }
-    write_pairs(out, "Exit status", calc_help_exits, 12);
-    write_pairs(out, "Environment", calc_help_environment, 28);
+    write_pairs(out, "Exit status", exits, 12);
+    write_pairs(out, "Environment", environment, 28);
     calc_output_text(out, "\nExamples:\n");
     for (size_t i = 0; i < CALC_COMMANDS_FIRST; i++) {
         calc_output_printf(out, "%*s%s\n", INDENT, "", calc_command_list[i]->examples[0]);
@@ -281,7 +285,7 @@ static void write_item(calc_output *out, const char *word, const char *meaning)
     calc_output_text(out, "\n");
 }
 
-static void man_pairs(calc_output *out, const char *title, const calc_help_pair *pairs)
+static void man_pairs(calc_output *out, const char *title, const help_pair *pairs)
 {
     write_section(out, title);
     for (; pairs->word; pairs++) {
@@ -362,7 +366,7 @@ static void calc_man_page(calc_output *out, const calc_command *command)
     calc_output_printf(out, " 1 \"\" \"calc %s\" \"User Commands\"\n", CALC_VERSION);
     write_section(out, "NAME");
     calc_output_printf(out, "calc%s%s \\- ", command ? "\\-" : "", command ? command->name : "");
-    write_text(out, command ? command->summary : calc_help_purpose);
+    write_text(out, command ? command->summary : purpose);
     calc_output_text(out, "\n");
     write_section(out, "SYNOPSIS");
     if (command) {
@@ -374,8 +378,8 @@ static void calc_man_page(calc_output *out, const calc_command *command)
             write_item(out, calc_command_list[i]->name, calc_command_list[i]->summary);
         }
     }
-    man_pairs(out, "EXIT STATUS", calc_help_exits);
-    man_pairs(out, "ENVIRONMENT", calc_help_environment);
+    man_pairs(out, "EXIT STATUS", exits);
+    man_pairs(out, "ENVIRONMENT", environment);
     write_see_also(out, command);
 }
 
@@ -456,8 +460,7 @@ static void complete_options(calc_output *out, const calc_command *command)
     calc_output_text(out, "--help\" ;;\n");
 }
 
-/* ---- fish: a line per option and argument, with its meaning ---------------------------------- */
-
+/* fish: a line per option and argument, with its meaning. */
 /* In single quotes. */
 static void write_quoted(calc_output *out, const char *text)
 {
@@ -539,8 +542,6 @@ static void write_fish_rules(calc_output *out, const calc_command *command)
     write_fish_options(out, command);
     write_fish_arguments(out, command);
 }
-
-/* ---- Scripts --------------------------------------------------------------------------------- */
 
 enum { BASH, FISH };
 

@@ -54,8 +54,6 @@ char *calc_find_name(const char *path, char *buffer, size_t size)
     return buffer;
 }
 
-/* ---- Listing --------------------------------------------------------------------------------- */
-
 static bool add_entry(calc_find_list *list, const char *path, const char *folder, int place)
 {
     calc_find_entry *grown = calc_grown(list->entry, list->count, &list->capacity, sizeof *grown);
@@ -191,8 +189,6 @@ void calc_find_free(calc_find_list *list)
     *list = (calc_find_list){0};
 }
 
-/* ---- Looking up ------------------------------------------------------------------------------ */
-
 static const struct {
     const char *folder, *noun;
 } asides[] = {
@@ -243,8 +239,6 @@ static const calc_find_entry *look_up(const calc_find_list *list, const char *na
     }
     return found;
 }
-
-/* ---- Names of a hub -------------------------------------------------------------------------- */
 
 /* Its letters and digits, letters as small ones, and what parts two numbers: H100-SXM and h100_sxm
  * are one name. */
@@ -366,8 +360,6 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
     }
     return NULL;
 }
-
-/* ---- What else was meant --------------------------------------------------------------------- */
 
 /* How a name is like the one that was looked for; the first kind of likeness that a few names have
  * counts. */

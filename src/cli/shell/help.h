@@ -6,16 +6,8 @@
 #include "cli/shell/opt.h"
 #include "io/output.h"
 
-/** A word and its meaning. */
-typedef struct calc_help_pair {
-    const char *word, *meaning;
-} calc_help_pair;
-
-extern const char calc_help_purpose[];               /**< calc in one line */
-extern const char calc_help_brief[];                 /**< shown when calc is started without
-                                                      *  arguments */
-extern const calc_help_pair calc_help_exits[];       /**< exit codes; ends with {0} */
-extern const calc_help_pair calc_help_environment[]; /**< environment variables; ends with {0} */
+extern const char calc_help_brief[]; /**< shown when calc is started without
+                                      *  arguments */
 
 /** Writers; `command` NULL means calc itself. */
 void calc_help_text(calc_output *out, const calc_command *command);

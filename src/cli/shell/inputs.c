@@ -241,8 +241,6 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
-/* ---- Remarks --------------------------------------------------------------------------------- */
-
 static bool is_calibrated(const char *path)
 {
     calc_text text = {0};
@@ -330,8 +328,6 @@ void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs)
     }
     calc_put_close(put);
 }
-
-/* ---- Systems that an execution names --------------------------------------------------------- */
 
 /* Reads one of them. @param at  its index in `other` */
 static calc_status find_system(const char *name, const calc_system *system, const char *path,

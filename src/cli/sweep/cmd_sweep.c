@@ -20,8 +20,6 @@
 #include "report/page.h"
 #include "validate/spread.h"
 
-/* ---- Random layouts -------------------------------------------------------------------------- */
-
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
 
 /** Number of points that may be drawn: all are kept in memory. */
@@ -125,8 +123,6 @@ done:
     return status;
 }
 
-/* ---- All layouts ----------------------------------------------------------------------------- */
-
 /* Writes a row for every feasible layout (--all): all threads make rows, which are written in
  * order. */
 
@@ -209,8 +205,6 @@ typedef struct task {
     bool stdout_is_taken;
 } task;
 
-/* ---- The command line ------------------------------------------------------------------------ */
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text);
@@ -248,8 +242,6 @@ static double time_limit_s(const calc_args *args)
     bool fine = !text || (calc_opt_number(text, false, 0, HUGE_VAL, &limit_s) && limit_s > 0);
     return fine ? limit_s : -1;
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Opened before the sweep, so that a path that cannot be written costs nothing. */
 static calc_status open_files(task *t, calc_errors *errors)
@@ -317,8 +309,6 @@ static void write_files(task *t, calc_errors *errors)
     }
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 /* Calls a writer on standard output. */
 static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
                   calc_errors *errors)
@@ -380,8 +370,6 @@ static calc_status choose_best(task *t, calc_errors *errors)
     calc_study_cut(&t->study, &t->result);
     return status;
 }
-
-/* ---- The sweep ------------------------------------------------------------------------------- */
 
 static calc_status sweep(task *t, calc_errors *errors)
 {

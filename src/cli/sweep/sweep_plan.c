@@ -17,8 +17,6 @@
 
 enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
-/* ---- Axes ------------------------------------------------------------------------------------ */
-
 /* Whether value `i` of many is shown: only the first few and the last are. */
 static bool is_shown(size_t i, size_t count)
 {
@@ -239,8 +237,6 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
     calc_help_wrapped(out, axes, 2);
     write_reasons(out, &study->space);
 }
-
-/* ---- Work ------------------------------------------------------------------------------------ */
 
 static void write_number(calc_output *out, double value, const char *what)
 {

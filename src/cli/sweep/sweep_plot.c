@@ -25,8 +25,6 @@ typedef struct points {
     size_t count;
 } points;
 
-/* ---- Points ---------------------------------------------------------------------------------- */
-
 static void add(points *p, const calc_sweep_study *study, const calc_found *found, size_t number)
 {
     calc_sweep_found_run(study, found, &p->found[p->count]);
@@ -73,8 +71,6 @@ static calc_status add_groups(points *p, const calc_sweep_study *study,
     }
     return CALC_OK;
 }
-
-/* ---- Axes ------------------------------------------------------------------------------------ */
 
 static double value_of(const calc_field *field, const calc_sweep_found *found)
 {
@@ -148,8 +144,6 @@ static calc_status draw(calc_output *out, const calc_paint *paint, const calc_sw
     return CALC_OK;
 }
 
-/* ---- Bars ------------------------------------------------------------------------------------ */
-
 static double sample_s(const calc_sweep_found *found)
 {
     return found->stats.total_time / (double)found->exec.batch_size;
@@ -197,8 +191,6 @@ static void write_bars(calc_output *out, const calc_paint *paint, const calc_swe
     }
     calc_stack_write_key(out, paint, seen, columns);
 }
-
-/* ---- Both ------------------------------------------------------------------------------------ */
 
 calc_status calc_sweep_plot_write(calc_output *out, const calc_paint *paint,
                                   const calc_sweep_study *study, const calc_sweep_result *result,

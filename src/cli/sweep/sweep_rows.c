@@ -85,8 +85,6 @@ static calc_status mark(calc_sweep_rows *rows, const calc_sweep_study *study)
     return status;
 }
 
-/* ---- The layout to start with ---------------------------------------------------------------- */
-
 typedef struct search {
     const calc_residuals *measured;
     const calc_sweep_study *study;
@@ -182,8 +180,6 @@ void calc_sweep_rows_free(calc_sweep_rows *rows)
     free(rows->row);
     *rows = (calc_sweep_rows){0};
 }
-
-/* ---- Layouts that differ in no important way ------------------------------------------------- */
 
 static bool within(double a, double b, double share)
 {
@@ -283,8 +279,6 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study 
     rows->of = front->count;
     return mark(rows, study);
 }
-
-/* ---- Groups ---------------------------------------------------------------------------------- */
 
 /* The best of a group, for sorting groups. */
 typedef struct place {
@@ -423,8 +417,6 @@ double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *s
     return isnan(share) ? 0 : share;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result)
 {
@@ -436,8 +428,6 @@ void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
     calc_sweep_put_results(&put, &data);
     calc_put_end(&put);
 }
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
 
 void calc_sweep_write_header(calc_output *out, const calc_sweep_study *study, const char *first)
 {
@@ -532,8 +522,6 @@ void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
         write_rows(out, study, result->partial ? "partial top" : "top", &group->top);
     }
 }
-
-/* ---- Summary --------------------------------------------------------------------------------- */
 
 void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result)
 {

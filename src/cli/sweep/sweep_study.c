@@ -254,8 +254,7 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
     calc_put_close(put);
 }
 
-/* ---- The command line of a part: the words from which calc merge knows the sweep ------------- */
-
+/* The command line of a part: the words from which calc merge knows the sweep. */
 bool calc_sweep_save_defines(int opt)
 {
     switch (opt) {
@@ -315,8 +314,6 @@ static size_t put_words(char *out, const calc_args *args)
     }
     return size;
 }
-
-/* ---- Options --------------------------------------------------------------------------------- */
 
 /* Seconds of --checkpoint-every; negative if the value is not a time. */
 static double every_s(const calc_args *args)
@@ -395,8 +392,6 @@ void calc_sweep_save_free(calc_sweep_save *save)
     free(save->part);
     *save = (calc_sweep_save){0};
 }
-
-/* ---- Sweeping and merging -------------------------------------------------------------------- */
 
 calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_study *study,
                                 const calc_sweep_options *options, calc_ranks *ranks,

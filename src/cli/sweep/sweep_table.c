@@ -17,8 +17,6 @@
 #include "spec/alias.h"
 #include "spec/field.h"
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
 const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS] = {
     {'f', CALC_AXIS_fused_activation, true, "fused_activation"},
     {'s', CALC_AXIS_optimizer_sharding, true, "optimizer_sharding"},
@@ -151,8 +149,6 @@ void calc_sweep_cell_text(const calc_sweep_column *c, const calc_sweep_study *st
 }
 
 enum { WORD_SIZE = 128 };
-
-/* ---- Possible columns ------------------------------------------------------------------------ */
 
 /* Columns with heads of their own, in order; the designs, the objectives and the other fields stand
  * between them. */
@@ -367,8 +363,6 @@ static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
     }
 }
 
-/* ---- Requested columns ----------------------------------------------------------------------- */
-
 /* Add a column by its head or another of its names. @return whether there is one */
 static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, const char *word)
 {
@@ -451,8 +445,6 @@ calc_status calc_sweep_columns_list(calc_sweep_columns *columns, const calc_swee
 
 enum { TEXT_SIZE = 2048 };
 
-/* ---- Columns: those that vary and those that fit --------------------------------------------- */
-
 /* The cells of all columns; those columns are hidden that do not vary, unless they always show. */
 static void fill(calc_listing *l, calc_sweep_columns *columns, const calc_sweep_study *study,
                  const calc_sweep_rows *rows)
@@ -509,8 +501,6 @@ static void write_rest(calc_output *out, const calc_listing *l, const calc_sweep
         calc_help_wrapped(out, text, 2);
     }
 }
-
-/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* How far a row is behind the fastest, and why it may come first all the same. */
 static void add_reason(char text[TEXT_SIZE], const calc_sweep_row *row,
@@ -739,8 +729,6 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
     write_legend(out, &l);
     return status;
 }
-
-/* ---- Counts ---------------------------------------------------------------------------------- */
 
 static void write_count(calc_output *out, uint64_t count, const char *what)
 {

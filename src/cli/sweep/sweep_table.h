@@ -14,8 +14,6 @@
 
 /* Lists the columns that a table of a sweep may have. */
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
 /* Writes the cells in the columns of a table of layouts. */
 
 enum { CALC_SWEEP_CELL_SIZE = CALC_CHOICE_SET_SIZE, CALC_SWEEP_FLAGS = 12 };

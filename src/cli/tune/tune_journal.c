@@ -48,8 +48,6 @@ static calc_status complain(calc_errors *errors, const char *path, const char *h
     return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, hint, "%s", text);
 }
 
-/* ---- Columns --------------------------------------------------------------------------------- */
-
 static int column_of(const char *name)
 {
     int i = 0;
@@ -90,8 +88,6 @@ static calc_status take_head(calc_tune_journal *j, const char *head, calc_errors
     }
     return CALC_OK;
 }
-
-/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* One write for a whole line: it is there or not, but for a machine that stops in between. */
 static calc_status append(const calc_tune_journal *j, const char *line, calc_errors *errors)
@@ -139,8 +135,6 @@ calc_status calc_tune_journal_add(const calc_tune_journal *j, const char *layout
     calc_append(line, LINE_SIZE, "\n");
     return append(j, line, errors);
 }
-
-/* ---- The file -------------------------------------------------------------------------------- */
 
 calc_status calc_tune_journal_open(calc_tune_journal *j, const char *path,
                                    const calc_tune_rows *rows, calc_errors *errors)
@@ -199,8 +193,6 @@ static const calc_csv_column columns[] = {
 
 static const char hint[] = "the first row is layout,step_s,memory_gib,outcome,note";
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
 const char *calc_tune_rows_time(const char *text, double *step_s)
 {
     double number;
@@ -239,8 +231,6 @@ bool calc_tune_rows_end(const char *word, calc_tune_end *end)
     }
     return false;
 }
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Column of a cell of the row, as errors count. */
 static int tune_rows_column_of(const calc_csv_row *from, const char *cell)
@@ -311,8 +301,6 @@ static calc_status finish_row(void *context, void *object, const calc_csv_row *f
     }
     return read_numbers(row, from, errors);
 }
-
-/* ---- Rows together --------------------------------------------------------------------------- */
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -417,8 +405,7 @@ calc_status calc_tune_rows_read(calc_tune_rows *out, const char *path, bool abse
 
 void calc_tune_rows_free(calc_tune_rows *rows)
 {
-    free(rows->csv.item);
+    calc_csv_rows_free(&rows->csv);
     free(rows->head);
-    calc_text_free(&rows->csv.text);
     *rows = (calc_tune_rows){0};
 }

@@ -30,8 +30,6 @@ calc_status calc_tune_layouts_hash(const calc_exec *exec, uint64_t *hash, calc_e
     return status;
 }
 
-/* ---- Made of a sweep ------------------------------------------------------------------------- */
-
 /* Layouts while they are evaluated, each at its place. */
 typedef struct making {
     calc_tune_layouts *layouts;
@@ -176,8 +174,6 @@ calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *bes
     return status;
 }
 
-/* ---- Others ---------------------------------------------------------------------------------- */
-
 /* A layout that was added: unlike those of a sweep, it may have lists of stages or layers. */
 typedef struct added {
     calc_found found; /* first: layouts point to it */
@@ -220,8 +216,6 @@ calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, s
     l->count++;
     return CALC_OK;
 }
-
-/* ---- Identities ------------------------------------------------------------------------------ */
 
 size_t calc_tune_layouts_find(const calc_tune_layouts *l, const char *text, size_t *index)
 {
@@ -331,8 +325,6 @@ void calc_tune_operators_free(calc_tune_operators *o)
     calc_tune_kernels_free(&o->learnt);
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static void write_class(calc_output *out, const calc_tune_kernels_class *c)
 {
     char words[CALC_TUNE_KERNEL_WORDS];
@@ -356,8 +348,6 @@ void calc_tune_operators_write(calc_output *out, const calc_tune_operators *o)
     }
     calc_output_printf(out, "  %-38s%7.0f %%\n", "other kernels, and hosts", 100 * l->unmeasured);
 }
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
 
 void calc_tune_operators_put(calc_put *put, const calc_tune_operators *o)
 {

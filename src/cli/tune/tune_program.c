@@ -22,8 +22,6 @@ extern char **environ; // NOLINT(readability-redundant-declaration)
 #define GRACE_S 5 /* between asking to end and killing */
 enum { LINE_SIZE = 4096, READS = 32, NOT_RUN = 126, NOT_FOUND = 127 };
 
-/* ---- A program that runs --------------------------------------------------------------------- */
-
 typedef enum state { WAITS, RUNS, ENDED } state;
 
 typedef struct job {
@@ -149,8 +147,6 @@ static void read_output(job *j)
     }
 }
 
-/* ---- How it ended ---------------------------------------------------------------------------- */
-
 static void fail(calc_tune_trial *trial, const char *note)
 {
     trial->end = CALC_TUNE_END_FAILED;
@@ -219,8 +215,6 @@ static calc_status look(jobs *all, job *j, calc_errors *errors)
     }
     return CALC_OK;
 }
-
-/* ---- All of them ----------------------------------------------------------------------------- */
 
 /* Ask it to end; once more, and it is killed. */
 static void end(job *j)
@@ -316,8 +310,6 @@ calc_status calc_tune_program_run(const calc_tune_program *program, calc_tune_tr
 
 enum { TUNE_TRIAL_LINE_SIZE = 4096, WORDS = 4 };
 
-/* ---- The command ----------------------------------------------------------------------------- */
-
 enum { PLACE_EXE, PLACE_LAYOUT, PLACE_SLOT, PLACES };
 static const char *const place[PLACES] = {"{exe}", "{layout}", "{slot}"};
 
@@ -377,8 +369,6 @@ char *calc_tune_trial_command(const char *command, const calc_tune_trial *trial,
     }
     return text;
 }
-
-/* ---- What a program prints ------------------------------------------------------------------- */
 
 /* Words of a line; a unit that stands alone belongs to the number before it.
  * @return how many; more than WORDS: too many */

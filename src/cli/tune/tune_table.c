@@ -100,8 +100,6 @@ static bool calc_tune_order_regret(const calc_tune_task *t, const calc_tune_deci
 #define SURPRISING 3.0 /* standard deviations */
 enum { TEXT_SIZE = 2048, WORDS_SIZE = 96 };
 
-/* ---- The table ------------------------------------------------------------------------------- */
-
 /* Columns beside those of the layout, which stand after FIRST of them. */
 enum { NUMBER, MARK, PREDICTED, RANGE, BEST, FITS, GAIN, MEASURED, LAYOUT, OWN, FIRST = PREDICTED };
 static const calc_listing_column own[OWN] = {[NUMBER] = CALC_COLUMN("#", .order = 9),
@@ -275,8 +273,6 @@ static calc_status write_table(calc_output *out, const calc_tune_task *t,
     return status;
 }
 
-/* ---- What was measured ----------------------------------------------------------------------- */
-
 static void write_surprise(calc_output *out, const calc_tune_task *t, size_t i, double surprise)
 {
     const calc_tune_measurement *m = &t->measurement[i];
@@ -313,8 +309,6 @@ static void write_measured(calc_output *out, const calc_tune_task *t, const calc
         }
     }
 }
-
-/* ---- The verdict ----------------------------------------------------------------------------- */
 
 static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
@@ -404,8 +398,6 @@ static void write_start(calc_output *out, const calc_tune_task *t, const calc_tu
     calc_output_text(out, "\n");
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
-
 static void write_title(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char number[4][CALC_HUMAN_MAX];
@@ -447,8 +439,6 @@ calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *t,
     return status;
 }
 
-/* ---- Choices of a layout --------------------------------------------------------------------- */
-
 static const char *const choices[] = {"tensor_par",      "pipeline_par", "data_par",
                                       "context_par",     "expert_par",   "pipeline_interleaving",
                                       "microbatch_size", "zero_stage"};
@@ -470,8 +460,6 @@ static const char *choices_of(const calc_exec *e, int64_t value[CHOICES])
     return calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute")
         ->choices[s->activation_recompute];
 }
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_id(calc_put *put, const char *key, const calc_tune_task *t, size_t candidate)
 {
@@ -647,8 +635,6 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     calc_put_end(&put);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
 static void write_number(calc_output *out, double value)
 {
     calc_output_printf(out, isfinite(value) ? ",%.17g" : ",", value);
@@ -699,8 +685,6 @@ static void write_csv(calc_output *out, const calc_tune_task *t, const calc_tune
     }
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
-
 static void write_page(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
                        const size_t *order)
 {
@@ -709,8 +693,6 @@ static void write_page(calc_output *out, const calc_tune_task *t, const calc_tun
     write_json(out, t, d, order);
     calc_page_end(&put, CALC_PAGE_TUNE);
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d,
                             calc_errors *errors)

@@ -22,8 +22,6 @@
 #define MORE_MEMORY 1.1
 enum { MOST_CANDIDATES = 1000000, MOST_DRAWS = 100000, MOST_SEED = 1000000000 };
 
-/* ---- Options together ------------------------------------------------------------------------ */
-
 static bool given(const calc_args *args, calc_tune_opt opt)
 {
     return calc_opt_value(args, (int)opt) != NULL;
@@ -52,8 +50,6 @@ const char *calc_tune_task_complaint(const calc_args *args)
            : outs > 1 ? "only one of --next, --json, --csv and --html can have standard output"
                       : NULL;
 }
-
-/* ---- Options one by one ---------------------------------------------------------------------- */
 
 static void refuse(calc_tune_opt opt, const char *text, const char *expected, calc_errors *errors)
 {
@@ -141,8 +137,6 @@ static void take_way(calc_tune_task *t, calc_errors *errors)
     t->program.retries = (int)count_of(a, CALC_TUNE_OPT_RETRIES, 0, 100, errors);
     take_timeout(t, errors);
 }
-
-/* ---- The sweep ------------------------------------------------------------------------------- */
 
 /* The same words for calc sweep, whose options of the same names they are. */
 static calc_status sweep_args(calc_args *out, const calc_args *args, calc_errors *errors)
@@ -297,8 +291,6 @@ calc_status calc_tune_task_learn(calc_tune_task *t, calc_errors *errors)
                                      errors);
 }
 
-/* ---- What was measured ----------------------------------------------------------------------- */
-
 calc_status calc_tune_task_add(calc_tune_task *t, const calc_tune_measurement *measurement,
                                int line, calc_errors *errors)
 {
@@ -340,8 +332,6 @@ enum {
     FAILURES = 3 /* one after the other from the first on: the command is wrong, not layouts */
 };
 
-/* ---- Executions ------------------------------------------------------------------------------ */
-
 char *calc_tune_loop_path(const calc_tune_task *t, size_t candidate, char *path)
 {
     char id[CALC_TUNE_ID_SIZE];
@@ -369,8 +359,6 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
     }
     return status;
 }
-
-/* ---- Programs -------------------------------------------------------------------------------- */
 
 /* A command that has done nothing but fail is more likely wrong than every layout. */
 static bool only_fails(const calc_tune_task *t)
@@ -446,8 +434,6 @@ static calc_status measure(calc_tune_task *t, const size_t *pick, size_t picks, 
     return status;
 }
 
-/* ---- A simulated truth ----------------------------------------------------------------------- */
-
 static calc_status begin_truth(calc_tune_task *t, calc_errors *errors)
 {
     size_t count = t->layouts.count;
@@ -473,8 +459,6 @@ static calc_status simulate(calc_tune_task *t, const size_t *pick, size_t picks,
     }
     return status;
 }
-
-/* ---- The loop -------------------------------------------------------------------------------- */
 
 static calc_status decide(const calc_tune_task *t, calc_tune_decision *d, calc_errors *errors)
 {

@@ -18,8 +18,6 @@
 #include "spec/format.h"
 #include "validate/error_groups.h"
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_layout(calc_put *put, const calc_result *r)
 {
     const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
@@ -249,11 +247,7 @@ static void calc_validate_write_json(calc_output *out, const calc_validation *v)
     calc_put_end(&put);
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
-
 /* Write a page for a browser with that JSON. */
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void write_csv_number(calc_output *out, double value)
 {
@@ -347,8 +341,6 @@ typedef struct task {
     bool stdout_is_taken;
 } task;
 
-/* ---- Options --------------------------------------------------------------------------------- */
-
 /* Checks the options. @return the mistake; NULL if there is none */
 static const char *read_options(task *t)
 {
@@ -381,8 +373,6 @@ static const char *read_options(task *t)
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
 }
-
-/* ---- Output ---------------------------------------------------------------------------------- */
 
 static void write_json(calc_output *out, task *t)
 {
@@ -448,8 +438,6 @@ static void write_worse(calc_output *out, task *t)
 {
     calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
 }
-
-/* ---- The validation -------------------------------------------------------------------------- */
 
 /* Options that do not apply to runs of serving. */
 static calc_status check_options(const task *t, calc_errors *errors)

@@ -63,8 +63,6 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- Documents that rows name ---------------------------------------------------------------- */
-
 static calc_status load_document(calc_kind kind, const char *name, void *object,
                                  calc_errors *errors)
 {
@@ -132,8 +130,6 @@ const char *calc_measured_machine(const calc_measured *measured, const char *nam
     return name;
 }
 
-/* ---- Engines --------------------------------------------------------------------------------- */
-
 static calc_status add_engine(calc_serving_engines *engines, const char *name, calc_errors *errors)
 {
     calc_serving_engine *grown =
@@ -188,8 +184,6 @@ static calc_status read_named(calc_serving_engines *engines, const calc_serving_
     }
     return status;
 }
-
-/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* A shipped table given by its bare name; otherwise the argument itself. */
 static const char *table_path(const char *argument, char path[CALC_FIND_PATH_MAX])

@@ -232,8 +232,6 @@ void calc_validate_bands_put(calc_put *put, const calc_results *results,
     calc_put_close(put);
 }
 
-/* ---- Making them ----------------------------------------------------------------------------- */
-
 calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_results *results,
                                      calc_errors *errors)
 {
@@ -311,8 +309,6 @@ static void each_row(const calc_results *results, const calc_forecasts *forecast
     free(error);
 }
 
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static void write_forecast(void *to, const row *r)
 {
     calc_output *out = to;
@@ -339,8 +335,6 @@ void calc_validate_forecast_write(calc_output *out, const calc_results *results,
     each_row(results, forecasts, write_forecast, out);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 static void put_forecast(void *to, const row *r)
 {
     calc_put *put = to;
@@ -362,8 +356,6 @@ void calc_validate_forecast_put(calc_put *put, const calc_results *results,
     each_row(results, forecasts, put_forecast, put);
     calc_put_close(put);
 }
-
-/* ---- The worst ------------------------------------------------------------------------------- */
 
 /* The scored result with the largest error after `last` (NULL: the largest of all), the first of
  * equals, or of times of steps only; NULL if there is none. */
@@ -458,8 +450,6 @@ void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_sy
     calc_put_close(put);
 }
 
-/* ---- Groups ---------------------------------------------------------------------------------- */
-
 static void write_group(calc_output *out, const calc_error_group *g)
 {
     const calc_spread *s = &g->spread;
@@ -530,8 +520,6 @@ static void write_serving(calc_output *out, const calc_error_groups *groups)
     }
 }
 
-/* ---- Options --------------------------------------------------------------------------------- */
-
 static const char *id_of(const calc_features *f, size_t cell)
 {
     return f->cell[cell].first->prediction->map.row->id;
@@ -597,8 +585,6 @@ static void write_features(calc_output *out, const calc_features *f)
     calc_output_text(out, "\n");
 }
 
-/* ---- Others ---------------------------------------------------------------------------------- */
-
 static const char *quantity_of(const calc_peer *p)
 {
     return p->quantity == CALC_QUANTITY_STEP_TIME ? "time" : calc_quantity_word(p->quantity);
@@ -658,8 +644,6 @@ static void write_peers(calc_output *out, const calc_peers *peers)
     }
     calc_output_text(out, shown > 0 ? "\n" : "");
 }
-
-/* ---- Runs ------------------------------------------------------------------------------------ */
 
 static void write_counts(calc_output *out, const calc_results *results)
 {
@@ -781,8 +765,6 @@ void calc_validate_table_write(calc_output *out, const calc_validation *v)
     write_reasons(out, v->results, CALC_USE_UNPREDICTED);
     write_worst(out, v);
 }
-
-/* ---- Baseline -------------------------------------------------------------------------------- */
 
 size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
                                     const calc_baseline *baseline, double tolerance)

@@ -34,8 +34,6 @@ typedef struct calc_validation {
     bool over_dates; /**< show a table of `forecasts` */
 } calc_validation;
 
-/* ---- The worst ------------------------------------------------------------------------------- */
-
 /* Writes the measurements with the largest errors, and the parts of their predictions. */
 
 /** Write the member "worst": an array of the step times with the largest errors, largest first: the

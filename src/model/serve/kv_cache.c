@@ -88,7 +88,8 @@ static void set_state(calc_kv_layer *l, const calc_shape *s, const calc_inferenc
     l->state_rank_bytes = state_of(s, heads / s->tensor_par, groups, state_bytes);
 }
 
-calc_kv_layer calc_kv_layer_of(const calc_shape *s, const calc_inference *i)
+/* What a layer of a shape keeps, that of a part where the model lists its layers. */
+static calc_kv_layer layer_of(const calc_shape *s, const calc_inference *i)
 {
     calc_kv_layer l = {.share = 1};
     if (calc_part_is_linear(s->mixer)) {
@@ -111,7 +112,8 @@ static double behind(const calc_kv_layer *l, double context)
     return l->ratio > 0 ? context / l->ratio : 0;
 }
 
-double calc_kv_layer_kept(const calc_kv_layer *l, double context)
+/* Entries that a layer keeps of a sequence of `context` tokens. */
+static double layer_kept(const calc_kv_layer *l, double context)
 {
     double windowed = calc_min(context, l->window);
     return l->compressed  ? windowed + behind(l, context)
@@ -190,7 +192,7 @@ static void set_part(calc_kv_cache *c, const calc_shape *s, const calc_inference
     }
     if (calc_part_mixes(stack->part[part].type)) {
         calc_shape own = calc_shape_of_part(s, &stack->part[part]);
-        *l = calc_kv_layer_of(&own, i);
+        *l = layer_of(&own, i);
         l->share = own.kv_shared ? 0 : layers / s->blocks;
     }
 }
@@ -204,7 +206,7 @@ calc_kv_cache calc_kv_cache_of(const calc_shape *s, const calc_inference *i)
         .layers = s->stack ? (size_t)s->stack->parts : 1,
     };
     if (!s->stack) {
-        c.layer[0] = calc_kv_layer_of(s, i);
+        c.layer[0] = layer_of(s, i);
     }
     double state_bytes = 0;
     for (int part = 0; part < (int)c.layers; part++) {
@@ -229,7 +231,7 @@ static double in_pages(const calc_kv_cache *cache, double tokens)
 static double paged(const calc_kv_cache *cache, const calc_kv_layer *l, double context)
 {
     if (l->compressed || l->chunk > 0) {
-        return in_pages(cache, calc_kv_layer_kept(l, context));
+        return in_pages(cache, layer_kept(l, context));
     }
     return mean(l, in_pages(cache, context), in_pages(cache, calc_min(context, l->window)));
 }
@@ -258,7 +260,7 @@ double calc_kv_cache_token_bytes(const calc_kv_cache *cache, double blocks, doub
     double sum = 0;
     for (size_t i = 0; i < cache->layers; i++) {
         const calc_kv_layer *l = &cache->layer[i];
-        sum += l->share * (l->token_bytes * blocks * (calc_kv_layer_kept(l, context) / context));
+        sum += l->share * (l->token_bytes * blocks * (layer_kept(l, context) / context));
         sum += l->share * (l->index_bytes * blocks * (calc_kv_layer_scored(l, context) / context));
     }
     return sum;

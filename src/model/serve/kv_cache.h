@@ -40,14 +40,8 @@ typedef struct calc_kv_cache {
                                               parts and unused ones have no share */
 } calc_kv_cache;
 
-/** What a layer of a shape keeps, that of a part where the model lists its layers. */
-calc_kv_layer calc_kv_layer_of(const calc_shape *shape, const calc_inference *inference);
-
 /** The cache of a shape. */
 calc_kv_cache calc_kv_cache_of(const calc_shape *shape, const calc_inference *inference);
-
-/** Entries that a layer keeps of a sequence of `context` tokens. */
-double calc_kv_layer_kept(const calc_kv_layer *layer, double context);
 
 /** Entries that one more token of a sequence of `context` tokens attends to. */
 double calc_kv_layer_read(const calc_kv_layer *layer, double context);
