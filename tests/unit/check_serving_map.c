@@ -57,6 +57,14 @@ CALC_TEST(a_closed_loop_is_served)
     ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
     ck_assert_int_eq(map.year, 2025);
     ck_assert_int_eq(asked->max_sequences, 0);
+    ck_assert(assumes("ten rounds"));
+    for (int prompts = 1; prompts <= 17; prompts += 16) { /* every place is taken once at least */
+        row.num_prompts = prompts;
+        maps();
+        ck_assert_int_eq(asked->requests, prompts == 1 ? 16 : 17);
+        ck_assert(!assumes("ten rounds"));
+    }
+    row.num_prompts = (double)NAN;
     row.max_sequences = 8;
     maps();
     ck_assert_int_eq(asked->max_sequences, 8);
@@ -146,6 +154,10 @@ CALC_TEST(an_open_loop_has_a_rate)
     ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0 && asked->requests == 0);
     ck_assert(asked->max_sequences == 0 && asked->chunk_size == 0 && asked->prefill_batch == 8);
     ck_assert_int_eq(map.exec.batch_size, 1);
+    row.num_prompts = 1;
+    maps();
+    ck_assert_int_eq(asked->requests, 1);
+    row.num_prompts = (double)NAN;
     row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
     row.prefill_layout = row.decode_layout = "workers=2 tp=4 ep=1 dp_attention=False";
     maps();
