@@ -166,6 +166,32 @@ CALC_TEST(an_open_loop_has_a_rate)
     ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0);
 }
 
+/* Where ranks that prefill split layers and spread experts, and those that decode have tokens of
+ * their own. */
+CALC_TEST(ranks_of_pools_that_have_different_tokens_send_them)
+{
+    static const char *const all = "workers=1 tp=8 ep=8 dp_attention=False";
+    static const char *const own = "workers=1 tp=8 ep=8 dp_attention=True";
+    const struct {
+        const char *prefill, *decode;
+        calc_tensor_par_comm_type type;
+    } cases[] = {{all, own, CALC_TENSOR_PAR_COMM_TYPE_RS_AG},
+                 {all, all, CALC_TENSOR_PAR_COMM_TYPE_AR},
+                 {own, own, CALC_TENSOR_PAR_COMM_TYPE_AR},
+                 /* experts are spread there, too: there is one number for both pools */
+                 {"workers=1 tp=8 ep=1 dp_attention=False", own, CALC_TENSOR_PAR_COMM_TYPE_RS_AG}};
+    const calc_app app = {.attn_heads = 128, .kv_lora_rank = 512, .num_experts = 256};
+    static const calc_system machine = {.networks_count = 2};
+    row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        row.prefill_layout = cases[i].prefill;
+        row.decode_layout = cases[i].decode;
+        calc_serving_map_row(&map, &row, &app, &machine, shipped_engines());
+        ck_assert_ptr_null(map.reason);
+        ck_assert_int_eq(map.exec.strategy.tensor_par_comm_type, cases[i].type);
+    }
+}
+
 CALC_TEST(every_replica_has_as_many_requests)
 {
     row.tp = 1;
