@@ -1,5 +1,5 @@
 # The data of each page, and documents of JSON: every member, how often it comes, and the sum of what it says. A build without D3 has no pages.
-without=(program elapsed_s cpu evaluations_per_second evaluations_per_second_per_core execution system application base machines model)
+without=(program elapsed_s cpu evaluations_per_second evaluations_per_second_per_core execution system application base machines)
 members()
 {
     echo "== $1"
