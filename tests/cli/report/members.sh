@@ -18,6 +18,7 @@ members plan llama2-70B a800,h800 --chips a800:8,h800:8 --procs 16 --batch 32 --
     --axis pipeline_interleaving=1 --set num_blocks=8 --time-limit 1000 --progress none --html made
 members tune llama2-7B a100_80g --procs 8 --batch 64 --axis microbatch_size=1 --candidates 6 --simulate 3 --most 3 --progress none --html made
 members rl qwen3-8B h100_sxm grpo --procs 16 --rollout-procs 8 --set prompts=32 --json made
+members rl qwen2.5-7B h20 dapo_async --procs 16 --sweep --top 3 --json made
 members plan llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --all-memory --layers --time-limit 1000 --progress none --out made
 members why llama3-8B h100_sxm llama3-8B_8 --json made
 members params llama3-8B --json made
