@@ -175,6 +175,8 @@ CALC_TEST(overlap_of_two_batches_has_conditions)
     REFUSED(megatron, "expert_par of at least 2", BATCH; s->expert_par = 0);
     REFUSED(megatron, "dispatch_type all_gather", BATCH;
             s->dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER);
+    FINE(megatron, BATCH; app.mtp_blocks = 1);
+    REFUSED(megatron, "allows one of mtp_blocks", BATCH; app.mtp_blocks = 2);
     REFUSED(mindspeed, "or pipeline_schedule dualpipe_v", BATCH; exec.pipeline_interleaving = 1);
     REFUSED(mindspeed, "at least 2 * pipeline_par micro-batches", BATCH; exec.batch_size = 16);
 }
