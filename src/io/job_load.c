@@ -76,7 +76,7 @@ static void bind_roles(calc_json_report *report, const json_t *roles, calc_job *
         bind_texts(report, role_texts, ROLE_TEXTS, value, role);
         if (json_is_object(json_object_get(value, "execution"))) {
             char pointer[128];
-            size_t end = 0;
+            size_t end;
             snprintf(pointer, sizeof pointer, "%.100s/execution", report->pointer);
             if (calc_json_span(report->text, report->length, pointer, &role->execution_at, &end)) {
                 role->execution_length = end - role->execution_at;

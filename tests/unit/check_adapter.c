@@ -133,6 +133,16 @@ CALC_TEST(experts_have_one_adapter_or_one_each)
                         48 * 4 * (2048 + 2 * 768 + down));
 }
 
+/* The gate of a short convolution is one of the three results of its projection; that of Kimi's
+ * delta rule has a low rank, and no adapter. */
+CALC_TEST(mixers_have_adapters_of_what_their_projection_makes)
+{
+    load("lfm2-1.2B"); /* 10 convolutions */
+    ck_assert_double_eq(adapters(4, MODULE(IN_PROJ), 0), 10 * 4 * 3 * (2048 + 2048));
+    load("kimi-linear-48B-A3B"); /* 20 of 27 layers, 32 heads of 128 */
+    ck_assert_double_eq(adapters(4, MODULE(IN_PROJ), 0), 20 * 4 * 3 * (2304 + 4096));
+}
+
 /* DeepSeek-V3: 7,168 wide, ranks 1,536 and 512 with 64 of the rotary part, 128 heads. */
 CALC_TEST(latent_attention_has_adapters_by_module)
 {

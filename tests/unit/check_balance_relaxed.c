@@ -10,12 +10,12 @@ static calc_balance_solution solution;
 static double least_s;
 static int layers[CALC_BALANCE_STAGES];
 
-/* Layers of 1 forward and 2 backward, 3000 bytes and 800 in flight; full recomputation takes 1 more
-   and keeps 50, selective 0.33 and keeps 500. A head of 1.5 and 3. */
+/* Layers of 1 forward and 2 backward, of which 0.75 for weights, 3000 bytes and 800 in flight; full
+   recomputation takes 1 more and keeps 50, selective 0.33 and keeps 500. A head of 1.5 and 3. */
 static void pose(int stages, int chunks, int64_t microbatches, int dense, int moe,
                  double limit_bytes)
 {
-    calc_balance_layer layer = {1, 2, 0, {0, 0.33, 1}, 3000, {800, 500, 50}, 0, 0};
+    calc_balance_layer layer = {1, 1.25, 0.75, {0, 0.33, 1}, 3000, {800, 500, 50}, 0, 0};
     problem = (calc_balance_problem){
         .shape = {CALC_PIPELINE_SCHEDULE_1F1B, stages, chunks, microbatches},
         .layers = {dense, moe},
@@ -27,7 +27,8 @@ static void pose(int stages, int chunks, int64_t microbatches, int dense, int mo
     for (int s = 0; s < stages; s++) {
         problem.stage[s].limit_bytes = limit_bytes;
     }
-    problem.place[stages * chunks - 1] = (calc_balance_place){.fw_s = 1.5, .agrad_s = 3};
+    problem.place[stages * chunks - 1] =
+        (calc_balance_place){.fw_s = 1.5, .agrad_s = 2, .wgrad_s = 1};
 }
 
 static void relax(void)
@@ -64,6 +65,11 @@ CALC_TEST(the_busiest_stage_and_those_before_it_are_a_bound)
     relax();
     ck_assert_double_eq_tol(least_s, 3 + 10 * (4 + 1.5) * 3, 1e-9);
     ck_assert_int_eq(layers[0] + layers[1], 9);
+    problem.place[0] = (calc_balance_place){
+        .fw_s = 0.5, .agrad_s = 0.75, .wgrad_s = 0.25}; /* both stages are as long, then */
+    relax();
+    ck_assert_double_eq_tol(least_s, 3 + 1.5 + 10 * (4 + 1.5) * 3, 1e-9);
+    problem.place[0] = (calc_balance_place){0};
     problem.layers[1] = 10;
     relax();
     ck_assert_double_eq_tol(least_s, 10 * 6 * 3, 1e-9);

@@ -48,6 +48,8 @@ static double sum(const calc_block_memory *p)
 
 /* ---- One block ------------------------------------------------------------------------------- */
 
+static double dense_frozen_bytes, expert_frozen_bytes;
+
 static calc_block_memory memory_of(const calc_exec *exec, double shards)
 {
     calc_app app = small_app();
@@ -57,6 +59,8 @@ static calc_block_memory memory_of(const calc_exec *exec, double shards)
         calc_cost_context_of(&system, exec, &shape, 1 << CALC_COMPAT_BLOCK_MEMORY);
     calc_cost cost = {.dense_weights = 90,
                       .expert_weights = 10,
+                      .dense_frozen_bytes = dense_frozen_bytes,
+                      .expert_frozen_bytes = expert_frozen_bytes,
                       .kept_bytes = 50,
                       .working_bytes = 70,
                       .grad_bytes = 9};
@@ -86,6 +90,19 @@ CALC_TEST(a_block_holds_weights_gradients_state_and_activations)
     calc_block_memory want = forward();
     m = memory_of(&exec, 1);
     ck_assert_mem_eq(&m, &want, sizeof m);
+}
+
+/* Weights that are not trained have no gradients and no state. */
+CALC_TEST(frozen_weights_are_held_only)
+{
+    calc_exec exec = small_exec(1, 1, 4);
+    calc_block_memory none = memory_of(&exec, 1);
+    dense_frozen_bytes = 30;
+    expert_frozen_bytes = 12;
+    calc_block_memory m = memory_of(&exec, 1);
+    ck_assert_double_eq(m.weight, none.weight + 42);
+    m.weight = none.weight;
+    ck_assert_mem_eq(&m, &none, sizeof m);
 }
 
 /* ---- Everything ------------------------------------------------------------------------------ */

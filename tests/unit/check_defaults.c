@@ -372,6 +372,34 @@ CALC_TEST(what_is_served_is_what_engines_launch)
     }
 }
 
+CALC_TEST(users_wait_where_a_condition_is_on_what_they_see)
+{
+    static const struct {
+        const char *condition;
+        bool waits;
+    } cases[] = {{"tpot <= 1", true},
+                 {"ttft_p99 <= 1", true},
+                 {"tokens_per_s_per_user >= 1", true},
+                 {"output_tokens_per_s >= 1", false},
+                 {"mem1 <= 60GiB", false},
+                 {"tensor_par <= 8", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_constraint condition;
+        calc_errors errors = {0};
+        begin("qwen3-30B-A3B", "h200");
+        serve();
+        set(CALC_AXIS_num_procs, 16);
+        ck_assert_msg(calc_constraint_parse(&condition, cases[i].condition, &errors) == CALC_OK,
+                      "%s", cases[i].condition);
+        const calc_sweep_options options = {.constraints = 1, .constraint = &condition};
+        ck_assert_int_eq(calc_defaults_stages(&space, &designs, &options), CALC_OK);
+        const calc_values *stages = &space.axis[CALC_AXIS_pipeline_par];
+        ck_assert_msg((stages->count == 2 && stages->value[1] == 2) == cases[i].waits, "%s",
+                      cases[i].condition); /* a stage per node */
+        end();
+    }
+}
+
 /* Requests in flight and chunks are searched; what is asked for stays, and so does what is served.
  */
 CALC_TEST(what_is_served_has_batches_and_chunks)

@@ -256,6 +256,48 @@ CALC_TEST(an_image_is_as_much_arithmetic_as_frameworks_count)
     ck_assert_double_eq_tol(run().model_flops - run_with(0).model_flops, want, 1e-9 * want);
 }
 
+/* Weights more than those of the tower of setup(): LayerNorms with biases, GELU, biases, no norms
+ * of queries and keys, heads of 72. */
+CALC_TEST(fields_of_the_tower_count_as_those_of_a_model_do)
+{
+    const struct {
+        calc_encoder change;
+        double weights; /* of a block */
+    } cases[] = {
+        {{.ffn_type = CALC_FFN_TYPE_GELU}, 0},
+        {{.ffn_type = CALC_FFN_TYPE_SWIGLU}, (double)H * I + I}, /* gate and up, with biases */
+        {{.norm_type = CALC_NORM_TYPE_LAYER}, 0},
+        {{.norm_type = CALC_NORM_TYPE_RMS}, -2.0 * H},
+        {{.bias = CALC_CHOICE_TRUE}, 0},
+        {{.bias = CALC_CHOICE_FALSE}, -(5.0 * H + I)},
+        {{.qk_norm = true}, 2 * 72},
+        {{.attn_size = 72}, 0},
+        {{.attn_size = 144}, 4.0 * H * H + 3 * H},
+        {{.position_type = CALC_POSITION_TYPE_NONE}, 0},
+        {{.position_type = CALC_POSITION_TYPE_ROPE}, 0},
+    };
+    const calc_encoder plain = app.encoder;
+    calc_parameters none, with;
+    calc_count_parameters(&app, &none);
+    double none_s = run().total_time;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const calc_encoder *c = &cases[i].change;
+        app.encoder = plain;
+        app.encoder.ffn_type = c->ffn_type;
+        app.encoder.norm_type = c->norm_type;
+        app.encoder.bias = c->bias;
+        app.encoder.qk_norm = c->qk_norm;
+        app.encoder.attn_size = c->attn_size;
+        app.encoder.position_type = c->position_type;
+        calc_count_parameters(&app, &with);
+        ck_assert_double_eq(with.encoder - none.encoder, L * cases[i].weights);
+        double with_s = run().total_time;
+        bool turned = c->position_type == CALC_POSITION_TYPE_ROPE; /* no weights, but time */
+        ck_assert((turned || cases[i].weights != 0) == (with_s != none_s));
+        ck_assert(!turned || with_s > none_s);
+    }
+}
+
 CALC_TEST(windows_bound_what_a_patch_attends_to)
 {
     double whole = run().model_flops;

@@ -181,6 +181,16 @@ CALC_TEST(the_name_of_a_file_says_how_many_gpus_there_are)
     ck_assert_int_eq(notes.count, 2);
     ck_assert_int_eq(read_text(OLD, "a.json", 4, &errors), CALC_OK);
     ck_assert_int_eq(s.world, 4);
+    ck_assert_int_eq(
+        read_text(OLD, "m_2_units_3units_8gpus_per_node_1nodes_4gpus_per_node", 0, &errors),
+        CALC_OK);
+    ck_assert_int_eq(s.world, 4);
+    static const char *const none[] = {"m_2units_8gpus_per_node", "m_nodes_8gpus_per_node",
+                                       "m_2nodes_8gpus", "m_0nodes_8gpus_per_node",
+                                       "m_2nodes_0gpus_per_node"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        ck_assert_int_ne(read_text(OLD, none[i], 0, &errors), CALC_OK);
+    }
     fails(OLD, "a.json: world_size is missing: how many GPUs there are\n  hint: add it, or convert "
                "the file with calc import --procs N");
 }

@@ -53,6 +53,53 @@ CALC_TEST(eight_gpus_have_fifty_and_twenty_five)
     ck_assert_int_eq(count(&r, true), 1); /* eight stages */
 }
 
+/* Those of the whole space that do not have what is switched off, in the same order. */
+CALC_TEST(a_switch_takes_away_what_it_names)
+{
+    enum { PP, TP, SP, CP, DP, CHECKPOINT, FSDP, ENDS_TP, ENDS_SP, SWITCHES };
+    for (int off = 0; off < SWITCHES; off++) {
+        for (int pp = 1; pp <= 4; pp *= 2) {
+            for (int ends = 0; ends < 2; ends++) {
+                calc_galvatron_request r = request();
+                calc_galvatron_strategy left[256];
+                r.disable_cp = false;
+                int all = calc_galvatron_strategies(&r, pp, ends, list), kept = 0;
+                for (int i = 0; i < all; i++) {
+                    const calc_galvatron_strategy *s = &list[i];
+                    const bool has[] = {s->pp > 1,
+                                        s->tp > 1,
+                                        s->sp > 1,
+                                        s->cp > 1,
+                                        s->dp > 1,
+                                        s->checkpoint,
+                                        s->type == CALC_GALVATRON_ZERO3,
+                                        ends && s->tp > 1,
+                                        ends && s->sp > 1};
+                    list[kept] = *s;
+                    kept += !has[off];
+                }
+                bool *const flag[] = {&r.disable_pp,
+                                      &r.disable_tp,
+                                      &r.disable_sp,
+                                      &r.disable_cp,
+                                      &r.disable_dp,
+                                      &r.disable_ckpt,
+                                      &r.disable_fsdp,
+                                      &r.disable_embedding_lmhead_tp,
+                                      &r.disable_embedding_lmhead_sp};
+                *flag[off] = true;
+                ck_assert_int_eq(calc_galvatron_strategies(&r, pp, ends, left), kept);
+                for (int i = 0; i < kept; i++) {
+                    char want[64], got[64];
+                    galvatron_words(&list[i], want, sizeof want);
+                    galvatron_words(&left[i], got, sizeof got);
+                    ck_assert_str_eq(got, want);
+                }
+            }
+        }
+    }
+}
+
 CALC_TEST(they_come_in_upstream_order)
 {
     calc_galvatron_request r = request();

@@ -74,6 +74,17 @@ CALC_TEST(the_run_that_pulls_is_found_and_what_is_without_it)
     ck_assert(unknowns.item[0].value == found.value);
 }
 
+CALC_TEST(the_run_that_pulls_is_found_before_others)
+{
+    enum { LATER = ODD + 3 /* as wide as LARGE */ };
+    enter_with(50);
+    use[LARGE] = use[ODD] = use[LATER] = true;
+    find();
+    ck_assert_ptr_nonnull(found.constant);
+    ck_assert_uint_eq(found.row, ODD);
+    ck_assert_double_eq_tol(found.without, 2.2e-3, 1e-5);
+}
+
 CALC_TEST(what_is_in_its_range_is_not_searched)
 {
     enter_with(1.5);

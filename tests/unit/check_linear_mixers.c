@@ -63,6 +63,34 @@ CALC_TEST(outputs_of_a_recurrence_are_normalized_and_gated)
     assert_near(o.kept_bytes, 2 * 1024 * 2.0 * (8192 + 4096 + 32 * (128 + 128 + 64 + 2)));
 }
 
+/* Ranks of a context swap tokens for heads in front of a recurrence and behind it: its channels and
+ * the gate, then its outputs, of the tokens of a rank. */
+CALC_TEST(ranks_of_a_context_swap_tokens_for_heads)
+{
+    calc_app app = shipped_app("qwen3-next-80B-A3B");
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_NONE, 1, 1, 1, 1);
+    calc_system system = chunks_only();
+    for (int ranks = 1; ranks <= 4; ranks *= 2) {
+        exec.strategy.context_par = ranks;
+        const calc_shape shape = calc_shape_of(&app, &exec.strategy, 2, 1024);
+        const calc_recipe recipe = {.kind = CALC_MOE_BLOCK,
+                                    .shape = &shape,
+                                    .chip = &system.chip,
+                                    .strategy = &exec.strategy};
+        calc_operator o[CALC_MAX_OPERATORS];
+        size_t count = calc_transformer_block(&recipe, o), swaps = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (o[i].name && strstr(o[i].name, "mixer") && strstr(o[i].name, "all-to-all")) {
+                double columns = swaps == 0 ? 8192 + 4096 + 2 * 32 : 4096;
+                ck_assert_int_eq(o[i].kind, CALC_OPERATOR_COLLECTIVE);
+                assert_near(o[i].message_bytes, 2 * shape.tokens * columns);
+                swaps++;
+            }
+        }
+        ck_assert_uint_eq(swaps, ranks > 1 ? 2 : 0);
+    }
+}
+
 CALC_TEST(chunks_of_a_sequence_follow_one_another)
 {
     calc_app app = shipped_app("qwen3-next-80B-A3B");

@@ -32,6 +32,34 @@ static void llama(calc_app *app, calc_exec *exec)
 #define SAYS(name, number) ck_assert_double_eq(plan.value[CALC_PLAN_##name], number)
 #define SILENT(name) ck_assert(!calc_plan_says(&plan, CALC_PLAN_##name))
 
+/* One setting says all where weights, gradients, master weights and both moments have one format,
+ * or weights are wide. */
+CALC_TEST(one_format_of_all_state_is_said_once)
+{
+    enum { ALL = 4 };
+    for (int other = 0; other <= ALL; other++) { /* ALL: none of them */
+        calc_app app;
+        calc_exec exec;
+        calc_plan plan;
+        llama(&app, &exec);
+        calc_format *of[ALL] = {&exec.strategy.weight_datatype, &exec.strategy.grad_datatype,
+                                &exec.strategy.master_datatype,
+                                &exec.strategy.optimizer_moment_datatype};
+        for (int i = 0; i < ALL; i++) {
+            *of[i] = i == other ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
+        }
+        calc_plan_from(&plan, &app, &exec, 8);
+        if (other == ALL) {
+            SAYS(STATE, CALC_FORMAT_BFLOAT16);
+        } else {
+            SILENT(STATE);
+        }
+        exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
+        calc_plan_from(&plan, &app, &exec, 8);
+        SAYS(STATE, CALC_FORMAT_FLOAT32);
+    }
+}
+
 CALC_TEST(a_layout_is_said_in_numbers)
 {
     calc_app app;

@@ -252,11 +252,20 @@ CALC_TEST(options_become_layers)
     ck_assert(app.mtp_shared);
     ck_assert_int_eq(named(&app, "M")->linear_value_heads, 32); /* 2 * hidden / 64 */
     ck_assert_int_eq(named(&app, "M")->linear_key_heads, 8);
+    ck_assert_int_eq(named(&app, "M")->linear_key_size, 128);
+    ck_assert_int_eq(named(&app, "M")->linear_value_size, 64);
+    ck_assert_int_eq(named(&app, "G")->linear_key_heads, 16);
+    ck_assert_int_eq(named(&app, "G")->linear_key_size, 128);
+    ck_assert_int_eq(named(&app, "G")->linear_value_heads, 32);
+    ck_assert_int_eq(named(&app, "G")->linear_value_size, 128);
+    ck_assert_int_eq(named(&app, "G")->linear_conv, 4);
     imports("--hybrid-layer-pattern D-+E --num-experts 8 --dsa-indexer-n-heads 64 "
             "--dsa-indexer-head-dim 128 --dsa-indexer-topk 2048",
             "D - attention E", "", &app);
     ck_assert_int_eq(app.kv_lora_rank, 32);
     ck_assert_int_eq(named(&app, "D")->index_heads, 64);
+    ck_assert_int_eq(named(&app, "D")->index_size, 128);
+    ck_assert_int_eq(named(&app, "D")->index_topk, 2048);
     ck_assert_int_eq(named(&app, "attention")->index_heads, 0);
     /* What a period says needs no list. */
     imports("--num-layers 6 --window-size 127,0 --window-attn-skip-freq 3", "", "", &app);

@@ -109,6 +109,33 @@ CALC_TEST(one_number_stays_where_a_curve_does_not_predict_better)
     ck_assert_double_eq(c->efficiency[0], 0.61);
 }
 
+/* An octave each; those of numbers 6 and 21 are nearly as efficient as the ones below them. */
+static double rising_by_octaves(int number)
+{
+    const int small_steps = (number >= 6) + (number >= 21);
+    return 0.1 * pow(1.06, number - small_steps) * pow(1.03, number >= 6) * pow(1.02, number >= 21);
+}
+
+CALC_TEST(of_34_octaves_the_two_that_differ_least_become_one_twice)
+{
+    enum { OCTAVES = CALC_MAX_CURVE_STEPS + 2, UNIT = 1 << 17 /* FLOP of the first one */ };
+    for (int i = 0; i < OCTAVES; i++) {
+        double m = ldexp(1, i);
+        put("a,mm,bf16,m=%.17g k=256 n=256,time,%.17g,s\n", m,
+            UNIT * m / (PEAK * rising_by_octaves(i)));
+    }
+    const calc_curve *c = make(true);
+    ck_assert_int_eq(c->count, CALC_MAX_CURVE_STEPS);
+    for (int i = 0, step = CALC_MAX_CURVE_STEPS - 1; i < OCTAVES; i++, step--) {
+        double want = rising_by_octaves(i);
+        ck_assert_double_eq(c->threshold[step], i == 0 ? 0 : ldexp(UNIT, i));
+        if (i == 5 || i == 20) {
+            want = sqrt(want * rising_by_octaves(++i));
+        }
+        ck_assert_double_eq_tol(c->efficiency[step], want, 1e-4);
+    }
+}
+
 CALC_TEST(efficiency_that_falls_with_size_is_pooled)
 {
     machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.05;

@@ -175,6 +175,8 @@ CALC_TEST(overlap_of_two_batches_has_conditions)
     REFUSED(megatron, "expert_par of at least 2", BATCH; s->expert_par = 0);
     REFUSED(megatron, "dispatch_type all_gather", BATCH;
             s->dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER);
+    FINE(megatron, BATCH; app.mtp_blocks = 1);
+    REFUSED(megatron, "allows one of mtp_blocks", BATCH; app.mtp_blocks = 2);
     REFUSED(mindspeed, "or pipeline_schedule dualpipe_v", BATCH; exec.pipeline_interleaving = 1);
     REFUSED(mindspeed, "at least 2 * pipeline_par micro-batches", BATCH; exec.batch_size = 16);
 }
@@ -435,4 +437,28 @@ CALC_TEST(where_no_framework_is_known_none_refuses)
     exec.strategy.weight_offload = true;
     ck_assert(starts(&tpu));
     ck_assert(!starts(&cuda));
+}
+
+/* Of options one by one. */
+CALC_TEST(options_exclude_each_other)
+{
+    REFUSED(megatron, "experts with biases exclude", s->expert_tensor_par = 2; s->expert_par = 4;
+            app.bias = CALC_CHOICE_TRUE);
+    REFUSED(megatron, "relu with biases excludes", setup_dense(); app.ffn_type = CALC_FFN_TYPE_RELU;
+            app.bias = CALC_CHOICE_TRUE; s->fused_activation = true);
+    REFUSED(megatron, "optimizer muon excludes", setup_dense(); s->optimizer = CALC_OPTIMIZER_MUON;
+            s->datatype = CALC_DATATYPE_FLOAT16);
+    REFUSED(megatron, "mtp_blocks needs position_type", app.mtp_blocks = 1;
+            app.position_type = CALC_POSITION_TYPE_LEARNED);
+    REFUSED(deepspeed, "optimizer_offload needs zero_stage", setup_dense(); s->zero_stage = 0;
+            s->optimizer_sharding = false; s->optimizer_offload = true);
+    REFUSED(vllm, "inference.phase is not given", setup_serving();
+            exec.inference.phase = CALC_INFERENCE_PHASE_NONE);
+    REFUSED(megatron, "weight_datatype float8 needs optimizer_sharding",
+            s->weight_datatype = CALC_FORMAT_FLOAT8;
+            s->matrix_datatype = CALC_FORMAT_FLOAT8; s->optimizer_sharding = false;
+            s->zero_stage = 0);
+    REFUSED(megatron, "weight_datatype float8 excludes optimizer_offload",
+            s->weight_datatype = CALC_FORMAT_FLOAT8;
+            s->matrix_datatype = CALC_FORMAT_FLOAT8; s->optimizer_offload = true);
 }

@@ -57,6 +57,14 @@ CALC_TEST(a_closed_loop_is_served)
     ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
     ck_assert_int_eq(map.year, 2025);
     ck_assert_int_eq(asked->max_sequences, 0);
+    ck_assert(assumes("ten rounds"));
+    for (int prompts = 1; prompts <= 17; prompts += 16) { /* every place is taken once at least */
+        row.num_prompts = prompts;
+        maps();
+        ck_assert_int_eq(asked->requests, prompts == 1 ? 16 : 17);
+        ck_assert(!assumes("ten rounds"));
+    }
+    row.num_prompts = (double)NAN;
     row.max_sequences = 8;
     maps();
     ck_assert_int_eq(asked->max_sequences, 8);
@@ -146,12 +154,42 @@ CALC_TEST(an_open_loop_has_a_rate)
     ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0 && asked->requests == 0);
     ck_assert(asked->max_sequences == 0 && asked->chunk_size == 0 && asked->prefill_batch == 8);
     ck_assert_int_eq(map.exec.batch_size, 1);
+    row.num_prompts = 1;
+    maps();
+    ck_assert_int_eq(asked->requests, 1);
+    row.num_prompts = (double)NAN;
     row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
     row.prefill_layout = row.decode_layout = "workers=2 tp=4 ep=1 dp_attention=False";
     maps();
     ck_assert_int_eq(map.kind, CALC_SERVING_KIND_OPEN_LOOP);
     ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_DISAGGREGATED);
     ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0);
+}
+
+/* Where ranks that prefill split layers and spread experts, and those that decode have tokens of
+ * their own. */
+CALC_TEST(ranks_of_pools_that_have_different_tokens_send_them)
+{
+    static const char *const all = "workers=1 tp=8 ep=8 dp_attention=False";
+    static const char *const own = "workers=1 tp=8 ep=8 dp_attention=True";
+    const struct {
+        const char *prefill, *decode;
+        calc_tensor_par_comm_type type;
+    } cases[] = {{all, own, CALC_TENSOR_PAR_COMM_TYPE_RS_AG},
+                 {all, all, CALC_TENSOR_PAR_COMM_TYPE_AR},
+                 {own, own, CALC_TENSOR_PAR_COMM_TYPE_AR},
+                 /* experts are spread there, too: there is one number for both pools */
+                 {"workers=1 tp=8 ep=1 dp_attention=False", own, CALC_TENSOR_PAR_COMM_TYPE_RS_AG}};
+    const calc_app app = {.attn_heads = 128, .kv_lora_rank = 512, .num_experts = 256};
+    static const calc_system machine = {.networks_count = 2};
+    row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        row.prefill_layout = cases[i].prefill;
+        row.decode_layout = cases[i].decode;
+        calc_serving_map_row(&map, &row, &app, &machine, shipped_engines());
+        ck_assert_ptr_null(map.reason);
+        ck_assert_int_eq(map.exec.strategy.tensor_par_comm_type, cases[i].type);
+    }
 }
 
 CALC_TEST(every_replica_has_as_many_requests)

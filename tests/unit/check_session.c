@@ -166,6 +166,50 @@ CALC_TEST(names_are_looked_up_once)
     ck_assert_int_eq(lookups, 2);
 }
 
+static void keep(const char *kind, const char *name, const char *text, const char *field, int value)
+{
+    json_t *document = json_loads(text, 0, NULL);
+    json_object_set_new(document, field, json_integer(value));
+    json_t *request = json_pack("{s:{s:{s:o}}}", "keep", kind, name, document);
+    char *line = json_dumps(request, 0);
+    json_t *answer = ask(line);
+    ck_assert_ptr_null(json_object_get(answer, "errors"));
+    json_decref(answer);
+    free(line);
+    json_decref(request);
+}
+
+CALC_TEST(the_last_document_kept_under_a_name_counts)
+{
+    json_decref(ask("{" PATHS "}"));
+    for (int i = 0; i < 2; i++) {
+        keep("exe", "mine", EXEC_TEXT, "batch_size", i == 0 ? 6144 : 1536);
+        json_t *answer = ask("{\"exe\": \"mine\"}");
+        ck_assert(stat_of(answer, "total_time") ==
+                  expected_time(i == 0 ? "batch_size=6144" : "batch_size=1536"));
+        json_decref(answer);
+    }
+}
+
+CALC_TEST(of_257_names_the_first_is_looked_up_again)
+{
+    char name[16];
+    calc_session_close(session);
+    session = calc_session_open(find, &lookups);
+    json_decref(ask("{\"app\": \"model\", \"sys\": " SYSTEM_TEXT ", \"exe\": " EXEC_TEXT "}"));
+    for (int i = 1; i <= 256; i++) {
+        ck_assert_int_eq(lookups, 1);
+        json_decref(ask("{\"app\": \"model\"}"));
+        snprintf(name, sizeof name, "%d", i);
+        keep("app", name, APP_TEXT, "num_blocks", 96 + i);
+    }
+    json_decref(ask("{\"app\": \"model\"}"));
+    ck_assert_int_eq(lookups, 2);
+    json_t *answer = ask("{\"app\": \"256\"}");
+    ck_assert(stat_of(answer, "total_time") == expected_time("num_blocks=352"));
+    json_decref(answer);
+}
+
 CALC_TEST(an_array_is_answered_by_an_array)
 {
     json_t *answer = ask("[{" PATHS ", \"stats\": []}, 3, {\"stats\": [\"total_time\"]}]");

@@ -102,6 +102,8 @@ CALC_TEST(latent_attention_expands_its_keys)
     ck_assert_double_eq(s.kv_heads, 4);
     ck_assert_double_eq(s.local_heads, 1);
     ck_assert_double_eq(s.local_kv_heads, 1);
+    app.kv_heads = 2; /* of the file, without a meaning here */
+    ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 4);
 }
 
 CALC_TEST(tokens_are_those_of_one_context_rank)

@@ -445,16 +445,16 @@ static void add_blocks(walk *w, calc_placed_chunk *c, int chip)
 static void set_recipe_of(calc_placed *p, int64_t stage)
 {
     double blocks[CALC_MAX_RECIPES] = {0};
-    int most = -1;
+    int most = 0;
     for (int64_t k = 0; k < p->chunks; k++) {
         const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
         for (int i = c->part; i < c->part + c->parts; i++) {
             int recipe = p->part[i].recipe;
             blocks[recipe] += p->part[i].dense + p->part[i].moe;
-            most = most < 0 || blocks[recipe] > blocks[most] ? recipe : most;
+            most = blocks[recipe] > blocks[most] ? recipe : most;
         }
     }
-    p->recipe_of[stage] = most < 0 ? 0 : most;
+    p->recipe_of[stage] = most;
 }
 
 /* Lay the layers of the list along the chunks, whose blocks are known.

@@ -5,7 +5,7 @@ options='"procs": 16, "batch": "1Mitokens", "where": ["mem1 <= 60GiB", "tensor_p
 {
     echo "{\"keep\": {\"app\": {\"mine\": $model}, \"sys\": {\"ours\": $machine}}}"
     echo "{\"app\": \"mine\", \"sys\": \"ours\", \"sweep\": {$options}}"
-    echo "{\"sweep\": {$options, \"space\": {\"pipeline_par\": [1, 2]}, \"per\": \"num_procs\"}}"
+    echo "{\"sweep\": {$options, \"space\": {\"pipeline_par\": [4]}, \"per\": \"num_procs\"}}"
     echo '{"sweep": {"procs": 16}}'
     echo '{"sweep": {"procs": 16, "batch": 16, "where": "mem1 >"}}'
     echo '{"app": "llama3-70B", "sys": "h100_sxm", "exe": "llama3-70B_512", "stats": ["total_time"], "export": "megatron"}'
@@ -25,7 +25,7 @@ print([layout['stats'] for layout in found['sweep']['top']] == [layout['stats'] 
 print([layout['execution'] for layout in found['sweep']['top']] == [layout['execution'] for layout in written['top']])
 print([layout['execution'] for layout in found['sweep']['front']] == [layout['execution'] for layout in written['front']])
 print({layout['design']['system'] for layout in found['sweep']['top']}, found['sweep']['summary']['counts']['total'])
-print({layout['execution']['pipeline_par'] for group in groups['sweep']['groups'] for layout in group['top']} <= {1, 2})
+print({layout['execution']['pipeline_par'] for group in groups['sweep']['groups'] for layout in group['top']} == {4})
 for answer in unsaid, wrong, model:
     print(answer['errors'][0]['message'])
 print(exported['export']['text'] == open('train.sh').read(), exported['export']['framework'], exported['export']['refused'])

@@ -37,5 +37,9 @@ llama2-7B a100_sxm_40g --procs 8 --batch 64 --json - --csv -
 llama2-7B a100_sxm_40g --procs 8 --batch 64 --json - --next
 llama2-7B a100_sxm_40g --procs 8 --batch 64 --out nothing/here
 llama2-7B a100_sxm_40g --procs 8 --batch 64 --set mem1.GiB=1
+llama2-7B a100_sxm_40g --procs 8 --batch 64,128
+llama2-7B a100_sxm_40g --procs 8,16 --batch 64
+llama2-7B a100_sxm_40g --procs 8 --batch 64 --axis seq_size=1024,2048
+llama2-7B,llama2-13B a100_sxm_40g --procs 8 --batch 64
 LINES
 ls -A
