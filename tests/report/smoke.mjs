@@ -38,6 +38,11 @@ const dataOf = (name) => JSON.parse(/id="calc-data">\n([\s\S]*?)<\/script>/.exec
 
 const browser = await open(chromium, false);
 const page = (expression) => browser.evaluate(expression);
+/* The fragment of the address, once it has all that the page keeps there. */
+const address = async () => {
+  await browser.until(`location.hash === (kept.toString() ? "#" + kept : "")`);
+  return page("location.hash");
+};
 
 /* What every page must do at every width and in both themes. */
 async function everywhere(name) {
@@ -250,8 +255,6 @@ async function checkChanges() {
   check("the command of a change gives it", JSON.parse(again).stats.total_time === faster[0].stats.total_time, command);
 }
 
-const wait = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
 /* Every point is a layout: a tap keeps what is told of it, with its command; the address says what is shown. */
 async function checkPoints() {
   const at = await page(`(() => { const i = axes[0].place.findIndex((p, k) => k < cloud.shown && rowAt[k] < 0); return [i, commandOf(layoutAt(i)), columns.get("sample_rate")[i], columns.get("proc_mem_tier1_cap_req")[i]]; })()`);
@@ -263,19 +266,17 @@ async function checkPoints() {
   await browser.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: ring[0], y: ring[1] }] });
   await browser.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await browser.send("Emulation.setTouchEmulationEnabled", { enabled: false });
-  check("a tap keeps the tip", await page(`document.getElementById("tip").dataset.pinned === "yes" && !document.getElementById("tip").hidden`));
+  check("a tap keeps the tip", await browser.until(`document.getElementById("tip").dataset.pinned === "yes" && !document.getElementById("tip").hidden`));
   check("with its command and the comparison", await page(`[...document.querySelectorAll("#tip button")].map((b) => b.textContent).join()`) === "Copy,Compare,Close", await page(`document.getElementById("tip").innerText`));
   const before = await page("compared.length");
   await page(`[...document.querySelectorAll("#tip button")].find((b) => b.textContent === "Compare").click()`);
   check("which compares it", await page(`compared.length === ${before} + 1 && document.getElementById("tip").hidden`));
   await page(`document.querySelector("[aria-label=Micro-batch] button").click(), document.querySelectorAll("#layouts .switch button")[1].click()`);
-  await wait(400);
   const state = () => page(`JSON.stringify([document.querySelector("#tradeoff p.note[aria-live]").textContent, compared.map((row) => row.index), document.querySelector("#layouts .switch [aria-pressed=true]").textContent])`);
-  const [seen, hash] = [await state(), await page("location.hash")];
+  const [seen, hash] = [await state(), await address()];
   check("the address says what is shown", hash.includes("f.microbatch_size=1") && hash.includes("rows=front") && hash.includes("compare="), hash);
-  await page("location.reload()");
-  await wait(300);
-  for (let tries = 0; tries < 100 && !(await page(`document.documentElement?.dataset.ready === "yes"`)); tries++) await wait(50);
+  await page(`document.documentElement.dataset.ready = "before", location.reload()`);
+  await browser.until(`document.documentElement?.dataset.ready === "yes"`);
   check("and shows it again", await state() === seen, [await state(), seen]);
   await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click(), document.querySelectorAll("#layouts .switch button")[0].click()`);
   await page(`toggle(compared[compared.length - 1])`);
@@ -333,11 +334,9 @@ async function checkSweep() {
   check("every point of the front is a row", await page(`frontOf().every((i) => rowAt[i] >= 0)`));
   check("front", drawn === places.size, [drawn, places.size]);
   /* Drag an area. */
-  const area = await page(`(() => { document.querySelector("#tradeoff").scrollIntoView(); const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
-  await new Promise((resolve) => { setTimeout(resolve, 900); });
+  const [left, top, width, height] = await page(`(() => { document.documentElement.style.scrollBehavior = "auto"; document.querySelector("#tradeoff").scrollIntoView(); const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
   const mouse = (type, u, v) => browser.send("Input.dispatchMouseEvent", { type, x: u, y: v, button: "left", buttons: type === "mouseReleased" ? 0 : 1, clickCount: 1 });
-  const [left, top, width, height] = await page(`(() => { const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
-  check("the scatter is there", area[2] > 300);
+  check("the scatter is there", width > 300);
   await mouse("mousePressed", left + width * 0.2, top + height * 0.2);
   await mouse("mouseMoved", left + width * 0.5, top + height * 0.4);
   await mouse("mouseMoved", left + width * 0.7, top + height * 0.7);
@@ -397,7 +396,7 @@ async function checkSweep() {
   check("a point of the scatter is compared", await page(`compared.length`) === ticked + 1);
   check("what differs is bold, what does not is grey", await page(`(() => { const lines = [...document.querySelectorAll("#time [aria-label='Side by side'] tbody tr")].map((tr) => [...tr.cells].slice(1)); return lines.length > 5 && lines.every(([first, ...rest]) => rest.every((td) => td.textContent === first.textContent ? td.querySelector(".same") : td.querySelector("b"))); })()`));
   check("it has a bar of one piece", (await page(`document.querySelector("#time .legend").innerText`)).includes("not divided"));
-  const kept = await page(`new Promise((resolve) => { setTimeout(() => resolve(location.hash), 400); })`);
+  const kept = await address();
   check("the address keeps it", decodeURIComponent(kept).split("compare=")[1].split("&")[0].split(",").includes(`p${bare}`), kept);
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"), "--out", file("nothing.json"));
   await everywhere("nothing.html");
