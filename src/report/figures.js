@@ -309,7 +309,7 @@ const timeLooks = {
   "expert-parallel comm.": ["purple2", "tokens on their way to experts and back"],
   "pipeline comm.": ["orange2", "activations handed to the next stage"],
   "data-parallel comm.": ["orange3", "reduction of gradients, gathering of weights"],
-  "forward offload": ["sand", "traffic to the second memory tier, forward"],
+  "forward offload": ["sand", "traffic to the second memory, forward"],
   "backward offload": ["sand", "the same, backward"],
   "pipeline bubble": ["grey", "stages that wait while the pipeline fills and drains"],
   "waiting for the host": ["grey2", "kernels are issued slower than they run"],

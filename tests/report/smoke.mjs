@@ -178,10 +178,10 @@ async function checkRun() {
   check("and said", (await page(`document.querySelector("p.why").innerText`)).includes("Nine of ten measured runs like it would be at"));
   const { run: modern, ten_percent_more: more } = dataOf("modern.html");
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
-  const faster = more.find((item) => item.resource === "bandwidth of mem1");
+  const faster = more.find((item) => item.resource === "bandwidth of HBM");
   check("10 % more bandwidth", Math.abs(faster.total_time / json("faster.json").stats.total_time - 1) < 1e-9 && faster.total_time < modern.stats.total_time, faster);
   await browser.show(file("full.html"), 1440);
-  check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("mem1 capacity"));
+  check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("HBM capacity"));
 }
 
 /* What is served: its answer, its memory, its passes, and the same layout with other requests. */
@@ -365,7 +365,7 @@ async function checkSweep() {
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64", "--batch", "64", "--axis", "microbatch_size=1,2",
     "--axis", "sys.mem1.GiB=88", "--out", file("more.json"));
   const larger = json("more.json").top[0];
-  const bought = more.find((item) => item.resource === "capacity of mem1").best;
+  const bought = more.find((item) => item.resource === "capacity of HBM").best;
   check("10 % more memory", bought.stats.sample_rate === larger.stats.sample_rate, [bought.stats.sample_rate, larger.stats.sample_rate]);
   check("its layout", JSON.stringify(bought.execution) === JSON.stringify(larger.execution));
   check("more is not less", more.every((item) => item.best.stats.sample_rate >= best.stats.sample_rate), more.map((item) => item.best.stats.sample_rate));
