@@ -304,6 +304,12 @@ async function checkSweep() {
   check("best split is the best", Math.max(...rates) === best.stats.sample_rate);
   check("counted cells add up", splits.items.every((cell) => cell.feasible + sum(cell.rejected) === cell.total));
   await everywhere("sweep.html");
+  for (const width of [390, 1440]) {
+    await browser.show(file("sweep.html"), width);
+    const gaps = await page(`(() => { const cells = [...document.querySelectorAll("#splits tbody tr")].map((tr) => [...tr.cells].slice(1).map((td) => (td.firstElementChild || td).getBoundingClientRect())); return cells.slice(1).map((row, i) => Math.min(...row.map((cell, k) => cell.top - cells[i][k].bottom))); })()`);
+    check(`rows of the map do not overlap at ${width}`, gaps.length > 1 && gaps.every((gap) => gap >= 0), gaps);
+    check(`and say in words why nothing fits at ${width}`, await page(`!/mem[12]/.test(document.getElementById("splits").innerText)`));
+  }
   await sorts("sweep");
   const tally = () => page(`document.querySelector("#tradeoff p.note[aria-live]").textContent`);
   const seen = async () => Number((await tally()).split(" of ")[0].replace(/\D/g, ""));
