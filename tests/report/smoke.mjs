@@ -308,6 +308,8 @@ async function checkSweep() {
     await browser.show(file("sweep.html"), width);
     const gaps = await page(`(() => { const cells = [...document.querySelectorAll("#splits tbody tr")].map((tr) => [...tr.cells].slice(1).map((td) => (td.firstElementChild || td).getBoundingClientRect())); return cells.slice(1).map((row, i) => Math.min(...row.map((cell, k) => cell.top - cells[i][k].bottom))); })()`);
     check(`rows of the map do not overlap at ${width}`, gaps.length > 1 && gaps.every((gap) => gap >= 0), gaps);
+    const over = await page(`[...document.querySelectorAll("#time svg, #memory svg")].flatMap((svg) => { const texts = [...svg.querySelectorAll("text")].map((text) => text.getBoundingClientRect()); return texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4)); }).length`);
+    check(`texts of bars do not lie on one another at ${width}`, over === 0, over);
     check(`and say in words why nothing fits at ${width}`, await page(`!/mem[12]/.test(document.getElementById("splits").innerText)`));
   }
   await sorts("sweep");
