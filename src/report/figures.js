@@ -146,7 +146,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
       Math.max(row.label.length, (row.note || "").length * 0.85)));
     const right = narrow ? 62 : 76;
     const top = limit ? 20 : 2;
-    /* In a narrow picture they stand above the bar, where both fit in one line. */
+    /* In a narrow picture label and note stand above the bar, in one line if both fit there. */
     const above = !narrow ? 0 : rows.some((row) => 7.8 * row.label.length + 6.6 * (row.note || "").length > width - right) ? 31 : 16;
     const step = height + gap + above;
     const bottom = top + rows.length * step;

@@ -24,8 +24,9 @@ static const char *choice(const calc_exec *exec, const char *key)
 }
 
 /* Names the networks that a group spans: "NVLink: 8 procs, 450 GB/s" or, beyond one node,
- * "networks 0 and 1: 8 in a node", where one of them has no name. "-" for one rank. With stages on
- * several systems, it names the networks of the first system, without their numbers. */
+ * "NVLink, network 1: 8 in a node"; "networks 0 and 1" where neither has a name. "-" for one rank.
+ * With stages on several systems, it names the networks of the first system, without their numbers.
+ */
 static void network_text(const calc_inputs *in, const calc_group *group, char text[64])
 {
     const calc_stage_list *list = &in->exec.stages;
