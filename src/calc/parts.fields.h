@@ -13,6 +13,7 @@ CALC_TABLE(memory_tier, "memory tier")
 CALC_TABLE_ROW(memory_tier, capacity_bytes, REAL,  _, .key = "GiB",  .lo = 0, .hi = 1e12, .scale = 1073741824.0, .unit = "GiB", .doc = "capacity; 0 switches a second tier off in searches")
 CALC_TABLE_ROW(memory_tier, bytes_per_s,    REAL,  _, .key = "GBps", .lo = 1e-6, .hi = 1e9, .scale = 1e9, .unit = "GB/s", .equation = "time = bytes / (GBps * efficiency by bytes accessed)", .doc = "peak bandwidth")
 CALC_TABLE_ROW(memory_tier, efficiency,     CURVE, _, .key = "MB_efficiency", .scale = 1e6, .unit = "MB", .equation = "time = bytes / (GBps * efficiency by bytes accessed)", .doc = "efficiency by bytes accessed, largest first, down to 0")
+CALC_TABLE_ROW(memory_tier, kind,           ENUM,  memory_kind, .flags = CALC_OPTIONAL, .doc = "what people call it; no number depends on it")
 CALC_END(memory_tier, "memory tier")
 
 /** Kernels of flash attention. */
@@ -104,6 +105,7 @@ CALC_TABLE_ROW(network, hop_s,           REAL,   _, .key = "hop_latency", .lo = 
 CALC_TABLE_ROW(network, bandwidth_curve, CURVE,  _, .flags = CALC_OPTIONAL, .scale = 1e6, .unit = "MB", .doc = "factor on the bandwidth by size of the message, largest first, down to 0")
 CALC_TABLE_ROW(network, oversubscription, REAL,  _, .lo = 1, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "what the network's ports offer over what its core carries; 0 means 1")
 CALC_TABLE_ROW(network, reduction_in_network, BOOL, _, .flags = CALC_OPTIONAL, .doc = "switches add up: an all-reduce moves its buffer once")
+CALC_TABLE_ROW(network, kind,            ENUM,   network_kind, .flags = CALC_OPTIONAL, .doc = "what people call it; no number depends on it")
 CALC_END(network, "network")
 
 /** Number formats of a model's published weights. */

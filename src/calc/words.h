@@ -302,6 +302,27 @@
     X(BLOCK, "block")                                                                              \
     X(ROW, "row")
 
+/** What people call a tier of memory, and a network; no number depends on it. */
+#define CALC_MEMORY_KIND_LIST(X)                                                                   \
+    X(UNNAMED, "unnamed")                                                                          \
+    X(HBM, "HBM")                                                                                  \
+    X(GDDR, "GDDR")                                                                                \
+    X(LPDDR, "LPDDR")                                                                              \
+    X(HOST, "host memory")
+#define CALC_NETWORK_KIND_LIST(X)                                                                  \
+    X(UNNAMED, "unnamed")                                                                          \
+    X(NVLINK, "NVLink")                                                                            \
+    X(XGMI, "xGMI")                                                                                \
+    X(HCCS, "HCCS")                                                                                \
+    X(UNIFIED_BUS, "unified bus")                                                                  \
+    X(ICI, "ICI")                                                                                  \
+    X(NEURONLINK, "NeuronLink")                                                                    \
+    X(PCIE, "PCIe")                                                                                \
+    X(INFINIBAND, "InfiniBand")                                                                    \
+    X(ROCE, "RoCE")                                                                                \
+    X(ETHERNET, "Ethernet")                                                                        \
+    X(EFA, "EFA")
+
 /** Software platform of the processors; ANY: not specified. */
 #define CALC_PLATFORM_LIST(X)                                                                      \
     X(ANY, "any")                                                                                  \
@@ -386,6 +407,8 @@
 #define CALC_X_ACTIVATION_RECOMPUTE(name, text) CALC_ACTIVATION_RECOMPUTE_##name,
 #define CALC_X_TENSOR_PAR_COMM_TYPE(name, text) CALC_TENSOR_PAR_COMM_TYPE_##name,
 #define CALC_X_TENSOR_PAR_OVERLAP(name, text) CALC_TENSOR_PAR_OVERLAP_##name,
+#define CALC_X_MEMORY_KIND(name, text) CALC_MEMORY_KIND_##name,
+#define CALC_X_NETWORK_KIND(name, text) CALC_NETWORK_KIND_##name,
 #define CALC_X_PLATFORM(name, text) CALC_PLATFORM_##name,
 #define CALC_X_PROCESSING_MODE(name, text) CALC_PROCESSING_MODE_##name,
 #define CALC_X_GROUPED_MODE(name, text) CALC_GROUPED_MODE_##name,
@@ -426,6 +449,8 @@
     X(activation_recompute, ACTIVATION_RECOMPUTE)                                                  \
     X(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)                                                  \
     X(tensor_par_overlap, TENSOR_PAR_OVERLAP)                                                      \
+    X(memory_kind, MEMORY_KIND)                                                                    \
+    X(network_kind, NETWORK_KIND)                                                                  \
     X(platform, PLATFORM)                                                                          \
     X(processing_mode, PROCESSING_MODE)                                                            \
     X(grouped_mode, GROUPED_MODE)                                                                  \

@@ -10,11 +10,17 @@
 #include "io/text.h"
 
 /* Texts of words, of a pool or of all. */
+enum { ONE, MANY, SPLIT, SHARED, WIDE, SEVERAL, MARKS };
+enum { NUMBERS = 6 };
 typedef struct pool {
     const char *prefix; /* of its words */
-    int64_t nodes, each;
-    char number[3][24];
+    bool mark[MARKS];
+    char number[NUMBERS][24];
 } pool;
+
+static const char *const marks[MARKS] = {"ONE", "MANY", "SPLIT", "SHARED", "WIDE", "SEVERAL"};
+static const char *const numbers[NUMBERS] = {"NODES",   "OTHERS", "PER_NODE",
+                                             "SERVERS", "LOCAL",  "RANKS"};
 
 static const char *text_of(const calc_framework *framework, const pool *p, const char *word)
 {
@@ -24,15 +30,21 @@ static const char *text_of(const calc_framework *framework, const pool *p, const
                                            [CALC_SYNTAX_JSON] = "json"};
     bool nvidia = (framework->platforms & CALC_ON(CUDA)) != 0;
     const char *const words[][2] = {
-        {"NODES", p->number[0]},
-        {"OTHERS", p->number[1]},
-        {"PER_NODE", p->number[2]},
         {"NAME", framework->name},
         {"TITLE", framework->title},
         {"COMMAND", framework->command},
         {"SUFFIX", suffixes[framework->syntax]},
-        {"RESOURCE", nvidia ? "nvidia.com/gpu" : "huawei.com/Ascend910"},
-        {p->nodes > 1 ? "MANY" : "ONE", ""}};
+        {"RESOURCE", nvidia ? "nvidia.com/gpu" : "huawei.com/Ascend910"}};
+    for (int i = 0; i < NUMBERS; i++) {
+        if (strcmp(numbers[i], word) == 0) {
+            return p->number[i];
+        }
+    }
+    for (int i = 0; i < MARKS; i++) {
+        if (p->mark[i] && strcmp(marks[i], word) == 0) {
+            return "";
+        }
+    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i][0], word) == 0) {
             return words[i][1];
@@ -81,17 +93,47 @@ static size_t word_at(const char *at, char word[WORD_SIZE], const char **program
     return end + 2;
 }
 
-/* @return whether a line is for layouts on another number of nodes, and left out */
+/* @return whether a line is for layouts on other nodes, and left out */
 static bool is_left_out(const pool *p, int pools, const char *line)
 {
-    for (int i = 0; i < pools; i++) {
+    for (int i = 0; i < pools * MARKS; i++) {
         char mark[WORD_SIZE];
-        snprintf(mark, sizeof mark, "@%s%s@", p[i].prefix, p[i].nodes > 1 ? "ONE" : "MANY");
-        if (strncmp(line, mark, strlen(mark)) == 0) {
+        snprintf(mark, sizeof mark, "@%s%s@", p[i / MARKS].prefix, marks[i % MARKS]);
+        if (!p[i / MARKS].mark[i % MARKS] && strncmp(line, mark, strlen(mark)) == 0) {
             return true;
         }
     }
     return false;
+}
+
+/* Places the servers of a pool on nodes, which they have to fill. */
+static calc_status place(pool *p, const calc_launched *l, int i, calc_errors *errors)
+{
+    int64_t all = l->procs[i], each = all < l->node_procs ? all : l->node_procs;
+    int64_t ranks = l->framework->serves ? all / l->replicas[i] : all;
+    int64_t local = ranks < each ? each / ranks : 1, server = all;
+    if (all > each && !l->shared[i]) {
+        server = ranks > each ? ranks : each;
+    }
+    bool many = server > each, shared = many && ranks < server;
+    const bool mark[MARKS] = {[ONE] = !many,
+                              [MANY] = many,
+                              [SPLIT] = many && !shared,
+                              [SHARED] = shared && ranks <= each,
+                              [WIDE] = shared && ranks > each,
+                              [SEVERAL] = all > server};
+    const int64_t number[NUMBERS] = {server / each, server / each - 1, each, all / server,
+                                     local,         each / local};
+    for (int k = 0; k < NUMBERS; k++) {
+        snprintf(p->number[k], sizeof p->number[k], "%" PRId64, number[k]);
+    }
+    memcpy(p->mark, mark, sizeof mark);
+    if (all % each == 0 && (ranks < each ? each % ranks : ranks % each) == 0) {
+        return CALC_OK;
+    }
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "--per-node N",
+                           "--launcher: %" PRId64 " processors are no whole nodes of %" PRId64,
+                           all % each == 0 ? ranks : all, l->node_procs);
 }
 
 static calc_status write_line(calc_output *out, const calc_launched *l, const pool *pools,
@@ -146,29 +188,24 @@ calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_e
         [CALC_POOL_PREFILL] = "PREFILL_", [CALC_POOL_DECODE] = "DECODE_"};
     const char *line = find_template(l);
     pool pools[CALC_POOL_COUNT] = {{0}};
-    bool apart = false; /* servers that do not know of each other */
+    bool starts = line != NULL;
+    calc_status status = CALC_OK;
     for (int i = 0; i < CALC_POOL_COUNT && i < l->pools; i++) {
-        pool *p = &pools[i];
-        p->prefix = l->pools > 1 ? prefixes[i] : "";
-        p->each = l->procs[i] < l->node_procs ? l->procs[i] : l->node_procs;
-        p->nodes = l->procs[i] / p->each;
-        apart = apart || (l->framework->serves && p->nodes > 1 && l->replicas[i] > 1);
-        if (p->nodes * p->each != l->procs[i]) {
-            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "--per-node N",
-                                   "--launcher: %" PRId64
-                                   " processors are no whole nodes of %" PRId64,
-                                   l->procs[i], l->node_procs);
+        pools[i].prefix = l->pools > 1 ? prefixes[i] : "";
+        if (place(&pools[i], l, i, errors) != CALC_OK) {
+            return CALC_ERR_RULE;
         }
-        snprintf(p->number[0], sizeof p->number[0], "%" PRId64, p->nodes);
-        snprintf(p->number[1], sizeof p->number[1], "%" PRId64, p->nodes - 1);
-        snprintf(p->number[2], sizeof p->number[2], "%" PRId64, p->each);
+        for (int k = SHARED; k < MARKS; k++) {
+            char mark[WORD_SIZE];
+            snprintf(mark, sizeof mark, "@%s%s@", pools[i].prefix, marks[k]);
+            starts = starts && (!pools[i].mark[k] || strstr(line, mark));
+        }
     }
-    if (!line || apart) {
+    if (!starts) {
         return calc_errors_add(
             errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, l->framework->launch,
             "--launcher %s: no job of %s starts this layout", l->launcher, l->framework->title);
     }
-    calc_status status = CALC_OK;
     for (const char *next; status == CALC_OK && *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';

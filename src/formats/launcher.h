@@ -4,12 +4,17 @@
  * framework has a .command. A new launcher, or a launcher for another framework, is a file.
  *
  * In a template these words stand for: @NAME@, @TITLE@ the framework; @NODES@, @OTHERS@, @PER_NODE@
- * nodes, those but the first, processors of one; @RESOURCE@ what Kubernetes calls a processor;
+ * nodes, those but the first, processors of one; @SERVERS@ servers that do not know of each other,
+ * as replicas are that share no experts, and nodes are those of one; @LOCAL@, @RANKS@ replicas on a
+ * node, processors that each has there; @RESOURCE@ what Kubernetes calls a processor;
  * @COMMAND@ and @SUFFIX@ the framework's .command and the ending of its files; @SCRIPT@ the script
  * or the file, indented as the word is, and @SCRIPT:PROGRAM@ with another program. Of pools they
- * begin with PREFILL_ and DECODE_. A line that begins with @MANY@ (of pools @PREFILL_MANY@ ...) is
- * for several nodes, with
- * @ONE@ for one. */
+ * begin with PREFILL_ and DECODE_.
+ *
+ * A line that begins with a mark (of pools @PREFILL_MANY@ ...) is for some layouts: @ONE@ on one
+ * node, @MANY@ on several; of these @SPLIT@ one replica, @SHARED@ replicas that share experts, each
+ * on a node, @WIDE@ on several; @SEVERAL@ several servers. What is SHARED, WIDE or SEVERAL is only
+ * started by a template that says so. */
 #ifndef CALC_FORMATS_LAUNCHER_H
 #define CALC_FORMATS_LAUNCHER_H
 
@@ -34,11 +39,13 @@ typedef struct calc_launched {
     int pools;            /**< 1, or CALC_POOL_COUNT */
     calc_settings settings[CALC_POOL_COUNT];
     int64_t procs[CALC_POOL_COUNT], replicas[CALC_POOL_COUNT]; /**< of each: num_procs, data_par */
+    bool shared[CALC_POOL_COUNT];                              /**< replicas share experts */
 } calc_launched;
 
 /** Writes the job.
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED with an error if no template starts the layout;
- * CALC_ERR_RULE with one if it is on more than a node, and not on whole nodes; CALC_ERR_NOMEM */
+ * CALC_ERR_RULE with one if it, or a replica, is on more than a node, and not on whole nodes;
+ * CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_launcher_write(calc_output *out, const calc_launched *launched,
                                               calc_errors *errors);
 

@@ -57,7 +57,7 @@ calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *s
         with.designs =
             (calc_designs){.count = study->designs.count, .get = get_larger, .context = &context};
         calc_sweep_more_item *item = &out->item[out->count++];
-        calc_resource_text(&system, i, item->text);
+        calc_resource_text(&system, i, true, item->text);
         calc_sweep_found_run(&with, best, &found);
         item->same = found.stats;
         item->found = false;

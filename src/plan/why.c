@@ -236,7 +236,7 @@ static void buy_all(search *s)
         calc_run(s->app, &system, s->exec, CALC_COMPAT_NONE, &stats);
         change->value = value_of(s->out, &stats);
         change->tier1_bytes = stats.proc_mem_tier1_cap_req;
-        calc_resource_text(&system, i, change->text);
+        calc_resource_text(&system, i, false, change->text);
     }
 }
 
@@ -376,16 +376,45 @@ void calc_resource_scale(calc_system *system, size_t which, double factor)
     }
 }
 
-char *calc_resource_text(const calc_system *system, size_t which, char text[CALC_RESOURCE_TEXT])
+/* What people call a network: by its number, too, where another one is called the same. */
+static void network_name(const calc_system *system, size_t which, char name[32])
 {
-    static const char *const rates[] = {"matrix arithmetic", "vector arithmetic",
-                                        "bandwidth of mem1", "bandwidth of mem2"};
-    if (which < NETWORKS) {
-        snprintf(text, CALC_RESOURCE_TEXT, "%s", rates[which]);
-    } else if (which < calc_resources_rates(system)) {
-        snprintf(text, CALC_RESOURCE_TEXT, "bandwidth of networks[%zu]", which - NETWORKS);
-    } else {
-        snprintf(text, CALC_RESOURCE_TEXT, "capacity of mem%zu", capacity_index(system, which) + 1);
+    calc_network_kind kind = system->networks[which].kind;
+    size_t same = 0;
+    for (int64_t i = 0; i < system->networks_count; i++) {
+        same += system->networks[i].kind == kind;
     }
+    if (kind == CALC_NETWORK_KIND_UNNAMED) {
+        snprintf(name, 32, which == 0 ? "the fastest network" : "network %zu", which);
+    } else {
+        snprintf(name, 32, same > 1 ? "%s, network %zu" : "%s", calc_network_kind_names[kind],
+                 which);
+    }
+}
+
+char *calc_resource_text(const calc_system *system, size_t which, bool people,
+                         char text[CALC_RESOURCE_TEXT])
+{
+    bool rate = which < calc_resources_rates(system), network = rate && which >= NETWORKS;
+    bool second = which == MEM2 || (!rate && capacity_index(system, which) == CAPACITY2);
+    calc_memory_kind kind = second ? system->chip.mem2.kind : system->chip.mem1.kind;
+    char name[32];
+    if (which < MEM1) {
+        snprintf(text, CALC_RESOURCE_TEXT, "%s arithmetic", which == MATRIX ? "matrix" : "vector");
+        return text;
+    }
+    if (network && people) {
+        network_name(system, which - NETWORKS, name);
+    } else if (network) {
+        snprintf(name, sizeof name, "networks[%zu]", which - NETWORKS);
+    } else if (people) {
+        snprintf(name, sizeof name, "%s",
+                 kind != CALC_MEMORY_KIND_UNNAMED ? calc_memory_kind_names[kind]
+                 : second                         ? "the second memory"
+                                                  : "the first memory");
+    } else {
+        snprintf(name, sizeof name, "mem%d", second ? 2 : 1);
+    }
+    snprintf(text, CALC_RESOURCE_TEXT, "%s of %s", rate ? "bandwidth" : "capacity", name);
     return text;
 }

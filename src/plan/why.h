@@ -24,8 +24,9 @@ bool calc_resource_there(const calc_system *system, size_t which);
  *  @param which  below calc_resources_count() */
 void calc_resource_scale(calc_system *system, size_t which, double factor);
 
-/** The name of a resource: "bandwidth of mem1". @return text */
-char *calc_resource_text(const calc_system *system, size_t which, char text[CALC_RESOURCE_TEXT]);
+/** The name of a resource: "bandwidth of mem1", or for people "bandwidth of HBM". @return text */
+char *calc_resource_text(const calc_system *system, size_t which, bool people,
+                         char text[CALC_RESOURCE_TEXT]);
 
 enum { CALC_WHY_CHANGES = 512 /**< changes that are remembered */ };
 

@@ -146,7 +146,9 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
       Math.max(row.label.length, (row.note || "").length * 0.85)));
     const right = narrow ? 62 : 76;
     const top = limit ? 20 : 2;
-    const step = height + gap + (narrow ? 16 : 0);
+    /* In a narrow picture label and note stand above the bar, in one line if both fit there. */
+    const above = !narrow ? 0 : rows.some((row) => 7.8 * row.label.length + 6.6 * (row.note || "").length > width - right) ? 31 : 16;
+    const step = height + gap + above;
     const bottom = top + rows.length * step;
     const x = d3.scaleLinear([0, Math.max(longest, limit ? limit.value : 0, d3.max(rows, (row) => Math.max(row.band ? row.band[1] : 0, d3.max(row.measured || [], (one) => one.value) || 0)))], [left, width - right]);
     const ticks = niceTicks(x.domain()[1], steps, Math.max(2, Math.floor((width - left - right) / 90)));
@@ -156,13 +158,13 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
       .attr("x", x).attr("y", bottom + 16).attr("text-anchor", (d) => (d === 0 && narrow ? "start" : "middle"))
       .text(ticks.text);
     rows.forEach((row, i) => {
-      const y = top + i * step + (narrow ? 16 : 0) + gap / 2;
-      const label = narrow ? [0, y - 5, "start"] : [left - 12, y + (row.note ? 8 : 13), "end"];
+      const y = top + i * step + above + gap / 2;
+      const label = narrow ? [0, y + 11 - above, "start"] : [left - 12, y + (row.note ? 8 : 13), "end"];
       svg.append("text").attr("class", "strong").attr("x", label[0]).attr("y", label[1])
         .attr("text-anchor", label[2]).text(clipped(row.label, (narrow ? width - 90 : left - 12) / 7.5));
       if (row.note) {
-        svg.append("text").attr("x", narrow ? width - right : left - 12).attr("y", narrow ? y - 5 : y + 21)
-          .attr("text-anchor", "end").style("font-size", "11px").text(row.note);
+        svg.append("text").attr("x", above > 16 ? 0 : narrow ? width - right : left - 12).attr("y", narrow ? y - 5 : y + 21)
+          .attr("text-anchor", above > 16 ? "start" : "end").style("font-size", "11px").text(row.note);
       }
       let at = 0;
       for (const part of used) {
@@ -309,7 +311,7 @@ const timeLooks = {
   "expert-parallel comm.": ["purple2", "tokens on their way to experts and back"],
   "pipeline comm.": ["orange2", "activations handed to the next stage"],
   "data-parallel comm.": ["orange3", "reduction of gradients, gathering of weights"],
-  "forward offload": ["sand", "traffic to the second memory tier, forward"],
+  "forward offload": ["sand", "traffic to the second memory, forward"],
   "backward offload": ["sand", "the same, backward"],
   "pipeline bubble": ["grey", "stages that wait while the pipeline fills and drains"],
   "waiting for the host": ["grey2", "kernels are issued slower than they run"],

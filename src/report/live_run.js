@@ -111,7 +111,7 @@ function liveRun(ask, catalogue) {
   function tell() {
     const { stats, verdict } = shown.run;
     const number = (label, value, text) => [el("span", {}, `${label} `, bold(text(value(stats))), " ", isNumber(value(start.stats)) && value(stats) !== value(start.stats) ? el("em", {}, signed(value(stats) / value(start.stats) - 1)) : null), " "];
-    showDock([verdict === "ok" ? null : el("b", { class: "bad" }, `It cannot run: ${verdict.replaceAll("_", " ")}. `),
+    showDock([verdict === "ok" ? null : el("b", { class: "bad" }, `It cannot run: ${tierWords(verdict)}. `),
       number(key === "total_time" ? "Step" : "Output tokens/s", (s) => s[key], key === "total_time" ? whole : amount),
       number("memory", (s) => s.proc_mem_tier1_cap_req, bytes),
       isNumber(stats.model_flops_utilization) ? number("MFU", (s) => s.model_flops_utilization, share) : null,

@@ -5,6 +5,10 @@ const { run } = data;
 const { stats, names, execution: exe, system, application: app } = run;
 const fits = run.verdict === "ok";
 const timeTotal = stats.total_time;
+/* What the machine's file calls a tier. */
+const kindOf = (tier, otherwise) => (tier && tier.kind && tier.kind !== "unnamed" ? tier.kind : otherwise);
+const secondMemory = kindOf(system.mem2, "second memory").replace(/^./, (letter) => letter.toUpperCase());
+const tierWords = (verdict) => verdict.replaceAll("_", " ").replace(/mem[12]/, (key) => kindOf(system[key], key === "mem1" ? "memory" : "second memory"));
 const { stages } = data;
 const listed = data.listed || null; /* systems and recomputation of the stages, if they are listed */
 const machine = listed && listed.machine.includes(" and ") ? listed.machine : names.system;
@@ -76,7 +80,7 @@ else hero({
     ...(exe.inference && exe.inference.engine ? [["", exe.inference.engine]] : [])],
   headline: fits && serves ? servingHeadline(stats)
     : fits ? [`A ${stepWord} takes `, el("em", {}, `${stepValue}\u202f${stepUnit}`), "."]
-    : ["It cannot run: ", el("em", {}, run.verdict.replaceAll("_", " ")), "."],
+    : ["It cannot run: ", el("em", {}, tierWords(run.verdict)), "."],
   why: sayWhy(),
   remarks: run.remarks,
   kpis: !fits ? [memoryKpi, ...(stats.proc_mem_tier1_cap_req > stats.mem_tier1_capacity
@@ -95,7 +99,7 @@ else hero({
 if (run.reasons.length > 1) {
   const node = section("reasons", "Reasons", "Why it cannot run", "All reasons, not only the first.");
   card(node, run.reasons.map((reason) => el("div", { class: "reason" },
-    el("div", { class: "top" }, el("span", {}, reason.verdict.replaceAll("_", " "))),
+    el("div", { class: "top" }, el("span", {}, tierWords(reason.verdict))),
     el("p", {}, reason.text), reason.hint ? el("p", {}, reason.hint) : null)));
 }
 
@@ -158,7 +162,7 @@ function showTime() {
 
 const lossLooks = { "kernels below peak": ["blue2", "other operations than matrix products, efficiencies below 1, stages with more work than the mean"],
   "recomputation": ["blue3", "forward work done again to save memory"], "exposed communication": ["orange1", "what no compute hides"],
-  "offload": ["sand", "traffic to the second memory tier"], "pipeline bubble": ["grey", "stages that wait while the pipeline fills and drains"],
+  "offload": ["sand", "traffic to the second memory"], "pipeline bubble": ["grey", "stages that wait while the pipeline fills and drains"],
   "waiting for the host": ["grey2", "kernels are issued slower than they run"], "optimizer": ["green", "update of the weights"],
   "stragglers, overhead": ["green2", "waiting for the slowest processor, and once per step"] };
 
@@ -255,11 +259,11 @@ function showMemory() {
     box.append("The memory of this layout is not known.");
   }
   if (stats.proc_mem_tier2_cap_req > 0) {
-    const second = card(node, el("h3", {}, "Second tier"));
+    const second = card(node, el("h3", {}, secondMemory));
     const two = [{ label: "Processor", note: "offloaded", values: data.memory2, total: stats.proc_mem_tier2_cap_req }];
-    stacks(second, { rows: two, parts: memoryParts, steps: byteSteps, text: bytes, aria: "Second memory tier",
+    stacks(second, { rows: two, parts: memoryParts, steps: byteSteps, text: bytes, aria: secondMemory,
       limit: stats.mem_tier2_capacity > 0 ? { value: stats.mem_tier2_capacity, label: `${bytes(stats.mem_tier2_capacity)} capacity` } : null });
-    second.append(partsTable(two, memoryParts, bytes, "Second memory tier"));
+    second.append(partsTable(two, memoryParts, bytes, secondMemory));
   }
 }
 

@@ -590,7 +590,7 @@ static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *
             calc_run(d->app, &more, d->own, d->compat, &stats);
         }
         calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "resource", calc_resource_text(d->system, i, text));
+        calc_put_text(put, "resource", calc_resource_text(d->system, i, true, text));
         calc_put_number(put, "total_time", stats.total_time);
         calc_put_close(put);
     }

@@ -50,7 +50,7 @@ function sayWhy() {
   }
   const cap = best.stats.mem_tier1_capacity;
   said.push("It needs ", bold(bytes(best.stats.proc_mem_tier1_cap_req)), ` of ${bytes(cap)}`);
-  if (best.stats.proc_mem_tier2_cap_req > 0) said.push(" and ", bold(bytes(best.stats.proc_mem_tier2_cap_req)), " of the second tier");
+  if (best.stats.proc_mem_tier2_cap_req > 0) said.push(" and ", bold(bytes(best.stats.proc_mem_tier2_cap_req)), " of the second memory");
   if (isNumber(best.stats.fits) && best.stats.fits < 0.9) said.push(": of measured runs like it ", bold(`${Math.round(100 * best.stats.fits)}\u202f%`), " would have fitted");
   said.push(".", ...sayDesigns());
   const equals = inSet("top").filter((row) => row !== best && isEqual(row)).length;
@@ -97,7 +97,7 @@ hero({
   remarks: study.remarks,
   kpis: !best ? noKpis() : [
     ...(serves ? servingKpis(best.stats) : trainingKpis()),
-    ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}${best.stats.proc_mem_tier2_cap_req > 0 ? `, and ${bytes(best.stats.proc_mem_tier2_cap_req)} of tier 2` : ""}` : ""],
+    ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}${best.stats.proc_mem_tier2_cap_req > 0 ? `, and ${bytes(best.stats.proc_mem_tier2_cap_req)} of the second memory` : ""}` : ""],
     counts ? ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`]
       : ["Layouts in the file", count(rows.length), "", "front and best"],
     ["Pareto front", count(data.front), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
@@ -112,7 +112,7 @@ const reasonText = {
   interleaving: "chunks that do not divide the blocks of a stage",
   offload_blocks: "offload needs at least three blocks per processor",
   mem1_capacity: "more memory than a processor has",
-  mem2_capacity: "more of the second tier than there is",
+  mem2_capacity: "more of the second memory than there is",
   overloaded: "more requests arrive than are served",
 };
 
@@ -136,6 +136,8 @@ function showNeed() {
   ] }).node, said);
 }
 
+const reasonName = (why) => words(why.replace("mem1", "memory").replace("mem2", "second memory"));
+
 function showSplits() {
   const node = !best ? section("splits", "Reasons", "Why nothing fits")
     : section("splits", "TP × PP", "Best layout for each tensor × pipeline split", "The best of all other choices for each split.");
@@ -149,20 +151,20 @@ function showSplits() {
     const values = splits.filter((cell) => cell.row).map((cell) => cell.row.stats[goal]);
     const [lo, hi] = d3.extent(values);
     const grid = el("table", { style: "border-collapse:separate;border-spacing:2px" }, el("caption", { class: "hidden" }, "Best of each split"),
-      el("thead", {}, el("tr", {}, el("th", {}, ""), pps.map((pp) => el("th", { scope: "col", class: "n" }, `PP ${pp}`)))));
+      el("thead", {}, el("tr", {}, el("th", {}, ""), pps.map((pp) => el("th", { scope: "col", class: "n", style: "text-align:center" }, `PP ${pp}`)))));
     const body = el("tbody");
     const cells = [];
     for (const tp of tps) {
       body.append(el("tr", {}, el("th", { scope: "row" }, `TP ${tp}`), pps.map((pp) => {
         const cell = splits.find((c) => c.tensor_par === tp && c.pipeline_par === pp);
-        const td = el("td", { class: "n", style: "padding:0;border:0" });
+        const td = el("td", { class: "n", style: "padding:0;border:0;vertical-align:middle" });
         if (!cell || cell.total === 0) return td;
         if (!cell.row) {
           const [why] = Object.entries(cell.rejected).sort((a, b) => b[1] - a[1])[0];
-          td.append(el("span", { class: "note", style: "display:block;padding:6px 8px;background:var(--grid);border-radius:5px", title: reasonText[why] }, words(why)));
+          td.append(el("span", { class: "note", style: "display:block;margin:0;padding:6px 8px;background:var(--grid);border-radius:5px;text-align:center;white-space:normal", title: reasonText[why] }, reasonName(why)));
           return td;
         }
-        const button = el("button", { type: "button", style: "border:0;width:100%;line-height:1.25;padding:5px 8px", title: `${count(cell.feasible)} feasible layouts${data.splits.counted ? "" : " looked at"}`, onclick: () => {
+        const button = el("button", { type: "button", style: "border:0;width:100%;line-height:1.25;padding:5px 8px;margin:0", title: `${count(cell.feasible)} feasible layouts${data.splits.counted ? "" : " looked at"}`, onclick: () => {
           for (const [key, value] of [["tensor_par", tp], ["pipeline_par", pp]]) {
             const chosen = view.chosen.get(key);
             if (chosen) { chosen.clear(); chosen.add(value); }
@@ -198,7 +200,7 @@ function showSplits() {
   if (counts.skipped) bar("Passed over", counts.skipped, "a bound proves that they are dominated or do not fit");
   if (counts.filtered) bar("Filtered", counts.filtered, "feasible, but --where leaves them out");
   for (const [reason, value] of Object.entries(counts.rejected).sort((a, b) => b[1] - a[1])) {
-    if (value) bar(words(reason), value, reasonText[reason]);
+    if (value) bar(reasonName(reason), value, reasonText[reason]);
   }
 }
 

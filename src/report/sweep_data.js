@@ -14,7 +14,7 @@ const metricLooks = {
   sample_rate: ["Throughput, samples/s", num], total_time: ["Time of a step", seconds],
   tokens_per_s: ["Tokens/s", amount], tokens_per_s_per_proc: ["Tokens/s per processor", num],
   model_flops_utilization: ["Model FLOPs utilisation", share],
-  proc_mem_tier1_cap_req: ["Memory needed", bytes], proc_mem_tier2_cap_req: ["Second tier needed", bytes],
+  proc_mem_tier1_cap_req: ["Memory needed", bytes], proc_mem_tier2_cap_req: ["Second memory needed", bytes],
   bubble_time: ["Bubble", seconds], tp_comm_exposed_time: ["Exposed tensor-parallel comm.", seconds],
   pp_comm_exposed_time: ["Exposed pipeline comm.", seconds], dp_comm_exposed_time: ["Exposed data-parallel comm.", seconds],
   cp_comm_exposed_time: ["Exposed context-parallel comm.", seconds], ep_comm_exposed_time: ["Exposed expert-parallel comm.", seconds],

@@ -64,7 +64,7 @@ function showTable() {
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
       { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
       ...(rows.some((row) => isNumber(row.stats.fits) && row.stats.fits < 0.9) ? [{ label: "Fits", number: true, title: "of comparable measured runs so many would fit", value: (row) => row.stats.fits, show: (row) => (isNumber(row.stats.fits) ? `${Math.round(100 * row.stats.fits)}\u202f%` : "–") }] : []),
-      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Second memory", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
       ...rateColumns.slice(1),
       ...(isSure ? [{ label: "Chance worse", number: true, value: (row) => row.stats.sure, show: (row) => (row === best ? "–" : share(row.stats.sure)) }] : []),
       ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof fieldOf(rows[0].exe, k) === "number", value: (row) => (typeof fieldOf(row.exe, k) === "number" ? fieldOf(row.exe, k) : rowValue(row, k)), show: (row) => rowValue(row, k) })),
@@ -135,11 +135,11 @@ function showComparison() {
       const list = compared.map((row) => ({ label: splitName(row.exe), note: noteOf(row), values: row[`memory${tier}`] || { [whole_]: row.stats[need] }, total: row.stats[need] || 0 }));
       if (!list.some((row) => row.total > 0)) continue;
       const capacity = best.stats[`mem_tier${tier}_capacity`];
-      if (tier === 2) memoryArea.append(el("h3", { style: "margin-top:18px" }, "Second tier"));
+      if (tier === 2) memoryArea.append(el("h3", { style: "margin-top:18px" }, "Second memory"));
       stacks(memoryArea, { rows: list, parts: [...memoryParts, wholePart], steps: byteSteps, text: bytes,
         limit: capacity > 0 && !several ? { value: capacity, label: `${bytes(capacity)} capacity` } : null,
         aria: list.map((row) => `${row.label}: ${bytes(row.total)}`).join("; ") });
-      memoryArea.append(partsTable(list, memoryParts, bytes, `Memory of tier ${tier}`));
+      memoryArea.append(partsTable(list, memoryParts, bytes, tier === 1 ? "Memory" : "Second memory"));
     }
   }
   compareWatchers.push(fill);

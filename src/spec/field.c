@@ -18,6 +18,8 @@
     static const char *const type##_names[] = {CALC_##TYPE##_LIST(CHOICE) NULL};
 CALC_ENUM_LIST(NAMES)
 const char *const *const calc_datatype_names = datatype_names;
+const char *const *const calc_memory_kind_names = memory_kind_names;
+const char *const *const calc_network_kind_names = network_kind_names;
 const char *const *const calc_pipeline_schedule_names = pipeline_schedule_names;
 const char *const *const calc_part_type_names = part_type_names;
 static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) NULL};

@@ -6,6 +6,9 @@
 
 /** Texts of the datatypes, in enum order, NULL at the end. */
 extern const char *const *const calc_datatype_names;
+/** Texts of the kinds of memory and of networks, likewise. */
+extern const char *const *const calc_memory_kind_names;
+extern const char *const *const calc_network_kind_names;
 /** Texts of the pipeline schedules, likewise. */
 extern const char *const *const calc_pipeline_schedule_names;
 

@@ -60,10 +60,21 @@ export async function open(chromium, live = true) {
     }
     return answer.result.value;
   };
+  /* What an expression has become that is true: of a page that loads, scrolls or computes. After two minutes what it is.
+   * A page that goes away while it is asked is asked again. */
+  const until = async (expression) => {
+    let value = null;
+    for (const last = Date.now() + 120000; !value && Date.now() < last;) {
+      value = await evaluate(expression).catch((error) => { if (!/navigated|context/.test(error.message)) throw error; });
+      if (!value) await new Promise((resolve) => { setTimeout(resolve, 20); });
+    }
+    return value;
+  };
   return {
     complaints,
     requests,
     evaluate,
+    until,
     send,
     /* Show a file in a window of that width; wait until it says that it is ready. */
     async show(file, width, scheme = "light") {
@@ -72,11 +83,7 @@ export async function open(chromium, live = true) {
       await send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 });
       await send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
       await send("Page.navigate", { url: `file://${file}` });
-      for (let tries = 0; tries < 200; tries++) {
-        if (await evaluate(`location.href === ${JSON.stringify(`file://${file}`)} && document.documentElement?.dataset.ready === "yes"`)) return true;
-        await new Promise((resolve) => { setTimeout(resolve, 50); });
-      }
-      return false;
+      return until(`location.href === ${JSON.stringify(`file://${file}`)} && document.documentElement?.dataset.ready === "yes"`);
     },
     async screenshot() {
       const height = await evaluate("document.documentElement.scrollHeight");

@@ -72,18 +72,8 @@ const wordsOf = (text) => [...text.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map((
 async function checkPages() {
   let browser = await open(chromium);
   const page = (expression) => browser.evaluate(expression);
-  const until = async (expression) => {
-    for (let tries = 0; tries < 400 && !await page(expression); tries++) await new Promise((resolve) => { setTimeout(resolve, 50); });
-    return page(expression);
-  };
-  const isLive = async () => {
-    for (let tries = 0; tries < 200; tries++) {
-      const live = await page("document.documentElement.dataset.live || ''");
-      if (live) return live;
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
-    }
-    return "";
-  };
+  const until = (expression) => browser.until(expression);
+  const isLive = () => until("document.documentElement?.dataset.live");
   make("run", "llama3-70B", "h100_sxm", "llama3-70B_512", "--html", file("run.html"));
   make("sweep", "llama3-70B", "h100_sxm", "--procs", "64", "--batch", "256", "--top", "7", "--html", file("sweep.html"));
 
@@ -137,8 +127,8 @@ async function checkPages() {
   await browser.show(file("sweep.html"), 1440);
   check("the sweep is live", await isLive() === "yes", browser.complaints);
   await page(`calcLive.sweep({ sys: "h200", procs: "128", where: "mem1 <= 100GiB" })`);
-  const swept = await page(`(async () => { for (let i = 0; i < 600 && calcLive.busy(); i++) await new Promise((r) => setTimeout(r, 50)); return JSON.stringify(calcLive.shown()); })()`);
-  const { study, rows, summary } = JSON.parse(swept);
+  await until("!calcLive.busy()");
+  const { study, rows, summary } = JSON.parse(await page("JSON.stringify(calcLive.shown())"));
   make(...study.command.slice(1), "--out", file("out.json"), "--summary", file("counts.json"));
   const { top } = json("out.json");
   const found = rows.filter((row) => row.set === "top" && row.rank <= top.length);
@@ -148,7 +138,7 @@ async function checkPages() {
   await page(`[...document.querySelectorAll("#question button")].find((b) => b.textContent.startsWith("Pin")).click()`);
   check("an answer is pinned", (await page(`document.querySelector("#question table")?.innerText || ""`)).includes("h200"));
   await page(`calcLive.sweep({ procs: "0" })`);
-  await page(`(async () => { for (let i = 0; i < 600 && calcLive.busy(); i++) await new Promise((r) => setTimeout(r, 50)); })()`);
+  await until("!calcLive.busy()");
   check("what cannot be swept is explained", (await page(`document.querySelector(".dock .bad")?.innerText || ""`)).includes("procs"), await page(`document.querySelector(".dock").innerText`));
   check("nothing complains", browser.complaints.length === 0, browser.complaints);
 
@@ -156,10 +146,10 @@ async function checkPages() {
   make("app", "llama3-8B", "h200", "--procs", "16", "--batch", "64", "--html", file("app.html"));
   await browser.show(file("app.html"), 390, "dark");
   await isLive();
-  const answered = `(async () => { for (let i = 0; i < 600 && (calcLive.busy() || !calcLive.shown()); i++) await new Promise((r) => setTimeout(r, 50)); return JSON.stringify(calcLive.shown()); })()`;
+  const answered = async () => JSON.parse(await until("!calcLive.busy() && JSON.stringify(calcLive.shown())"));
   for (const task of ["training", "serving"]) {
     if (task === "serving") await page(`(() => { const s = [...document.querySelectorAll("#question select")].find((one) => [...one.options].some((o) => o.text === "serving")); s.value = "serving"; s.dispatchEvent(new Event("change")); })()`);
-    const answer = JSON.parse(await page(answered));
+    const answer = await answered();
     make(...answer.study.command.slice(1), "--out", file("app.json"));
     const best = answer.rows.find((row) => row.set === "top" && row.rank === 1);
     check(`app, ${task}: the best of its command`, JSON.stringify(best.execution) === JSON.stringify(json("app.json").top[0].execution), answer.study.command);
@@ -172,7 +162,7 @@ async function checkPages() {
   writeFileSync(file("config.json"), JSON.stringify(config));
   await page(`(() => { const files = new DataTransfer(); files.items.add(new File([${JSON.stringify(JSON.stringify(config))}], "config.json")); const s = document.querySelector("#question input[type=file]"); s.files = files.files; s.dispatchEvent(new Event("change")); })()`);
   await until(`!calcLive.busy() && calcLive.shown()?.study?.command[2] === "config.json"`);
-  const own = JSON.parse(await page(answered));
+  const own = await answered();
   check("app: a configuration is a model", own.study.command[2] === "config.json", own.study.command);
   execFileSync(calc, [...own.study.command.slice(1), "--out", "out.json"], { cwd: scratch, stdio: "ignore" });
   check("app: the best of it", JSON.stringify(own.rows.find((row) => row.set === "top" && row.rank === 1).execution) === JSON.stringify(json("out.json").top[0].execution));
@@ -182,12 +172,12 @@ async function checkPages() {
   const escaped = readFileSync(file("run.html"), "utf8").replaceAll("&", "&amp;").replaceAll('"', "&quot;");
   writeFileSync(file("notebook.html"), `<!doctype html><meta charset="utf-8"><title>notebook</title><iframe srcdoc="${escaped}" style="width:100%;height:800px"></iframe>`);
   await browser.send("Page.navigate", { url: `file://${file("notebook.html")}` });
-  const inFrame = (expression) => page(`(async () => { const frame = document.querySelector("iframe")?.contentWindow; return frame?.document?.documentElement?.dataset.live ? ${expression} : null; })()`);
-  for (let tries = 0; tries < 200 && !await inFrame("frame.document.documentElement.dataset.live"); tries++) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  const inFrame = (expression) => until(`(async () => { const frame = document.querySelector("iframe")?.contentWindow; return frame?.document?.documentElement?.dataset.live ? ${expression} : null; })()`);
   check("in a frame: live", await inFrame("frame.document.documentElement.dataset.live") === "yes");
-  await inFrame(`frame.calcLive.apply(["microbatch_size=2", "sys.mem1.GiB=141"])`);
+  await page(`document.querySelector("iframe").contentWindow.calcLive.apply(["microbatch_size=2", "sys.mem1.GiB=141"])`);
   check("in a frame: the numbers of the page", await inFrame("JSON.stringify(frame.calcLive.shown().run.stats)") === JSON.stringify(shown));
-  await new Promise((resolve) => { setTimeout(resolve, 400); });
+  /* What keeps the state waits 200 ms. */
+  await inFrame("await new Promise((go) => { frame.setTimeout(() => go(true), 400); })");
   check("in a frame: no complaint", browser.complaints.length === 0, browser.complaints);
 
   /* As in a browser that has none, and where a server forbids it. */

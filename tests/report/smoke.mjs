@@ -38,6 +38,11 @@ const dataOf = (name) => JSON.parse(/id="calc-data">\n([\s\S]*?)<\/script>/.exec
 
 const browser = await open(chromium, false);
 const page = (expression) => browser.evaluate(expression);
+/* The fragment of the address, once it has all that the page keeps there. */
+const address = async () => {
+  await browser.until(`location.hash === (kept.toString() ? "#" + kept : "")`);
+  return page("location.hash");
+};
 
 /* What every page must do at every width and in both themes. */
 async function everywhere(name) {
@@ -173,10 +178,10 @@ async function checkRun() {
   check("and said", (await page(`document.querySelector("p.why").innerText`)).includes("Nine of ten measured runs like it would be at"));
   const { run: modern, ten_percent_more: more } = dataOf("modern.html");
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
-  const faster = more.find((item) => item.resource === "bandwidth of mem1");
+  const faster = more.find((item) => item.resource === "bandwidth of HBM");
   check("10 % more bandwidth", Math.abs(faster.total_time / json("faster.json").stats.total_time - 1) < 1e-9 && faster.total_time < modern.stats.total_time, faster);
   await browser.show(file("full.html"), 1440);
-  check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("mem1 capacity"));
+  check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("HBM capacity"));
 }
 
 /* What is served: its answer, its memory, its passes, and the same layout with other requests. */
@@ -250,8 +255,6 @@ async function checkChanges() {
   check("the command of a change gives it", JSON.parse(again).stats.total_time === faster[0].stats.total_time, command);
 }
 
-const wait = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
 /* Every point is a layout: a tap keeps what is told of it, with its command; the address says what is shown. */
 async function checkPoints() {
   const at = await page(`(() => { const i = axes[0].place.findIndex((p, k) => k < cloud.shown && rowAt[k] < 0); return [i, commandOf(layoutAt(i)), columns.get("sample_rate")[i], columns.get("proc_mem_tier1_cap_req")[i]]; })()`);
@@ -263,19 +266,17 @@ async function checkPoints() {
   await browser.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: ring[0], y: ring[1] }] });
   await browser.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await browser.send("Emulation.setTouchEmulationEnabled", { enabled: false });
-  check("a tap keeps the tip", await page(`document.getElementById("tip").dataset.pinned === "yes" && !document.getElementById("tip").hidden`));
+  check("a tap keeps the tip", await browser.until(`document.getElementById("tip").dataset.pinned === "yes" && !document.getElementById("tip").hidden`));
   check("with its command and the comparison", await page(`[...document.querySelectorAll("#tip button")].map((b) => b.textContent).join()`) === "Copy,Compare,Close", await page(`document.getElementById("tip").innerText`));
   const before = await page("compared.length");
   await page(`[...document.querySelectorAll("#tip button")].find((b) => b.textContent === "Compare").click()`);
   check("which compares it", await page(`compared.length === ${before} + 1 && document.getElementById("tip").hidden`));
   await page(`document.querySelector("[aria-label=Micro-batch] button").click(), document.querySelectorAll("#layouts .switch button")[1].click()`);
-  await wait(400);
   const state = () => page(`JSON.stringify([document.querySelector("#tradeoff p.note[aria-live]").textContent, compared.map((row) => row.index), document.querySelector("#layouts .switch [aria-pressed=true]").textContent])`);
-  const [seen, hash] = [await state(), await page("location.hash")];
+  const [seen, hash] = [await state(), await address()];
   check("the address says what is shown", hash.includes("f.microbatch_size=1") && hash.includes("rows=front") && hash.includes("compare="), hash);
-  await page("location.reload()");
-  await wait(300);
-  for (let tries = 0; tries < 100 && !(await page(`document.documentElement?.dataset.ready === "yes"`)); tries++) await wait(50);
+  await page(`document.documentElement.dataset.ready = "before", location.reload()`);
+  await browser.until(`document.documentElement?.dataset.ready === "yes"`);
   check("and shows it again", await state() === seen, [await state(), seen]);
   await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click(), document.querySelectorAll("#layouts .switch button")[0].click()`);
   await page(`toggle(compared[compared.length - 1])`);
@@ -303,6 +304,14 @@ async function checkSweep() {
   check("best split is the best", Math.max(...rates) === best.stats.sample_rate);
   check("counted cells add up", splits.items.every((cell) => cell.feasible + sum(cell.rejected) === cell.total));
   await everywhere("sweep.html");
+  for (const width of [390, 1440]) {
+    await browser.show(file("sweep.html"), width);
+    const gaps = await page(`(() => { const cells = [...document.querySelectorAll("#splits tbody tr")].map((tr) => [...tr.cells].slice(1).map((td) => (td.firstElementChild || td).getBoundingClientRect())); return cells.slice(1).map((row, i) => Math.min(...row.map((cell, k) => cell.top - cells[i][k].bottom))); })()`);
+    check(`rows of the map do not overlap at ${width}`, gaps.length > 1 && gaps.every((gap) => gap >= 0), gaps);
+    const over = await page(`[...document.querySelectorAll("#time svg, #memory svg")].flatMap((svg) => { const texts = [...svg.querySelectorAll("text")].map((text) => text.getBoundingClientRect()); return texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4)); }).length`);
+    check(`texts of bars do not lie on one another at ${width}`, over === 0, over);
+    check(`and say in words why nothing fits at ${width}`, await page(`!/mem[12]/.test(document.getElementById("splits").innerText)`));
+  }
   await sorts("sweep");
   const tally = () => page(`document.querySelector("#tradeoff p.note[aria-live]").textContent`);
   const seen = async () => Number((await tally()).split(" of ")[0].replace(/\D/g, ""));
@@ -333,11 +342,9 @@ async function checkSweep() {
   check("every point of the front is a row", await page(`frontOf().every((i) => rowAt[i] >= 0)`));
   check("front", drawn === places.size, [drawn, places.size]);
   /* Drag an area. */
-  const area = await page(`(() => { document.querySelector("#tradeoff").scrollIntoView(); const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
-  await new Promise((resolve) => { setTimeout(resolve, 900); });
+  const [left, top, width, height] = await page(`(() => { document.documentElement.style.scrollBehavior = "auto"; document.querySelector("#tradeoff").scrollIntoView(); const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
   const mouse = (type, u, v) => browser.send("Input.dispatchMouseEvent", { type, x: u, y: v, button: "left", buttons: type === "mouseReleased" ? 0 : 1, clickCount: 1 });
-  const [left, top, width, height] = await page(`(() => { const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
-  check("the scatter is there", area[2] > 300);
+  check("the scatter is there", width > 300);
   await mouse("mousePressed", left + width * 0.2, top + height * 0.2);
   await mouse("mouseMoved", left + width * 0.5, top + height * 0.4);
   await mouse("mouseMoved", left + width * 0.7, top + height * 0.7);
@@ -366,7 +373,7 @@ async function checkSweep() {
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64", "--batch", "64", "--axis", "microbatch_size=1,2",
     "--axis", "sys.mem1.GiB=88", "--out", file("more.json"));
   const larger = json("more.json").top[0];
-  const bought = more.find((item) => item.resource === "capacity of mem1").best;
+  const bought = more.find((item) => item.resource === "capacity of HBM").best;
   check("10 % more memory", bought.stats.sample_rate === larger.stats.sample_rate, [bought.stats.sample_rate, larger.stats.sample_rate]);
   check("its layout", JSON.stringify(bought.execution) === JSON.stringify(larger.execution));
   check("more is not less", more.every((item) => item.best.stats.sample_rate >= best.stats.sample_rate), more.map((item) => item.best.stats.sample_rate));
@@ -397,7 +404,7 @@ async function checkSweep() {
   check("a point of the scatter is compared", await page(`compared.length`) === ticked + 1);
   check("what differs is bold, what does not is grey", await page(`(() => { const lines = [...document.querySelectorAll("#time [aria-label='Side by side'] tbody tr")].map((tr) => [...tr.cells].slice(1)); return lines.length > 5 && lines.every(([first, ...rest]) => rest.every((td) => td.textContent === first.textContent ? td.querySelector(".same") : td.querySelector("b"))); })()`));
   check("it has a bar of one piece", (await page(`document.querySelector("#time .legend").innerText`)).includes("not divided"));
-  const kept = await page(`new Promise((resolve) => { setTimeout(() => resolve(location.hash), 400); })`);
+  const kept = await address();
   check("the address keeps it", decodeURIComponent(kept).split("compare=")[1].split("&")[0].split(",").includes(`p${bare}`), kept);
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"), "--out", file("nothing.json"));
   await everywhere("nothing.html");

@@ -59,8 +59,31 @@ CALC_TEST(names_are_in_the_same_order)
                                         "capacity of mem1",         "capacity of mem2"};
     for (size_t i = 0; i < 8; i++) {
         char text[CALC_RESOURCE_TEXT];
-        ck_assert_str_eq(calc_resource_text(&machine, i, text), names[i]);
+        ck_assert_str_eq(calc_resource_text(&machine, i, false, text), names[i]);
     }
+}
+
+CALC_TEST(people_read_what_the_machine_calls_its_tiers)
+{
+    static const char *const names[][2] = {
+        {"bandwidth of the first memory", "bandwidth of HBM"},
+        {"bandwidth of the second memory", "bandwidth of host memory"},
+        {"bandwidth of the fastest network", "bandwidth of Ethernet, network 0"},
+        {"bandwidth of network 1", "bandwidth of Ethernet, network 1"},
+        {"capacity of the first memory", "capacity of HBM"},
+        {"capacity of the second memory", "capacity of host memory"}};
+    for (int named = 0; named < 2; named++) {
+        for (size_t i = 0; i < 6; i++) {
+            char text[CALC_RESOURCE_TEXT];
+            ck_assert_str_eq(calc_resource_text(&machine, i + 2, true, text), names[i][named]);
+        }
+        machine.chip.mem1.kind = CALC_MEMORY_KIND_HBM;
+        machine.chip.mem2.kind = CALC_MEMORY_KIND_HOST;
+        machine.networks[0].kind = machine.networks[1].kind = CALC_NETWORK_KIND_ETHERNET;
+    }
+    char text[CALC_RESOURCE_TEXT];
+    machine.networks[0].kind = CALC_NETWORK_KIND_NVLINK;
+    ck_assert_str_eq(calc_resource_text(&machine, 4, true, text), "bandwidth of NVLink");
 }
 
 CALC_TEST(a_second_tier_need_not_be_there)

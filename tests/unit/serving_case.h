@@ -26,7 +26,7 @@ static inline calc_system memory_bound_system(void)
         s.chip.matrix[type] = (calc_engine){1e100, flat_curve(1)};
         s.chip.vector[type] = (calc_engine){1e100, flat_curve(1)};
     }
-    s.chip.mem1 = (calc_memory_tier){1e13, 1e12, flat_curve(1)};
+    s.chip.mem1 = (calc_memory_tier){1e13, 1e12, flat_curve(1), CALC_MEMORY_KIND_UNNAMED};
     s.networks[0] = ring_network(1e100, 64);
     s.networks[1] = ring_network(1e100, 4096);
     return s;

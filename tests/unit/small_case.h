@@ -71,8 +71,10 @@ static inline calc_system small_system(void)
         system.chip.matrix[type] = (calc_engine){two_to(40), flat_curve(1)};
         system.chip.vector[type] = (calc_engine){two_to(36), flat_curve(1)};
     }
-    system.chip.mem1 = (calc_memory_tier){two_to(33), two_to(38), flat_curve(1)};
-    system.chip.mem2 = (calc_memory_tier){two_to(36), two_to(34), flat_curve(1)};
+    system.chip.mem1 =
+        (calc_memory_tier){two_to(33), two_to(38), flat_curve(1), CALC_MEMORY_KIND_UNNAMED};
+    system.chip.mem2 =
+        (calc_memory_tier){two_to(36), two_to(34), flat_curve(1), CALC_MEMORY_KIND_UNNAMED};
     system.networks[0] = ring_network(two_to(36), 8);
     system.networks[1] = ring_network(two_to(33), 1024);
     return system;

@@ -158,7 +158,7 @@ static void find_rate(calc_why_log *out, const calc_inputs *in, const calc_exec 
     char text[CALC_RESOURCE_TEXT], share[CALC_HUMAN_MAX];
     calc_why_log_cause cause = {.rate = true, .off = fabs(low + high) / 2};
     snprintf(cause.text, sizeof cause.text, "%s at %s",
-             calc_resource_text(&in->system, which, text),
+             calc_resource_text(&in->system, which, false, text),
              calc_human_percent(exp((low + high) / 2), share));
     if (fabs(value / measured - 1) < 1e-3) {
         judge(out, in, before, &system, exec, &cause);

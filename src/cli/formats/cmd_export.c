@@ -29,7 +29,7 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
     X(LAUNCHER, "launcher", "NAME",                                                                \
       .doc = "write a job that runs it: a file for sbatch (slurm), a PyTorchJob or "               \
-             "LeaderWorkerSet for kubectl (kubernetes), a graph of servers (dynamo)",              \
+             "LeaderWorkerSet for kubectl (kubernetes), a graph of servers (dynamo, llm-d)",       \
       .choices = calc_launcher_names)                                                              \
     X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1")        \
     X(PRECISION, "precision", "NAME", .doc = "galvatron-profile: number format of the training",   \
@@ -96,6 +96,12 @@ static calc_status say_refused(const calc_framework *framework, const calc_app *
     return calc_errors_status(errors, status);
 }
 
+static bool shares_experts(const calc_strategy *s)
+{
+    int64_t parts = s->expert_tensor_par > 1 ? s->expert_tensor_par : 1;
+    return s->expert_par * parts > s->tensor_par;
+}
+
 /* The settings of both servers of a disaggregated layout. */
 static calc_status export_pools(calc_launched *l, const calc_app *app, const calc_exec *exec,
                                 calc_errors *errors)
@@ -107,6 +113,7 @@ static calc_status export_pools(calc_launched *l, const calc_app *app, const cal
         calc_export_pool_exec(exec, (calc_pool)p, &own);
         l->procs[p] = own.num_procs;
         l->replicas[p] = own.strategy.data_par;
+        l->shared[p] = shares_experts(&own.strategy);
         status = calc_export(l->framework, app, &own, 1, &l->settings[p], errors);
     }
     return status;
@@ -123,7 +130,8 @@ static calc_status write_launch(calc_output *out, const calc_args *args,
                        .node_procs = per_node,
                        .pools = 1,
                        .procs = {exec->num_procs},
-                       .replicas = {exec->strategy.data_par}};
+                       .replicas = {exec->strategy.data_par},
+                       .shared = {shares_experts(&exec->strategy)}};
     calc_status status = CALC_OK;
     bool pools = calc_framework_has_pools(framework, exec);
     if (pools) {

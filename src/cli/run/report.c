@@ -294,11 +294,17 @@ static void write_times(calc_output *out, const calc_report *r)
 
 static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)
 {
-    char title[128], where[64] = "";
+    char title[160], where[64] = "", name[32];
+    const calc_chip *chip = &r->inputs->system.chip;
+    calc_memory_kind kind = tier == 1 ? chip->mem1.kind : chip->mem2.kind;
+    snprintf(name, sizeof name, "tier %d", tier);
+    if (kind != CALC_MEMORY_KIND_UNNAMED && r->inputs->exec.stages.chips == 0) {
+        snprintf(name, sizeof name, "%s", calc_memory_kind_names[kind]);
+    }
     if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.pipeline_par > 1) {
         snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats->peak_stage);
     }
-    snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %.6g GiB", where, tier,
+    snprintf(title, sizeof title, "Memory of one processor%s, %s: %.6g GiB", where, name,
              capacity_bytes / 0x1p30);
     calc_report_title(out, r, title);
     calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier,

@@ -23,32 +23,45 @@ static const char *choice(const calc_exec *exec, const char *key)
     return field->choices[*(const int *)((const char *)exec + field->offset)];
 }
 
-/* Names the networks that a group spans: "network 0: 8 procs, 450 GB/s" or, beyond one node,
- * "networks 0 and 1: 8 in a node". "-" for one rank. With stages on several systems, it names the
- * networks of the first system, without their numbers. */
+/* Names the networks that a group spans: "NVLink: 8 procs, 450 GB/s" or, beyond one node,
+ * "NVLink, network 1: 8 in a node"; "networks 0 and 1" where neither has a name. "-" for one rank.
+ * With stages on several systems, it names the networks of the first system, without their numbers.
+ */
 static void network_text(const calc_inputs *in, const calc_group *group, char text[64])
 {
     const calc_stage_list *list = &in->exec.stages;
     const calc_system *system = list->count > 0
                                     ? calc_stage_list_system(&in->system, &in->exec, &list->run[0])
                                     : &in->system;
-    char number[CALC_HUMAN_MAX], size[CALC_HUMAN_MAX];
+    char number[CALC_HUMAN_MAX], size[CALC_HUMAN_MAX], name[2][16];
     int64_t top = calc_collective_top_network(system, group);
     double inside = calc_collective_inner_ranks(system, group);
+    const calc_network *net[2] = {&system->networks[0], &system->networks[top]};
+    bool named = false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(name[i], sizeof name[i], "network %lld", i == 0 ? 0 : (long long)top);
+        if (net[i]->kind != CALC_NETWORK_KIND_UNNAMED) {
+            snprintf(name[i], sizeof name[i], "%s", calc_network_kind_names[net[i]->kind]);
+            named = true;
+        }
+    }
     if (group->ranks <= 1) {
         snprintf(text, 64, "-");
     } else if (group->stride > 0 && top > 0 && inside > 1) {
-        snprintf(text, 64,
-                 top > 1 ? "networks 0 to %lld: %.24s in a node"
-                         : "networks 0 and %lld: %.24s in a node",
-                 (long long)top, calc_human_integer(inside, number));
+        calc_human_integer(inside, number);
+        if (named) {
+            snprintf(text, 64, "%.15s%s %.15s: %.12s in a node", name[0], top > 1 ? " to" : ",",
+                     name[1], number);
+        } else {
+            snprintf(text, 64, "networks 0 %s %lld: %.12s in a node", top > 1 ? "to" : "and",
+                     (long long)top, number);
+        }
     } else if (list->chips > 0) {
         snprintf(text, 64, "network %lld of each system", (long long)top);
     } else {
-        const calc_network *net = &system->networks[top];
-        snprintf(text, 64, "network %lld: %.20s procs, %.16s GB/s", (long long)top,
-                 calc_human_integer((double)net->size, size),
-                 calc_number_text(net->bytes_per_s, 1e9, number));
+        snprintf(text, 64, "%.15s: %.14s procs, %.14s GB/s", name[1],
+                 calc_human_integer((double)net[1]->size, size),
+                 calc_number_text(net[1]->bytes_per_s, 1e9, number));
     }
 }
 
@@ -58,7 +71,7 @@ static void write_dimension(calc_output *out, const calc_report *r, const char *
 {
     char text[64], number[CALC_HUMAN_MAX];
     network_text(r->inputs, group, text);
-    calc_output_printf(out, "  %-9s%9s  %-34s%s\n", label, calc_human_integer(ranks, number),
+    calc_output_printf(out, "  %-9s%9s  %-35s%s\n", label, calc_human_integer(ranks, number),
                        ranks > 1 ? text : "-", how);
 }
 

@@ -1,5 +1,5 @@
 # What was typed at first: short names, units, and what is wrong.
-"$CALC" run llama3-70B h100_sxm llama3-70B_512 --set tp=8 --set dp=auto --set mem1.GiB=80GB | grep -E '^  tensor  |tier 1:'
+"$CALC" run llama3-70B h100_sxm llama3-70B_512 --set tp=8 --set dp=auto --set mem1.GiB=80GB | grep -E '^  tensor  |HBM:'
 "$CALC" explain mfu | sed -n 1p
 "$CALC" run llama3-70B a100 llama3-70B_512 2>&1
 "$CALC" sweep llama3-70B h100_sxm --gpus 64 2>&1; echo $?
