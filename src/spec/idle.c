@@ -72,8 +72,6 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_loss_chunks:
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;
-    case ROW_unfused_norm:
-        return app->norm_type != CALC_NORM_TYPE_RMS;
     case ROW_distribute_saved_activations:
         return !again ||
                (exec->layers.count == 0 &&
