@@ -526,6 +526,7 @@ CALC_TEST(elementwise_kernels_of_a_llama_block)
     kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 4 * T * H, 8 * T * H);
     kernel_is(&c, "feed-forward norm", 2 * 2 * T * H, 3 * 2 * T * H, 4 * T * H, 8 * T * H);
     kernel_is(&c, "query key norm", 2 * 2 * heads, 3 * 2 * heads, 4 * heads, 8 * heads);
+    ck_assert_double_eq(named(&c, "query key norm")->kept_bytes, 2 * heads); /* its input */
     kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
     kernel_is(&c, "attention residual", 3 * 2 * T * H, 2 * 2 * T * H, T * H, 0);
     kernel_is(&c, "activation", 3 * 2 * T * F, 5 * 2 * T * F, 6 * T * F, 11 * T * F);
@@ -556,6 +557,9 @@ CALC_TEST(an_unfused_rms_norm_keeps_float32)
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], 36 * T * H);    /* 6 + 8 + 4 + 8 + 6 + 4 */
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 68 * T * H); /* 12 + 6 + 24 + 8 + 12 + 6 */
     ck_assert_double_eq(o->flop[CALC_PASS_FW], 4 * T * H);
+    c.app.qk_norm = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "query key norm")->kept_bytes, (4 + 2) * T * (A + G) * D);
     make_head(&c);
     ck_assert_double_eq(named(&c, "final norm")->kept_bytes, (4 + 2) * T * H);
     c = case_of(small_app(), modern_exec(1, 1, 1));

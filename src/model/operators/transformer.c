@@ -27,28 +27,36 @@ enum {
 
 /* ---- Parts of a block ------------------------------------------------------------------------ */
 
-/* A norm of the residual stream. It keeps its input. */
+/* What a norm keeps: its input; in a kernel for each operation (to float32, square, mean, product,
+ * back, product with the weight), whose traffic and launches it has then, the input in float32 and
+ * the result before the weight. */
+static double norm_kept_bytes(const calc_build *b, calc_operator *o)
+{
+    double e = b->shape->element_bytes;
+    if (!b->shape->rms || !b->strategy->unfused_norm) {
+        return e * o->inputs;
+    }
+    o->bytes[CALC_PASS_FW] = (28 + 4 * e) * o->inputs;
+    o->bytes[CALC_PASS_AGRAD] = (52 + 8 * e) * o->inputs;
+    o->launches[CALC_PASS_FW] = 7;
+    o->launches[CALC_PASS_AGRAD] = 12;
+    return (4 + e) * o->inputs;
+}
+
+/* A norm of the residual stream. */
 static void add_norm(calc_build *b, const char *name, unsigned moved_by)
 {
     const calc_shape *s = b->shape;
     double elements = b->kept * s->hidden;
-    double e = s->element_bytes;
-    bool unfused = s->rms && b->strategy->unfused_norm;
-    calc_operator *o =
-        calc_build_vector(b, name, LAYERNORM, elements, 2 * e * elements, 3 * e * elements);
-    if (unfused) { /* to float32, square, mean, product, back, product with the weight; and of each
-                    */
-        o->bytes[CALC_PASS_FW] = (28 + 4 * e) * elements;
-        o->bytes[CALC_PASS_AGRAD] = (52 + 8 * e) * elements;
-        o->launches[CALC_PASS_FW] = 7;
-        o->launches[CALC_PASS_AGRAD] = 12;
-    }
+    double bytes = elements * s->element_bytes;
+    calc_operator *o = calc_build_vector(b, name, LAYERNORM, elements, 2 * bytes, 3 * bytes);
+    double kept_bytes = norm_kept_bytes(b, o);
     o->flop[CALC_PASS_FW] = (s->rms ? 4 : 9) * elements;
     o->flop[CALC_PASS_AGRAD] = (s->rms ? 8 : 14) * elements;
     o->flop[CALC_PASS_WGRAD] = (s->rms ? 4 : 7) * elements;
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
-    calc_build_keep(o, (unfused ? 4 + e : e) * elements, CALC_RECOMPUTE_ALL);
+    calc_build_keep(o, kept_bytes, CALC_RECOMPUTE_ALL);
     o->dropped_by = moved_by == MOVE_MLP_NORM ? CALC_RECOMPUTE_BLOCK : 0;
     o->moved_by = moved_by;
 }
@@ -116,6 +124,7 @@ static void add_query_key_value(calc_build *b)
         o = calc_build_vector(b, "query key norm", 0, heads, bytes, 1.5 * bytes);
         o->flop[CALC_PASS_FW] = 4 * heads;
         o->flop[CALC_PASS_AGRAD] = 8 * heads;
+        calc_build_keep(o, norm_kept_bytes(b, o), 0);
         o->weights = s->qk_norm_whole ? normed : (s->kv_shared ? 1 : 2) * s->qk_size;
     }
     if (s->rope) {
