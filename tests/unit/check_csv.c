@@ -41,12 +41,12 @@ CALC_TEST(columns_are_the_scalar_fields)
     static const char start[] = "hidden,feedforward,seq_size,attn_heads,attn_size,num_blocks,"
                                 "structure_type,ffn_type,";
     ck_assert_int_eq(strncmp(text.data, start, sizeof start - 1), 0);
-    static const char *const there[] = {
-        ",mtp_blocks,trained_datatype,checkpoint.weight_datatype,",
-        ",mtp_shared,mem1.GiB,mem1.GBps,mem1.kind,mem2.GiB,mem2.GBps,mem2.kind,"
-        "processing_mode,",
-        ",launch.matrix,launch.vector,", ",usd_per_hour,platform,num_procs,",
-        ",recompute_modules,"};
+    static const char *const there[] = {",mtp_blocks,trained_datatype,checkpoint.weight_datatype,",
+                                        ",mtp_shared,mem1.GiB,mem1.GBps,mem1.kind,",
+                                        ",mem2.GiB,mem2.GBps,mem2.kind,processing_mode,",
+                                        ",launch.matrix,launch.vector,",
+                                        ",usd_per_hour,platform,num_procs,",
+                                        ",recompute_modules,"};
     static const char *const not_there[] = {"networks", ",matrix.", "source", "efficiency,["};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
         ck_assert_msg(strstr(text.data, there[i]) != NULL, "%s", there[i]);
