@@ -367,10 +367,12 @@ static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows
     const calc_cost_context *c = &rows->row[0].context;
     double shared_weights = calc_stage_tied_weights(c);
     bool rules = c->compat != CALC_COMPAT_NONE;
+    /* calc_adapt_put() has rules of sharded state alone. */
+    bool sharded = sheet->varies && zero_of(sheet->state.sharding, sheet->state.zero) >= 1;
     sheet->corner = s->corners;
     for (size_t n = 0; n < sheet->panels; n++) {
         const calc_panel *of = &s->panel[sheet->first + n];
-        const calc_adapt_source *source = sheet->varies ? &s->source[sheet->first + n] : NULL;
+        const calc_adapt_source *source = sharded ? &s->source[sheet->first + n] : NULL;
         for (size_t i = 0; i < of->count; i += CALC_CORNER_LANES) {
             if (!p || p->count == CALC_PANEL_LANES) {
                 p = add_panel(&s->corner, &s->corners, &s->corners_capacity);
