@@ -20,7 +20,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, PRECISION, "training.mixed_precision_param", .words = "bfloat16 float32")
     CALC_ROW(WORDS, STATE, "training.dtype", .words = "float32 bfloat16")
     CALC_ROW(SWITCH, STATE_OFFLOAD, "training.enable_cpu_offload", .value = 1)
-    CALC_ROW(SWITCH, LOSS_PARALLEL, "parallelism.disable_loss_parallel", .value = CALC_PLAN_LOSS_GATHERED)
+    CALC_ROW(IS, LOSS_PARALLEL, "parallelism.disable_loss_parallel", .value = CALC_PLAN_LOSS_GATHERED)
     CALC_ROW(NUMBER, REPLICATED, "parallelism.data_parallel_replicate_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "parallelism.data_parallel_shard_degree")
     CALC_ROW(WORDS, SHARDED, "parallelism.fsdp_reshard_after_forward", .words = "always=3 never=2")
