@@ -36,7 +36,7 @@ TRAITS = {
     "float8_gather": "weights in 8 bits gathered in 8 bits, this software's default",
     "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums",
     "narrow_gradients": "gradients added up in 16 bits and reduced in float32, this software's code",
-    "unfused_norm": "RMS norms in kernels of their own operations",
+    "unfused_norm": "RMS norms in a kernel for each operation",
     "gathered_logits": "loss of logits gathered over tensor-parallel ranks, this software's code",
     "node_limited_dispatch": "one copy of a token per rank and node (DeepEP, HybridEP)",
     "split_experts": "experts split over the tensor-parallel ranks",

@@ -219,6 +219,7 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     SET(FLASH, e->strategy.flash_attention);
     SET(FP8_ATTENTION, e->strategy.attention_datatype == CALC_FORMAT_FLOAT8);
     SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
+    SET(LIGER, e->strategy.fused_cross_entropy && !e->strategy.unfused_norm);
     SET(FUSED_NORM, e->strategy.eager && !e->strategy.unfused_norm);
     bool copies = e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1;
     SET(PORTABLE, e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC);

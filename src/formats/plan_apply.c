@@ -651,11 +651,10 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.flash_attention = YES(FLASH);
     e->strategy.attention_datatype = YES(FP8_ATTENTION) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
-    e->strategy.fused_cross_entropy = YES(FUSED_LOSS);
+    e->strategy.fused_cross_entropy = YES(FUSED_LOSS) || YES(LIGER);
     e->strategy.eager = YES(EAGER);
-    /* Models in PyTorch have a kernel for each operation; Liger replaces norms along with the loss.
-     */
-    e->strategy.unfused_norm = YES(EAGER) && !YES(FUSED_NORM) && !YES(FUSED_LOSS);
+    /* Models in PyTorch have a kernel for each operation. */
+    e->strategy.unfused_norm = YES(EAGER) && !YES(FUSED_NORM) && !YES(LIGER);
     e->strategy.attention_kernel =
         YES(PORTABLE) ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
     e->strategy.framework_mem = YES(LOSS_COPIES) ? 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES : 0;

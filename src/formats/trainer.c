@@ -100,7 +100,7 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(SET, TORCH_FSDP, "fsdp",
         .words = "full_shard=1 shard_grad_op=2 no_shard=0 hybrid_shard=4 hybrid_shard_zero2=8 offload=16 auto_wrap=0 fsdp2=1 true=1 false=0")
     CALC_ROW(FILE, SHARDED, "config_file", .text = "accelerate")
-    CALC_ROW(SWITCH, FUSED_LOSS, "use_liger_kernel", .value = 1)
+    CALC_ROW(SWITCH, LIGER, "use_liger_kernel", .value = 1)
     CALC_ROW(WORDS, FLASH, "attn_implementation", .words = attention)
     CALC_ROW(SWITCH, EAGER, "torch_compile", .value = 0)
     CALC_ROW(SWITCH, PACKED, "packing", .value = 1)
@@ -127,7 +127,7 @@ static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(SWITCH, NESTED, "double_quantization", .value = 1)
     CALC_ROW(WORDS, RECOMPUTE, "disable_gradient_checkpointing", .words = "true=0 false=2")
     CALC_ROW(WORDS, FLASH, "flash_attn", .words = attention)
-    CALC_ROW(SWITCH, FUSED_LOSS, "enable_liger_kernel", .value = 1)
+    CALC_ROW(SWITCH, LIGER, "enable_liger_kernel", .value = 1)
     CALC_ROW(IS, PACKED, "neat_packing", .value = 1)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
     CALC_ROW(NUMBER, PROCS, "ray_num_workers")

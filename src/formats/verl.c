@@ -24,7 +24,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, SHARDS "offload_policy", .value = 1)
     CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = "true=3 false=2")
     CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = "true=2 false=0")
-    CALC_ROW(SWITCH, FUSED_LOSS, MODEL "use_liger", .value = 1)
+    CALC_ROW(SWITCH, LIGER, MODEL "use_liger", .value = 1)
     CALC_ROW(SWITCH, PACKED, MODEL "use_remove_padding", .value = 1)
     CALC_ROW(SWITCH, EAGER, ACTOR "use_torch_compile", .value = 0)
     CALC_ROW(NUMBER, TENSOR, CORE "tensor_model_parallel_size")

@@ -49,3 +49,9 @@ EOF
 # An adapter, and a file that is not there.
 printf 'base_model: x\nadapter: qlora\nload_in_4bit: true\nlora_r: 32\nmicro_batch_size: 2\ndeepspeed: deepspeed_configs/zero2.json\n' >lora.yml
 "$CALC" import --procs 8 lora.yml | grep -E 'zero|batch|overlap"'
+# A fused loss alone leaves a kernel to each operation of the norms; Liger's switch of other trainers takes both.
+for line in 'liger_cross_entropy: true' 'liger_rms_norm: true'; do
+    printf 'base_model: x\nmicro_batch_size: 2\n%s\n' "$line" >liger.yml
+    "$CALC" import --procs 8 liger.yml | grep -E 'unfused_norm|fused_cross_entropy' || echo 'neither'
+done
+"$CALC" import --procs 8 --from trl -- --per_device_train_batch_size 2 --use_liger_kernel | grep -E 'unfused_norm|fused_cross_entropy'
