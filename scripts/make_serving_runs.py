@@ -33,7 +33,9 @@ MODELS = {
     "gpt-oss-120b": "gpt-oss-120B", "deepseek-r1": "deepseek-v3-671B", "minimax-m2.5": "minimax-m2-230B",
     "falcon-180b": "falcon-180B", "gpt-j-6b": "gptj-6B", "decilm-7b": "decilm-7B", "bloom-176b": "bloom-176B",
     "bloom-7b1": "bloom-7.1B", "opt-6.7b": "opt-6.7B"}
-# Models that calc described after its engines were fitted: their runs are judged by the fit, and not fitted.
+# Models that calc described, and tables that came, after its engines were fitted: their runs are judged by the fit, and
+# not fitted.
+LATER_SOURCES = ("SGLang", "TensorRT-LLM perf-overview", "TensorRT-LLM DeepSeek-R1", "azcluster", "kvcached", "tenstorrent", "BLIS")
 LATER = {"qwen3.5-397b-a17b": "qwen3.5-397B-A17B", "qwen3.5-35b-a3b": "qwen3.5-35B-A3B", "deepseek-v3.2": "deepseek-v3.2-671B",
          "glm-4.5-air": "glm-4.5-air-106B-A12B", "glm-4.6": "glm-4.6-355B-A32B", "qwen3-14b-awq": "qwen3-14B",
          "qwen3-32b-awq": "qwen3-32B"}
@@ -124,7 +126,7 @@ SAME = ("pp", "disagg_prefill_gpus", "disagg_decode_gpus", "prefill_layout", "de
         "concurrency_or_batch", "output_tokens_per_s_total", "ttft_ms", "ttft_mean_ms", "tpot_or_itl_ms",
         "tpot_mean_ms", "e2e_latency_ms", "confidence", "num_gpus", "tp", "ep", "dp", "dp_attention", "isl",
         "prefill_tokens", "max_sequences", "software", "id", "source")
-MORE = ("num_prompts", "request_rate")  # where the table has them
+MORE = ("num_prompts", "request_rate", "inference.prefix_hit")  # where the table has them
 COLUMNS = (
     "id", "source", "publisher", "published", "confidence", "app", "sys", "software", "inference.engine", "weight_dtype",
     "matrix_datatype", "scaling", "kv_dtype", "num_gpus", "tp", "pp", "ep", "dp", "dp_attention", "disagg_prefill_gpus", "disagg_decode_gpus",
@@ -391,7 +393,8 @@ def serve(row, out, system, model, checkpoint):
             out["inference.prompt_spread"] = out["inference.generate_spread"] = repr(1 / mean - 1)
         if loop and program == "sglang" and tokens:
             out["inference.prefill_batch"] = max(1, int(tokens / number(row, "isl")))
-    out["half"] = 1 if plain(row["model"])[0] in LATER else half_of(row)
+    later = plain(row["model"])[0] in LATER or row["source"].startswith(LATER_SOURCES)
+    out["half"] = 1 if later else half_of(row)
     return texts, None
 
 
@@ -404,7 +407,8 @@ def cleaned(row):
                publisher=next((name for name in HANDED_ON if name in row["source"]), ""),
                ttft_stat=next((word for word in ("median", "mean") if row["ttft_stat"].startswith(word)), ""))
     texts = [assumed] if assumed else []
-    load = kind == "all requests at once" or number(row, "concurrency_or_batch") >= 1
+    load = kind == "all requests at once" or number(row, "concurrency_or_batch") >= 1 or \
+        number({"request_rate": "", **row}, "request_rate") > 0
     if not reason and load and number(row, "isl") >= 1 and number(row, "osl") >= 1:
         more, reason = serve(row, out, system, model, checkpoint)
         texts += more
