@@ -708,6 +708,9 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         const char *words;
         int value;
     } meanings[] = {
+        {CALC_HF_HEAD_GATE, "false", CALC_OUTPUT_GATE_NONE},
+        {CALC_HF_HEAD_GATE, "true per-head", CALC_OUTPUT_GATE_HEAD},
+        {CALC_HF_HEAD_GATE, "per-element", CALC_OUTPUT_GATE_CHANNEL},
         {CALC_HF_TWO_WAYS, "true all", 1},
         {CALC_HF_TWO_WAYS, "false vision", 0}, /* of images: their tokens are few */
         {CALC_HF_ACTIVATION, "silu swish situ swigluoai swiglu", CALC_FFN_TYPE_SWIGLU},

@@ -56,6 +56,7 @@ typedef struct plan {
         int8_t index;
     } part[CALC_MAX_PARTS]; /* declared */
     int parts;
+    int64_t local_heads; /* query heads of windows, where a list says those of each layer */
     layer beyond; /* the layer behind the last, of multi-token prediction; {SAME}: not listed */
 } plan;
 
@@ -315,6 +316,35 @@ static calc_status take_ratios(plan *p)
     return setting ? check_length(p, CALC_HF_RATIOS, items) : CALC_OK;
 }
 
+/* A list with the heads of each layer. Query heads differ between windows and other layers at most.
+ */
+static calc_status take_heads(plan *p, calc_hf_member member)
+{
+    const calc_setting *setting = p->said->setting[member];
+    const char *at = setting ? setting->value : "";
+    int64_t items = 0, full = 0;
+    for (size_t length = next(&at, false); length > 0; length = next(&at, false), items++) {
+        int64_t heads = strtoll(at, NULL, 10);
+        layer *l = &p->layer[items < p->count ? items : 0];
+        at += length;
+        if (heads < 1) {
+            return wrong(p, member, CALC_ERR_RANGE, NULL,
+                         "expected a number of heads for each layer");
+        }
+        if (member == CALC_HF_KV_LIST) {
+            l->mixer_number = heads != p->app->kv_heads ? heads : 0;
+            continue;
+        }
+        int64_t *known = l->mixer == LOCAL ? &p->local_heads : &full;
+        if (*known > 0 && *known != heads) {
+            return wrong(p, member, CALC_ERR_UNSUPPORTED, NULL, "layers of one kind differ");
+        }
+        *known = heads;
+    }
+    p->app->attn_heads = full > 0 ? full : p->app->attn_heads;
+    return setting ? check_length(p, member, items) : CALC_OK;
+}
+
 static calc_status take_mixers(plan *p)
 {
     const calc_hf_said *s = p->said;
@@ -359,6 +389,8 @@ static calc_status take_mixers(plan *p)
     }
     status = status == CALC_OK ? take_ratios(p) : status;
     status = status == CALC_OK ? take_list(p, CALC_HF_INDEX_TYPES) : status;
+    status = status == CALC_OK ? take_heads(p, CALC_HF_HEADS_LIST) : status;
+    status = status == CALC_OK ? take_heads(p, CALC_HF_KV_LIST) : status;
     if (COUNT(INDEX_EVERY) > 1 && !SAYS(INDEX_TYPES)) {
         for (int64_t i = COUNT(INDEX_SKIP); i < p->count; i++) {
             bool chooses = (i + 1 - COUNT(INDEX_SKIP)) % COUNT(INDEX_EVERY) == 0;
@@ -430,7 +462,7 @@ static bool say_short(plan *p, calc_app *a)
         last = l->ffn == MOE ? i : last;
     }
     bool differ = SAYS(GLOBAL_SIZE) || SAYS(GLOBAL_KV) || SAYS(LOCAL_HEADS) || SAYS(LOCAL_KV) ||
-                  SAYS(LOCAL_SIZE) || YES(LOCAL_SINKS);
+                  SAYS(LOCAL_SIZE) || YES(LOCAL_SINKS) || p->local_heads > 0;
     if (s->family->twin || (differ && local > 0 && full > 0)) {
         return false;
     }
@@ -554,7 +586,8 @@ static void set_part(const plan *p, what sort, int64_t number, calc_part *part)
     } else if (number > 0) {
         part->kv_heads = number;
     } else if (local) {
-        part->attn_heads = (int64_t)GET(LOCAL_HEADS, part->attn_heads);
+        part->attn_heads =
+            p->local_heads > 0 ? p->local_heads : (int64_t)GET(LOCAL_HEADS, part->attn_heads);
         part->kv_heads = (int64_t)GET(LOCAL_KV, part->kv_heads);
         part->attn_size = (int64_t)GET(LOCAL_SIZE, part->attn_size);
         part->v_head_size = (int64_t)GET(LOCAL_V, part->v_head_size);

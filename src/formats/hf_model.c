@@ -356,10 +356,10 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     a->qk_norm_whole = GET(QK_NORM, 1) > 0 && GET(QK_NORM_TYPE, s->family->is.qk_norm_whole) > 0;
     a->qk_norm = !a->qk_norm_whole && GET(QK_NORM, s->family->is.qk_norm) > 0;
     a->attention_sinks = GET(SINKS, s->family->is.attention_sinks) > 0;
-    a->output_gate = YES(HEAD_GATE) ? CALC_OUTPUT_GATE_HEAD
-                     : !SAYS(GATE)  ? s->family->is.output_gate
-                     : YES(GATE)    ? CALC_OUTPUT_GATE_CHANNEL
-                                    : CALC_OUTPUT_GATE_NONE;
+    a->output_gate = SAYS(HEAD_GATE) ? (calc_output_gate)GET(HEAD_GATE, 0)
+                     : !SAYS(GATE)   ? s->family->is.output_gate
+                     : YES(GATE)     ? CALC_OUTPUT_GATE_CHANNEL
+                                     : CALC_OUTPUT_GATE_NONE;
     if (COUNT(INDEX_HEADS) > 0 && !SAYS(O_GROUPS) && !SAYS(INDEX_BLOCK)) {
         a->index_heads = COUNT(INDEX_HEADS);
         a->index_size = COUNT(INDEX_SIZE);

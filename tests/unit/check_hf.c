@@ -44,6 +44,18 @@ static calc_app read_file(const char *name)
     return app;
 }
 
+static void fails(const char *text, calc_status status, const char *printed)
+{
+    calc_app app;
+    remarks all;
+    calc_errors errors = {0};
+    char line[1024];
+    ck_assert_int_eq(read_text(text, &app, &all, &errors), status);
+    ck_assert_int_ge(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_msg(strstr(line, printed), "%s", line);
+}
+
 /* ---- Published models ------------------------------------------------------------------------ */
 
 /* Files of tests/formats/hf with the parameters of the published weights, and of these the ones
@@ -137,6 +149,7 @@ static const struct {
     {"glm-4.6", NULL, 352797829024, 0, false, 33632266144},
     {"llama-3.3-nemotron-super-49b", NULL, 49867145216, 0, false, 49867145216},
     {"minimax-m3", NULL, 426174572928, 0, false, 25962473856},
+    {"laguna-xs", NULL, 33442617088, 0, false, 3017135872},
     {"glm-5.2", NULL, 743377019904, 0, false, 41250530304},
     {"gemma-4-e2b", NULL, 4628569344, 0, false, 4628569344},
     {"step-3.5-flash", NULL, 196956130368, 0, false, 11987323968},
@@ -301,6 +314,29 @@ CALC_TEST(keys_say_what_families_need_not)
     ck_assert_int_eq(a.stack.layer[0], a.stack.layer[11]);
 }
 
+CALC_TEST(heads_may_be_listed_layer_by_layer)
+{
+#define FOUR(x) x ", " x ", " x ", " x
+    calc_app a = silent(
+        ", \"num_key_value_heads_per_layer\": [" FOUR("4") ", " FOUR("2") ", " FOUR("1") "]");
+    ck_assert_int_eq(a.stack.layers, 12);
+    ck_assert_int_eq(a.stack.part[a.stack.kind[a.stack.layer[4]].mixer[0]].kv_heads, 2);
+    ck_assert_int_eq(a.stack.part[a.stack.kind[a.stack.layer[11]].mixer[0]].kv_heads, 1);
+    a = silent(
+        ", \"num_attention_heads_per_layer\": [" FOUR("2") ", " FOUR("2") ", " FOUR("2") "]");
+    ck_assert_int_eq(a.attn_heads, 2);
+    ck_assert_int_eq(a.stack.layers, 0);
+    fails("{\"model_type\": \"llama\", " SMALL
+          ",\n \"num_attention_heads_per_layer\": [" FOUR("2") ", " FOUR("4") ", " FOUR("4") "]}",
+          CALC_ERR_UNSUPPORTED, "num_attention_heads_per_layer: layers of one kind differ");
+    fails("{\"model_type\": \"llama\", " SMALL ",\n \"num_key_value_heads_per_layer\": [4, 4]}",
+          CALC_ERR_RULE, "num_key_value_heads_per_layer: 2 layers, but num_hidden_layers is 12");
+    a = small("laguna", ", \"gating\": \"per-element\"", "");
+    ck_assert_int_eq(a.output_gate, CALC_OUTPUT_GATE_CHANNEL);
+    ck_assert_int_eq(small("laguna", "", "").output_gate, CALC_OUTPUT_GATE_HEAD);
+    ck_assert_int_eq(small("laguna", ", \"gating\": false", "").output_gate, CALC_OUTPUT_GATE_NONE);
+}
+
 /* ---- What is said and what is not ------------------------------------------------------------ */
 
 CALC_TEST(keys_that_are_not_known_are_named_unless_they_are_null)
@@ -343,18 +379,6 @@ CALC_TEST(files_are_known_by_their_type)
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
-
-static void fails(const char *text, calc_status status, const char *printed)
-{
-    calc_app app;
-    remarks all;
-    calc_errors errors = {0};
-    char line[1024];
-    ck_assert_int_eq(read_text(text, &app, &all, &errors), status);
-    ck_assert_int_ge(errors.count, 1);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_msg(strstr(line, printed), "%s", line);
-}
 
 CALC_TEST(types_that_are_not_known_are_read_by_their_keys)
 {
@@ -403,6 +427,7 @@ CALC_TEST(families_are_rows)
 CALC_TEST(models_that_calc_cannot_say_are_refused_by_their_type)
 {
     static const char *const cases[][2] = {{"t5", "an encoder of text"},
+                                           {"eagle", "its input, the hidden states"},
                                            {"ouro", "its stack, which every token passes"},
                                            {"jetmoe", "its experts of attention"},
                                            {"rwkv7", "its time mixing"},
