@@ -639,13 +639,14 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
         r->audio = true;
         return CALC_OK;
     }
-    if (nested || calc_hf_row_passes(&r->family.row, key) || calc_hf_checkpoint_has(key) ||
-        calc_hf_value_neutral(setting->value)) {
+    if (nested || calc_hf_row_passes(&r->family.row, key) || calc_hf_checkpoint_has(key)) {
         return CALC_OK;
     }
     if (calc_hf_key_structural(key)) {
-        return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
-                     "calc does not know this key, which seems to change the layers");
+        return calc_hf_value_neutral(setting->value)
+                   ? CALC_OK
+                   : wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
+                           "calc does not know this key, which seems to change the layers");
     }
     char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
     if (r->ignored++ < NOTES) {

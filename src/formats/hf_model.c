@@ -329,7 +329,7 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     a->bias = choice(bias, !llama);
     a->dropout = choice(GET(DROPOUT, f->dropout == CALC_CHOICE_TRUE) > 0, !llama);
     a->tied_embeddings = choice(GET(TIED, f->tied_embeddings == CALC_CHOICE_TRUE) > 0, !llama);
-    a->causal = f->causal && !YES(TWO_WAYS);
+    a->causal = f->causal && GET(CAUSAL, 1) > 0 && !YES(TWO_WAYS);
     bool attention = GET(ATTN_BIAS, f->qkv_bias) > 0;
     a->qkv_bias = !bias && (attention || YES(QKV_BIAS));
     if (!bias && ((!f->qkv_bias && YES(ATTN_BIAS)) || YES(MLP_BIAS))) {

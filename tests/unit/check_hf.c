@@ -295,6 +295,7 @@ CALC_TEST(keys_say_what_families_need_not)
     ck_assert_int_eq(a.residual_type, CALC_RESIDUAL_TYPE_HYPER);
     ck_assert_int_eq(a.residual_streams, 4);
     ck_assert(silent("").causal);
+    ck_assert(!silent(", \"is_causal\": false").causal);
     ck_assert(silent(", \"use_bidirectional_attention\": \"vision\"").causal);
     ck_assert(!silent(", \"use_bidirectional_attention\": true").causal);
     a = silent(", \"num_experts\": 1, \"moe_intermediate_size\": 7, \"n_group\": false");
@@ -441,7 +442,7 @@ CALC_TEST(models_that_calc_cannot_say_are_refused_by_their_type)
     }
     fails("{\"model_type\": \"new\", " SMALL ",\n   \"is_encoder_decoder\": true}",
           CALC_ERR_UNSUPPORTED, "config.json:2:4: is_encoder_decoder: calc does not know this key");
-    silent(", \"is_encoder_decoder\": false, \"total_ut_steps\": 0, \"wings\": false");
+    silent(", \"is_encoder_decoder\": false, \"total_ut_steps\": 0");
     fails("{\"model_type\": \"new\", " SMALL ",\n   \"total_ut_steps\": 4}", CALC_ERR_UNSUPPORTED,
           "config.json:2:4: total_ut_steps: calc does not know this key");
 }
