@@ -93,7 +93,7 @@ CALC_HF(LATENT,            COUNT, "expert_latent",       "moe_latent_size routed
 CALC_HF(LATENT_NORM,       YES,   NULL,                  "latent_moe_use_norm")
 CALC_HF(TAKERS_WIDE,       YES,   NULL,                  "use_double_wide_mlp")
 CALC_HF(BESIDE,            YES,   NULL,                  "enable_moe_block")
-CALC_HF(DENSE_FIRST,       COUNT, "dense_blocks",        "first_k_dense_replace moe_layer_start_index num_dense_layers")
+CALC_HF(DENSE_FIRST,       COUNT, NULL,                  "first_k_dense_replace moe_layer_start_index num_dense_layers")
 CALC_HF(MOE_EVERY,         LIST,  NULL,                  "decoder_sparse_step moe_layer_freq interleave_moe_layer_step moe_layer_interval is_moe_layer")
 CALC_HF(MOE_LIST,          LIST,  NULL,                  "moe_layers moe_layers_enum")
 CALC_HF(FFN_TYPES,         LIST,  NULL,                  "mlp_layer_types")

@@ -414,6 +414,7 @@ static calc_status take_feed_forward(plan *p)
     const calc_hf_said *s = p->said;
     const calc_setting *every = s->setting[CALC_HF_MOE_EVERY];
     bool experts = p->app->num_experts > 0;
+    int64_t dense = COUNT(DENSE_FIRST) > 0 ? COUNT(DENSE_FIRST) : 0; /* -1 is none */
     calc_status status = CALC_OK;
     for (int64_t i = 0; i < p->count; i++) {
         p->layer[i].ffn = s->family->alone ? NONE
@@ -429,7 +430,7 @@ static calc_status take_feed_forward(plan *p)
     } else if (number_of(every) > 1) {
         int64_t period = number_of(every);
         for (int64_t i = 0; i < p->count; i++) {
-            p->layer[i].ffn = (i + 1 - COUNT(DENSE_FIRST)) % period == 0 ? MOE : MLP;
+            p->layer[i].ffn = (i + 1 - dense) % period == 0 ? MOE : MLP;
         }
     }
     for (int64_t i = 0; i < p->count && i < COUNT(HASHED); i++) {
@@ -440,7 +441,7 @@ static calc_status take_feed_forward(plan *p)
     status = status == CALC_OK ? take_list(p, CALC_HF_FFN_TYPES) : status;
     for (int64_t i = 0; i < p->count; i++) {
         bool behind = GET(MOE_LAST, -1) >= 0 && i > COUNT(MOE_LAST);
-        p->layer[i].ffn = i < COUNT(DENSE_FIRST) || behind ? MLP : p->layer[i].ffn;
+        p->layer[i].ffn = i < dense || behind ? MLP : p->layer[i].ffn;
     }
     return status == CALC_OK ? take_numbers(p, CALC_HF_DENSE_LAYERS, 0, SAME, MLP) : status;
 }

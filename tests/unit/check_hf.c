@@ -313,6 +313,13 @@ CALC_TEST(keys_say_what_families_need_not)
     ck_assert_int_eq(a.stack.layers, 12);
     ck_assert_int_ne(a.stack.layer[7], a.stack.layer[8]);
     ck_assert_int_eq(a.stack.layer[0], a.stack.layer[11]);
+    static const char skipped[] =
+        ", \"num_experts\": 4, \"moe_topk\": 1, \"moe_layer_num_skipped\": %d";
+    for (int first = -1; first < 4; first += 2) {
+        snprintf(more, sizeof more, skipped, first);
+        a = small("hunyuan_v1_moe", more, "");
+        ck_assert_int_eq(a.dense_blocks, first > 0 ? first : 0);
+    }
 }
 
 CALC_TEST(heads_may_be_listed_layer_by_layer)
