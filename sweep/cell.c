@@ -9,6 +9,7 @@
 #include "model/stages/stage_parts.h"
 #include "model/stages/stages.h"
 #include "model/verdict.h"
+#include "spec/schedule.h"
 #include "variants.h"
 
 /* The largest value of an axis below one of them; 0 if that is the first. */
@@ -459,7 +460,7 @@ void calc_cell_forget_links(calc_cell *k)
 static calc_split_key key_of(const calc_cell *k)
 {
     const calc_exec *e = &k->exec;
-    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
+    int64_t microbatches = calc_microbatches(e);
     return (calc_split_key){
         .stages = e->pipeline_par,
         .whole = microbatches % e->pipeline_par == 0,

@@ -3,6 +3,7 @@
 #include "spec/field.h"
 #include "spec/idle.h"
 #include "spec/rules_inference.h"
+#include "spec/schedule.h"
 #include "spec/serving_engine.h"
 
 /* Whether it never is idle: the sizes of a cell. */
@@ -73,11 +74,10 @@ static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, 
 /* Whether the sizes of a cell go with the schedule. */
 static bool stages_legal(const calc_exec *e)
 {
-    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
-    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    bool twice = dual || e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    bool paired = (!dual || (e->pipeline_par % 2 == 0 && microbatches % 2 == 0)) &&
-                  (!twice || microbatches >= 2 * e->pipeline_par);
+    const calc_schedule_traits t = calc_schedule_traits_of(e->pipeline_schedule);
+    int64_t microbatches = calc_microbatches(e);
+    bool paired = e->pipeline_par % t.even == 0 && microbatches % t.even == 0 &&
+                  microbatches >= t.least * e->pipeline_par;
     bool shards = e->strategy.fsdp_par <= 0 || e->num_procs % e->strategy.fsdp_par == 0;
     return paired && shards;
 }

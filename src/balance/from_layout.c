@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/timeline.h"
+#include "spec/schedule.h"
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
 
@@ -224,9 +225,7 @@ static const char *unfit(const calc_layout *l)
     if (l->terms.away) {
         return "that keeps something in the second memory tier has layers that wait for it";
     }
-    if (shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
-        shape.kind == CALC_PIPELINE_SCHEDULE_ZB_V ||
-        shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
+    if (calc_schedule_traits_of(shape.kind).both_ends) {
         return "under DualPipe or ZB-V has two parts of the model on its stages, which a list of "
                "stages does not say";
     }

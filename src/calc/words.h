@@ -273,6 +273,16 @@
     X(DUALPIPE, "dualpipe")                                                                        \
     X(DUALPIPE_V, "dualpipe_v")
 
+/** What tells them apart, in the same order: calc_schedule_traits of spec/schedule.h. */
+#define CALC_PIPELINE_SCHEDULE_TRAITS(X)                                                           \
+    X(1F1B, 0, 1, false, false, 0, 1, NULL)                                                        \
+    X(GPIPE, 1, 1, false, false, 0, 1, NULL)                                                       \
+    X(ZB_H1, 1, 1, false, true, 0, 1, NULL)                                                        \
+    X(ZB_H2, 1, 1, false, true, 0, 1, NULL)                                                        \
+    X(ZB_V, 2, 1, true, true, 0, 1, NULL)                                                          \
+    X(DUALPIPE, 1, 2, true, true, 2, 2, "DualPipe")                                                \
+    X(DUALPIPE_V, 2, 1, true, true, 2, 1, "DualPipeV")
+
 /** How blocks are spread over stages: equally many on each; with embedding and head each counted as
  *  one block; or a free layout, as even as possible. */
 #define CALC_PIPELINE_BALANCE_LIST(X)                                                              \

@@ -669,6 +669,10 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
     char *end, range[128];
     errno = 0;
     double value = strtod(setting->value, &end);
+    if (strcasecmp(setting->value, "false") == 0) { /* in place of 0 */
+        end = setting->value + setting->length;
+        value = 0;
+    }
     size_t local = strspn(setting->value, "L"); /* windows before a layer without, as in LLLG */
     if (member == CALC_HF_PATTERN && local > 0 && strcmp(setting->value + local, "G") == 0) {
         value = (double)local + 1;
@@ -705,7 +709,12 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         const char *words;
         int value;
     } meanings[] = {
-        {CALC_HF_ACTIVATION, "silu swish situ", CALC_FFN_TYPE_SWIGLU},
+        {CALC_HF_HEAD_GATE, "false", CALC_OUTPUT_GATE_NONE},
+        {CALC_HF_HEAD_GATE, "true per-head", CALC_OUTPUT_GATE_HEAD},
+        {CALC_HF_HEAD_GATE, "per-element", CALC_OUTPUT_GATE_CHANNEL},
+        {CALC_HF_TWO_WAYS, "true all", 1},
+        {CALC_HF_TWO_WAYS, "false vision", 0}, /* of images: their tokens are few */
+        {CALC_HF_ACTIVATION, "silu swish situ swigluoai swiglu", CALC_FFN_TYPE_SWIGLU},
         {CALC_HF_QK_NORM_TYPE, "per_layer", 1},
         {CALC_HF_QK_NORM_TYPE, "per_head", 0},
         {CALC_HF_ACTIVATION,
@@ -721,11 +730,14 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
             return CALC_OK;
         }
     }
-    return expected(r, setting,
-                    member == CALC_HF_ROUTER ? "noaux_tc, greedy or group_limited_greedy"
-                    : member == CALC_HF_QK_NORM_TYPE
-                        ? "per_layer or per_head"
-                        : "silu, gelu, gelu_new, gelu_pytorch_tanh or relu");
+    char words[NOTE_SIZE] = "one of";
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        size_t used = strlen(words);
+        if (meanings[i].member == member) {
+            snprintf(words + used, sizeof words - used, " %s", meanings[i].words);
+        }
+    }
+    return expected(r, setting, words);
 }
 
 static calc_status read_member(reader *r, calc_hf_member member, const calc_setting *setting)

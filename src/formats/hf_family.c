@@ -193,6 +193,9 @@ bool calc_hf_key_structural(const char *key)
                                         "cross_attention",
                                         "encoder_decoder",
                                         "use_cla",
+                                        "ut_steps",
+                                        "loop",
+                                        "recurren",
                                         "kv_shar"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (strstr(key, parts[i])) {

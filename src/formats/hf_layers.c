@@ -26,6 +26,7 @@ typedef enum what {
     CHUNKED,
     LINEAR,
     RATIO,       /* compressed; the number is its ratio */
+    SPARSE,      /* blocks of keys that an indexer chose; other layers have none */
     REUSED,      /* keys that an earlier layer chose */
     FULL_TAKEN,  /* keys and values of an earlier layer */
     LOCAL_TAKEN, /* so, in a window */
@@ -55,6 +56,7 @@ typedef struct plan {
         int8_t index;
     } part[CALC_MAX_PARTS]; /* declared */
     int parts;
+    int64_t local_heads; /* query heads of windows, where a list says those of each layer */
     layer beyond; /* the layer behind the last, of multi-token prediction; {SAME}: not listed */
 } plan;
 
@@ -81,6 +83,10 @@ static const struct {
              {CALC_HF_LAYER_TYPES, "attention", FULL, SAME},
              {CALC_HF_LAYER_TYPES, "sliding_attention", LOCAL, SAME},
              {CALC_HF_LAYER_TYPES, "chunked_attention", CHUNKED, SAME},
+             {CALC_HF_LAYER_TYPES, "deepseek_sparse_attention", FULL, SAME},
+             {CALC_HF_LAYER_TYPES, "compressed_sparse_attention", RATIO, SAME},
+             {CALC_HF_LAYER_TYPES, "heavily_compressed_attention", RATIO, SAME},
+             {CALC_HF_LAYER_TYPES, "minimax_m3_sparse", SPARSE, SAME},
              {CALC_HF_LAYER_TYPES, "linear_attention", LINEAR, SAME},
              {CALC_HF_LAYER_TYPES, "mamba", LINEAR, SAME},
              {CALC_HF_LAYER_TYPES, "conv", LINEAR, SAME},
@@ -94,8 +100,12 @@ static const struct {
              {CALC_HF_HYBRID, "E", NONE, MOE},
              {CALC_HF_LINEAR_LIST, "0", LINEAR, SAME},
              {CALC_HF_LINEAR_LIST, "1", FULL, SAME},
+             {CALC_HF_LINEAR_LIST, "lightning-attn", LINEAR, SAME},
+             {CALC_HF_LINEAR_LIST, "minicpm4", FULL, SAME},
              {CALC_HF_LOCAL_LIST, "0", FULL, SAME},
              {CALC_HF_LOCAL_LIST, "1", LOCAL, SAME},
+             {CALC_HF_SPARSE_LIST, "0", FULL, SAME},
+             {CALC_HF_SPARSE_LIST, "1", SPARSE, SAME},
              {CALC_HF_ROPE_LIST, "0", FULL, SAME},
              {CALC_HF_ROPE_LIST, "1", SAME, SAME},
              {CALC_HF_MOE_EVERY, "0", SAME, MLP},
@@ -105,7 +115,7 @@ static const struct {
              {CALC_HF_FFN_TYPES, "dense", SAME, MLP},
              {CALC_HF_FFN_TYPES, "sparse", SAME, MOE},
              {CALC_HF_FFN_TYPES, "moe", SAME, MOE},
-             {CALC_HF_FFN_TYPES, "hash_moe", SAME, MOE},
+             {CALC_HF_FFN_TYPES, "hash_moe", SAME, HASHED},
              {CALC_HF_INDEX_TYPES, "full", SAME, SAME},
              {CALC_HF_INDEX_TYPES, "shared", REUSED, SAME}};
 enum { WORDS = sizeof words / sizeof *words };
@@ -180,6 +190,9 @@ static calc_status take_list(plan *p, calc_hf_member member)
         }
         if (items < p->count) {
             set(&p->layer[items], words[word].mixer, words[word].ffn);
+        }
+        if (items < p->count && words[word].mixer == RATIO) {
+            p->layer[items].mixer_number = *at == 'c' ? COUNT(CSA_RATE) : COUNT(HCA_RATE);
         }
         items++;
         at += length;
@@ -303,6 +316,35 @@ static calc_status take_ratios(plan *p)
     return setting ? check_length(p, CALC_HF_RATIOS, items) : CALC_OK;
 }
 
+/* A list with the heads of each layer. Query heads differ between windows and other layers at most.
+ */
+static calc_status take_heads(plan *p, calc_hf_member member)
+{
+    const calc_setting *setting = p->said->setting[member];
+    const char *at = setting ? setting->value : "";
+    int64_t items = 0, full = 0;
+    for (size_t length = next(&at, false); length > 0; length = next(&at, false), items++) {
+        int64_t heads = strtoll(at, NULL, 10);
+        layer *l = &p->layer[items < p->count ? items : 0];
+        at += length;
+        if (heads < 1) {
+            return wrong(p, member, CALC_ERR_RANGE, NULL,
+                         "expected a number of heads for each layer");
+        }
+        if (member == CALC_HF_KV_LIST) {
+            l->mixer_number = heads != p->app->kv_heads ? heads : 0;
+            continue;
+        }
+        int64_t *known = l->mixer == LOCAL ? &p->local_heads : &full;
+        if (*known > 0 && *known != heads) {
+            return wrong(p, member, CALC_ERR_UNSUPPORTED, NULL, "layers of one kind differ");
+        }
+        *known = heads;
+    }
+    p->app->attn_heads = full > 0 ? full : p->app->attn_heads;
+    return setting ? check_length(p, member, items) : CALC_OK;
+}
+
 static calc_status take_mixers(plan *p)
 {
     const calc_hf_said *s = p->said;
@@ -313,10 +355,10 @@ static calc_status take_mixers(plan *p)
         p->layer[i].mixer =
             s->family->beside                 ? BOTH_MIXERS
             : SAYS(CHUNK) && COUNT(CHUNK) > 0 ? CHUNKED
+            : windowed                        ? LOCAL
             : s->family->alone || SAYS(FULL_EVERY) || SAYS(FULL_LAYERS) || SAYS(ATTN_PERIOD)
                 ? LINEAR
-            : windowed ? LOCAL
-                       : FULL;
+                : FULL;
     }
     take_period(p, pattern > 1 ? pattern : 0, pattern - 1, FULL, SAME);
     if (s->family->windowless && windowed) {
@@ -331,7 +373,7 @@ static calc_status take_mixers(plan *p)
         take_period(p, SAYS(ROPE_LIST) ? 0 : every, every - 1, FULL, SAME);
     }
     static const calc_hf_member lists[] = {CALC_HF_LAYER_TYPES, CALC_HF_LINEAR_LIST,
-                                           CALC_HF_LOCAL_LIST};
+                                           CALC_HF_LOCAL_LIST, CALC_HF_SPARSE_LIST};
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CALC_OK; i++) {
         status = s->family->beside ? CALC_OK : take_list(p, lists[i]);
     }
@@ -341,8 +383,14 @@ static calc_status take_mixers(plan *p)
     status = status == CALC_OK ? take_numbers(p, CALC_HF_FULL_LAYERS, 0, FULL, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_LINEAR_FROM_1, 1, LINEAR, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_FULL_FROM_1, 1, FULL, SAME) : status;
+    for (int64_t i = 0; i < p->count && SAYS(O_GROUPS); i++) {
+        p->layer[i].mixer = p->layer[i].mixer == LOCAL ? RATIO : p->layer[i].mixer;
+        p->beyond = (layer){RATIO, MOE, 0, 0};
+    }
     status = status == CALC_OK ? take_ratios(p) : status;
     status = status == CALC_OK ? take_list(p, CALC_HF_INDEX_TYPES) : status;
+    status = status == CALC_OK ? take_heads(p, CALC_HF_HEADS_LIST) : status;
+    status = status == CALC_OK ? take_heads(p, CALC_HF_KV_LIST) : status;
     if (COUNT(INDEX_EVERY) > 1 && !SAYS(INDEX_TYPES)) {
         for (int64_t i = COUNT(INDEX_SKIP); i < p->count; i++) {
             bool chooses = (i + 1 - COUNT(INDEX_SKIP)) % COUNT(INDEX_EVERY) == 0;
@@ -355,6 +403,7 @@ static calc_status take_mixers(plan *p)
     for (int64_t i = p->count - COUNT(SHARED_KV); i < p->count && status == CALC_OK; i++) {
         if (i >= 0) {
             p->layer[i].mixer = p->layer[i].mixer == LOCAL ? LOCAL_TAKEN : FULL_TAKEN;
+            p->layer[i].ffn_number = YES(TAKERS_WIDE) ? 2 * p->app->feedforward : 0;
         }
     }
     return status;
@@ -365,6 +414,7 @@ static calc_status take_feed_forward(plan *p)
     const calc_hf_said *s = p->said;
     const calc_setting *every = s->setting[CALC_HF_MOE_EVERY];
     bool experts = p->app->num_experts > 0;
+    int64_t dense = COUNT(DENSE_FIRST) > 0 ? COUNT(DENSE_FIRST) : 0; /* -1 is none */
     calc_status status = CALC_OK;
     for (int64_t i = 0; i < p->count; i++) {
         p->layer[i].ffn = s->family->alone ? NONE
@@ -380,7 +430,7 @@ static calc_status take_feed_forward(plan *p)
     } else if (number_of(every) > 1) {
         int64_t period = number_of(every);
         for (int64_t i = 0; i < p->count; i++) {
-            p->layer[i].ffn = (i + 1 - COUNT(DENSE_FIRST)) % period == 0 ? MOE : MLP;
+            p->layer[i].ffn = (i + 1 - dense) % period == 0 ? MOE : MLP;
         }
     }
     for (int64_t i = 0; i < p->count && i < COUNT(HASHED); i++) {
@@ -389,8 +439,9 @@ static calc_status take_feed_forward(plan *p)
     take_period(p, COUNT(EXPERT_PERIOD), COUNT(EXPERT_OFFSET), SAME, MOE);
     status = status == CALC_OK ? take_numbers(p, CALC_HF_MOE_LIST, 0, SAME, MOE) : status;
     status = status == CALC_OK ? take_list(p, CALC_HF_FFN_TYPES) : status;
-    for (int64_t i = 0; i < p->count && i < COUNT(DENSE_FIRST); i++) {
-        p->layer[i].ffn = MLP;
+    for (int64_t i = 0; i < p->count; i++) {
+        bool behind = GET(MOE_LAST, -1) >= 0 && i > COUNT(MOE_LAST);
+        p->layer[i].ffn = i < dense || behind ? MLP : p->layer[i].ffn;
     }
     return status == CALC_OK ? take_numbers(p, CALC_HF_DENSE_LAYERS, 0, SAME, MLP) : status;
 }
@@ -412,7 +463,7 @@ static bool say_short(plan *p, calc_app *a)
         last = l->ffn == MOE ? i : last;
     }
     bool differ = SAYS(GLOBAL_SIZE) || SAYS(GLOBAL_KV) || SAYS(LOCAL_HEADS) || SAYS(LOCAL_KV) ||
-                  SAYS(LOCAL_SIZE) || YES(LOCAL_SINKS);
+                  SAYS(LOCAL_SIZE) || YES(LOCAL_SINKS) || p->local_heads > 0;
     if (s->family->twin || (differ && local > 0 && full > 0)) {
         return false;
     }
@@ -474,8 +525,8 @@ static void set_linear(const calc_hf_said *s, const calc_app *a, calc_part *part
         part->linear_rank = number_of(rank) > 0 ? number_of(rank) : (a->hidden + 15) / 16;
         part->linear_norm = s->family->ssm_norm ? CALC_CHOICE_TRUE : CALC_CHOICE_AUTO;
     } else if (part->type == CALC_PART_TYPE_LIGHTNING) {
-        part->linear_value_heads = a->attn_heads;
-        part->linear_value_size = a->attn_size;
+        part->linear_value_heads = (int64_t)GET(LIGHTNING_HEADS, a->attn_heads);
+        part->linear_value_size = (int64_t)GET(LIGHTNING_SIZE, GET(HEAD_SIZE, a->attn_size));
     } else {
         part->linear_conv = COUNT(CONV);
     }
@@ -528,10 +579,16 @@ static void set_part(const plan *p, what sort, int64_t number, calc_part *part)
         part->index_heads = indexed ? COUNT(INDEX_HEADS) : 0;
         part->index_size = indexed ? COUNT(INDEX_SIZE) : 0;
         part->index_topk = indexed ? COUNT(INDEX_TOPK) : 0;
+    } else if (sort == SPARSE) {
+        part->index_heads = COUNT(INDEX_HEADS);
+        part->index_size = COUNT(INDEX_SIZE);
+        part->index_block = COUNT(INDEX_BLOCK);
+        part->index_topk = COUNT(INDEX_BLOCKS) * part->index_block;
     } else if (number > 0) {
         part->kv_heads = number;
     } else if (local) {
-        part->attn_heads = (int64_t)GET(LOCAL_HEADS, part->attn_heads);
+        part->attn_heads =
+            p->local_heads > 0 ? p->local_heads : (int64_t)GET(LOCAL_HEADS, part->attn_heads);
         part->kv_heads = (int64_t)GET(LOCAL_KV, part->kv_heads);
         part->attn_size = (int64_t)GET(LOCAL_SIZE, part->attn_size);
         part->v_head_size = (int64_t)GET(LOCAL_V, part->v_head_size);
@@ -554,6 +611,7 @@ static int part_of(plan *p, what sort, int64_t number)
                  [LOCAL] = {CALC_PART_TYPE_ATTENTION, "local"},
                  [CHUNKED] = {CALC_PART_TYPE_ATTENTION, "chunked"},
                  [RATIO] = {CALC_PART_TYPE_COMPRESSED, "compressed"},
+                 [SPARSE] = {CALC_PART_TYPE_ATTENTION, "sparse"},
                  [REUSED] = {CALC_PART_TYPE_ATTENTION, "reused"},
                  [FULL_TAKEN] = {CALC_PART_TYPE_ATTENTION, "shared"},
                  [LOCAL_TAKEN] = {CALC_PART_TYPE_ATTENTION, "local_shared"},

@@ -329,7 +329,7 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     a->bias = choice(bias, !llama);
     a->dropout = choice(GET(DROPOUT, f->dropout == CALC_CHOICE_TRUE) > 0, !llama);
     a->tied_embeddings = choice(GET(TIED, f->tied_embeddings == CALC_CHOICE_TRUE) > 0, !llama);
-    a->causal = f->causal;
+    a->causal = f->causal && GET(CAUSAL, 1) > 0 && !YES(TWO_WAYS);
     bool attention = GET(ATTN_BIAS, f->qkv_bias) > 0;
     a->qkv_bias = !bias && (attention || YES(QKV_BIAS));
     if (!bias && ((!f->qkv_bias && YES(ATTN_BIAS)) || YES(MLP_BIAS))) {
@@ -356,11 +356,11 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     a->qk_norm_whole = GET(QK_NORM, 1) > 0 && GET(QK_NORM_TYPE, s->family->is.qk_norm_whole) > 0;
     a->qk_norm = !a->qk_norm_whole && GET(QK_NORM, s->family->is.qk_norm) > 0;
     a->attention_sinks = GET(SINKS, s->family->is.attention_sinks) > 0;
-    a->output_gate = YES(HEAD_GATE) ? CALC_OUTPUT_GATE_HEAD
-                     : !SAYS(GATE)  ? s->family->is.output_gate
-                     : YES(GATE)    ? CALC_OUTPUT_GATE_CHANNEL
-                                    : CALC_OUTPUT_GATE_NONE;
-    if (COUNT(INDEX_HEADS) > 0 && !SAYS(RATIOS)) {
+    a->output_gate = SAYS(HEAD_GATE) ? (calc_output_gate)GET(HEAD_GATE, 0)
+                     : !SAYS(GATE)   ? s->family->is.output_gate
+                     : YES(GATE)     ? CALC_OUTPUT_GATE_CHANNEL
+                                     : CALC_OUTPUT_GATE_NONE;
+    if (COUNT(INDEX_HEADS) > 0 && !SAYS(O_GROUPS) && !SAYS(INDEX_BLOCK)) {
         a->index_heads = COUNT(INDEX_HEADS);
         a->index_size = COUNT(INDEX_SIZE);
         a->index_topk = COUNT(INDEX_TOPK);
@@ -381,7 +381,8 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
 static void set_experts(const calc_hf_said *s, calc_app *a)
 {
     a->num_experts = COUNT(EXPERTS);
-    if (a->num_experts == 0) {
+    if (a->num_experts <= 1) { /* one is a dense layer, which needs no router */
+        a->num_experts = 0;
         return;
     }
     a->experts_per_token = COUNT(TOP_K);
@@ -400,7 +401,8 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
     a->router_bias = GET(ROUTER, GET(ROUTER_BIAS, s->family->is.router_bias)) > 0;
     if (SAYS(DENSE_FFN)) { /* the usual key is the width of an expert, then */
         a->expert_feedforward = a->feedforward;
-        a->shared_feedforward = COUNT(SHARED) * a->feedforward;
+        a->shared_feedforward =
+            SAYS(SHARED_FFN) ? COUNT(SHARED_FFN) : COUNT(SHARED) * a->feedforward;
         a->feedforward = COUNT(DENSE_FFN);
     }
 }
@@ -408,13 +410,12 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
 static void set_residual(const calc_hf_said *s, calc_app *a)
 {
     a->norm_place = s->family->is.norm_place;
-    a->residual_type = s->family->is.residual_type;
-    a->residual_streams = a->residual_type != CALC_RESIDUAL_TYPE_PLAIN ? COUNT(STREAMS) : 0;
-    a->residual_rank = a->residual_type == CALC_RESIDUAL_TYPE_ALTUP ? COUNT(RESIDUAL_RANK) : 0;
-    if (COUNT(SNAPSHOT) > 0) {
-        a->residual_type = CALC_RESIDUAL_TYPE_ATTENTION;
-        a->residual_streams = COUNT(SNAPSHOT);
-    }
+    a->residual_type = COUNT(HYPER) > 0      ? CALC_RESIDUAL_TYPE_HYPER
+                       : COUNT(ALTUP) > 0    ? CALC_RESIDUAL_TYPE_ALTUP
+                       : COUNT(SNAPSHOT) > 0 ? CALC_RESIDUAL_TYPE_ATTENTION
+                                             : CALC_RESIDUAL_TYPE_PLAIN;
+    a->residual_streams = COUNT(HYPER) + COUNT(ALTUP) + COUNT(SNAPSHOT);
+    a->residual_rank = COUNT(ALTUP) > 0 ? COUNT(RESIDUAL_RANK) : 0;
     a->layer_embedding = COUNT(LAYER_EMBED);
     a->layer_vocab_size = a->layer_embedding > 0 ? COUNT(LAYER_VOCAB) : 0;
 }
@@ -464,7 +465,7 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
                                                 COUNT(EXPERT_FFN) > 0 || calc_hf_searched(s->hf));
         derived = derived || (s->family->alone && (needed[i].member == CALC_HF_FFN ||
                                                    needed[i].member == CALC_HF_HEADS));
-        derived = derived || (needed[i].member == CALC_HF_TOP_K && !(COUNT(EXPERTS) > 0)) ||
+        derived = derived || (needed[i].member == CALC_HF_TOP_K && !(COUNT(EXPERTS) > 1)) ||
                   (needed[i].member >= CALC_HF_QK_NOPE && needed[i].member <= CALC_HF_V_SIZE &&
                    !(COUNT(KV_LORA) > 0));
         if (!derived && !(calc_hf_get(s, needed[i].member, 0) > 0)) {

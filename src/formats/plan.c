@@ -333,7 +333,9 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
             SET(KV_HEADS, a->kv_heads);
         }
     }
-    SET(QK_NORM, a->qk_norm);
+    if (!a->qk_norm_whole) { /* a switch that is off takes the recipe's norm away */
+        SET(QK_NORM, a->qk_norm);
+    }
     SET_ABOVE(WINDOW, a->window_size);
     if (a->window_size > 0) {
         SET_ABOVE(GLOBAL_EVERY, a->global_every);

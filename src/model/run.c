@@ -79,7 +79,7 @@ static void add_classes(calc_step *r, calc_stage_needs *needs, calc_stage_expose
     }
     r->optimizer_s = needs->optimizer_s;
     r->busiest[0] = r->busiest[1] = r->slowest;
-    if (l->exec->training && schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+    if (l->exec->training && calc_schedule_traits_of(schedule).copies > 1) {
         set_busiest_pair(r);
     }
 }
@@ -347,6 +347,7 @@ void calc_stats_none(calc_stats *stats)
 {
 #define CALC_FIELD(name, ...) stats->name = (double)NAN;
 #include "calc/stats.fields.h"
+#include "spec/schedule.h"
 #undef CALC_FIELD
 }
 

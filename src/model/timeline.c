@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "model/operators/processor.h"
+#include "spec/schedule.h"
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 int64_t calc_timeline_held(const calc_schedule_shape *s)
 {
-    return s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : s->chunks;
+    return calc_schedule_traits_of(s->kind).copies > 1 ? 2 : s->chunks;
 }
 
 int64_t calc_timeline_place(const calc_schedule_shape *s, int64_t stage, int64_t chunk)
@@ -28,7 +29,7 @@ static int64_t stage_at(const calc_schedule_shape *s, int64_t place)
 /* Whether a micro-batch goes from this place to the next one. */
 static bool joined(const calc_schedule_shape *s, int64_t place)
 {
-    bool both_ends = s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    bool both_ends = calc_schedule_traits_of(s->kind).copies > 1;
     return both_ends ? place % s->stages < s->stages - 1 : place < s->stages * s->chunks - 1;
 }
 
@@ -51,12 +52,11 @@ int64_t calc_timeline_before(const calc_schedule_shape *s, int64_t stage, int64_
 calc_schedule_shape calc_timeline_shape(const calc_exec *e)
 {
     calc_pipeline_schedule kind = e->training ? e->pipeline_schedule : CALC_PIPELINE_SCHEDULE_1F1B;
-    bool two = kind == CALC_PIPELINE_SCHEDULE_ZB_V || kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     return (calc_schedule_shape){
         .kind = kind,
         .stages = e->pipeline_par,
-        .chunks = two ? 2 : e->pipeline_interleaving,
-        .microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size,
+        .chunks = calc_schedule_traits_of(kind).chunks == 2 ? 2 : e->pipeline_interleaving,
+        .microbatches = calc_microbatches(e),
     };
 }
 

@@ -7,6 +7,7 @@
 #include "model/stages/reshard.h"
 #include "model/verdict.h"
 #include "spec/layer_list.h"
+#include "spec/schedule.h"
 
 /* ---- Options that matter --------------------------------------------------------------------- */
 
@@ -366,8 +367,7 @@ static double forward_of(const calc_layers_part *p)
 calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends)
 {
     const calc_layers_common *m = &c->common;
-    bool waits = m->schedule != CALC_PIPELINE_SCHEDULE_1F1B &&
-                 m->schedule != CALC_PIPELINE_SCHEDULE_GPIPE; /* weight gradients do */
+    bool waits = calc_schedule_traits_of(m->schedule).wgrad_apart;
     calc_layers_floor f = {.through_s = through_s(c, ends), .stage_s = INFINITY};
     double tied_s = INFINITY;
     for (int i = 0; i < c->options; i++) {

@@ -8,6 +8,7 @@
 #include "model/operators/processor.h"
 #include "parallel.h"
 #include "spec/layer_list.h"
+#include "spec/schedule.h"
 #include "units.h"
 #include "worker.h"
 
@@ -128,9 +129,7 @@ static int said(const calc_exec *e)
 
 static void take_base(calc_layers_candidate *c, const calc_exec *e)
 {
-    bool both_ends = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
-                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
-                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool both_ends = calc_schedule_traits_of(e->pipeline_schedule).both_ends;
     bool plain = e->training && !both_ends && e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS;
     if (plain && (!c->listed || said(e) > said(&c->base))) {
         c->base = *e;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/operators/processor.h"
+#include "spec/schedule.h"
 #include "spec/stage_list.h"
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -291,8 +292,7 @@ static known known_of(const calc_balance_problem *p)
                .line = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1};
     /* Weight gradients may be computed later than the other gradients: the last ones of a stage
      * then run at the same time as the last backward passes of the stages before it. */
-    bool waits = p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B &&
-                 p->shape.kind != CALC_PIPELINE_SCHEDULE_GPIPE;
+    bool waits = calc_schedule_traits_of(p->shape.kind).wgrad_apart;
     for (int i = 0; i < p->chips; i++) {
         k.w[i] = water_of(p, i);
         k.unit_s[i] = unit_s(p, i);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/rules.h"
+#include "spec/schedule.h"
 #include "spec/stage_list.h"
 
 const calc_layer_strategy calc_layer_as_exec = {.tensor_par = CALC_LAYER_AS_EXEC,
@@ -178,13 +179,10 @@ static void check_beside(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
-    bool both_ways = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
-                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
-                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         BROKEN(r, "leave the list out", "layers are listed for training, not for serving");
     }
-    if (both_ways) {
+    if (calc_schedule_traits_of(e->pipeline_schedule).both_ends) {
         BROKEN(r, "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
                "with pipeline_schedule \"%s\" a stage has both ends of the model: its layers are "
                "not listed",

@@ -4,6 +4,7 @@
 #define CALC_SPEC_REFUSALS_H
 
 #include "calc.h"
+#include "spec/schedule.h"
 
 enum { CALC_MAX_REFUSED = 64 /**< most reasons that are kept */ };
 
@@ -34,12 +35,6 @@ typedef void calc_refusals(const calc_app *a, const calc_exec *e, const calc_str
             refused->text[refused->count++] = (reason);                                            \
         }                                                                                          \
     } while (0)
-
-/** Micro-batches of a replica in one step. */
-static inline int64_t calc_microbatches(const calc_exec *e)
-{
-    return e->batch_size / e->strategy.data_par / e->microbatch_size;
-}
 
 /** Whether n divides m; 0 counts as divisible by everything. */
 static inline bool calc_divides(int64_t n, int64_t m)

@@ -9,6 +9,7 @@
 #include "spec/layer_list.h"
 #include "spec/prefill_pool.h"
 #include "spec/rules_inference.h"
+#include "spec/schedule.h"
 #include "spec/serving_engine.h"
 #include "spec/stack.h"
 #include "spec/stage_list.h"
@@ -204,43 +205,39 @@ static void check_stage_blocks(rules *r)
                     (long long)first, (long long)last, (long long)r->app->num_blocks);
 }
 
-/* Require at least two micro-batches per stage, and `right`, which says whether their number is
- * otherwise legal. */
-static void check_microbatches(rules *r, bool right, const char *needs)
+/* As many for each stage as a schedule needs. */
+static void check_microbatches(rules *r, const calc_schedule_traits *t)
 {
     const calc_exec *e = r->exec;
-    int64_t least = 2 * e->pipeline_par;
-    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
+    int64_t least = t->least * e->pipeline_par;
+    int64_t microbatches = calc_microbatches(e);
     double enough = microbatches < least ? (double)least : (double)microbatches + 1;
     char hint[96];
-    if (right && microbatches >= least) {
+    if (microbatches % t->even == 0 && microbatches >= least) {
         return;
     }
     snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
              enough * (double)e->microbatch_size * (double)e->strategy.data_par);
-    BROKEN(r, pipeline_schedule, hint, "%s: %lld are not", needs, (long long)microbatches);
+    BROKEN(r, pipeline_schedule, hint, "%s needs %s: %lld are not", t->title,
+           t->even > 1 ? "an even number of micro-batches, at least twice the stages"
+                       : "micro-batches, at least twice as many as stages",
+           (long long)microbatches);
 }
 
 static void check_schedule(rules *r)
 {
     const calc_exec *e = r->exec;
     int64_t p = e->pipeline_par;
-    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
-    if (e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B && e->pipeline_interleaving > 1) {
+    const calc_schedule_traits t = calc_schedule_traits_of(e->pipeline_schedule);
+    if (t.chunks > 0 && e->pipeline_interleaving > 1) {
         BROKEN(r, pipeline_interleaving, "use 1, or pipeline_schedule \"1f1b\"",
                "only the 1F1B schedule interleaves chunks");
     }
-    if (dual && p % 2 != 0) {
+    if (p % t.even != 0) {
         BROKEN(r, pipeline_schedule, "use an even pipeline_par, or \"1f1b\"",
-               "DualPipe needs an even number of stages, not %lld", (long long)p);
-    } else if (dual) {
-        check_microbatches(
-            r, microbatches % 2 == 0,
-            "DualPipe needs an even number of micro-batches, at least twice the stages");
-    } else if (e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
-        check_microbatches(r, true,
-                           "DualPipeV needs micro-batches, at least twice as many as stages");
+               "%s needs an even number of stages, not %lld", t.title, (long long)p);
+    } else if (t.title) {
+        check_microbatches(r, &t);
     }
     check_stage_blocks(r);
     if (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&

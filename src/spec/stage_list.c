@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/rules.h"
+#include "spec/schedule.h"
 
 int64_t calc_stage_list_places(const calc_stage_list *list)
 {
@@ -176,13 +177,10 @@ static void check_beside(rules *r)
 {
     const calc_exec *e = r->exec;
     bool listed = r->place[0].blocks != CALC_STAGE_AS_EXEC;
-    bool both_ways = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
-                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
-                     e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         BROKEN(r, "leave the list out", "stages are listed for training, not for serving");
     }
-    if (both_ways) {
+    if (calc_schedule_traits_of(e->pipeline_schedule).both_ends) {
         BROKEN(r, "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
                "with pipeline_schedule \"%s\" a stage has both ends of the model: its stages are "
                "not listed",

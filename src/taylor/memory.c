@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "io/utf8.h"
 #include "model/stages/layout.h"
+#include "spec/schedule.h"
 
 static const double mb_bytes = 1024.0 * 1024.0;
 
@@ -233,7 +234,7 @@ double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylo
     int offset[CALC_BALANCE_STAGES];
     int64_t stages = exec->pipeline_par;
     int64_t dense = config->dense;
-    int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
+    int64_t microbatches = calc_microbatches(exec);
     double most_mb = 0;
     calc_taylor_initial_offset(stages, config->app.num_blocks, offset);
     for (int64_t s = 0; s < stages; s++) {

@@ -65,6 +65,14 @@ static const struct {
              "\"image_size\": 448, \"intermediate_size\": 4096, \"num_attention_heads\": 16, "
              "\"num_hidden_layers\": 24, \"patch_size\": 14, \"qkv_bias\": true}}",
      7944373760, 331552768},
+    /* The same as transformers writes it. */
+    {"{\"model_type\": \"internvl\", \"downsample_ratio\": 0.5, \"text_config\": {" QWEN_TEXT(
+         "qwen2", 28, 3584, 18944, 28, 4, 151674,
+         "") "}, \"vision_config\": {\"model_type\": \"internvl_vision\", \"hidden_size\": 1024, "
+             "\"image_size\": [448, 448], \"intermediate_size\": 4096, "
+             "\"num_attention_heads\": 16, \"num_hidden_layers\": 24, \"patch_size\": [14, 14], "
+             "\"layer_scale_init_value\": 0.1, \"attention_bias\": true}}",
+     7944373760, 331552768},
     /* llava-1.5-7b-hf. */
     {"{\"model_type\": \"llava\", \"text_config\": {" QWEN_TEXT(
          "llama", 32, 4096, 11008, 32, 32, 32064, "") "}, "

@@ -114,7 +114,7 @@ static const struct {
      "x:25:49: /layers/context_par_type: \"round\" is not one of ring, all_gather, ulysses, "
      "hierarchical"},
     {"{\"blocks\": [\"1000x1\", \"25x1\"]}",
-     "x:25:13: /layers: at most 1024 runs of layers are listed"},
+     "x:25:13: /layers: at most 1024 runs of layers are listed, not 1025"},
     {"[\"1000x1\", \"25x1\"]", "x:25:24: /layers/1: at most 1024 runs of layers are listed"},
     {"[[1]]", "x:25:14: /layers/0: expected an integer, found an array of 1"},
 };

@@ -118,6 +118,18 @@ CALC_TEST(blocks_become_lists)
     has(text, " model.no_rope_freq 3 ");
 }
 
+/* A recipe's model has such a norm, which a switch that is off would take away. */
+CALC_TEST(a_recipe_keeps_the_norm_that_its_switch_cannot_say)
+{
+    char text[ROOM];
+    calc_exec e = layout(1, 1, 1);
+    options_of(&calc_framework_bridge, MODEL("\"num_blocks\": 2, \"qk_norm_whole\": true"), &e,
+               text);
+    ck_assert_ptr_eq(strstr(text, "qk_layernorm"), NULL);
+    options_of(&calc_framework_bridge, MODEL("\"num_blocks\": 2"), &e, text);
+    has(text, " model.qk_layernorm false ");
+}
+
 /* The indexer is of the layers 1, 2, 5 and 9: max(layer - 1, 0) % 4 is 0 with an offset of 1. */
 CALC_TEST(sparse_attention_shares_its_keys)
 {

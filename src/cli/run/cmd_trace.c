@@ -9,6 +9,7 @@
 #include "io/json_put.h"
 #include "io/output.h"
 #include "spec/field.h"
+#include "spec/schedule.h"
 
 /* Writes one step of a layout as a trace for Perfetto and Chrome: docs/trace.md. */
 
@@ -167,7 +168,7 @@ static void write_operation(const writer *w, const calc_schedule_event *e, doubl
 static void write_memory(const writer *w, double at_s)
 {
     const calc_schedule_shape *shape = &w->timeline->shape;
-    double parts = (double)(shape->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 1 : shape->chunks);
+    double parts = (double)(calc_schedule_traits_of(shape->kind).copies > 1 ? 1 : shape->chunks);
     double live = (double)w->trace->simulation->live[w->stage];
     calc_timeline_memory memory = calc_timeline_memory_of(w->timeline, w->stage);
     double bytes = memory.fixed_bytes + memory.flight_bytes * live / parts;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "spec/schedule.h"
 
 calc_schedule_status calc_schedule_check(const calc_schedule_shape *s)
 {
@@ -12,23 +13,15 @@ calc_schedule_status calc_schedule_check(const calc_schedule_shape *s)
     if (s->chunks > UINT16_MAX) {
         return CALC_SCHEDULE_TOO_MANY_CHUNKS;
     }
-    bool v_shaped =
-        s->kind == CALC_PIPELINE_SCHEDULE_ZB_V || s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    if (v_shaped && s->chunks != 2) {
-        return CALC_SCHEDULE_TWO_CHUNKS;
+    const calc_schedule_traits t = calc_schedule_traits_of(s->kind);
+    if (t.chunks > 0 && s->chunks != t.chunks) {
+        return t.chunks == 2 ? CALC_SCHEDULE_TWO_CHUNKS : CALC_SCHEDULE_ONE_CHUNK;
     }
-    if (!v_shaped && s->kind != CALC_PIPELINE_SCHEDULE_1F1B && s->chunks != 1) {
-        return CALC_SCHEDULE_ONE_CHUNK;
-    }
-    bool both_ends = s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    if (both_ends && (s->stages % 2 != 0 || s->microbatches % 2 != 0)) {
+    if (s->stages % t.even != 0 || s->microbatches % t.even != 0) {
         return CALC_SCHEDULE_ODD;
     }
-    if ((both_ends || s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) &&
-        s->microbatches / 2 < s->stages) {
-        return CALC_SCHEDULE_FEW_MICROBATCHES;
-    }
-    return CALC_SCHEDULE_OK;
+    return t.least > 0 && s->microbatches / t.least < s->stages ? CALC_SCHEDULE_FEW_MICROBATCHES
+                                                                : CALC_SCHEDULE_OK;
 }
 
 #define TEXT(name, text) text,
@@ -36,35 +29,6 @@ const char *calc_schedule_status_text(calc_schedule_status status)
 {
     static const char *const texts[] = {CALC_SCHEDULE_STATUS_LIST(TEXT)};
     return texts[status];
-}
-
-double calc_schedule_in_flight(const calc_schedule_shape *s, int64_t stage)
-{
-    double p = (double)s->stages;
-    double v = (double)s->chunks;
-    double m = (double)s->microbatches;
-    double before = (double)stage;
-    double after = p - 1 - before;
-    switch (s->kind) {
-    case CALC_PIPELINE_SCHEDULE_GPIPE:
-        return m;
-    case CALC_PIPELINE_SCHEDULE_ZB_H1:
-        return calc_min(m, p);
-    case CALC_PIPELINE_SCHEDULE_ZB_H2:
-        return calc_min(m, 2 * p - 1);
-    case CALC_PIPELINE_SCHEDULE_ZB_V:
-        return (calc_min(m, p + after) + calc_min(m, before + 1)) / 2;
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE:
-        return p + 1;
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
-        return p + 0.5;
-    default:
-        break;
-    }
-    if (v > 1) {
-        return ((v - 1) * calc_min(m, p) + calc_min(m, 2 * after + 1)) / v;
-    }
-    return calc_min(m, after + 1);
 }
 
 int64_t calc_schedule_fullest(const calc_schedule_shape *s, int64_t first, int64_t last)

@@ -15,7 +15,7 @@
  *                          h = p/2 - 1
  *      dualpipe_v          the same in half stages, h = p - 1
  *
- *  Calculon's bubble (pipeline.h) equals 1f1b's, except where p does not divide m.
+ *  Calculon's bubble equals 1f1b's, except where p does not divide m.
  *  tests/property/prop_schedule.c bounds the errors of the forms that are not exact. */
 #ifndef CALC_MODEL_SCHEDULE_H
 #define CALC_MODEL_SCHEDULE_H
@@ -62,9 +62,36 @@ const char *calc_schedule_status_text(calc_schedule_status status);
 
 /** Micro-batches whose activations a stage holds at the peak, in activations of the whole stage,
  *  from the start of the forward to the end of the weight gradient. Exact.
- *  @param shape  one that calc_schedule_check() accepts
+ *  @param s      one that calc_schedule_check() accepts
  *  @param stage  0 is the first */
-double calc_schedule_in_flight(const calc_schedule_shape *shape, int64_t stage);
+static inline double calc_schedule_in_flight(const calc_schedule_shape *s, int64_t stage)
+{
+    double p = (double)s->stages;
+    double v = (double)s->chunks;
+    double m = (double)s->microbatches;
+    double before = (double)stage;
+    double after = p - 1 - before;
+    switch (s->kind) {
+    case CALC_PIPELINE_SCHEDULE_GPIPE:
+        return m;
+    case CALC_PIPELINE_SCHEDULE_ZB_H1:
+        return calc_min(m, p);
+    case CALC_PIPELINE_SCHEDULE_ZB_H2:
+        return calc_min(m, 2 * p - 1);
+    case CALC_PIPELINE_SCHEDULE_ZB_V:
+        return (calc_min(m, p + after) + calc_min(m, before + 1)) / 2;
+    case CALC_PIPELINE_SCHEDULE_DUALPIPE:
+        return p + 1;
+    case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
+        return p + 0.5;
+    default:
+        break;
+    }
+    if (v > 1) {
+        return ((v - 1) * calc_min(m, p) + calc_min(m, 2 * after + 1)) / v;
+    }
+    return calc_min(m, after + 1);
+}
 
 /** The stage from `first` to `last` that holds most of them; the first of several. */
 int64_t calc_schedule_fullest(const calc_schedule_shape *shape, int64_t first, int64_t last);

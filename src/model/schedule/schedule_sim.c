@@ -1,6 +1,7 @@
 #include "model/schedule/schedule_sim.h"
 
 #include "model/operators/processor.h"
+#include "spec/schedule.h"
 
 /** An order in the making. */
 typedef struct order {
@@ -315,7 +316,7 @@ typedef struct run {
 
 static bool both_ends(const calc_schedule_shape *shape)
 {
-    return shape->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    return calc_schedule_traits_of(shape->kind).copies > 1;
 }
 
 static int64_t held_chunks(const calc_schedule_shape *shape)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "model/operators/processor.h"
+#include "spec/schedule.h"
 
 /* Pass k of a stage belongs to chunk k/2 % v, and backward to chunk v-1 - k/2 % v: micro-batches
    come in rounds of two. In slot k stage 0 does forward k and backward k - 2v, then stage 1 forward
@@ -92,10 +93,9 @@ enum { WORKSPACE = 1 << 19 };
 /* After so many micro-batches more, all stages do the same again. */
 static int64_t period_of(const calc_schedule_shape *s)
 {
-    if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        return 2;
-    }
-    return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks > 1 ? s->stages : 1;
+    return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks > 1
+               ? s->stages
+               : calc_schedule_traits_of(s->kind).even;
 }
 
 static bool has_room(const calc_schedule_shape *s, int64_t microbatches, size_t bytes)
@@ -130,7 +130,7 @@ static double busiest_s(const calc_schedule_shape *s, const calc_schedule_pass *
             stage_s += calc_schedule_pass_s(
                 &pass[chunk * s->stages + (back && chunk ? s->stages - 1 - i : i)]);
         }
-        if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+        if (calc_schedule_traits_of(s->kind).copies > 1) {
             stage_s = (stage_s + calc_schedule_pass_s(&pass[s->stages - 1 - i])) / 2;
         }
         most_s = calc_max(most_s, stage_s);

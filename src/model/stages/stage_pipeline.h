@@ -222,24 +222,23 @@ CALC_STAGE_INLINE double calc_stage_special_s(const calc_stage_terms *t, const c
            c->stages * exposed * (l->message_s + l->back_message_s);
 }
 
-/** The passes of that. */
-CALC_STAGE_INLINE calc_stage_pass calc_stage_special_pass(const calc_stage_terms *t,
-                                                          const calc_stage_links *l,
-                                                          const calc_stage_special *s,
-                                                          double exposed)
+/** Passes over blocks and ends, not by rule.
+ *  @param rich      share of the blocks that does not recompute
+ *  @param messages  that are not hidden */
+CALC_STAGE_INLINE calc_stage_pass calc_stage_plain_pass(const calc_stage_terms *t,
+                                                        const calc_stage_links *l,
+                                                        const calc_stage_class *c, double rich,
+                                                        double messages)
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
-    const calc_stage_class *c = &s->chunk;
-    double messages = c->stages * exposed;
-    double spared_s =
-        calc_stage_rich(t, &s->stage) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
+    double spared_s = rich * (c->dense * dense->spared_s + c->moe * moe->spared_s);
     calc_stage_pass p;
     p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
-             c->last * t->head.fw_s + messages * l->message_s;
+             c->last * t->head.fw_s + l->message_s * messages;
     p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
                 c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
-                messages * l->back_message_s - spared_s;
+                l->back_message_s * messages - spared_s;
     p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
                 c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
     p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
@@ -382,8 +381,10 @@ calc_stage_interleaved_most_s(const calc_stage_terms *t, const calc_stage_links 
                               double chunks, double exposed, const calc_stage_special *start,
                               const calc_stage_special *finish)
 {
-    calc_stage_pass first = calc_stage_special_pass(t, l, start, exposed);
-    calc_stage_pass last = calc_stage_special_pass(t, l, finish, exposed);
+    calc_stage_pass first = calc_stage_plain_pass(
+        t, l, &start->chunk, calc_stage_rich(t, &start->stage), start->chunk.stages * exposed);
+    calc_stage_pass last = calc_stage_plain_pass(
+        t, l, &finish->chunk, calc_stage_rich(t, &finish->stage), finish->chunk.stages * exposed);
     double start_s = first.agrad_s + first.wgrad_s;
     double finish_s = last.agrad_s + last.wgrad_s;
     calc_stage_ceiling fw = {0, 0};
@@ -409,21 +410,9 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
     if (t->compat) {
         return calc_stage_pass_by_rule(t, l, c, chunks, exposed);
     }
-    const calc_stage_part *dense = &t->block[0];
-    const calc_stage_part *moe = &t->block[1];
     /* A class that is not there takes nothing: then no maximum below has to ask. */
-    double messages = chunks * exposed * calc_stage_min(c->stages, 1);
-    double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
-    calc_stage_pass p;
-    p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
-             c->last * t->head.fw_s + l->message_s * messages;
-    p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
-                c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
-                l->back_message_s * messages - spared_s;
-    p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
-                c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
-    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
-    return p;
+    return calc_stage_plain_pass(t, l, c, calc_stage_rich(t, c),
+                                 chunks * exposed * calc_stage_min(c->stages, 1));
 }
 
 /** A chunk of a stage of a class, as if it were a class of its own: its blocks, and the ends that

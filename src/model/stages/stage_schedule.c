@@ -4,14 +4,14 @@
 #include "model/schedule/schedule.h"
 #include "model/schedule/schedule_steady.h"
 #include "model/stages/stage_step.h"
+#include "spec/schedule.h"
 
 enum { PARTS = 1024 }; /* of the model, at most, in a simulation */
 
 static calc_schedule_shape shape_of(const calc_stage_terms *t, calc_pipeline_schedule schedule,
                                     double chunks)
 {
-    bool two =
-        schedule == CALC_PIPELINE_SCHEDULE_ZB_V || schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool two = calc_schedule_traits_of(schedule).chunks == 2;
     return (calc_schedule_shape){.kind = schedule,
                                  .stages = (int64_t)t->stages,
                                  .chunks = two ? 2 : (int64_t)chunks,

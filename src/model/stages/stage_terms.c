@@ -5,6 +5,7 @@
 #include "model/operators/parameters.h"
 #include "model/operators/processor.h"
 #include "model/stages/stages.h"
+#include "spec/schedule.h"
 
 /* Operations of data parallelism and between stages: their cost in the groups of a layout. */
 
@@ -346,7 +347,7 @@ static double grad_away(const calc_strategy *s)
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
 {
-    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double copies = calc_schedule_traits_of(e->pipeline_schedule).copies;
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b->weight * (1 - away.weight);
     double optimizer = calc_state_optimizer_bytes(b) * (1 - away.optimizer);
@@ -417,7 +418,7 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
                      calc_stage_terms *t)
 {
     calc_stage_away away = calc_stage_away_of(&e->strategy);
-    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double copies = calc_schedule_traits_of(e->pipeline_schedule).copies;
     double buffers = calc_max(1, e->strategy.offload_buffers);
     double weight = copies * away.weight * b->weight * buffers;
     double state =
@@ -645,7 +646,7 @@ static void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p,
     if (!calc_adapter_freezes(&e->strategy, e->training) && p->embedding.dense_frozen_bytes <= 0) {
         return;
     }
-    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double copies = calc_schedule_traits_of(e->pipeline_schedule).copies;
     bool sharded_weights = calc_zero_stage(&e->strategy) >= 3;
     double dense = copies / (sharded_weights ? t->dense_shards : 1);
     double expert = copies / (sharded_weights ? t->expert_shards : 1);
@@ -676,7 +677,7 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec
     calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
     calc_stage_weights w = calc_stage_weights_sum(t, class);
     int64_t zero = calc_zero_stage(&e->strategy);
-    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double copies = calc_schedule_traits_of(e->pipeline_schedule).copies;
     double held = w.dense + w.expert;
     double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
     double block = held / calc_max(1, class->dense + class->moe);
@@ -752,7 +753,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
 
 void calc_stage_terms_pipeline(const calc_shape *shape, const calc_exec *e, calc_stage_terms *t)
 {
-    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
+    int64_t microbatches = calc_microbatches(e);
     int64_t rest = microbatches % e->pipeline_par;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;

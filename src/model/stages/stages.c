@@ -4,6 +4,7 @@
 
 #include "model/operators/processor.h"
 #include "spec/rules.h"
+#include "spec/schedule.h"
 
 /* ---- Blocks of stages ------------------------------------------------------------------------ */
 
@@ -159,7 +160,7 @@ static void add_even(calc_stages *s, double blocks)
 
 bool calc_stages_rounds_fit(const calc_exec *exec)
 {
-    int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
+    int64_t microbatches = calc_microbatches(exec);
     return exec->pipeline_interleaving == 1 || microbatches % exec->pipeline_par == 0;
 }
 
@@ -189,7 +190,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
 {
     double p = (double)exec->pipeline_par;
     double blocks = shape->blocks;
-    int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
+    int64_t microbatches = calc_microbatches(exec);
     calc_stages s = {
         .stages = p,
         .chunks = (double)exec->pipeline_interleaving,
