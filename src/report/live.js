@@ -37,7 +37,7 @@ async function openSession(bytes) {
   };
 }
 
-const parsed = (text) => JSON.parse(text, (key, value) => (value === null ? NaN : value));
+const parsed = (text) => withoutNull(JSON.parse(text));
 /* The reasons of an answer that is none, in calc's words. */
 const complaints = (answer) => (answer.errors || []).map(({ file, text, hint }) => `${/^--/.test(file) ? `${file}: ` : ""}${text}${hint ? `; ${hint}` : ""}`);
 

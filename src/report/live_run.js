@@ -153,7 +153,7 @@ function liveRun(ask, catalogue) {
     const known = there.filter((path) => isEditable(fieldIn(tables[kind], path))).sort((a, b) => long(a) - long(b));
     const others = Object.keys(tables[kind]).filter((path) => !there.includes(path) && !/\[N\]|DATATYPE/.test(path) && isEditable(tables[kind][path]));
     const rows = [...known, ...others].map((path) => ({ path, row: rowOf(kind, path, fieldIn(tables[kind], path)) }));
-    const body = el("tbody", {}, rows.map(({ row }) => row));
+    const body = el("tbody");
     const first = kind === "exe" ? 14 : 12;
     let all = false;
     const search = el("input", { type: "search", placeholder: "Find a field", "aria-label": `Find a field of ${title}`, oninput: () => fill() });
@@ -161,8 +161,7 @@ function liveRun(ask, catalogue) {
     function fill() {
       const needle = search.value.toLowerCase();
       const matches = ({ path }) => { const field = fieldIn(tables[kind], path); return `${path} ${(field.also || []).join(" ")} ${field.description || ""}`.toLowerCase().includes(needle); };
-      let n = 0;
-      rows.forEach((one, i) => { const on = needle ? matches(one) : all || i < Math.min(first, known.length); one.row.hidden = !on; n += on; });
+      body.replaceChildren(...rows.filter((one, i) => (needle ? matches(one) : all || i < Math.min(first, known.length))).map(({ row }) => row));
       more.textContent = all ? "Show fewer" : `Show all ${count(rows.length)}`;
       more.hidden = Boolean(needle) || rows.length <= first;
     }

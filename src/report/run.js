@@ -304,5 +304,4 @@ showOperations();
 if (!globalThis.calcLive) showLayout();
 footer([...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
   ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]], run.compat);
-setTheme(theme);
-document.documentElement.dataset.ready = "yes";
+drawn();

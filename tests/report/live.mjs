@@ -102,7 +102,6 @@ async function checkPages() {
   check("arrow keys change a number, and the focus stays", await page(`document.activeElement === ${box}`));
   const times = await page(`(async () => { const times = []; for (let i = 0; i < 30; i++) { const began = performance.now(); calcLive.apply(["batch_size=" + (i % 2 ? 1024 : 2048)]); await new Promise((r) => requestAnimationFrame(() => setTimeout(r))); times.push(performance.now() - began); } return times.sort((a, b) => a - b); })()`);
   console.log(`a change is on the screen after ${times[15].toFixed(0)} ms in the median of 30`);
-  await browser.send("Page.navigate", { url: "about:blank" });
   await browser.show(`${file("run.html")}${address}`, 390, "dark");
   await isLive();
   check("an address is a view", JSON.stringify(shown) === await page("JSON.stringify(calcLive.shown().run.stats)"));
@@ -137,6 +136,15 @@ async function checkPages() {
   check("of as many layouts", summary.counts.total === json("counts.json").counts.total, summary.counts);
   await page(`[...document.querySelectorAll("#question button")].find((b) => b.textContent.startsWith("Pin")).click()`);
   check("an answer is pinned", (await page(`document.querySelector("#question table")?.innerText || ""`)).includes("h200"));
+  /* Stopped: its worker ends, the page shows what it showed, and the next question has a worker of its own. */
+  await page(`(() => { globalThis.ended = 0; const { terminate } = Worker.prototype; Worker.prototype.terminate = function () { globalThis.ended += 1; terminate.call(this); }; })()`);
+  await page(`calcLive.sweep({ procs: "2048" }), [...document.querySelectorAll(".dock button")].find((b) => b.textContent === "Stop").click()`);
+  check("stopped: the worker ends", await page("ended") === 1 && !await page("calcLive.busy()"));
+  check("stopped: it says so", (await page(`document.querySelector(".dock").innerText`)).startsWith("Stopped"), await page(`document.querySelector(".dock").innerText`));
+  check("stopped: what was shown is shown", JSON.stringify(await page("calcLive.shown().study.command")) === JSON.stringify(study.command));
+  await page(`calcLive.sweep({ procs: "64" })`);
+  await until("!calcLive.busy()");
+  check("stopped: the next question is answered", await page("calcLive.shown().rows[0].execution.num_procs") === 64 && await page("ended") === 1);
   await page(`calcLive.sweep({ procs: "0" })`);
   await until("!calcLive.busy()");
   check("what cannot be swept is explained", (await page(`document.querySelector(".dock .bad")?.innerText || ""`)).includes("procs"), await page(`document.querySelector(".dock").innerText`));
