@@ -8,7 +8,7 @@
  * as replicas are that share no experts, and nodes are those of one; @LOCAL@, @RANKS@ replicas on a
  * node, processors that each has there; @RESOURCE@ what Kubernetes calls a processor;
  * @COMMAND@ and @SUFFIX@ the framework's .command and the ending of its files; @SCRIPT@ the script
- * or the file, indented as the word is, and @SCRIPT:PROGRAM@ with another program. Of pools they
+ * or the file of a server, indented as the word is; @OPTIONS@ its options as a list. Of pools they
  * begin with PREFILL_ and DECODE_.
  *
  * A line that begins with a mark (of pools @PREFILL_MANY@ ...) is for some layouts: @ONE@ on one
@@ -36,11 +36,12 @@ typedef struct calc_launched {
     const calc_framework *framework;
     const char *launcher; /**< one of calc_launcher_names */
     int64_t node_procs;   /**< processors of a node */
-    int pools;            /**< 1, or CALC_POOL_COUNT */
-    calc_settings settings[CALC_POOL_COUNT];
-    int64_t procs[CALC_POOL_COUNT], replicas[CALC_POOL_COUNT]; /**< of each: num_procs, data_par */
-    bool shared[CALC_POOL_COUNT];                              /**< replicas share experts */
+    const calc_app *app;
+    const calc_exec *exec;
 } calc_launched;
+
+/** Whether a template starts the layout, if there is one of the framework. */
+bool calc_launcher_starts(const calc_launched *launched);
 
 /** Writes the job.
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED with an error if no template starts the layout;
