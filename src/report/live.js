@@ -118,6 +118,12 @@ function control(name, field, commit) {
   return { node, box, show: (value) => { if (document.activeElement !== box || box.value === "auto") box.value = String(value); } };
 }
 
+/* One value for all places, or those of a list: "3x5" is three times 5. */
+const spread = (value, many) => (Array.isArray(value) ? value.flatMap((one) => {
+  const [, times, each] = /^(?:(\d+)x)?(.*)$/.exec(one);
+  return Array(Number(times || 1)).fill(each);
+}) : Array(many).fill(value));
+
 /* ---- The dock ---------------------------------------------------------------------------------- */
 
 /* What stays in sight: the result, how far it is from the start, and what can be done. */
