@@ -11,16 +11,18 @@
 #include "io/text.h"
 
 /* Texts of words, of a pool or of all. */
-enum { ONE, MANY, SPLIT, SHARED, WIDE, SEVERAL, MARKS };
+enum { ONE, MANY, SPLIT, SHARED, WIDE, SEVERAL, ALONE, POOL, PREFILL, DECODE, MARKS };
 enum { NUMBERS = 6 };
 typedef struct pool {
-    const char *prefix; /* of its words */
     bool mark[MARKS];
     char number[NUMBERS][24];
     calc_settings settings; /* of a server */
 } pool;
 
-static const char *const marks[MARKS] = {"ONE", "MANY", "SPLIT", "SHARED", "WIDE", "SEVERAL"};
+static const char *const marks[MARKS] = {
+    [ONE] = "@ONE@",         [MANY] = "@MANY@",       [SPLIT] = "@SPLIT@", [SHARED] = "@SHARED@",
+    [WIDE] = "@WIDE@",       [SEVERAL] = "@SEVERAL@", [ALONE] = "@ALONE@", [POOL] = "@POOL@",
+    [PREFILL] = "@PREFILL@", [DECODE] = "@DECODE@"};
 static const char *const numbers[NUMBERS] = {"NODES",   "OTHERS", "PER_NODE",
                                              "SERVERS", "LOCAL",  "RANKS"};
 
@@ -40,11 +42,6 @@ static const char *text_of(const calc_framework *framework, const pool *p, const
     for (int i = 0; i < NUMBERS; i++) {
         if (strcmp(numbers[i], word) == 0) {
             return p->number[i];
-        }
-    }
-    for (int i = 0; i < MARKS; i++) {
-        if (p->mark[i] && strcmp(marks[i], word) == 0) {
-            return "";
         }
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -100,14 +97,15 @@ static size_t word_at(const char *at, char word[WORD_SIZE])
     return length + 2;
 }
 
-/* @return whether a line is for layouts on other nodes, and left out */
-static bool is_left_out(const pool *p, int pools, const char *line)
+/* Passes over the marks at the beginning of a line. @return whether it is for others, and left out
+ */
+static bool is_left_out(const pool *p, const char **line)
 {
-    for (int i = 0; i < pools * MARKS; i++) {
-        char mark[WORD_SIZE];
-        snprintf(mark, sizeof mark, "@%s%s@", p[i / MARKS].prefix, marks[i % MARKS]);
-        if (!p[i / MARKS].mark[i % MARKS] && strncmp(line, mark, strlen(mark)) == 0) {
-            return true;
+    for (int i = 0; i < MARKS; i++) {
+        size_t length = strlen(marks[i]);
+        if (strncmp(*line, marks[i], length) == 0) {
+            *line += length;
+            return !p->mark[i] || is_left_out(p, line);
         }
     }
     return false;
@@ -159,38 +157,35 @@ static calc_status place(pool *p, const calc_launched *l, calc_exec *exec, calc_
     return CALC_OK;
 }
 
-static calc_status write_line(calc_output *out, const calc_framework *framework, const pool *pools,
-                              int count, const char *line, const char *next, calc_errors *errors)
+static calc_status write_line(calc_output *out, const calc_framework *framework, const pool *p,
+                              const char *line, const char *next, calc_errors *errors)
 {
     calc_status status = CALC_OK;
     for (const char *at = line; at < next && status == CALC_OK;) {
         char word[WORD_SIZE];
-        const char *text = NULL;
         size_t length = word_at(at, word);
-        for (int i = 0; i < count && length > 0 && !text; i++) {
-            size_t prefix = strlen(pools[i].prefix);
-            bool own = strncmp(word, pools[i].prefix, prefix) == 0;
-            text = own ? text_of(framework, &pools[i], word + prefix) : NULL;
-            if (own && strcmp(word + prefix, "SCRIPT") == 0) {
-                text = "";
-                status = write_script(out, framework, &pools[i].settings, (int)(at - line), errors);
-            } else if (own && strcmp(word + prefix, "OPTIONS") == 0) {
-                text = "";
-                write_list(out, &pools[i].settings, (int)(at - line));
-            }
+        const char *text = length > 0 ? text_of(framework, p, word) : NULL;
+        if (length > 0 && strcmp(word, "SCRIPT") == 0) {
+            text = "";
+            status = write_script(out, framework, &p->settings, (int)(at - line), errors);
+        } else if (length > 0 && strcmp(word, "OPTIONS") == 0) {
+            text = "";
+            write_list(out, &p->settings, (int)(at - line));
         }
-        text = text || length == 0 ? text : text_of(framework, &pools[0], word);
         calc_output_write(out, text ? text : at, text ? strlen(text) : 1);
         at += text ? length : 1;
     }
     return status;
 }
 
-static const char *find_template(const calc_launched *l, bool pools)
+/* What begins and ends the lines that each pool has. */
+static const char each[] = "@EACH@\n", end[] = "@END@\n";
+
+static const char *find_template(const calc_launched *l)
 {
     const calc_framework *f = l->framework;
     char names[2][64];
-    snprintf(names[0], sizeof names[0], "%s_%s%s", l->launcher, f->name, pools ? "_pools" : "");
+    snprintf(names[0], sizeof names[0], "%s_%s", l->launcher, f->name);
     snprintf(names[1], sizeof names[1], "%s_%s", l->launcher,
              f->serves                        ? ""
              : f->syntax == CALC_SYNTAX_SHELL ? "train"
@@ -211,14 +206,11 @@ static const char *find_template(const calc_launched *l, bool pools)
 static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], int *count,
                           calc_exec server[CALC_POOL_COUNT], calc_errors *errors)
 {
-    static const char *const prefixes[CALC_POOL_COUNT] = {
-        [CALC_POOL_PREFILL] = "PREFILL_", [CALC_POOL_DECODE] = "DECODE_"};
     bool split = calc_framework_has_pools(l->framework, l->exec);
-    const char *text = find_template(l, split);
-    bool starts = text != NULL;
+    const char *text = find_template(l);
+    bool starts = text && (!split || strstr(text, each));
     *count = split ? CALC_POOL_COUNT : 1;
     for (int i = 0; i < *count; i++) {
-        pools[i].prefix = split ? prefixes[i] : "";
         server[i] = *l->exec;
         if (split) {
             calc_export_pool_exec(l->exec, (calc_pool)i, &server[i]);
@@ -226,10 +218,11 @@ static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], i
         if (place(&pools[i], l, &server[i], errors) != CALC_OK) {
             return NULL;
         }
-        for (int k = SHARED; k < MARKS; k++) {
-            char mark[WORD_SIZE];
-            snprintf(mark, sizeof mark, "@%s%s@", pools[i].prefix, marks[k]);
-            starts = starts && (!pools[i].mark[k] || strstr(text, mark));
+        pools[i].mark[split ? POOL : ALONE] = true;
+        pools[i].mark[PREFILL] = split && i == CALC_POOL_PREFILL;
+        pools[i].mark[DECODE] = split && i == CALC_POOL_DECODE;
+        for (int k = SHARED; k <= SEVERAL; k++) {
+            starts = starts && (!pools[i].mark[k] || strstr(text, marks[k]));
         }
     }
     if (!starts) {
@@ -242,18 +235,16 @@ static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], i
 
 bool calc_launcher_starts(const calc_launched *launched)
 {
-    pool pools[CALC_POOL_COUNT] = {{0}};
+    pool pools[CALC_POOL_COUNT] = {0};
     calc_exec server[CALC_POOL_COUNT];
     calc_errors ignored = {0};
     int count;
-    return !find_template(launched,
-                          calc_framework_has_pools(launched->framework, launched->exec)) ||
-           launch(launched, pools, &count, server, &ignored) != NULL;
+    return !find_template(launched) || launch(launched, pools, &count, server, &ignored) != NULL;
 }
 
 calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_errors *errors)
 {
-    pool pools[CALC_POOL_COUNT] = {{0}};
+    pool pools[CALC_POOL_COUNT] = {0};
     calc_exec server[CALC_POOL_COUNT];
     int count;
     const char *line = launch(l, pools, &count, server, errors);
@@ -262,11 +253,18 @@ calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_e
         status = calc_export(l->framework, l->app, &server[i], l->node_procs, &pools[i].settings,
                              errors);
     }
+    const char *again = NULL;
+    int at = 0;
     for (const char *next; status == CALC_OK && *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
-        if (!is_left_out(pools, count, line)) {
-            status = write_line(out, l->framework, pools, count, line, next, errors);
+        if (strncmp(line, each, strlen(each)) == 0) {
+            again = next;
+        } else if (strncmp(line, end, strlen(end)) == 0) {
+            at = at + 1 < count ? at + 1 : 0;
+            next = at > 0 ? again : next;
+        } else if (!is_left_out(&pools[at], &line)) {
+            status = write_line(out, l->framework, &pools[at], line, next, errors);
         }
     }
     for (int i = 0; i < CALC_POOL_COUNT; i++) {

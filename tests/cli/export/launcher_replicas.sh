@@ -29,6 +29,7 @@ elif job.get("kind") == "DynamoGraphDeployment":
         args = container.get("args", [])
         assert all(isinstance(word, str) for word in args)
         sizes = [f"{key} {value}" for key, value in zip(args, args[1:]) if key.endswith(("-size", "-mode", "-requests", "-seqs")) and "chunk" not in key]
+        sizes += [word for word in args if "=" in word or word.startswith("--is-")]
         print(" ", name, service["replicas"], service.get("multinode"), " ".join(container.get("command", [])[2:] + sizes))
 else:
     for role in ("prefill", "decode"):
