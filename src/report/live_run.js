@@ -155,10 +155,12 @@ function liveRun(ask, catalogue) {
 
   /* The fields of a document: those that it has, and the rest of the table behind a search. */
   function editor(kind, title) {
-    const there = leaves(start[parts[kind]], tables[kind]).map(([path]) => path);
-    /* Numbers and choices before curves and lists. */
-    const long = (path) => ["curve", "operation", "pattern", "stages", "layers"].includes(fieldIn(tables[kind], path).type);
-    const known = there.filter((path) => isEditable(fieldIn(tables[kind], path))).sort((a, b) => long(a) - long(b));
+    /* What a server is asked for, though its file leaves it out. */
+    const asked = kind === "exe" && serves ? ["inference.batch", "inference.arrival_rate"] : [];
+    const there = [...new Set([...leaves(start[parts[kind]], tables[kind]).map(([path]) => path), ...asked])];
+    /* What is served first, and curves and lists last. */
+    const order = (path) => (["curve", "operation", "pattern", "stages", "layers"].includes(fieldIn(tables[kind], path).type) ? 1 : serves && path.startsWith("inference.") ? -1 : 0);
+    const known = there.filter((path) => isEditable(fieldIn(tables[kind], path))).sort((a, b) => order(a) - order(b));
     const others = Object.keys(tables[kind]).filter((path) => !there.includes(path) && !/\[N\]|DATATYPE/.test(path) && isEditable(tables[kind][path]));
     const rows = [...known, ...others].map((path) => ({ path, row: rowOf(kind, path, fieldIn(tables[kind], path)) }));
     const body = el("tbody");

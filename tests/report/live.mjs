@@ -134,6 +134,8 @@ async function checkPages() {
     make("run", ...words_, "--html", file(`${name}.html`));
     await browser.show(file(`${name}.html`), 820);
     check(`${name}: live`, await isLive() === "yes", browser.complaints);
+    check(`${name}: what is served comes first`, await page(`[...document.querySelectorAll("#layout tr[data-field]")].slice(0, 5).every((row) => row.dataset.field.startsWith("exe.inference."))`));
+    check(`${name}: requests in flight can be set`, await page(`!!document.querySelector('[data-field="exe.inference.batch"] input')`));
     for (const set of changes) {
       const headline = await page(`document.querySelector("h1").textContent + document.querySelector(".kpis").textContent`);
       await page(`calcLive.apply(${JSON.stringify(set)})`);
