@@ -1,4 +1,5 @@
-/* What a module lacks: it writes no files, and reads those that it holds, which are documents of software and engines. */
+/* What a module lacks: it writes no files, and reads those that it holds, which are documents of
+ * software and engines. */
 #include "base/draft.h"
 
 #include <errno.h>
@@ -6,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "files.h"
 #include "io/text.h"
+#include "wasm/include/files.h"
 
 calc_status calc_text_read(calc_text *text, const char *path, calc_errors *errors)
 {
@@ -15,7 +16,8 @@ calc_status calc_text_read(calc_text *text, const char *path, calc_errors *error
     while (file->name && strcmp(file->name, path) != 0) {
         file++;
     }
-    *text = (calc_text){file->name ? strdup(file->text) : NULL, file->name ? strlen(file->text) : 0};
+    *text =
+        (calc_text){file->name ? strdup(file->text) : NULL, file->name ? strlen(file->text) : 0};
     return text->data   ? CALC_OK
            : file->name ? calc_errors_no_memory(errors)
                         : calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, NULL,
