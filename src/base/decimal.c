@@ -169,13 +169,10 @@ static void put_whole(double value, char *buffer)
     *out = '\0';
 }
 
-bool calc_decimal(double value, char *buffer)
+/* With `digits` digits, or up to `most` until it reads back. */
+static bool decimal(double value, int digits, int most, char *buffer)
 {
     double size = fabs(value);
-    if (size < 0x1p53 && size == floor(size)) {
-        put_whole(value, buffer);
-        return true;
-    }
     uint64_t mantissa;
     const uint64_t hidden = (uint64_t)1 << 52;
     memcpy(&mantissa, &size, sizeof mantissa);
@@ -191,10 +188,12 @@ bool calc_decimal(double value, char *buffer)
         r = ratio_at(mantissa, binary, exponent + 1);
     }
     char digit[DIGITS + 3] = {0};
-    uint64_t unit = 100;
-    int digits = DIGITS - 2;
+    uint64_t unit = 1;
+    for (int i = digits; i < DIGITS; i++) {
+        unit *= 10;
+    }
     uint64_t number = rounded(&r, unit);
-    while (digits < DIGITS && !reads_back(&r, number * unit, mantissa % 2 == 0)) {
+    while (digits < most && !reads_back(&r, number * unit, mantissa % 2 == 0)) {
         unit /= 10;
         digits++;
         number = rounded(&r, unit);
@@ -204,6 +203,29 @@ bool calc_decimal(double value, char *buffer)
     *buffer = '-';
     put_number(buffer + (value < 0), digit, count, r.exponent + carried, digits);
     return true;
+}
+
+/* A whole number of some digits at most, below 2^53. */
+static bool whole(double value, int digits, char *buffer)
+{
+    bool is_whole = value == floor(value) && fabs(value) < 0x1p53 && fabs(value) < pow(10, digits);
+    if (is_whole) {
+        put_whole(value, buffer);
+    }
+    return is_whole;
+}
+
+bool calc_decimal(double value, char *buffer)
+{
+    return whole(value, DIGITS, buffer) || decimal(value, DIGITS - 2, DIGITS, buffer);
+}
+
+char *calc_decimal_rounded(double value, int digits, char *buffer)
+{
+    if (!whole(value, digits, buffer) && !decimal(value, digits, digits, buffer)) {
+        snprintf(buffer, CALC_DECIMAL_SIZE, "%.*g", digits, value);
+    }
+    return buffer;
 }
 
 char *calc_decimal_grouped(double value, char *buffer)

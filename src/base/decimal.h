@@ -15,6 +15,10 @@ enum { CALC_DECIMAL_SIZE = 32 };
  *  infinite or NaN, or a power of two that is not whole or not below 2^53 */
 CALC_MUST_USE bool calc_decimal(double value, char *buffer);
 
+/** As printf() writes it with %.*g, faster. @param digits  1 to 17
+ *  @param buffer  CALC_DECIMAL_SIZE bytes @return buffer */
+char *calc_decimal_rounded(double value, int digits, char *buffer);
+
 /** Write a finite number rounded to a whole one, with commas between thousands; one of 16 digits or
  *  more with an exponent. @param buffer  CALC_DECIMAL_SIZE bytes @return buffer */
 char *calc_decimal_grouped(double value, char *buffer);

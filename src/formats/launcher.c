@@ -6,19 +6,23 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "formats/export.h"
 #include "formats/write.h"
 #include "io/text.h"
 
 /* Texts of words, of a pool or of all. */
-enum { ONE, MANY, SPLIT, SHARED, WIDE, SEVERAL, MARKS };
+enum { ONE, MANY, SPLIT, SHARED, WIDE, SEVERAL, ALONE, POOL, PREFILL, DECODE, MARKS };
 enum { NUMBERS = 6 };
 typedef struct pool {
-    const char *prefix; /* of its words */
     bool mark[MARKS];
     char number[NUMBERS][24];
+    calc_settings settings; /* of a server */
 } pool;
 
-static const char *const marks[MARKS] = {"ONE", "MANY", "SPLIT", "SHARED", "WIDE", "SEVERAL"};
+static const char *const marks[MARKS] = {
+    [ONE] = "@ONE@",         [MANY] = "@MANY@",       [SPLIT] = "@SPLIT@", [SHARED] = "@SHARED@",
+    [WIDE] = "@WIDE@",       [SEVERAL] = "@SEVERAL@", [ALONE] = "@ALONE@", [POOL] = "@POOL@",
+    [PREFILL] = "@PREFILL@", [DECODE] = "@DECODE@"};
 static const char *const numbers[NUMBERS] = {"NODES",   "OTHERS", "PER_NODE",
                                              "SERVERS", "LOCAL",  "RANKS"};
 
@@ -40,11 +44,6 @@ static const char *text_of(const calc_framework *framework, const pool *p, const
             return p->number[i];
         }
     }
-    for (int i = 0; i < MARKS; i++) {
-        if (p->mark[i] && strcmp(marks[i], word) == 0) {
-            return "";
-        }
-    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i][0], word) == 0) {
             return words[i][1];
@@ -53,19 +52,15 @@ static const char *text_of(const calc_framework *framework, const pool *p, const
     return NULL;
 }
 
-/* The script with another program, if one is named, in lines that are indented, without its last
- * line break. */
+/* The script, in lines that are indented, without its last line break. */
 static calc_status write_script(calc_output *out, const calc_framework *framework,
-                                const calc_settings *settings, const char *program, int indent,
-                                calc_errors *errors)
+                                const calc_settings *settings, int indent, calc_errors *errors)
 {
-    calc_framework own = *framework;
     calc_text script = {0};
     calc_output *memory;
     calc_status status = calc_output_open_memory(&memory, &script, errors);
-    own.script = program ? program : own.script;
     if (status == CALC_OK) {
-        calc_settings_write(memory, &own, settings);
+        calc_settings_write(memory, framework, settings);
         status = calc_output_close(memory, errors);
     }
     for (const char *c = status == CALC_OK ? script.data : ""; *c; c++) {
@@ -77,42 +72,60 @@ static calc_status write_script(calc_output *out, const calc_framework *framewor
     return status;
 }
 
+/* The options as items of a list, which is indented: what the operator of a graph completes. */
+static void write_list(calc_output *out, const calc_settings *settings, int indent)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *item = &settings->item[i];
+        calc_output_printf(out, "%s%*s- %s", i ? "\n" : "", i ? indent : 0, "", item->key);
+        if (*item->value) {
+            calc_output_printf(out, "\n%*s- '%s'", indent, "", item->value);
+        }
+    }
+}
+
 enum { WORD_SIZE = 96 };
 
 /* The word that begins at an "@". @return its length with both of them; 0: it is none */
-static size_t word_at(const char *at, char word[WORD_SIZE], const char **program)
+static size_t word_at(const char *at, char word[WORD_SIZE])
 {
-    size_t name = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-    size_t end = at[1 + name] == ':' ? name + strcspn(at + 1 + name, "@\n") : name;
-    if (*at != '@' || name == 0 || at[1 + end] != '@' || end >= WORD_SIZE) {
+    size_t length = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+    if (*at != '@' || length == 0 || at[1 + length] != '@' || length >= WORD_SIZE) {
         return 0;
     }
-    snprintf(word, WORD_SIZE, "%.*s", (int)end, at + 1);
-    word[name] = '\0';
-    *program = end > name ? word + name + 1 : NULL;
-    return end + 2;
+    snprintf(word, WORD_SIZE, "%.*s", (int)length, at + 1);
+    return length + 2;
 }
 
-/* @return whether a line is for layouts on other nodes, and left out */
-static bool is_left_out(const pool *p, int pools, const char *line)
+/* Passes over the marks at the beginning of a line. @return whether it is for others, and left out
+ */
+static bool is_left_out(const pool *p, const char **line)
 {
-    for (int i = 0; i < pools * MARKS; i++) {
-        char mark[WORD_SIZE];
-        snprintf(mark, sizeof mark, "@%s%s@", p[i / MARKS].prefix, marks[i % MARKS]);
-        if (!p[i / MARKS].mark[i % MARKS] && strncmp(line, mark, strlen(mark)) == 0) {
-            return true;
+    for (int i = 0; i < MARKS; i++) {
+        size_t length = strlen(marks[i]);
+        if (strncmp(*line, marks[i], length) == 0) {
+            *line += length;
+            return !p->mark[i] || is_left_out(p, line);
         }
     }
     return false;
 }
 
-/* Places the servers of a pool on nodes, which they have to fill. */
-static calc_status place(pool *p, const calc_launched *l, int i, calc_errors *errors)
+/* Replicas that share experts are one server, and on one node so are those that do not. */
+static bool shares_experts(const calc_strategy *s)
 {
-    int64_t all = l->procs[i], each = all < l->node_procs ? all : l->node_procs;
-    int64_t ranks = l->framework->serves ? all / l->replicas[i] : all;
+    int64_t parts = s->expert_tensor_par > 1 ? s->expert_tensor_par : 1;
+    return s->expert_par * parts > s->tensor_par;
+}
+
+/* Places the servers of a pool on nodes, which they have to fill.
+ * @param exec  of the pool; becomes that of one server */
+static calc_status place(pool *p, const calc_launched *l, calc_exec *exec, calc_errors *errors)
+{
+    int64_t all = exec->num_procs, each = all < l->node_procs ? all : l->node_procs;
+    int64_t ranks = l->framework->serves ? all / exec->strategy.data_par : all;
     int64_t local = ranks < each ? each / ranks : 1, server = all;
-    if (all > each && !l->shared[i]) {
+    if (all > each && !shares_experts(&exec->strategy)) {
         server = ranks > each ? ranks : each;
     }
     bool many = server > each, shared = many && ranks < server;
@@ -122,51 +135,57 @@ static calc_status place(pool *p, const calc_launched *l, int i, calc_errors *er
                               [SHARED] = shared && ranks <= each,
                               [WIDE] = shared && ranks > each,
                               [SEVERAL] = all > server};
-    const int64_t number[NUMBERS] = {server / each, server / each - 1, each, all / server,
+    const int64_t servers = all / server;
+    const int64_t number[NUMBERS] = {server / each, server / each - 1, each, servers,
                                      local,         each / local};
     for (int k = 0; k < NUMBERS; k++) {
         snprintf(p->number[k], sizeof p->number[k], "%" PRId64, number[k]);
     }
     memcpy(p->mark, mark, sizeof mark);
-    if (all % each == 0 && (ranks < each ? each % ranks : ranks % each) == 0) {
-        return CALC_OK;
+    if (all % each != 0 || (ranks < each ? each % ranks : ranks % each) != 0) {
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "--per-node N",
+                               "--launcher: %" PRId64 " processors are no whole nodes of %" PRId64,
+                               all % each == 0 ? ranks : all, l->node_procs);
     }
-    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "--per-node N",
-                           "--launcher: %" PRId64 " processors are no whole nodes of %" PRId64,
-                           all % each == 0 ? ranks : all, l->node_procs);
+    if (servers > 1) {
+        exec->num_procs /= servers;
+        exec->strategy.data_par /= servers;
+        exec->batch_size /= servers;
+        exec->inference.batch /= servers;
+        exec->inference.arrival_rate /= (double)servers;
+    }
+    return CALC_OK;
 }
 
-static calc_status write_line(calc_output *out, const calc_launched *l, const pool *pools,
+static calc_status write_line(calc_output *out, const calc_framework *framework, const pool *p,
                               const char *line, const char *next, calc_errors *errors)
 {
     calc_status status = CALC_OK;
     for (const char *at = line; at < next && status == CALC_OK;) {
         char word[WORD_SIZE];
-        const char *program, *text = NULL;
-        size_t length = word_at(at, word, &program);
-        for (int i = 0; i < l->pools && length > 0 && !text; i++) {
-            size_t prefix = strlen(pools[i].prefix);
-            bool own = strncmp(word, pools[i].prefix, prefix) == 0;
-            text = own ? text_of(l->framework, &pools[i], word + prefix) : NULL;
-            if (own && strcmp(word + prefix, "SCRIPT") == 0) {
-                text = "";
-                status = write_script(out, l->framework, &l->settings[i], program, (int)(at - line),
-                                      errors);
-            }
+        size_t length = word_at(at, word);
+        const char *text = length > 0 ? text_of(framework, p, word) : NULL;
+        if (length > 0 && strcmp(word, "SCRIPT") == 0) {
+            text = "";
+            status = write_script(out, framework, &p->settings, (int)(at - line), errors);
+        } else if (length > 0 && strcmp(word, "OPTIONS") == 0) {
+            text = "";
+            write_list(out, &p->settings, (int)(at - line));
         }
-        text = text || length == 0 ? text : text_of(l->framework, &pools[0], word);
         calc_output_write(out, text ? text : at, text ? strlen(text) : 1);
         at += text ? length : 1;
     }
     return status;
 }
 
+/* What begins and ends the lines that each pool has. */
+static const char each[] = "@EACH@\n", end[] = "@END@\n";
+
 static const char *find_template(const calc_launched *l)
 {
     const calc_framework *f = l->framework;
     char names[2][64];
-    snprintf(names[0], sizeof names[0], "%s_%s%s", l->launcher, f->name,
-             l->pools > 1 ? "_pools" : "");
+    snprintf(names[0], sizeof names[0], "%s_%s", l->launcher, f->name);
     snprintf(names[1], sizeof names[1], "%s_%s", l->launcher,
              f->serves                        ? ""
              : f->syntax == CALC_SYNTAX_SHELL ? "train"
@@ -182,36 +201,74 @@ static const char *find_template(const calc_launched *l)
     return NULL;
 }
 
-calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_errors *errors)
+/* Places the servers of all pools, and what each of them runs.
+ * @return the template, or NULL with an error */
+static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], int *count,
+                          calc_exec server[CALC_POOL_COUNT], calc_errors *errors)
 {
-    static const char *const prefixes[CALC_POOL_COUNT] = {
-        [CALC_POOL_PREFILL] = "PREFILL_", [CALC_POOL_DECODE] = "DECODE_"};
-    const char *line = find_template(l);
-    pool pools[CALC_POOL_COUNT] = {{0}};
-    bool starts = line != NULL;
-    calc_status status = CALC_OK;
-    for (int i = 0; i < CALC_POOL_COUNT && i < l->pools; i++) {
-        pools[i].prefix = l->pools > 1 ? prefixes[i] : "";
-        if (place(&pools[i], l, i, errors) != CALC_OK) {
-            return CALC_ERR_RULE;
+    bool split = calc_framework_has_pools(l->framework, l->exec);
+    const char *text = find_template(l);
+    bool starts = text && (!split || strstr(text, each));
+    *count = split ? CALC_POOL_COUNT : 1;
+    for (int i = 0; i < *count; i++) {
+        server[i] = *l->exec;
+        if (split) {
+            calc_export_pool_exec(l->exec, (calc_pool)i, &server[i]);
         }
-        for (int k = SHARED; k < MARKS; k++) {
-            char mark[WORD_SIZE];
-            snprintf(mark, sizeof mark, "@%s%s@", pools[i].prefix, marks[k]);
-            starts = starts && (!pools[i].mark[k] || strstr(line, mark));
+        if (place(&pools[i], l, &server[i], errors) != CALC_OK) {
+            return NULL;
+        }
+        pools[i].mark[split ? POOL : ALONE] = true;
+        pools[i].mark[PREFILL] = split && i == CALC_POOL_PREFILL;
+        pools[i].mark[DECODE] = split && i == CALC_POOL_DECODE;
+        for (int k = SHARED; k <= SEVERAL; k++) {
+            starts = starts && (!pools[i].mark[k] || strstr(text, marks[k]));
         }
     }
     if (!starts) {
-        return calc_errors_add(
-            errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, l->framework->launch,
-            "--launcher %s: no job of %s starts this layout", l->launcher, l->framework->title);
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, l->framework->launch,
+                        "--launcher %s: no job of %s %s", l->launcher, l->framework->title,
+                        text ? "starts this layout" : "is known");
     }
+    return starts ? text : NULL;
+}
+
+bool calc_launcher_starts(const calc_launched *launched)
+{
+    pool pools[CALC_POOL_COUNT] = {0};
+    calc_exec server[CALC_POOL_COUNT];
+    calc_errors ignored = {0};
+    int count;
+    return !find_template(launched) || launch(launched, pools, &count, server, &ignored) != NULL;
+}
+
+calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_errors *errors)
+{
+    pool pools[CALC_POOL_COUNT] = {0};
+    calc_exec server[CALC_POOL_COUNT];
+    int count;
+    const char *line = launch(l, pools, &count, server, errors);
+    calc_status status = line ? CALC_OK : errors->item[errors->count - 1].status;
+    for (int i = 0; i < count && status == CALC_OK; i++) {
+        status = calc_export(l->framework, l->app, &server[i], l->node_procs, &pools[i].settings,
+                             errors);
+    }
+    const char *again = NULL;
+    int at = 0;
     for (const char *next; status == CALC_OK && *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
-        if (!is_left_out(pools, l->pools, line)) {
-            status = write_line(out, l, pools, line, next, errors);
+        if (strncmp(line, each, strlen(each)) == 0) {
+            again = next;
+        } else if (strncmp(line, end, strlen(end)) == 0) {
+            at = at + 1 < count ? at + 1 : 0;
+            next = at > 0 ? again : next;
+        } else if (!is_left_out(&pools[at], &line)) {
+            status = write_line(out, l->framework, &pools[at], line, next, errors);
         }
+    }
+    for (int i = 0; i < CALC_POOL_COUNT; i++) {
+        calc_settings_free(&pools[i].settings);
     }
     return status;
 }

@@ -1,20 +1,21 @@
 /** @file launcher.h  Puts the script or the file of an export into a job of a cluster, by the
- * templates in launchers/: LAUNCHER_FRAMEWORK.txt, LAUNCHER_FRAMEWORK_pools.txt of a disaggregated
- * layout, LAUNCHER_train.txt of other scripts that train, LAUNCHER_file.txt of files for which the
- * framework has a .command. A new launcher, or a launcher for another framework, is a file.
+ * templates in launchers/: LAUNCHER_FRAMEWORK.txt, LAUNCHER_train.txt of other scripts that train,
+ * LAUNCHER_file.txt of files for which the framework has a .command. A new launcher, or a launcher
+ * for another framework, is a file.
  *
  * In a template these words stand for: @NAME@, @TITLE@ the framework; @NODES@, @OTHERS@, @PER_NODE@
  * nodes, those but the first, processors of one; @SERVERS@ servers that do not know of each other,
  * as replicas are that share no experts, and nodes are those of one; @LOCAL@, @RANKS@ replicas on a
  * node, processors that each has there; @RESOURCE@ what Kubernetes calls a processor;
  * @COMMAND@ and @SUFFIX@ the framework's .command and the ending of its files; @SCRIPT@ the script
- * or the file, indented as the word is, and @SCRIPT:PROGRAM@ with another program. Of pools they
- * begin with PREFILL_ and DECODE_.
+ * or the file of a server, indented as the word is; @OPTIONS@ its options as a list.
  *
- * A line that begins with a mark (of pools @PREFILL_MANY@ ...) is for some layouts: @ONE@ on one
- * node, @MANY@ on several; of these @SPLIT@ one replica, @SHARED@ replicas that share experts, each
- * on a node, @WIDE@ on several; @SEVERAL@ several servers. What is SHARED, WIDE or SEVERAL is only
- * started by a template that says so. */
+ * A line that begins with marks is for some layouts: @ONE@ on one node, @MANY@ on several; of these
+ * @SPLIT@ one replica, @SHARED@ replicas that share experts, each on a node, @WIDE@ on several;
+ * @SEVERAL@ several servers. What is SHARED, WIDE or SEVERAL is only started by a template that
+ * says so. Lines from @EACH@ to @END@ are written for each pool of a disaggregated layout, which
+ * only such a template starts, with the words of the pool; @PREFILL@ and @DECODE@ lines are for one
+ * of them, @POOL@ for both, and @ALONE@ for layouts without pools. */
 #ifndef CALC_FORMATS_LAUNCHER_H
 #define CALC_FORMATS_LAUNCHER_H
 
@@ -36,11 +37,12 @@ typedef struct calc_launched {
     const calc_framework *framework;
     const char *launcher; /**< one of calc_launcher_names */
     int64_t node_procs;   /**< processors of a node */
-    int pools;            /**< 1, or CALC_POOL_COUNT */
-    calc_settings settings[CALC_POOL_COUNT];
-    int64_t procs[CALC_POOL_COUNT], replicas[CALC_POOL_COUNT]; /**< of each: num_procs, data_par */
-    bool shared[CALC_POOL_COUNT];                              /**< replicas share experts */
+    const calc_app *app;
+    const calc_exec *exec;
 } calc_launched;
+
+/** Whether a template starts the layout, if there is one of the framework. */
+bool calc_launcher_starts(const calc_launched *launched);
 
 /** Writes the job.
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED with an error if no template starts the layout;

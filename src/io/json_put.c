@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "io/json_runs.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -134,12 +135,8 @@ void calc_put_number(calc_put *put, const char *key, double value)
 
 void calc_put_rounded(calc_put *put, const char *key, double value, int digits)
 {
-    calc_put_key(put, key);
-    if (isfinite(value)) {
-        calc_output_printf(put->out, "%.*g", digits, value);
-    } else {
-        calc_output_text(put->out, "null");
-    }
+    char text[CALC_DECIMAL_SIZE];
+    calc_put_raw(put, key, isfinite(value) ? calc_decimal_rounded(value, digits, text) : "null");
 }
 
 void calc_put_count(calc_put *put, const char *key, int64_t value)

@@ -4,7 +4,14 @@
 
 /* A number that is unknown or without meaning is null in JSON. Here it is NaN, of which no comparison is true:
  * null is less than 1. */
-const data = JSON.parse(document.getElementById("calc-data").textContent, (key, value) => (value === null ? NaN : value));
+function withoutNull(value) {
+  for (const key in value) {
+    if (value[key] === null) value[key] = NaN;
+    else if (typeof value[key] === "object") withoutNull(value[key]);
+  }
+  return value;
+}
+const data = withoutNull(JSON.parse(document.getElementById("calc-data").textContent));
 
 /* ---- Numbers ---------------------------------------------------------------------------------- */
 
@@ -263,6 +270,11 @@ for (const button of document.querySelectorAll("button[data-theme]")) {
   });
 }
 dark.addEventListener("change", () => setTheme(theme));
+/* The end of a page's script. What is drawn again has its theme, and observers draw its canvases. */
+function drawn() {
+  if (document.documentElement.dataset.ready !== "yes") setTheme(theme);
+  document.documentElement.dataset.ready = "yes";
+}
 /* Printing uses one width and the light theme: draws everything again for it, and afterwards for the window. */
 const sized = [];
 

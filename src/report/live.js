@@ -37,7 +37,7 @@ async function openSession(bytes) {
   };
 }
 
-const parsed = (text) => JSON.parse(text, (key, value) => (value === null ? NaN : value));
+const parsed = (text) => withoutNull(JSON.parse(text));
 /* The reasons of an answer that is none, in calc's words. */
 const complaints = (answer) => (answer.errors || []).map(({ file, text, hint }) => `${/^--/.test(file) ? `${file}: ` : ""}${text}${hint ? `; ${hint}` : ""}`);
 
@@ -117,6 +117,12 @@ function control(name, field, commit) {
   const node = field.type === "integer" ? el("span", { class: "steps" }, by("÷2", (x) => Math.max(field.minimum, Math.floor(x / 2)), "halve"), box, by("×2", (x) => Math.max(1, 2 * x), "double")) : box;
   return { node, box, show: (value) => { if (document.activeElement !== box || box.value === "auto") box.value = String(value); } };
 }
+
+/* One value for all places, or those of a list: "3x5" is three times 5. */
+const spread = (value, many) => (Array.isArray(value) ? value.flatMap((one) => {
+  const [, times, each] = /^(?:(\d+)x)?(.*)$/.exec(one);
+  return Array(Number(times || 1)).fill(each);
+}) : Array(many).fill(value));
 
 /* ---- The dock ---------------------------------------------------------------------------------- */
 

@@ -41,9 +41,17 @@ function liveRun(ask, catalogue) {
     if (first) return data;
     const same = now.names.app === names.app && now.names.sys === names.sys;
     const { page } = answer;
-    const remarks = same ? start.remarks : page.run.remarks;
-    return { ...data, ...page, band: NaN, measured: [], run: { ...page.run, remarks,
+    const remarks = same ? (data.plan || start).remarks : page.run.remarks;
+    return { ...data, ...page, band: NaN, measured: [], changed: true, listed: listedOf(page.run.execution, now.names.sys), run: { ...page.run, remarks,
       names: { ...start.names, application: now.names.app, system: now.names.sys, command: commandOf(now), tail } } };
+  }
+
+  /* What stages that differ have, place by place. */
+  function listedOf({ stages: list, pipeline_par: stages, num_procs: procs, activation_recompute: method }, system) {
+    if (!list) return null;
+    const [on, by, again] = [list.system || system, list.activation_recompute || method, list.recompute_blocks || ""].map((value) => spread(value, stages));
+    const places = Array.from({ length: stages }, (_, i) => ({ system: on[i], recompute: `${by[i]} ${again[i]}` }));
+    return { stages: places, machine: [...new Set(places.map((one) => one.system))].map((name) => `${count((places.filter((one) => one.system === name).length * procs) / stages)} x ${name}`).join(" and ") };
   }
 
   /* "exe.tensor_par" is tensor_par on a command line, where no other document has it. */
@@ -126,7 +134,7 @@ function liveRun(ask, catalogue) {
     }
     for (const [kind, node] of Object.entries(lists)) node.value = state.names[kind];
   }
-  const short_ = (value) => (value === undefined ? "default" : typeof value === "number" ? count(value) : String(value));
+  const short_ = (value) => (value === undefined ? "default" : typeof value === "number" ? count(value) : clipped(String(value), 60));
   function complain(reasons) {
     showDock([el("b", {}, "There is no such layout. "), reasons.slice(0, 2).join(". "), "."], [button("Keep what was", () => tell()), undo(), reset()], true);
     for (const one of controls.values()) if (one.asked) one.row.classList.add("wrong");
@@ -147,13 +155,15 @@ function liveRun(ask, catalogue) {
 
   /* The fields of a document: those that it has, and the rest of the table behind a search. */
   function editor(kind, title) {
-    const there = leaves(start[parts[kind]], tables[kind]).map(([path]) => path);
-    /* Numbers and choices before curves and lists. */
-    const long = (path) => ["curve", "operation", "pattern", "stages", "layers"].includes(fieldIn(tables[kind], path).type);
-    const known = there.filter((path) => isEditable(fieldIn(tables[kind], path))).sort((a, b) => long(a) - long(b));
+    /* What a server is asked for, though its file leaves it out. */
+    const asked = kind === "exe" && serves ? ["inference.batch", "inference.arrival_rate"] : [];
+    const there = [...new Set([...leaves(start[parts[kind]], tables[kind]).map(([path]) => path), ...asked])];
+    /* What is served first, and curves and lists last. */
+    const order = (path) => (["curve", "operation", "pattern", "stages", "layers"].includes(fieldIn(tables[kind], path).type) ? 1 : serves && path.startsWith("inference.") ? -1 : 0);
+    const known = there.filter((path) => isEditable(fieldIn(tables[kind], path))).sort((a, b) => order(a) - order(b));
     const others = Object.keys(tables[kind]).filter((path) => !there.includes(path) && !/\[N\]|DATATYPE/.test(path) && isEditable(tables[kind][path]));
     const rows = [...known, ...others].map((path) => ({ path, row: rowOf(kind, path, fieldIn(tables[kind], path)) }));
-    const body = el("tbody", {}, rows.map(({ row }) => row));
+    const body = el("tbody");
     const first = kind === "exe" ? 14 : 12;
     let all = false;
     const search = el("input", { type: "search", placeholder: "Find a field", "aria-label": `Find a field of ${title}`, oninput: () => fill() });
@@ -161,8 +171,7 @@ function liveRun(ask, catalogue) {
     function fill() {
       const needle = search.value.toLowerCase();
       const matches = ({ path }) => { const field = fieldIn(tables[kind], path); return `${path} ${(field.also || []).join(" ")} ${field.description || ""}`.toLowerCase().includes(needle); };
-      let n = 0;
-      rows.forEach((one, i) => { const on = needle ? matches(one) : all || i < Math.min(first, known.length); one.row.hidden = !on; n += on; });
+      body.replaceChildren(...rows.filter((one, i) => (needle ? matches(one) : all || i < Math.min(first, known.length))).map(({ row }) => row));
       more.textContent = all ? "Show fewer" : `Show all ${count(rows.length)}`;
       more.hidden = Boolean(needle) || rows.length <= first;
     }
@@ -182,6 +191,7 @@ function liveRun(ask, catalogue) {
   const app = catalogue.app[kept.get("app")] ? kept.get("app") : names.app;
   const asked = { names: { app, sys }, set: new Map(told.map((one) => one.split(/=(.*)/s).slice(0, 2))), follow: new Map() };
   ask({ keep: catalogue }); /* lists of stages name machines */
+  if (data.plan) ask({ keep: { sys: Object.fromEntries(data.plan.systems.map((name, i) => [name, { ...data.plan.machines[i], source: (catalogue.sys[name] || {}).source }])) } });
   const { answer } = answerOf({ ...state, set: new Map() });
   /* Another build of the module would be another model. */
   if (answer.errors || answer.page.run.stats.total_time !== start.stats.total_time) throw new Error("this module is of another calc");
@@ -192,4 +202,4 @@ function liveRun(ask, catalogue) {
 }
 
 /* Simulated pipelines, measured operators and Calculon's rules are the command's. */
-if (data.kind === "run" && data.ours && data.run.names.command && !data.run.names.command.some((word) => ["--schedule", "--operators", "--compat"].includes(word))) goLive(liveRun);
+if (["run", "plan"].includes(data.kind) && data.ours && data.run.names.command && !data.run.names.command.some((word) => ["--schedule", "--operators", "--compat"].includes(word))) goLive(liveRun);

@@ -56,7 +56,7 @@ function liveSweep(ask, catalogue, code) {
     clearInterval(ticking);
     worker.terminate();
     worker = null;
-    say(["Stopped. The page shows the sweep before."], [undo()]);
+    say([shown ? "Stopped. The page shows the sweep before." : "Stopped."], [undo()]);
   }
 
   function sweep(asked, remember = true) {

@@ -102,8 +102,9 @@ void calc_page_end(calc_put *put, calc_page page)
                                             : " class=\"page\"",
                       scripts[page][i]);
     }
-    if (page == CALC_PAGE_RUN || page == CALC_PAGE_SWEEP || page == CALC_PAGE_APP) {
-        write_live(put->out, page == CALC_PAGE_RUN ? &calc_page_live_run : &calc_page_live_sweep);
+    bool run = page == CALC_PAGE_RUN || page == CALC_PAGE_PLAN;
+    if (run || page == CALC_PAGE_SWEEP || page == CALC_PAGE_APP) {
+        write_live(put->out, run ? &calc_page_live_run : &calc_page_live_sweep);
     }
     calc_output_text(put->out, "</body>\n</html>\n");
 }

@@ -12,9 +12,10 @@ const alikeTime = (found) => (layered ? plan.uniform_time : found.even && found.
 const passOf = (stage) => stage.stats.fw_time + stage.stats.bw_time;
 const roomOf = (stage) => stage.mem_tier1_capacity - stage.stats.mem_tier1;
 
-function planCommand(found, set = [], words = found.run) {
-  return `${commandText([...words, ...set.flatMap((one) => ["--set", one])])} <<'EOF'\n${JSON.stringify(found.execution)}\nEOF\n`;
-}
+const planTail = (found) => ` <<'EOF'\n${JSON.stringify(found.execution)}\nEOF\n`;
+const planCommand = (found, words = found.run) => commandText(words) + planTail(found);
+/* The run below is that of the first layout, unless it was changed. */
+if (!data.changed) Object.assign(data.run.names, { command: planned.run, tail: planTail(planned) });
 
 /* Groups equal neighbours: [value, how many]. */
 function runsOf(values) {
@@ -78,7 +79,7 @@ function showFound(onchoice) {
   const node = section("plan", "Layouts", "Layouts found", `Best first, against ${layered ? "the best of" : "the same with"} ${alike}. The command of a row runs it${plan.found.some((found) => found.export) ? "; another writes the script that starts it" : ""}.`);
   const box = card(node);
   const said = el("pre");
-  const say = (found, words) => { said.textContent = planCommand(found, [], words); };
+  const say = (found, words) => { said.textContent = planCommand(found, words); };
   const varies = (key) => plan.found.some((found) => (found.execution[key] || 1) > 1);
   const size = (key, label) => ({ label, number: true, show: (f) => count(f.execution[key] || 1) });
   const list = table({ caption: "Layouts found", rows: plan.found, sort: null, rowAttributes: (f) => ({ class: f === chosenPlan ? "on" : null }), columns: [
@@ -181,9 +182,29 @@ function stagesTable(rows, name) {
   ] }).node);
 }
 
+/* The stages of the run that the page shows, as a plan has them. */
+function stagesChanged() {
+  const { names, execution: e, system } = data.run;
+  const list = e.stages || {};
+  const on = spread(list.system || names.system, e.pipeline_par);
+  const again = spread(list.recompute_blocks || 0, e.pipeline_par);
+  const slowest = d3.max(data.stages, (s) => s.fw_time + s.bw_time);
+  return data.stages.map((s, i) => ({ stats: s, system: on[i], recomputed_blocks: Number(again[i]), idle: 1 - (s.fw_time + s.bw_time) / slowest,
+    mem_tier1_capacity: 2 ** 30 * (on[i] === names.system ? system : plan.machines[plan.systems.indexOf(on[i])]).mem1.GiB }));
+}
+
+/* Buttons that move a block to a neighbour; the model judges what comes of it. */
+function movers() {
+  const { stages: list } = data.run.execution;
+  const blocks = data.stages.map((stage) => stage.blocks);
+  const to = (from, by) => () => globalThis.calcLive.apply([`stages=${JSON.stringify({ ...list, blocks: blocks.map((n, i) => n + (i === from + by) - (i === from)) })}`]);
+  const arrow = (from, by) => el("button", { type: "button", "aria-label": `Move a block from stage ${from} to stage ${from + by}`, onclick: to(from, by) }, by > 0 ? "\u2192" : "\u2190");
+  return el("div", { class: "tools movers" }, el("span", {}, "Move a block:"), blocks.flatMap((n, i) => [i > 0 ? [arrow(i, -1), arrow(i - 1, 1)] : null, el("span", {}, bold(count(n)))]));
+}
+
 function fillStages(area, found) {
   const { even } = found;
-  const all = [...found.stages, ...(even ? even.stages : [])];
+  const all = [...found.stages, ...(even ? even.stages : []), ...(data.changed ? stagesChanged() : [])];
   const most = { blocks: d3.max(all, (s) => s.stats.blocks), time: d3.max(all, passOf), memory: d3.max(all, (s) => Math.max(s.stats.mem_tier1, s.mem_tier1_capacity)) };
   const boxes = el("div", { class: layered ? null : "cols even" });
   area.replaceChildren(boxes);
@@ -194,11 +215,13 @@ function fillStages(area, found) {
       box.append(stagesTable(rows, title));
     }
   };
+  if (data.changed) show("As changed", data.run.stats.total_time, stagesChanged());
   show("As planned", found.stats.total_time, found.stages);
-  if (!layered) show(`With ${alike}${even && even.recomputed ? ", all recomputed" : ""}`, even && even.total_time, even && even.stages);
+  if (!layered && !data.changed) show(`With ${alike}${even && even.recomputed ? ", all recomputed" : ""}`, even && even.total_time, even && even.stages);
   const named = plan.systems.length > 1 ? plan.systems.map((name) => ({ label: `block on ${name}`, color: chipColor(name) })) : [{ label: "block", color: chipColor(plan.systems[0]) }];
   const faint = all.some((stage) => stage.recomputed_blocks > 0) ? [{ label: "recomputed", color: `color-mix(in srgb, ${chipColor(plan.systems[0])} 40%, transparent)` }] : [];
   legend(area, [...named, ...faint, timePart("forward"), timePart("backward"), { label: "waiting for the slowest", color: colorOf("grid") }, { label: "memory", color: colorOf("purple") }]);
+  if (globalThis.calcLive && !layered && data.run.execution.pipeline_par > 1) area.append(movers());
   const joins = found.stages.filter((stage, i) => i + 1 < found.stages.length && found.stages[i + 1].system !== stage.system && isNumber(stage.message_time))
     .map((stage) => `from stage ${stage.stats.stage} on ${stage.system} to ${found.stages[stage.stats.stage + 1].system} ${seconds(stage.message_time)}`);
   if (joins.length) area.append(el("p", { class: "note" }, `Activations of a micro-batch take ${joins.join(", ")}; between stages on the same chip ${seconds(d3.min(found.stages, (stage) => stage.message_time))} at least.`));
@@ -226,5 +249,5 @@ function showPlan() {
     part("stages", "Stages", "Stage by stage", "Blocks, the passes of a micro-batch, and what a processor holds against what it has (the line).", fillStages);
   }
   if (layered && plan.curve.length > 1) showCurve();
-  main.append(el("p", { class: "note", style: "margin-top:40px" }, "Below: the run of the first layout."));
+  main.append(el("p", { class: "note", style: "margin-top:40px" }, `Below: the run of ${data.changed ? "the layout as it was changed" : "the first layout"}.`));
 }

@@ -81,5 +81,4 @@ card(section("roles", "Roles", "Roles and layouts"), table({ caption: "Roles", r
   { label: "Layout", wrap: true, show: ([, role]) => role.layout },
 ] }).node, el("pre", {}, commandText(data.command)));
 footer([["Model", data.names[0]], ["Machine", data.names[1]], ...(data.names[2] ? [["Job", data.names[2]]] : [])]);
-setTheme(theme);
-document.documentElement.dataset.ready = "yes";
+drawn();

@@ -70,7 +70,7 @@ const [memoryValue, memoryUnit] = isNumber(stats.proc_mem_tier1_cap_req) ? bytes
 const fitting = fits && known && isNumber(known.fits) && known.fits < 0.9 ? `${Math.round(100 * known.fits)}\u202f%` : "";
 const memoryKpi = ["Memory", memoryValue, memoryUnit, stats.mem_tier1_capacity ? `${share(stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity)} of ${bytes(stats.mem_tier1_capacity)}${fitting ? `, ${fitting} sure that it fits` : ""}` : ""];
 const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "decoding step") : exe.training ? "step" : "forward pass";
-if (data.plan) planHero();
+if (data.plan && !data.changed) planHero();
 else hero({
   bad: !fits,
   context: [["", names.application], ["", machine], ["processors", count(exe.num_procs)],
@@ -120,7 +120,7 @@ function showChanges() {
   const node = section("changes", "Change", fits ? "What to change next" : "What would run",
     `${count(found.tried)} changes of one field, or of a pair of sizes, were tried; ${count(items.length)} of them ${items.length === 1 ? "helps" : "help"}. Batch, lengths and formats stay.`);
   const words = names.command;
-  const command = data.plan ? (set) => planCommand(planned, set) : words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]) + (names.tail || ""));
+  const command = words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]) + (names.tail || ""));
   card(node, changesTable(items, { key, before: fits ? before : NaN, label, text, command, caption: "Changes",
     memoryBefore: stats.proc_mem_tier1_cap_req }));
 }
@@ -283,7 +283,7 @@ function showLayout() {
     card(box, el("h3", {}, title), table({ caption: title, rows, sort: null, first, columns: [
       { label: "Field", show: (r) => r[0] }, { label: "Value", number: true, show: (r) => plain(r[1]) }] }).node);
   }
-  const command = data.plan ? planCommand(planned) : names.command ? commandText(names.command) + (names.tail || "") : "";
+  const command = names.command ? commandText(names.command) + (names.tail || "") : "";
   card(node, el("div", { class: "tools", style: "margin:0" }, el("h3", {}, command ? "The same run again" : "The run as JSON"),
     el("span", { class: "right" }, command ? [copyButton("Copy", () => command, "Copy the command"), " "] : null,
       el("button", { type: "button", onclick: () => download("run.json", JSON.stringify(run, null, 2)) }, "Save JSON"))),
@@ -304,5 +304,4 @@ showOperations();
 if (!globalThis.calcLive) showLayout();
 footer([...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
   ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]], run.compat);
-setTheme(theme);
-document.documentElement.dataset.ready = "yes";
+drawn();

@@ -318,5 +318,4 @@ footer([...(study.read ? [["Read", study.read.map(({ name, sha256 }) => digested
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
   ["Exact", "best, front, splits and sizes; the cloud is as its text says"]], study.compat);
-setTheme(theme);
-document.documentElement.dataset.ready = "yes";
+drawn();

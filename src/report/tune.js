@@ -238,5 +238,4 @@ showLayouts();
 showHistory();
 showKernels();
 footer([["Model", tune.application], ["Machine", tune.system], ["Command", commandText(tune.command)], ["Noise", `${percent(tune.noise, 2)} of a measured time`], ["File", "one file, no network; its numbers are those of calc tune --json"]]);
-setTheme(theme);
-document.documentElement.dataset.ready = "yes";
+drawn();

@@ -329,5 +329,4 @@ if (quantities.length) {
 }
 showRows();
 footer([["Read", (data.validate.read || []).map(({ name, sha256 }) => digested(name, { sha256 }, "sha256")).join("; ")], ["Error", "predicted ÷ measured − 1"], ["Rows", `${count(allRows.length)} measurements of ${count(data.validate.counts.runs)} runs`]]);
-setTheme(theme);
-document.documentElement.dataset.ready = "yes";
+drawn();

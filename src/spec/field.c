@@ -660,10 +660,10 @@ static size_t elements_of(const calc_field *field, const char *object)
                                           : 1;
 }
 
-static bool same_row(const calc_field *field, const char *a, const char *b)
+bool calc_same_row(const calc_field *field, const void *a, const void *b)
 {
-    const void *x = a + field->offset;
-    const void *y = b + field->offset;
+    const void *x = (const char *)a + field->offset;
+    const void *y = (const char *)b + field->offset;
     const calc_network_op *p = x, *q = y;
     bool same = true;
     switch (field->type) {
@@ -703,7 +703,7 @@ bool calc_same(const calc_table *table, const void *a, const void *b)
     bool same = table != calc_table_of(CALC_KIND_APP) ||
                 calc_stack_same(&((const calc_app *)a)->stack, &((const calc_app *)b)->stack);
     for (size_t i = 0; i < table->count && same; i++) {
-        same = same_row(&table->rows[i], a, b);
+        same = calc_same_row(&table->rows[i], a, b);
     }
     return same;
 }

@@ -92,4 +92,7 @@ void calc_field_each(const calc_table *table, calc_field_visitor *visit, void *c
  *  curves and lists do not count. */
 bool calc_same(const calc_table *table, const void *a, const void *b);
 
+/** Whether they have the same value in one row. */
+bool calc_same_row(const calc_field *field, const void *a, const void *b);
+
 #endif

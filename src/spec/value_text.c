@@ -89,10 +89,13 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
     return buffer;
 }
 
-/* Whether a field differs; its words. */
+/* Whether a field differs; its words. Lists have none. */
 static bool differs(const calc_field *field, const void *from, const void *to,
                     char before[CALC_VALUE_TEXT], char after[CALC_VALUE_TEXT])
 {
+    if (calc_same_row(field, from, to)) {
+        return false;
+    }
     calc_value_text(field, (const char *)from + field->offset, before);
     calc_value_text(field, (const char *)to + field->offset, after);
     return strcmp(before, after) != 0;

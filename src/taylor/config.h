@@ -59,7 +59,7 @@ calc_exec calc_taylor_config_exec(const calc_taylor_config *config, int64_t data
  * micro-batch and setting of sequence parallelism. No list is built: loops count, and call
  * back. */
 
-/** Bounds of the enumeration and its filters; calc_taylor_space_preset() has Taylor's defaults. */
+/** Bounds of the enumeration and its filters. */
 typedef struct calc_taylor_space {
     int64_t world, batch;
     int64_t layers, prediction; /**< num_layers, and mtp_depth in addition */

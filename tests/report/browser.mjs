@@ -1,6 +1,6 @@
 // Headless Chromium over its debugging pipe: no packages, no network, no port.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -78,6 +78,8 @@ export async function open(chromium, live = true) {
     send,
     /* Show a file in a window of that width; wait until it says that it is ready. */
     async show(file, width, scheme = "light") {
+      /* Nothing of the page before may answer for this one. */
+      await send("Page.navigate", { url: "about:blank" });
       complaints.length = 0;
       requests.length = 0;
       await send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 });
@@ -94,9 +96,16 @@ export async function open(chromium, live = true) {
     },
     async close() {
       const gone = new Promise((resolve) => { process.on("exit", resolve); });
-      process.kill();
+      raw("Browser.close");
       await gone;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      /* Its processes write to the profile until all of them are gone. */
+      for (let tries = 0; tries < 100 && existsSync(profile); tries++) {
+        try {
+          rmSync(profile, { recursive: true, force: true });
+        } catch (failure) {
+          await new Promise((resolve) => { setTimeout(resolve, 100); });
+        }
+      }
     },
   };
 }

@@ -74,6 +74,13 @@ async function checkPages() {
   const page = (expression) => browser.evaluate(expression);
   const until = (expression) => browser.until(expression);
   const isLive = () => until("document.documentElement?.dataset.live");
+  /* What the command of the page prints, with the layout on its standard input where the page gives one. */
+  const again = async () => {
+    const [head_, layout] = (await page("commandText(calcLive.shown().run.names.command) + (calcLive.shown().run.names.tail || '')")).split(" <<'EOF'\n");
+    rmSync(file("again.json"), { force: true });
+    spawnSync(calc, [...wordsOf(head_).slice(1), "--json", file("again.json")], { input: layout ? layout.split("\nEOF")[0] : "" });
+    return JSON.stringify(json("again.json").stats);
+  };
   make("run", "llama3-70B", "h100_sxm", "llama3-70B_512", "--html", file("run.html"));
   make("sweep", "llama3-70B", "h100_sxm", "--procs", "64", "--batch", "256", "--top", "7", "--html", file("sweep.html"));
 
@@ -83,10 +90,8 @@ async function checkPages() {
   await page(`calcLive.apply(["microbatch_size=2", "sys.mem1.GiB=141"])`);
   check("the headline follows", await page(`document.querySelector("h1").textContent`) !== before);
   check("the difference is shown", /Step .* −\d/.test(await page(`document.querySelector(".dock").innerText`)), await page(`document.querySelector(".dock").innerText`));
-  const words = wordsOf(await page(`commandText(calcLive.shown().run.names.command)`));
-  make(...words.slice(1), "--json", file("again.json"));
   const shown = JSON.parse(await page("JSON.stringify(calcLive.shown().run.stats)"));
-  check("the command prints the numbers of the page", JSON.stringify(shown) === JSON.stringify(json("again.json").stats), words);
+  check("the command prints the numbers of the page", JSON.stringify(shown) === await again(), await page("calcLive.shown().run.names.command"));
   check("the address has the state", await until(`decodeURIComponent(location.hash).includes("microbatch_size=2")`));
   const address = await page("location.hash");
   await page(`calcLive.apply(["tensor_par=3"])`);
@@ -102,7 +107,6 @@ async function checkPages() {
   check("arrow keys change a number, and the focus stays", await page(`document.activeElement === ${box}`));
   const times = await page(`(async () => { const times = []; for (let i = 0; i < 30; i++) { const began = performance.now(); calcLive.apply(["batch_size=" + (i % 2 ? 1024 : 2048)]); await new Promise((r) => requestAnimationFrame(() => setTimeout(r))); times.push(performance.now() - began); } return times.sort((a, b) => a - b); })()`);
   console.log(`a change is on the screen after ${times[15].toFixed(0)} ms in the median of 30`);
-  await browser.send("Page.navigate", { url: "about:blank" });
   await browser.show(`${file("run.html")}${address}`, 390, "dark");
   await isLive();
   check("an address is a view", JSON.stringify(shown) === await page("JSON.stringify(calcLive.shown().run.stats)"));
@@ -119,10 +123,59 @@ async function checkPages() {
   await browser.show(file("completed.html"), 820);
   await isLive();
   await page(`calcLive.apply(["tensor_par=2", "batch_size=256"])`);
-  const line = await page("commandText(calcLive.shown().run.names.command) + calcLive.shown().run.names.tail");
-  const [head, execution] = line.split(" <<'EOF'\n");
-  execFileSync(calc, [...wordsOf(head).slice(1), "--json", file("again.json")], { input: execution.split("\nEOF")[0], stdio: ["pipe", "ignore", "ignore"] });
-  check("and so does that of a layout that was completed", await page("JSON.stringify(calcLive.shown().run.stats)") === JSON.stringify(json("again.json").stats), head);
+  check("and so does that of a layout that was completed", await again() === await page("JSON.stringify(calcLive.shown().run.stats)"));
+
+  /* A server, in flight and by a rate of requests; two pools on two machines. */
+  const serving = ["--procs", "8", "--set", "inference.phase=serve", "--set", "inference.prompt_size=2000", "--set", "inference.generate_size=500"];
+  for (const [name, words_, changes] of [
+    ["server", ["llama3-70B", "h200", ...serving, "--set", "inference.engine=vllm-0.11"], [["inference.batch=96"], ["tensor_par=1", "inference.prompt_size=1000"], ["sys.mem1.GBps=4000"]]],
+    ["rate", ["llama3-8B", "h100_sxm", ...serving, "--set", "inference.arrival_rate=2"], [["inference.arrival_rate=4"], ["inference.generate_size=200"]]],
+    ["pools", ["llama3-70B", "h200", "llama3-70B_serving_8", "--set", "inference.phase=disaggregated", "--set", "inference.prefill_procs=16"], [["inference.prompt_size=3000"], ["inference.batch=32", "inference.prefill_procs=8"]]]]) {
+    make("run", ...words_, "--html", file(`${name}.html`));
+    await browser.show(file(`${name}.html`), 820);
+    check(`${name}: live`, await isLive() === "yes", browser.complaints);
+    check(`${name}: what is served comes first`, await page(`[...document.querySelectorAll("#layout tr[data-field]")].slice(0, 5).every((row) => row.dataset.field.startsWith("exe.inference."))`));
+    check(`${name}: requests in flight can be set`, await page(`!!document.querySelector('[data-field="exe.inference.batch"] input')`));
+    for (const set of changes) {
+      const headline = await page(`document.querySelector("h1").textContent + document.querySelector(".kpis").textContent`);
+      await page(`calcLive.apply(${JSON.stringify(set)})`);
+      check(`${name}: the page follows ${set}`, await page(`document.querySelector("h1").textContent + document.querySelector(".kpis").textContent`) !== headline, await page(`document.querySelector(".dock").innerText`));
+      check(`${name}: ${set}: the command's numbers`, await again() === await page("JSON.stringify(calcLive.shown().run.stats)"), set);
+      check(`${name}: ${set}: nothing is undefined`, await page(`!/undefined|NaN|\\[object/.test(document.body.innerText)`));
+    }
+    check(`${name}: no complaint`, browser.complaints.length === 0, browser.complaints);
+  }
+
+  make("sweep", "llama3-70B", "h200", ...serving, "--set", "inference.engine=vllm-0.11", "--top", "3", "--html", file("serving.html"));
+  await browser.show(file("serving.html"), 820);
+  check("serving sweep: live", await isLive() === "yes", browser.complaints);
+  await page(`calcLive.sweep({ procs: "16", where: "tpot <= 40ms" })`);
+  await until("!calcLive.busy()");
+  const served = JSON.parse(await page("JSON.stringify(calcLive.shown())"));
+  make(...served.study.command.slice(1), "--out", file("served.json"));
+  check("serving sweep: the same best", JSON.stringify(served.rows.find((row) => row.set === "top" && row.rank === 1).execution) === JSON.stringify(json("served.json").top[0].execution), served.study.command);
+  check("serving sweep: no complaint", browser.complaints.length === 0, browser.complaints);
+
+  /* A plan: blocks move between stages on two machines; layers that differ. */
+  make("plan", "llama2-70B", "a800,h800", "--chips", "a800:128,h800:160", "--procs", "256", "--batch", "1024", "--axis", "tp=2", "--axis", "pp=8", "--axis", "pipeline_interleaving=1", "--top", "2", "--html", file("plan.html"));
+  make("plan", "llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--set", "mem1.GiB=22", "--layers", "--all-memory", "--top", "1", "--html", file("layers.html"));
+  for (const [name, width, scheme, change] of [["plan", 1440, "light", `document.querySelector("[aria-label='Move a block from stage 0 to stage 1']").click()`],
+    ["plan", 390, "dark", `calcLive.apply(["microbatch_size=2"])`], ["layers", 820, "light", `calcLive.apply(["batch_size=128"])`]]) {
+    await browser.show(file(`${name}.html`), width, scheme);
+    check(`${name}: live`, await isLive() === "yes", browser.complaints);
+    const planned = await page(`[document.querySelector("h1").textContent, calcLive.shown().run.stats.total_time].join()`);
+    check(`${name}: its command's numbers`, await again() === await page("JSON.stringify(calcLive.shown().run.stats)"));
+    await page(change);
+    check(`${name}: changed`, await page(`[document.querySelector("h1").textContent, calcLive.shown().run.stats.total_time].join()`) !== planned);
+    check(`${name}: as changed and as planned`, await page(`[...document.querySelectorAll("#stages h3")].map((node) => node.textContent.split(":")[0]).join()`) === "As changed,As planned");
+    check(`${name}: the changed command's numbers`, await again() === await page("JSON.stringify(calcLive.shown().run.stats)"), await page("calcLive.shown().run.names.command"));
+    check(`${name}: nothing is undefined`, await page(`!/undefined|NaN|\\[object/.test(document.body.innerText)`));
+    check(`${name}: as wide as the window at ${width}`, await page("document.documentElement.scrollWidth") <= width);
+    check(`${name}: what is known of its machines is said`, name !== "plan" || (await page(`document.querySelector(".hero").innerText`)).includes("constants are those of its family"));
+    await page(`[...document.querySelectorAll(".dock button")].find((b) => b.textContent === "Back to the start").click()`);
+    check(`${name}: as it was`, await page(`[document.querySelector("h1").textContent, calcLive.shown().run.stats.total_time].join()`) === planned);
+    check(`${name}: no complaint`, browser.complaints.length === 0, browser.complaints);
+  }
 
   await browser.show(file("sweep.html"), 1440);
   check("the sweep is live", await isLive() === "yes", browser.complaints);
@@ -137,6 +190,15 @@ async function checkPages() {
   check("of as many layouts", summary.counts.total === json("counts.json").counts.total, summary.counts);
   await page(`[...document.querySelectorAll("#question button")].find((b) => b.textContent.startsWith("Pin")).click()`);
   check("an answer is pinned", (await page(`document.querySelector("#question table")?.innerText || ""`)).includes("h200"));
+  /* Stopped: its worker ends, the page shows what it showed, and the next question has a worker of its own. */
+  await page(`(() => { globalThis.ended = 0; const { terminate } = Worker.prototype; Worker.prototype.terminate = function () { globalThis.ended += 1; terminate.call(this); }; })()`);
+  await page(`calcLive.sweep({ procs: "2048" }), [...document.querySelectorAll(".dock button")].find((b) => b.textContent === "Stop").click()`);
+  check("stopped: the worker ends", await page("ended") === 1 && !await page("calcLive.busy()"));
+  check("stopped: it says so", (await page(`document.querySelector(".dock").innerText`)).startsWith("Stopped"), await page(`document.querySelector(".dock").innerText`));
+  check("stopped: what was shown is shown", JSON.stringify(await page("calcLive.shown().study.command")) === JSON.stringify(study.command));
+  await page(`calcLive.sweep({ procs: "64" })`);
+  await until("!calcLive.busy()");
+  check("stopped: the next question is answered", await page("calcLive.shown().rows[0].execution.num_procs") === 64 && await page("ended") === 1);
   await page(`calcLive.sweep({ procs: "0" })`);
   await until("!calcLive.busy()");
   check("what cannot be swept is explained", (await page(`document.querySelector(".dock .bad")?.innerText || ""`)).includes("procs"), await page(`document.querySelector(".dock").innerText`));
@@ -186,13 +248,13 @@ async function checkPages() {
     check(`${name} ${why}: static`, await isLive() === "no");
     check(`${name} ${why}: no dock`, !await page(`document.querySelector(".dock")`) && !await page(`!!document.querySelector("section.editors, div.editors")`));
   };
-  for (const name of ["run", "sweep"]) {
+  for (const name of ["run", "sweep", "plan"]) {
     writeFileSync(file(`${name}-policy.html`), readFileSync(file(`${name}.html`), "utf8").replace(" 'wasm-unsafe-eval'", ""));
     await isStatic(`${name}-policy.html`, "where the policy forbids WebAssembly");
   }
   await browser.close();
   browser = await open(chromium, false);
-  for (const name of ["run.html", "sweep.html"]) {
+  for (const name of ["run.html", "sweep.html", "plan.html"]) {
     await isStatic(name, "without WebAssembly");
     check(`${name} without WebAssembly: no complaint`, browser.complaints.length === 0, browser.complaints);
   }

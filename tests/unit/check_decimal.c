@@ -133,3 +133,21 @@ CALC_TEST(the_rest_is_left_to_others)
     ck_assert(!calc_decimal(0.25, text));
     ck_assert(!calc_decimal(0x1p53, text));
 }
+
+CALC_TEST_LOOP(rounded_texts_are_those_of_printf, 1, 18)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 3, (uint64_t)_i);
+    const double fixed[] = {0,         -0.0,           1,    -1,   9.5,  0.5,  99.5, 0.25,  2.5,
+                            1e9 - 0.5, 123456789012.0, 1e15, 1e16, 1e-4, 1e-5, 0.1,  9e-11, 1e37,
+                            NAN,       0x1p53,         1e300};
+    for (int i = 0; i < RANDOM / 10; i++) {
+        char want[CALC_DECIMAL_SIZE], got[CALC_DECIMAL_SIZE];
+        double value = ldexp(1 + calc_rng_real(&rng), (int)calc_rng_below(&rng, 170) - 40);
+        value = i < (int)(sizeof fixed / sizeof *fixed) ? fixed[i]
+                : i % 3                                 ? value
+                                                        : floor(value) / 8;
+        snprintf(want, sizeof want, "%.*g", _i, value);
+        ck_assert_str_eq(calc_decimal_rounded(value, _i, got), want);
+    }
+}

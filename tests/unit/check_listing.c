@@ -81,7 +81,7 @@ CALC_TEST(columns_of_order_0_stay)
     expect(1, 2,
            "name      s  words\n"
            "a      1.25  as short as it is\n"
-           "  bcdef    10  words that go on, an ...\n");
+           "  bcdef    10  words that go on, a ...\n");
 }
 
 CALC_TEST(a_cut_leaves_characters_whole)

@@ -20,7 +20,7 @@ typedef struct calc_listing_column {
     int width;    /**< of the widest cell, or of the head */
 } calc_listing_column;
 
-enum { CALC_LISTING_CUT = 24 /**< characters that a text keeps at least which is cut */ };
+enum { CALC_LISTING_CUT = 23 /**< characters that a text keeps at least which is cut */ };
 
 /** Columns, and cells row by row. Start with CALC_LISTING(); end with calc_listing_end() or
  *  calc_listing_free(). */

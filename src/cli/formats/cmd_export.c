@@ -96,74 +96,65 @@ static calc_status say_refused(const calc_framework *framework, const calc_app *
     return calc_errors_status(errors, status);
 }
 
-static bool shares_experts(const calc_strategy *s)
+/* Writes a script that starts either server of a disaggregated layout. */
+static calc_status write_pools(calc_output *out, const calc_framework *framework,
+                               const calc_app *app, const calc_exec *exec, calc_errors *errors)
 {
-    int64_t parts = s->expert_tensor_par > 1 ? s->expert_tensor_par : 1;
-    return s->expert_par * parts > s->tensor_par;
-}
-
-/* The settings of both servers of a disaggregated layout. */
-static calc_status export_pools(calc_launched *l, const calc_app *app, const calc_exec *exec,
-                                calc_errors *errors)
-{
+    calc_settings settings[CALC_POOL_COUNT] = {{0}};
+    int64_t procs[CALC_POOL_COUNT];
     calc_status status = CALC_OK;
-    l->pools = CALC_POOL_COUNT;
     for (int p = 0; p < CALC_POOL_COUNT && status == CALC_OK; p++) {
         calc_exec own;
         calc_export_pool_exec(exec, (calc_pool)p, &own);
-        l->procs[p] = own.num_procs;
-        l->replicas[p] = own.strategy.data_par;
-        l->shared[p] = shares_experts(&own.strategy);
-        status = calc_export(l->framework, app, &own, 1, &l->settings[p], errors);
+        procs[p] = own.num_procs;
+        status = calc_export(framework, app, &own, 1, &settings[p], errors);
+    }
+    if (status == CALC_OK) {
+        calc_settings_write_pools(out, framework, settings, procs,
+                                  exec->inference.prefill_system.name);
+    }
+    for (int p = 0; p < CALC_POOL_COUNT; p++) {
+        calc_settings_free(&settings[p]);
     }
     return status;
 }
 
-/* Writes a script that starts either of them, or a job, also of one layout. */
-static calc_status write_launch(calc_output *out, const calc_args *args,
-                                const calc_framework *framework, const calc_app *app,
-                                const calc_exec *exec, const calc_settings *settings,
-                                int64_t per_node, calc_errors *errors)
+/* What --launcher asks for. */
+static calc_launched launched_of(const calc_args *args, const calc_framework *framework,
+                                 const calc_app *app, const calc_exec *exec)
 {
-    calc_launched l = {.framework = framework,
-                       .launcher = calc_opt_value(args, OPT_LAUNCHER),
-                       .node_procs = per_node,
-                       .pools = 1,
-                       .procs = {exec->num_procs},
-                       .replicas = {exec->strategy.data_par},
-                       .shared = {shares_experts(&exec->strategy)}};
-    calc_status status = CALC_OK;
-    bool pools = calc_framework_has_pools(framework, exec);
-    if (pools) {
-        status = export_pools(&l, app, exec, errors);
-    } else {
-        l.settings[0] = *settings;
-    }
-    if (status == CALC_OK && l.launcher) {
-        status = calc_launcher_write(out, &l, errors);
-    } else if (status == CALC_OK) {
-        calc_settings_write_pools(out, framework, l.settings, l.procs,
-                                  exec->inference.prefill_system.name);
-    }
-    for (int p = 0; p < CALC_POOL_COUNT && pools; p++) {
-        calc_settings_free(&l.settings[p]);
-    }
+    double per_node = 0;
+    (void)!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node);
+    return (calc_launched){framework, calc_opt_value(args, OPT_LAUNCHER), (int64_t)per_node, app,
+                           exec};
+}
+
+/* calc_sweep_options.runs: a layout that is completed is one that the export can write. */
+static calc_status writes(const void *context, const calc_app *app, const calc_system *system,
+                          const calc_exec *exec, bool *does)
+{
+    const calc_args *args = context;
+    const calc_framework *framework = calc_framework_find(calc_opt_value(args, OPT_TO));
+    const calc_launched l = launched_of(args, framework, app, exec);
+    calc_status status = calc_export_runs(framework, app, system, exec, does);
+    *does = *does && (!l.launcher || calc_launcher_starts(&l));
     return status;
 }
 
 static calc_status write_documents(const calc_args *args, const calc_framework *framework,
                                    const calc_app *app, const calc_exec *exec,
-                                   const calc_settings *settings, int64_t per_node,
-                                   calc_errors *errors)
+                                   const calc_settings *settings, calc_errors *errors)
 {
     calc_output *out;
-    bool launches = calc_opt_value(args, OPT_LAUNCHER) != NULL;
+    const calc_launched l = launched_of(args, framework, app, exec);
     calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
     if (status != CALC_OK) {
         return status;
     }
-    if (launches || (framework && calc_framework_has_pools(framework, exec))) {
-        status = write_launch(out, args, framework, app, exec, settings, per_node, errors);
+    if (l.launcher) {
+        status = calc_launcher_write(out, &l, errors);
+    } else if (framework && calc_framework_has_pools(framework, exec)) {
+        status = write_pools(out, framework, app, exec, errors);
     } else if (framework) {
         calc_settings_write(out, framework, settings);
     } else {
@@ -189,7 +180,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
         status = say_refused(framework, app, exec, "this", refused, errors);
     }
     if (status == CALC_OK && !*refused) {
-        status = write_documents(args, framework, app, exec, &settings, per_node, errors);
+        status = write_documents(args, framework, app, exec, &settings, errors);
     }
     if (status == CALC_OK && framework && !*refused) {
         if (!framework->has_model && !framework->serves) {
@@ -228,6 +219,11 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
     char path[CALC_FIND_PATH_MAX];
     calc_errors ignored = {0};
     calc_sweep_completes(in, args, OPT_PROCS, OPT_BATCH, NULL);
+    if (calc_framework_find(calc_opt_value(args, OPT_TO))) {
+        in->framework = calc_opt_value(args, OPT_TO);
+        in->runs = writes;
+        in->runs_context = args;
+    }
     /* The machine and not a layout is the second argument. */
     if (args->argument_count == 3 ||
         (!calc_is_yes(calc_find(CALC_KIND_EXEC, args->argument[1], path, &ignored)) &&

@@ -141,9 +141,9 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
                                     CALC_COLUMN("VP"),
                                     CALC_COLUMN("MB"),
                                     CALC_COLUMN("step"),
-                                    CALC_COLUMN("MFU", .order = 1),
+                                    CALC_COLUMN("MFU", .order = 2),
                                     CALC_COLUMN("GiB"),
-                                    CALC_COLUMN("P(fits)"),
+                                    CALC_COLUMN("P(fits)", .order = 1),
                                     CALC_COLUMN("on", .left = true),
                                     CALC_COLUMN("blocks of the stages", .left = true, .cut = true)};
     calc_listing l = CALC_LISTING(column, 1);
@@ -505,10 +505,12 @@ static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_
         calc_output_text(out, "No list of layers is quicker than this, whose layers are alike.\n");
     } else {
         double more = r->uniform_stats.total_time / f->stats.total_time - 1;
-        calc_output_printf(out, "With layers that are all alike the best takes %s, %s more: %s.\n",
-                           calc_human_seconds(r->uniform_stats.total_time, time),
-                           calc_human_percent(more, percent),
-                           calc_layers_table_words(t, &r->uniform_exec, words));
+        char text[CALC_LAYER_WORDS_SIZE + 128];
+        snprintf(
+            text, sizeof text, "With layers that are all alike the best takes %s, %s more: %s.",
+            calc_human_seconds(r->uniform_stats.total_time, time),
+            calc_human_percent(more, percent), calc_layers_table_words(t, &r->uniform_exec, words));
+        calc_help_wrapped(out, text, 0);
     }
 }
 

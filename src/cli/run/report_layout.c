@@ -71,7 +71,7 @@ static void write_dimension(calc_output *out, const calc_report *r, const char *
 {
     char text[64], number[CALC_HUMAN_MAX];
     network_text(r->inputs, group, text);
-    calc_output_printf(out, "  %-9s%9s  %-35s%s\n", label, calc_human_integer(ranks, number),
+    calc_output_printf(out, "  %-9s%9s  %-34s %s\n", label, calc_human_integer(ranks, number),
                        ranks > 1 ? text : "-", how);
 }
 

@@ -115,6 +115,19 @@ static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_un
     return calc_band_of(&b->residuals, &query);
 }
 
+/* Whether the layout names a software that nothing was fitted to: its runs are among the unseen, or
+ * it is eager, as the others of those are (calc_unseen_of_memory). */
+static bool is_unseen(const calc_run_band *b, const calc_exec *exec)
+{
+    bool unseen = calc_unseen_of_memory(exec) == CALC_UNSEEN_SOFTWARE;
+    for (size_t i = 0; i < b->residuals.count; i++) {
+        const calc_residual *r = &b->residuals.item[i];
+        unseen = unseen || (strcmp(r->source, exec->software) == 0 &&
+                            isfinite(r->value[CALC_UNSEEN_SOFTWARE]));
+    }
+    return exec->software[0] && unseen;
+}
+
 /* Fraction of the comparable runs whose measured-to-predicted ratio would let this layout fit. */
 static double fits_of(const calc_run_band *b, const calc_stats *stats)
 {
@@ -144,7 +157,9 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     out->unseen =
         band_of(out, trains ? CALC_QUANTITY_STEP_TIME : CALC_QUANTITY_COUNT, CALC_UNSEEN_SOFTWARE);
     out->is_later = out->is_later && !(out->later.reach < out->other.reach);
-    out->time = measured        ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
+    out->is_unseen = isfinite(out->unseen.reach) && is_unseen(out, &inputs->exec);
+    out->time = out->is_unseen  ? out->unseen
+                : measured      ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
                 : out->is_later ? out->later
                                 : out->other;
     out->inputs = inputs;
@@ -246,14 +261,19 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     if (*b->note) {
         calc_output_printf(out, "  %s\n", b->note);
     }
-    calc_output_text(out, b->is_later ? "  time, as of software later than theirs: " : "  time: ");
+    calc_output_text(out, b->is_unseen  ? "  time, as of software that no fit has seen: "
+                          : b->is_later ? "  time, as of software later than theirs: "
+                                        : "  time: ");
     write_class(out, b, &b->time);
     calc_output_text(out, "\n");
-    if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED) {
+    if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED && b->is_unseen) {
+        calc_band like = band_of(b, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH);
+        write_other(out, b, "like that of fitted runs", &like, report->stats->total_time);
+    } else if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED) {
         write_other(out, b, "unlike theirs", &b->other, report->stats->total_time);
         write_other(out, b, "later than theirs", &b->later, report->stats->total_time);
     }
-    if (isfinite(b->unseen.reach)) {
+    if (isfinite(b->unseen.reach) && !b->is_unseen) {
         write_other(out, b, "that no fit has seen", &b->unseen, report->stats->total_time);
     }
     calc_output_text(out, "  memory: ");

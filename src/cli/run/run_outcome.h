@@ -38,7 +38,8 @@ typedef struct calc_run_band {
     calc_band other;  /**< for other software */
     calc_band later;  /**< for later software */
     calc_band unseen; /**< for software that no constant was fitted to */
-    bool is_later;    /**< which of them `time` is: for machines without runs, the wider one */
+    bool is_unseen;   /**< which of them `time` is: `unseen`, if the layout names such a software */
+    bool is_later;    /**< for machines without runs, the wider of `later` and `other` */
     calc_band memory; /**< of tier 1 */
     const calc_inputs *inputs;   /**< borrowed */
     calc_standard_errors errors; /**< of constants that were fitted, or of all that are assumed */

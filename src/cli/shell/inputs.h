@@ -62,8 +62,12 @@ struct calc_inputs {
                             calc_errors *errors);
     const char *procs, *batch, *compat; /**< for complete(): options as typed; NULL: not given */
     const char *framework; /**< for complete(): that runs the layout, as for --for; NULL: any */
-    const char *who;       /**< complete() begins what it says with this; NULL: nothing */
-    bool silent;           /**< complete() says nothing of what it chose */
+    /** Likewise: calc_sweep_options.runs of that framework, if it has to do more; else NULL */
+    calc_status (*runs)(const void *context, const calc_app *app, const calc_system *system,
+                        const calc_exec *exec, bool *runs);
+    const void *runs_context;
+    const char *who; /**< complete() begins what it says with this; NULL: nothing */
+    bool silent;     /**< complete() says nothing of what it chose */
 };
 
 /** The execution in which stages and a prefill pool that name the system of the run no longer name

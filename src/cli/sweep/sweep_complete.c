@@ -105,20 +105,23 @@ static bool is_chosen(const calc_values *values)
 }
 
 /* Names the fields that were chosen, apart from sizes of 1 and what is as if it were absent. */
-static void tell(const calc_sweep_study *study, const calc_exec *exec)
+static void tell(const calc_sweep_study *study, const calc_exec *exec, const char *framework)
 {
+    bool any = false;
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
     char value[CALC_VALUE_TEXT];
     calc_exec plain;
     calc_absent_fill(table, &plain);
     plain.strategy.attention_type = exec->strategy.attention_type; /* the model's */
-    calc_say("layout completed as calc sweep would:");
+    calc_say("layout completed as calc sweep%s%s would:", framework ? " --for " : "",
+             framework ? framework : "");
     for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_field *field = &table->rows[axis];
         int64_t chosen = calc_axis_get(exec, (calc_axis)axis);
         bool small = field->type == CALC_TYPE_INT && chosen <= 1;
         if (is_chosen(&study->space.axis[axis]) && !small &&
             chosen != calc_axis_get(&plain, (calc_axis)axis)) {
+            any = true;
             const calc_alias *alias = calc_alias_of(table, field->key);
             calc_say(" %s=%s", alias ? alias->key : field->key,
                      calc_value_text(field, (const char *)exec + field->offset, value));
@@ -126,11 +129,12 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec)
     }
     for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
         if (is_chosen(&study->space.axis[axis])) {
+            any = true;
             calc_say(" %s=%lld", calc_axis_field((calc_axis)axis)->key,
                      (long long)calc_axis_get(exec, (calc_axis)axis));
         }
     }
-    calc_say("\n");
+    calc_say(any ? "\n" : " with defaults alone\n");
 }
 
 /* The layout to start with; if none can run, the one that needs the least memory.
@@ -167,16 +171,27 @@ static calc_status sweep(calc_sweep_study *study, calc_sweep_result *result, cal
     return status;
 }
 
-static calc_status search(calc_sweep_study *study, calc_inputs *in, calc_errors *errors)
+/* @param refused  set, and nothing said, if in->runs() refuses the layout; NULL: it was asked */
+static calc_status search(calc_sweep_study *study, calc_inputs *in, bool *refused,
+                          calc_errors *errors)
 {
     calc_sweep_result result = {0};
     calc_status status = sweep(study, &result, errors);
     bool found = status == CALC_OK && choose(study, &result, &in->exec);
+    if (found && refused) {
+        bool runs;
+        status = in->runs(in->runs_context, &in->app, &in->system, &in->exec, &runs);
+        *refused = status == CALC_OK && !runs;
+        if (*refused) {
+            calc_sweep_result_free(&result);
+            return CALC_OK;
+        }
+    }
     if (status == CALC_OK && in->who && !in->silent) {
         calc_say("%s: ", in->who);
     }
     if (found && !in->silent) {
-        tell(study, &in->exec);
+        tell(study, &in->exec, refused ? NULL : in->framework);
     } else if (status == CALC_OK && !found) {
         if (!in->silent) {
             calc_sweep_infeasible(study, &result);
@@ -197,8 +212,8 @@ static void free_said(said *s)
     free(s->word);
 }
 
-static calc_status complete(calc_inputs *in, const char *const *set, size_t set_count,
-                            calc_errors *errors)
+static calc_status complete_for(calc_inputs *in, const char *const *set, size_t set_count,
+                                bool *refused, calc_errors *errors)
 {
     said s = {0};
     calc_sweep_study study = {0};
@@ -207,7 +222,11 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
     if (status == CALC_OK) {
         status = calc_sweep_study_load(&study, &s.args, in, errors);
     }
-    status = status == CALC_OK ? search(&study, in, errors) : status;
+    if (in->runs && !refused) {
+        study.options.runs = in->runs;
+        study.options.runs_context = in->runs_context;
+    }
+    status = status == CALC_OK ? search(&study, in, refused, errors) : status;
     strcpy(in->exec.software, study.space.software);
     if (!input->name[0]) {
         snprintf(input->name, sizeof input->name, "as calc sweep would start");
@@ -215,6 +234,21 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
     calc_study_free(&study);
     free_said(&s);
     return status;
+}
+
+/* As calc run does, unless the program that it is for refuses that; then among what this runs. */
+static calc_status complete(calc_inputs *in, const char *const *set, size_t set_count,
+                            calc_errors *errors)
+{
+    const char *framework = in->framework;
+    bool refused = false;
+    calc_status status = CALC_OK;
+    if (in->runs) {
+        in->framework = NULL;
+        status = complete_for(in, set, set_count, &refused, errors);
+        in->framework = framework;
+    }
+    return in->runs && !refused ? status : complete_for(in, set, set_count, NULL, errors);
 }
 
 /* The layouts of a front, the one to start with first. */

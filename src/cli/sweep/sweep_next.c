@@ -295,7 +295,8 @@ static void write_changes(calc_output *out, const calc_sweep_study *study, const
     }
 }
 
-/* Narrower matrix multiplications: another way to train, which somebody has to want. */
+/* Narrower matrix multiplications, where they save time: another way to train, which somebody has
+ * to want. */
 static void write_formats(calc_output *out, const calc_sweep_study *study, const calc_app *app,
                           const calc_system *system, const calc_exec *exec)
 {
@@ -312,7 +313,7 @@ static void write_formats(calc_output *out, const calc_sweep_study *study, const
         if (exec->strategy.matrix_datatype != CALC_FORMAT_AUTO ||
             calc_check(app, system, &narrow, &errors) != CALC_OK ||
             calc_run(app, system, &narrow, CALC_COMPAT_NONE, &after) != CALC_VERDICT_OK ||
-            !runs(study, app, system, &narrow)) {
+            after.total_time >= before.total_time || !runs(study, app, system, &narrow)) {
             continue;
         }
         const char *name =

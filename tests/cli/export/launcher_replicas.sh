@@ -25,7 +25,12 @@ if job.get("kind") == "LeaderWorkerSet":
     run(group["workerTemplate"]["spec"], group["size"], job["spec"]["replicas"])
 elif job.get("kind") == "DynamoGraphDeployment":
     for name, service in job["spec"]["services"].items():
-        print(" ", name, service["replicas"], service.get("multinode"), service["extraPodSpec"]["mainContainer"].get("command", [])[3:])
+        container = service["extraPodSpec"]["mainContainer"]
+        args = container.get("args", [])
+        assert all(isinstance(word, str) for word in args)
+        sizes = [f"{key} {value}" for key, value in zip(args, args[1:]) if key.endswith(("-size", "-mode", "-requests", "-seqs")) and "chunk" not in key]
+        sizes += [word for word in args if "=" in word or word.startswith("--is-")]
+        print(" ", name, service["replicas"], service.get("multinode"), " ".join(container.get("command", [])[2:] + sizes))
 else:
     for role in ("prefill", "decode"):
         if job[role]["create"]:
@@ -54,5 +59,7 @@ for launcher in slurm kubernetes llm-d dynamo; do
     done
 done
 job llm-d vllm "one node" "llama3-70B llama3-70B_serving_8"
-job llm-d vllm "prompts and tokens apart" "llama3-70B llama3-70B_serving_8 --set inference.phase=disaggregated --set inference.prefill_procs=16"
+for job in "llm-d vllm" "llm-d sglang" "dynamo vllm" "dynamo sglang"; do
+    job $job "prompts and tokens apart" "llama3-70B llama3-70B_serving_8 --set inference.phase=disaggregated --set inference.prefill_procs=16"
+done
 job kubernetes vllm "no whole nodes" "llama3-70B llama3-70B_serving_8 --per-node 12 --set num_procs=24 --set data_par=3 --set batch_size=192"

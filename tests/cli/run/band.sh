@@ -32,6 +32,10 @@ band() { "$CALC" run "$@" --band | sed -n '/^Band/,/^$/p'; }
     echo 'a machine of which nothing is known'
     band ${layout/mine/a100_80g} | sed -n '1,3p;9,$p'
     "$CALC" run ${layout/mine/a100_80g} --band --json - | grep '"machine": \|"fitted'
+    echo 'software that no fit has seen heads the table; other software does not'
+    for software in unknown maxtext megatron-lm; do
+        band $layout --set software=$software | grep -E 'no fit|fitted runs|  time: ' | sed 's/ [0-9].*//'
+    done
     echo 'inference'
     band $layout --set training=false --set activation_recompute=none --set optimizer_sharding=false | sed -n '9p'
     echo 'a layout that does not fit'

@@ -9,3 +9,5 @@
     sed 's/ *[0-9.]* m*s  with .*/TIME/'
 "$CALC" sweep llama3-405B h100_sxm --procs 16384 --batch 2048 --axis seq_size=131072 \
     --axis tensor_par_net=0 --plan --threads 2 | sed '/of memory, about/d; /measured on/d; /of that for/d'
+# Narrower numbers are no advice where they take longer.
+"$CALC" sweep qwen3-30B-A3B h100_sxm --procs 64 --batch 64 | grep -c 'narrower numbers' || true
