@@ -66,6 +66,9 @@ def lacks(row):
         missing.append("the mean response")
     if not number(row["t_step"]):
         missing.append("the time of a step")
+    train = layout(row["train_layout"])
+    if "apart" in row["mode"] and len(train) == 4 and train[2] > int(row["chips"]) // 2:
+        missing.append("a layout that half of its processors can have")
     return missing
 
 
@@ -96,7 +99,8 @@ def job(row):
     if "apart" in row["mode"]:
         engines = int(number(row["rollout_chips"]) or chips // 2)
         words += ["--rollout-procs", str(engines)]
-        sets["steps_off"] = 1 if "1 step off" in row["mode"] else 0
+        off = re.search(r"(\d+) steps? off", row["mode"])
+        sets["steps_off"] = int(off[1]) if off else 0
     train, engine = layout(row["train_layout"]), layout(row["rollout_layout"])
     if len(train) == 6:  # the last of six as printed is the pipeline
         sets["actor.tp"], sets["actor.pp"] = 1, train[5]

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_complete.h"
+#include "cli/sweep/sweep_watch.h"
 
 enum { FRONT = 16, SPLITS = 16 };
 
@@ -189,8 +190,7 @@ static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chi
     return status;
 }
 
-/* Numbers of processors for the engines: eighths of all, and whole nodes where there are several.
- */
+/* Numbers of processors for the engines: eighths of all. */
 static size_t splits_of(int64_t procs, int64_t split[SPLITS])
 {
     enum { PARTS = 8 };
@@ -230,15 +230,25 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
     free(task);
     calc_rl_words own = *words;
     own.silent = true;
+    calc_sweep_watch watch;
+    calc_sweep_watch_begin(&watch, "auto", INFINITY, true);
     if (status == CALC_OK) {
         status = try_placement(fixed ? words : &own, 0, found, errors);
     }
-    if (words->procs && !fixed && calc_opt_number(words->procs, true, 1, 1e9, &procs)) {
-        size_t count = splits_of((int64_t)procs, split);
-        for (size_t i = 0; i < count && status == CALC_OK; i++) {
-            status = try_placement(&own, split[i], found, errors);
+    bool splits = words->procs && !fixed && calc_opt_number(words->procs, true, 1, 1e9, &procs);
+    size_t count = splits ? splits_of((int64_t)procs, split) : 0;
+    for (size_t i = 0; i < count && status == CALC_OK; i++) {
+        const calc_sweep_progress progress = {{.evaluated = found->tried, .total = found->tried},
+                                              (double)(i + 1),
+                                              (double)(count + 1),
+                                              NAN};
+        if (calc_sweep_watch_progress(&watch, &progress)) {
+            calc_say("stopped: %zu of %zu placements were searched\n", i + 1, count + 1);
+            break;
         }
+        status = try_placement(&own, split[i], found, errors);
     }
+    calc_sweep_watch_end(&watch);
     if (found->count > 0) {
         qsort(found->choice, found->count, sizeof *found->choice, compare);
     }

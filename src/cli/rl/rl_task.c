@@ -418,7 +418,7 @@ static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_err
                          "no role is named \"%s\"", r->like);
     }
     const calc_job_role *other = calc_job_role_of(&task->job, like);
-    if (like != CALC_JOB_ACTOR && other->like[0] && role != CALC_JOB_ACTOR) {
+    if (r->like[0] && other->like[0] && like != role) {
         return job_error(errors, pointer, "name the role that says it",
                          "\"%s\" is itself like another role", r->like);
     }
