@@ -108,6 +108,7 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(SWITCH, DORA, "use_dora", .value = 1)
     CALC_ROW(IS, FROZEN, "load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4)
     CALC_ROW(IS, FROZEN, "load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
+    CALC_ROW(NUMBER, SEQ, "model_max_length") /* not the Trainer's: most programs around it have it */
     CALC_ROW(NAME, MODEL, "model_name_or_path")
     CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node")
     CALC_ROW(NUMBER, NODES, "nnodes")
@@ -234,6 +235,7 @@ static const calc_setting_row swift_core_rows[] = {
     CALC_ROW_DEFAULT(EAGER, 0)
     CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_AUTO)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
+    CALC_ROW_DEFAULT(LOSS_PARALLEL, 0)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
@@ -269,6 +271,10 @@ static void settle_sharding(calc_plan *plan)
         if (!SAYS(GRAD_OVERLAP)) {
             SET(GRAD_OVERLAP, !own && sharded == 3); /* deepspeed/runtime/zero/config.py */
         }
+    } else if (sharded > 0 && !SAYS(STATE) && COUNT(ADAPTER) != CALC_TRAINED_ADAPTERS) {
+        /* accelerate/utils/fsdp_utils.py, fsdp2_prepare_model(), and accelerator.py: parameters
+         * that are trained are converted to float32, and are the optimizer's. */
+        SET(STATE, CALC_FORMAT_FLOAT32);
     }
     if (SAYS(SHARDED)) {
         SET(SHARDED, sharded);
@@ -280,6 +286,9 @@ static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
     settle_sharding(plan);
+    if (SAYS(PIPELINE)) { /* of Megatron-LM's plugin */
+        SET(LOSS_PARALLEL, 0);
+    }
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
         calc_plan_note(plan, "the script says the batch of a processor; one sequence is assumed");
     }
@@ -303,6 +312,19 @@ static calc_status settle_data(calc_plan *plan, calc_errors *errors)
         calc_plan_note(plan, "sequences are not packed; each is taken as long as the longest");
     }
     return CALC_OK;
+}
+
+static calc_status settle_trainer(calc_plan *plan, calc_errors *errors);
+
+/* A program of one's own around the Trainer, which is told what it loads the model as. */
+static calc_status settle_script(calc_plan *plan, calc_errors *errors)
+{
+    if (!SAYS(PRECISION)) {
+        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
+        calc_plan_note(plan,
+                       "the program says the number format of the model; bfloat16 is assumed");
+    }
+    return settle_trainer(plan, errors);
 }
 
 static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
@@ -335,6 +357,7 @@ static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
     }
     if (SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT)) {
         SET(EAGER, 0);
+        SET(LOSS_PARALLEL, 0);
         SET(RECOMPUTE, COUNT(RECOMPUTE));
     }
     return settle_trainer(plan, errors);
@@ -354,28 +377,33 @@ static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
     .title = title_, .version = version_, .launch = launch_, .syntax = CALC_SYNTAX_YAML,           \
     .options = true
 
+/* Names of the Trainer's arguments that Axolotl has not. */
+#define OTHERS "model_name_or_path=- --model_name_or_path=- per_device_train=- --per_device_train=-"
+
 /* clang-format off */
 const calc_framework calc_framework_accelerate = {.name = "accelerate",
     COMMON("Accelerate", "1.15, configuration file", "accelerate launch --config_file this file"),
     .settle = settle_accelerate, CALC_FRAMEWORK_ROWS(accelerate_rows, accelerate)};
 /* Launcher's options have the names of its file; those of FSDP go without their beginning, too. */
-static const calc_framework trainer = {
+const calc_framework calc_framework_transformers = {.name = "transformers",
+    COMMON("Transformers", "5.0, TrainingArguments", "the program that takes these arguments"), .settle = settle_script,
     .renamed = "fsdp_config.fsdp_=fsdp_config.fsdp_ fsdp_config.=fsdp_config.fsdp_ --fsdp_=fsdp_config.fsdp_ "
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
 const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory-cli",
     COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
-    CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&trainer, &calc_framework_megatron)};
+    CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
     COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
-    CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_trl = {.name = "trl", .program = "trl sft",
+    .renamed = OTHERS, CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
+const calc_framework calc_framework_trl = {.name = "trl", .program = "trl ",
     COMMON("TRL", "1.9", "trl sft --config this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(trl_rows, trl),
-    CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swift sft",
+    CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
+const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swift sft|swift pt|swift rlhf|swift/cli/sft|swift/cli/pt|swift/cli/rlhf",
     COMMON("ms-swift", "4.6", "swift sft this file"), .settle = settle_swift, CALC_FRAMEWORK_ROWS(swift_rows, swift),
-    CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft",
+    .renamed = "model_name_or_path=- --model_name_or_path=-",
+    CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
+const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft|megatron pt|megatron rlhf",
     COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_data,
     CALC_FRAMEWORK_ROWS(swift_core_rows, swift_core), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
 /* clang-format on */

@@ -22,6 +22,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, HEADS_RANKS, ACTOR "ulysses_sequence_parallel_size")
     CALC_ROW(NUMBER, SHARD_RANKS, SHARDS "fsdp_size", .unset = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, SHARDS "offload_policy", .value = 1)
+    CALC_ROW(WORDS, STATE, SHARDS "model_dtype", .words = "fp32=float32 float32 bf16=bfloat16 bfloat16 fp16=float16 float16")
     CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = "true=3 false=2")
     CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = "true=2 false=0")
     CALC_ROW(SWITCH, FUSED_LOSS, MODEL "use_liger", .value = 1)
@@ -85,10 +86,12 @@ static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
     if (core) {
         SET(DIST_OPT, !SAYS(DIST_OPT) || YES(DIST_OPT));
         SET(SHARDED, NAN);
+        SET(STATE, NAN);
     } else {
         SET(SHARDED, SAYS(SHARDED) ? VALUE(SHARDED) : 3);
         SET(GRAD_OVERLAP, 1);
         SET(OPT_OFFLOAD, VALUE(WEIGHT_OFFLOAD));
+        SET(STATE, VALUE_OR(STATE, CALC_FORMAT_FLOAT32));
         if (!SAYS(EAGER)) {
             SET(EAGER, 1);
         }
