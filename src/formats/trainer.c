@@ -34,6 +34,7 @@ static const char part[] =
     "adapter=20";
 static const char modules[] = CALC_LORA_WORDS;
 static const char bits[] = "4=nf4 8=int8";
+static const char formats[] = "bfloat16 bf16=bfloat16 float16 fp16=float16 float32= fp32= auto=";
 /* transformers/training_args.py, OptimizerNames; axolotl/utils/schemas/enums.py */
 static const char optimizers[] =
     "adamw_torch=adam adamw_torch_fused=adam adamw_8bit=10 adamw_bnb_8bit=10 adamw_torch_8bit=10 "
@@ -93,6 +94,8 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
     CALC_ROW(IS, PRECISION, "bf16", .value = CALC_DATATYPE_BFLOAT16, .assumed = "bfloat16 is assumed")
     CALC_ROW(IS, PRECISION, "fp16", .value = CALC_DATATYPE_FLOAT16)
+    CALC_ROW(WORDS, STATE, "dtype", .words = formats) /* the model is loaded so, and the optimizer's state is of it */
+    CALC_ROW(WORDS, STATE, "torch_dtype", .words = formats)
     CALC_ROW(WORDS, RECOMPUTE, "gradient_checkpointing", .words = checkpoint)
     CALC_ROW(WORDS, OPTIMIZER, "optim", .words = optimizers)
     CALC_ROW(FILE, SHARDED, "deepspeed", /* the words: swift/config/ */
@@ -130,6 +133,7 @@ static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(WORDS, FLASH, "flash_attn", .words = attention)
     CALC_ROW(SWITCH, FUSED_LOSS, "enable_liger_kernel", .value = 1)
     CALC_ROW(IS, PACKED, "neat_packing", .value = 1)
+    CALC_ROW(IS, MASTER, "pure_bf16", .value = CALC_FORMAT_BFLOAT16)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
     CALC_ROW(NUMBER, PROCS, "ray_num_workers")
     CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
@@ -260,6 +264,7 @@ static void settle_sharding(calc_plan *plan)
         SET(OPT_OFFLOAD, 1);
     }
     int64_t sharded = COUNT(SHARDED);
+    bool engine = sharded >= ZERO || SAYS(OFFLOAD_BUFFERS); /* DeepSpeed, named or by its file */
     if (sharded >= STATE_AWAY) {
         SET(OPT_OFFLOAD, 1);
         SET(WEIGHT_OFFLOAD, sharded >= WEIGHTS_AWAY);
@@ -271,7 +276,12 @@ static void settle_sharding(calc_plan *plan)
         if (!SAYS(GRAD_OVERLAP)) {
             SET(GRAD_OVERLAP, !own && sharded == 3); /* deepspeed/runtime/zero/config.py */
         }
-    } else if (sharded > 0 && !SAYS(STATE) && COUNT(ADAPTER) != CALC_TRAINED_ADAPTERS) {
+    }
+    if (engine) {
+        SET(STATE, NAN); /* runtime/bf16_optimizer.py: a copy in float32 */
+    } else if (COUNT(MASTER) == CALC_FORMAT_BFLOAT16) {
+        SET(STATE, CALC_FORMAT_BFLOAT16);
+    } else if (sharded > 0 && COUNT(ADAPTER) != CALC_TRAINED_ADAPTERS) {
         /* accelerate/utils/fsdp_utils.py, fsdp2_prepare_model(), and accelerator.py: parameters
          * that are trained are converted to float32, and are the optimizer's. */
         SET(STATE, CALC_FORMAT_FLOAT32);
@@ -314,17 +324,11 @@ static calc_status settle_data(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-static calc_status settle_trainer(calc_plan *plan, calc_errors *errors);
-
-/* A program of one's own around the Trainer, which is told what it loads the model as. */
-static calc_status settle_script(calc_plan *plan, calc_errors *errors)
+/* Megatron Core has a copy of weights in float32 whatever the model was loaded in. */
+static calc_status settle_core(calc_plan *plan, calc_errors *errors)
 {
-    if (!SAYS(PRECISION)) {
-        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
-        calc_plan_note(plan,
-                       "the program says the number format of the model; bfloat16 is assumed");
-    }
-    return settle_trainer(plan, errors);
+    SET(STATE, NAN);
+    return settle_data(plan, errors);
 }
 
 static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
@@ -359,8 +363,29 @@ static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
         SET(EAGER, 0);
         SET(LOSS_PARALLEL, 0);
         SET(RECOMPUTE, COUNT(RECOMPUTE));
+        SET(STATE, NAN);
     }
     return settle_trainer(plan, errors);
+}
+
+static void settle_format(calc_plan *plan)
+{
+    if (!SAYS(PRECISION)) {
+        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
+        calc_plan_note(plan, "the number format is the model's; bfloat16 is assumed");
+    }
+}
+
+static calc_status settle_script(calc_plan *plan, calc_errors *errors)
+{
+    settle_format(plan);
+    return settle_trainer(plan, errors);
+}
+
+static calc_status settle_factory(calc_plan *plan, calc_errors *errors)
+{
+    settle_format(plan);
+    return settle_adapter(plan, errors);
 }
 
 /* swift/arguments/sft_args.py: without gradient_accumulation_steps a step is of at least 16
@@ -391,7 +416,7 @@ const calc_framework calc_framework_transformers = {.name = "transformers",
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
 const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory-cli",
-    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
+    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_factory,
     CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
     COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
@@ -404,6 +429,6 @@ const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swi
     .renamed = "model_name_or_path=- --model_name_or_path=-",
     CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
 const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft|megatron pt|megatron rlhf",
-    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_data,
+    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_core,
     CALC_FRAMEWORK_ROWS(swift_core_rows, swift_core), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
 /* clang-format on */
