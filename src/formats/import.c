@@ -615,6 +615,12 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     calc_plan_clear(plan);
     calc_status status = read_settings(import, &r);
     assume(import, &r);
+    /* Megatron Core asks what is sharded where Megatron-FSDP shards it. */
+    const calc_setting_row *sharded = r.owner[CALC_PLAN_SHARDED];
+    if (sharded && sharded->when == CALC_PLAN_FSDP &&
+        !(calc_plan_value(plan, CALC_PLAN_FSDP) > 0)) {
+        plan->value[CALC_PLAN_SHARDED] = (double)NAN;
+    }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }
