@@ -4,9 +4,9 @@
 
 /* NeMo Automodel: a YAML file of a recipe. The model is one of Hugging Face, by name. */
 
-static const char attention[] =
-    "te=1 sdpa=1 flex=1 flash_attention_2=1 flash_attention_3=1 flash_attention_4=1 tilelang=1 cudnn=1 magi=1 "
-    "eager=0";
+static const char attention[] = "te=1 sdpa=1 flex=1 flash_attention_2=1 flash_attention_3=1 "
+                                "flash_attention_4=1 tilelang=1 cudnn=1 magi=1 "
+                                "eager=0";
 
 /* clang-format off */
 static const calc_setting_row automodel_rows[] = {

@@ -62,6 +62,9 @@ static const calc_setting_row verl_rows[] = {
 static const calc_setting_row slime_rows[] = {
     CALC_ROW(NUMBER, NODE_PROCS, "--actor-num-gpus-per-node")
     CALC_ROW(NUMBER, NODES, "--actor-num-nodes")
+    CALC_ROW(FACTOR, SAMPLES, "--rollout-batch-size", .read_only = true)
+    CALC_ROW(FACTOR, SAMPLES, "--n-samples-per-prompt", .read_only = true)
+    CALC_ROW(NUMBER, UPDATES, "--num-steps-per-rollout", .read_only = true)
     CALC_ROW(NUMBER, POSITIONS, "--rollout-max-prompt-len")
     CALC_ROW(NUMBER, SEQ, "--rollout-max-response-len")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
@@ -118,6 +121,9 @@ static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
 static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
+    if (!SAYS(BATCH) && YES(SAMPLES) && YES(UPDATES)) {
+        SET(BATCH, floor(VALUE(SAMPLES) / VALUE(UPDATES)));
+    }
     settle_sequences(plan);
     return CALC_OK;
 }
