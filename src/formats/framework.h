@@ -75,7 +75,8 @@ typedef struct calc_setting_row {
     const char *release;   /**< the framework's release needed for it; NULL: any */
     const char *script;    /**< the program that takes it, where it is another; NULL: any */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
-    /** A sentence: what is assumed where the value is "auto", which .value then is */
+    /** A sentence: what is assumed where the value is "auto", or a default is taken, which .value
+     *  then is */
     const char *assumed;
 } calc_setting_row;
 

@@ -503,6 +503,12 @@ static void assume(const calc_import *import, const reading *r)
         }
         tell(import, row->key, CALC_UNREAD_COMPUTED, row->assumed);
     }
+    for (size_t i = 0; i < import->framework->count; i++) {
+        const calc_setting_row *row = &import->framework->rows[i];
+        if (row->how == CALC_HOW_DEFAULT && row->assumed && !calc_plan_says(r->plan, row->member)) {
+            tell(import, NULL, CALC_UNREAD_COMPUTED, row->assumed);
+        }
+    }
 }
 
 static calc_status read_settings(const calc_import *import, reading *r);

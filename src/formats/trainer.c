@@ -52,6 +52,9 @@ static const char optimizers[] =
     "flash_sgd=20 flash_sgdw=20 flash_lion=20";
 
 /* clang-format off */
+#define OPEN_FORMAT                                                                                \
+    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_PRECISION, .value = CALC_DATATYPE_BFLOAT16,      \
+     .assumed = "the number format is the model's; bfloat16 is assumed"},
 static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(NUMBER, PROCS, "num_processes", .unset = true)
     CALC_ROW(NUMBER, NODES, "num_machines")
@@ -116,6 +119,7 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node")
     CALC_ROW(NUMBER, NODES, "nnodes")
     CALC_ROW_DEFAULT(MICROBATCH, 8)
+    OPEN_FORMAT
 };
 
 /* hparams/: of LLaMA-Factory 0.9.5 */
@@ -139,6 +143,7 @@ static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
     CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
+    OPEN_FORMAT
     CALC_ROW_DEFAULT(SEQ, 2048)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
     CALC_ROW_DEFAULT(LORA_RANK, 8)
@@ -324,13 +329,6 @@ static calc_status settle_data(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-/* Megatron Core has a copy of weights in float32 whatever the model was loaded in. */
-static calc_status settle_core(calc_plan *plan, calc_errors *errors)
-{
-    SET(STATE, NAN);
-    return settle_data(plan, errors);
-}
-
 static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
 {
     if (COUNT(OPTIMIZER) == OTHER) {
@@ -368,26 +366,6 @@ static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
     return settle_trainer(plan, errors);
 }
 
-static void settle_format(calc_plan *plan)
-{
-    if (!SAYS(PRECISION)) {
-        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
-        calc_plan_note(plan, "the number format is the model's; bfloat16 is assumed");
-    }
-}
-
-static calc_status settle_script(calc_plan *plan, calc_errors *errors)
-{
-    settle_format(plan);
-    return settle_trainer(plan, errors);
-}
-
-static calc_status settle_factory(calc_plan *plan, calc_errors *errors)
-{
-    settle_format(plan);
-    return settle_adapter(plan, errors);
-}
-
 /* swift/arguments/sft_args.py: without gradient_accumulation_steps a step is of at least 16
  * sequences. */
 static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
@@ -411,12 +389,12 @@ const calc_framework calc_framework_accelerate = {.name = "accelerate",
     .settle = settle_accelerate, CALC_FRAMEWORK_ROWS(accelerate_rows, accelerate)};
 /* Launcher's options have the names of its file; those of FSDP go without their beginning, too. */
 const calc_framework calc_framework_transformers = {.name = "transformers",
-    COMMON("Transformers", "5.0, TrainingArguments", "the program that takes these arguments"), .settle = settle_script,
+    COMMON("Transformers", "5.0, TrainingArguments", "the program that takes these arguments"), .settle = settle_trainer,
     .renamed = "fsdp_config.fsdp_=fsdp_config.fsdp_ fsdp_config.=fsdp_config.fsdp_ --fsdp_=fsdp_config.fsdp_ "
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
 const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory-cli",
-    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_factory,
+    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
     CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
     COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
@@ -429,6 +407,7 @@ const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swi
     .renamed = "model_name_or_path=- --model_name_or_path=-",
     CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
 const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft|megatron pt|megatron rlhf",
-    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_core,
+    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_data,
+    .renamed = "torch_dtype=- --torch_dtype=-",
     CALC_FRAMEWORK_ROWS(swift_core_rows, swift_core), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
 /* clang-format on */
