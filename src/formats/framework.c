@@ -680,12 +680,15 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
     text = *text || row->key[0] == '-' ? text : "true"; /* an option without a value */
     do {
         text += strspn(text, " ,[]");
-        size_t length = strcspn(text, " ,[]"), above = length; /* self_attn.q_proj */
+        size_t length = strcspn(text, " ,[]"), above = length; /* self_attn.q_proj, *q_proj */
         calc_word word;
         while (above > 0 && text[above - 1] != '.') {
             above--;
         }
-        above = row->member == CALC_PLAN_LORA_MODULES ? above : 0;
+        bool adapted = row->member == CALC_PLAN_LORA_MODULES;
+        above = !adapted
+                    ? 0
+                    : above + (text[above] == '*' && text[above + 1] != '_' && above + 1 < length);
         if (!find_word(row, text + above, length - above, &word)) {
             list_words(row, expect, size);
             return false;

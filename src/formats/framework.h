@@ -75,7 +75,8 @@ typedef struct calc_setting_row {
     const char *release;   /**< the framework's release needed for it; NULL: any */
     const char *script;    /**< the program that takes it, where it is another; NULL: any */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
-    /** A sentence: what is assumed where the value is "auto", which .value then is */
+    /** A sentence: what is assumed where the value is "auto", or a default is taken, which .value
+     *  then is */
     const char *assumed;
 } calc_setting_row;
 
@@ -94,10 +95,12 @@ typedef struct calc_setting_row {
     CALC_ROW_DEFAULT(POSITION, CALC_POSITION_TYPE_ROPE) CALC_ROW_DEFAULT(BIAS, 0)                  \
     CALC_ROW_DEFAULT(DROPOUT, 0) CALC_ROW_DEFAULT(TIED, 0)
 /** Rows for a framework that trains with FSDP of PyTorch: it reduces gradients in float32 beside the
- *  backward pass and compiles nothing, and 8-bit multiplications quantize what is stored in 16. */
+ *  backward pass and compiles nothing, 8-bit multiplications quantize what is stored in 16, and a
+ *  loss is of logits that plans of tensor parallelism gather ("colwise_gather_output" of lm_head). */
 #define CALC_ROWS_FSDP                                                                             \
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)                  \
-    CALC_ROW_DEFAULT(EAGER, 1) CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_BFLOAT16)
+    CALC_ROW_DEFAULT(EAGER, 1) CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_BFLOAT16)                 \
+    CALC_ROW_DEFAULT(LOSS_PARALLEL, CALC_PLAN_LOSS_GATHERED)
 /* clang-format on */
 
 /** Names of matrices with adapters (LORA_MODULES): of Hugging Face's models, and of Megatron Core's
@@ -105,7 +108,8 @@ typedef struct calc_setting_row {
 #define CALC_LORA_WORDS                                                                            \
     "q_proj k_proj v_proj o_proj q_a_proj q_b_proj kv_a_proj_with_mqa=kv_a_proj kv_b_proj "        \
     "in_proj "                                                                                     \
-    "out_proj gate_proj up_proj down_proj lm_head=head all=0 all-linear=0 *_proj=0 qkv_proj=7 "    \
+    "out_proj gate_proj up_proj down_proj lm_head=head all=0 *=0 all-linear=0 *_proj=0 "           \
+    "qkv_proj=7 "                                                                                  \
     "query_key_value=7 c_attn=7 gate_up_proj=3072 fc1=up_proj fc2=down_proj w1=gate_proj "         \
     "w2=down_proj w3=up_proj"
 #define CALC_LORA_WORDS_CORE                                                                       \
@@ -150,7 +154,8 @@ struct calc_framework {
                        words "$@"; torchrun takes the nodes from its variables PET_*. NULL: none */
     const char *script;  /**< SHELL: the program that takes the options; with serves all of the
                               command, and the model follows */
-    const char *program; /**< a word of the command, where its options are those of others, too */
+    const char *program; /**< words of the command, "swift sft|swift pt", where its options are
+                            those of others, too */
     calc_syntax syntax;
     /** Frameworks whose rows follow its own; ends with NULL. NULL: none */
     const calc_framework *const *bases;
@@ -216,6 +221,7 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
 /** Those that only import reads. */
 #define CALC_FRAMEWORKS_READ(X)                                                                    \
     X(calc_framework_accelerate, "accelerate", trainer)                                            \
+    X(calc_framework_transformers, "transformers", trainer)                                        \
     X(calc_framework_llama_factory, "llama-factory", trainer)                                      \
     X(calc_framework_axolotl, "axolotl", trainer)                                                  \
     X(calc_framework_trl, "trl", trainer)                                                          \

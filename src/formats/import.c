@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,9 +19,15 @@
 typedef struct score {
     const calc_framework *framework, *equal; /* equal: another one that reads and knows as many */
     size_t read, known, all;
-    bool named;         /* the text has the framework's program */
-    calc_syntax syntax; /* in which the text was read */
+    bool named; /* the text has the framework's program */
+    bool fresh; /* in the syntax that was tried last */
 } score;
+
+/* Whether a row is of the size of the job, which --procs gives instead. */
+static bool is_of_job(const calc_setting_row *row)
+{
+    return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
+}
 
 static score score_of(const calc_framework *framework, const calc_settings *settings)
 {
@@ -35,11 +42,44 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         const calc_setting_row *row = calc_framework_row(framework, setting->key);
         bool read = row != NULL;
         s.all++;
-        s.read += read && !(row->how == CALC_HOW_NAME && row->read_only); /* any program has that */
+        /* Any program has a model, and any launcher nodes. */
+        bool named = read && row->how == CALC_HOW_NAME;
+        bool launched = is_of_job(row) && (strstr(row->key, "nnodes") || strstr(row->key, "nproc"));
+        s.read +=
+            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched));
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }
     return s;
+}
+
+/* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
+static bool has_program(const char *list, const char *text, size_t length)
+{
+    for (; list && *list; list += strcspn(list, "|"), list += *list == '|') {
+        size_t word = strcspn(list, "|");
+        for (size_t i = 0; i + word <= length; i++) {
+            if (memcmp(text + i, list, word) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a framework that this one adds to reads as much, in the same syntax: the addition is not
+ * meant. */
+static bool adds_nothing(const score *s, calc_syntax syntax, const calc_settings *settings)
+{
+    const calc_framework *const *base = s->framework->bases;
+    for (; base && *base; base++) {
+        bool takes = (*base)->name && ((*base)->syntax == syntax || (*base)->options);
+        score of_base = takes ? score_of(*base, settings) : (score){0};
+        if (takes && of_base.read == s->read) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool adds_to(const calc_framework *a, const calc_framework *b)
@@ -59,16 +99,15 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
-        const char *program = framework->program;
-        size_t word = program ? strlen(program) : 0;
         if (!(framework->syntax == syntax || (framework->options && syntax == CALC_SYNTAX_SHELL) ||
               (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
         score s = score_of(framework, settings);
-        s.syntax = syntax;
-        for (size_t k = 0; program && k + word <= length && !s.named; k++) {
-            s.named = memcmp(text + k, program, word) == 0;
+        s.fresh = true;
+        s.named = has_program(framework->program, text, length);
+        if (!s.named && adds_nothing(&s, syntax, settings)) {
+            continue;
         }
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
                      : s.named != best->named ? s.named - best->named
@@ -172,6 +211,35 @@ static bool is_yaml(const char *line, const char *end)
     return key || (end - line >= 3 && memcmp(line, "---", 3) == 0);
 }
 
+/* Benchmarks and tests keep options in YAML, "MODEL_ARGS: {--num-layers: 4}": nothing else in such
+ * a file is a setting.
+ * @return whether there are any; other settings are then gone, and so is what stands before these
+ */
+static bool keep_options(calc_settings *settings)
+{
+    size_t kept = 0;
+    bool any = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        any = any || strncmp(settings->item[i].key, "--", 2) == 0 ||
+              strstr(settings->item[i].key, ".--");
+    }
+    for (size_t i = 0; any && i < settings->count; i++) {
+        calc_setting *setting = &settings->item[i];
+        char *option = strstr(setting->key, ".--");
+        if (option) {
+            memmove(setting->key, option + 1, strlen(option));
+        }
+        if (strncmp(setting->key, "--", 2) == 0) {
+            settings->item[kept++] = *setting;
+        } else {
+            free(setting->key);
+            free(setting->value);
+        }
+    }
+    settings->count = any ? kept : settings->count;
+    return any;
+}
+
 /* Reads a text in each syntax that it may have. */
 static calc_status read_any(const calc_framework **framework, const char *text, size_t length,
                             const char *name, calc_settings *settings, calc_errors *errors)
@@ -196,7 +264,9 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                                                        length, name, &mistakes)
                                              : CALC_ERR_SYNTAX;
         if (status == CALC_OK) {
-            choose(&best, order[i], &read, text, length);
+            best.fresh = false;
+            bool options = order[i] == CALC_SYNTAX_YAML && keep_options(&read);
+            choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, text, length);
             const char *dot = name ? strrchr(name, '.') : NULL;
             bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
             first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
@@ -208,7 +278,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         } else if (mistakes.count > 0 && yaml) {
             first = mistakes;
         }
-        if (best.framework && best.syntax == order[i]) {
+        if (status == CALC_OK && best.fresh) {
             calc_settings worse = *settings;
             *settings = read;
             read = worse;
@@ -251,9 +321,13 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
         return read_any(framework, text, length, name, settings, errors);
     }
     const char *line = first_line(text, length);
-    bool options = (*framework)->options && line && *line != '{' && !is_yaml(line, text + length);
+    bool options = (*framework)->options && line && *line != '{' && !is_yaml(line, text + length) &&
+                   !is_toml(line, text + length);
     calc_syntax syntax = options ? CALC_SYNTAX_SHELL : (*framework)->syntax;
-    calc_status status = calc_settings_from_text(settings, syntax, text, length, name, errors);
+    bool table = syntax == CALC_SYNTAX_SHELL && line && is_yaml(line, text + length);
+    calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
+                                                 length, name, errors);
+    (void)(table && status == CALC_OK && keep_options(settings));
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
 }
 
@@ -271,12 +345,6 @@ calc_status calc_detect_options(const calc_framework **framework, const char *co
     }
     choose(&best, CALC_SYNTAX_SHELL, settings, text, strlen(text));
     return settle(framework, &best, NULL, NULL, errors);
-}
-
-/* Whether a row is of the size of the job, which --procs gives instead. */
-static bool is_of_job(const calc_setting_row *row)
-{
-    return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
 }
 
 /* Adds an error about a setting, with its place or the number of the argument. */
@@ -335,7 +403,8 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
 {
     calc_syntax syntax = import->framework->syntax;
     const char *value = setting->value;
-    bool shell = syntax == CALC_SYNTAX_SHELL || setting->key[0] == '-';
+    bool shell = syntax == CALC_SYNTAX_SHELL ||
+                 (setting->key[0] == '-' && !strchr(setting->key, '.')); /* a key of the file */
     bool listed = row && row->words; /* "auto" may be one of the words */
     bool number = row && (row->how == CALC_HOW_NUMBER || row->how == CALC_HOW_FACTOR);
     *computed = !shell && (strncmp(value, "${", 2) == 0 ||
@@ -344,7 +413,8 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
         return false;
     }
     if (syntax == CALC_SYNTAX_YAML) {
-        return !value[0] || (number && strcasecmp(value, "none") == 0);
+        return !value[0] || strcmp(value, "null") == 0 ||
+               (number && strcasecmp(value, "none") == 0);
     }
     return !value[0] || (number && strcmp(value, "-1") == 0) || strcmp(value, "default") == 0;
 }
@@ -432,6 +502,12 @@ static void assume(const calc_import *import, const reading *r)
             r->plan->value[row->member] = row->value;
         }
         tell(import, row->key, CALC_UNREAD_COMPUTED, row->assumed);
+    }
+    for (size_t i = 0; i < import->framework->count; i++) {
+        const calc_setting_row *row = &import->framework->rows[i];
+        if (row->how == CALC_HOW_DEFAULT && row->assumed && !calc_plan_says(r->plan, row->member)) {
+            tell(import, NULL, CALC_UNREAD_COMPUTED, row->assumed);
+        }
     }
 }
 
@@ -545,6 +621,12 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     calc_plan_clear(plan);
     calc_status status = read_settings(import, &r);
     assume(import, &r);
+    /* Megatron Core asks what is sharded where Megatron-FSDP shards it. */
+    const calc_setting_row *sharded = r.owner[CALC_PLAN_SHARDED];
+    if (sharded && sharded->when == CALC_PLAN_FSDP &&
+        !(calc_plan_value(plan, CALC_PLAN_FSDP) > 0)) {
+        plan->value[CALC_PLAN_SHARDED] = (double)NAN;
+    }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }

@@ -355,7 +355,9 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
     }
     const calc_framework *layout = format->framework;
     status = status == CALC_OK ? add_rows(&w, layout, &plan, NULL, settings, errors) : status;
-    for (size_t i = 0; layout->bases && layout->bases[i] && status == CALC_OK; i++) {
+    /* Keys of bases are not written where they have other names here. */
+    bool same = layout->bases && !layout->renamed;
+    for (size_t i = 0; same && layout->bases[i] && status == CALC_OK; i++) {
         status = add_rows(&w, layout->bases[i], &plan, NULL, settings, errors);
     }
     status =

@@ -441,7 +441,7 @@ const calc_framework calc_framework_mindspeed = {.name = "mindspeed", .title = "
 const calc_framework calc_framework_nemo = {.name = "nemo", .title = "NeMo",
     .version = "2.4.0, megatron_gpt_config.yaml",
     .launch = "merge it into megatron_gpt_config.yaml of megatron_gpt_pretraining.py", .platforms = CALC_ON(CUDA),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, .elsewhere = " vocab_size " /* the tokenizer */,
+    .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true, .elsewhere = " vocab_size " /* the tokenizer */,
     CALC_FRAMEWORK_ROWS(nemo_rows, mcore), CALC_FRAMEWORK_BASES(&nemo_keys, &harmless),
     CALC_FRAMEWORK_REFUSALS(core, even, flex, nemo)};
 
@@ -449,7 +449,7 @@ const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title 
     .version = "0.6.0, ConfigContainer",
     .launch = "give it to the pretraining script of a recipe as its file of overrides",
     .command = "torchrun \"${1:?the pretraining script of a recipe}\" --config-file \"$FILE\" \"${@:2}\"", .platforms = CALC_ON(CUDA),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true,
+    .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true,
     .elsewhere = " ffn_type norm_place qk_norm_whole " /* of the recipe's model; the file says whether there is a gate */, .launched = true, .settle = settle_bridge,
     CALC_FRAMEWORK_ROWS(bridge_rows, mcore), CALC_FRAMEWORK_BASES(&bridge_keys, &harmless),
     CALC_FRAMEWORK_REFUSALS(batch_overlap, core, layers, letters, listed, flex, graphs, fsdp)};

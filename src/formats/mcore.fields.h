@@ -128,7 +128,7 @@ BOTH("--moe-router-enable-expert-bias", "model.moe_router_enable_expert_bias", "
 BOTH("--moe-router-score-function", "model.moe_router_score_function", "model.moe_router_score_function", .how = CALC_HOW_CONSTANT, .text = "sigmoid", .when = CALC_PLAN_ROUTER_BIAS)
 SHELL("--moe-router-pre-softmax", .how = CALC_HOW_CONSTANT, .text = "", .when = CALC_PLAN_ONE_EXPERT)
 BOTH(NULL, "model.moe_router_pre_softmax", "model.moe_router_pre_softmax", .how = CALC_HOW_CONSTANT, .text = "true", .when = CALC_PLAN_ONE_EXPERT)
-BOTH("--moe-router-dtype", "model.moe_router_dtype", "model.moe_router_dtype", .how = CALC_HOW_WORDS, .member = CALC_PLAN_ROUTER, .words = "fp32=float32")
+BOTH("--moe-router-dtype", "model.moe_router_dtype", "model.moe_router_dtype", .how = CALC_HOW_WORDS, .member = CALC_PLAN_ROUTER, .words = "fp32=float32 fp64=float32")
 SHELL("--no-bias-dropout-fusion", .how = CALC_HOW_CONSTANT, .text = "", .when = CALC_PLAN_BIASED_EXPERTS)
 BOTH(NULL, "model.bias_dropout_add_fusion", "model.bias_dropout_fusion", .how = CALC_HOW_CONSTANT, .text = "false", .when = CALC_PLAN_BIASED_EXPERTS)
 BOTH("--moe-grouped-gemm", NULL, NULL, .how = CALC_HOW_CONSTANT, .text = "", .when = CALC_PLAN_EXPERTS)

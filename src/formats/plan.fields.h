@@ -21,6 +21,8 @@ CALC_PLAN(CHUNK_BLOCKS,      NULL,                         0, "blocks of one chu
 CALC_PLAN(BATCH,             "exe.batch_size",             0, "global batch")
 CALC_PLAN(MICROBATCH,        "exe.microbatch_size",        1, "micro-batch")
 CALC_PLAN(MICROBATCHES,      NULL,                         1, "micro-batches of a replica in one step")
+CALC_PLAN(SAMPLES,           NULL,                         0, "sequences that are generated for one step or more")
+CALC_PLAN(UPDATES,           NULL,                         0, "steps that they are for")
 CALC_PLAN(LOCAL_BATCH,       NULL,                         0, "sequences of a replica in one pass")
 CALC_PLAN(SEQ_PAR,           "exe.tensor_par_comm_type",   0, "sequence parallelism")
 CALC_PLAN(TENSOR_OVERLAP,    "exe.tensor_par_overlap",     0, "communication fused into matrix multiplications")

@@ -420,6 +420,11 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
     }
     if (SAYS(SHARD_RANKS) && !SAYS(DATA) && !counted) {
         replicas = VALUE(SHARD_RANKS) * VALUE(INSTANCES) / (double)e->strategy.context_par;
+    } else if (!SAYS(DATA) && !counted && COUNT(EXPERT) > 1) { /* the fewest with all experts */
+        int64_t ranks = e->strategy.tensor_par * e->strategy.context_par;
+        int64_t spread = COUNT(EXPERT) * COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
+        int64_t fewest = spread / calc_gcd(spread, ranks);
+        replicas = (double)fewest;
     }
     procs = procs > 0 ? procs : each * replicas;
     if (procs > MAX_PROCS || each > MAX_PROCS || procs < 1) {

@@ -160,8 +160,8 @@ static void join_formats(calc_plan *plan)
     calc_format state = (calc_format)COUNT(STATE);
     if (state != CALC_FORMAT_AUTO && state != CALC_FORMAT_FLOAT32) {
         SET(GRAD, state);
-        SET(MASTER, state);
-        SET(MOMENTS, state);
+        SET(MASTER, VALUE_OR(MASTER, state));
+        SET(MOMENTS, VALUE_OR(MOMENTS, state));
     }
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
         return;

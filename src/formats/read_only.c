@@ -4,7 +4,9 @@
 
 /* NeMo Automodel: a YAML file of a recipe. The model is one of Hugging Face, by name. */
 
-static const char attention[] = "te=1 sdpa=1 flex=1 flash_attention_2=1 eager=0";
+static const char attention[] = "te=1 sdpa=1 flex=1 flash_attention_2=1 flash_attention_3=1 "
+                                "flash_attention_4=1 tilelang=1 cudnn=1 magi=1 "
+                                "eager=0";
 
 /* clang-format off */
 static const calc_setting_row automodel_rows[] = {
@@ -37,6 +39,14 @@ static const calc_setting_row automodel_rows[] = {
     CALC_ROW(WORDS, FLASH, "model.backend.attn", .words = attention)
     CALC_ROW(WORDS, FLASH, "model.attn_implementation", .words = attention)
     CALC_ROW(SWITCH, FP8, "fp8.enabled", .value = 1)
+    /* docs/guides/mixed-precision-training.md: parameters, their gradients and the state are of this format. */
+    CALC_ROW(WORDS, STATE, "model.torch_dtype",
+        .words = "bf16=bfloat16 bfloat16 torch.bfloat16=bfloat16 auto=bfloat16 float32 fp32=float32 torch.float32=float32 float16 fp16=float16")
+    CALC_ROW(WORDS, OPTIMIZER, "optimizer._target_",
+        .words = "torch.optim.AdamW=adam torch.optim.Adam=adam dion.Muon=muon flashoptim.FlashAdamW=adam "
+                 "transformer_engine.pytorch.optimizers.FusedAdam=adam transformer_engine.pytorch.optimizers.fused_adam.FusedAdam=adam")
+    CALC_ROW(WORDS, MASTER, "optimizer.master_weights", .words = "true=float32 false=")
+    CALC_ROW(WORDS, MOMENTS, "optimizer.exp_avg_dtype", .words = "torch.float32=float32 torch.bfloat16=bfloat16 torch.float16=float16 torch.uint8=float8")
     CALC_ROW(SWITCH, EAGER, "compile.enabled", .value = 0)
     CALC_ROW_DEFAULT(FUSED_NORM, 1) /* Liger's kernels, unless model.use_liger_kernel is false */
     CALC_ROW(SWITCH, TOWER, "freeze_config.freeze_vision_tower", .value = 1)
@@ -52,6 +62,7 @@ static const calc_setting_row automodel_rows[] = {
     CALC_ROW(NAME, MODEL, "model.config.pretrained_model_name_or_path")
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_BFLOAT16)
     CALC_ROWS_FSDP
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
@@ -68,10 +79,6 @@ static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
     if (SAYS(REPLICATED) && !(VALUE(REPLICATED) > 1)) {
         SET(REPLICATED, NAN);
     }
-    if (VALUE(EXPERT) > 1 && !SAYS(PROCS) && !SAYS(DATA)) {
-        SET(DATA,
-            ceil(VALUE(EXPERT) / VALUE(CONTEXT))); /* the fewest replicas that it spreads over */
-    }
     if (!SAYS(NODE_PROCS)) {
         SET(NODES, NAN); /* how many processors a node has, the launcher says */
     }
@@ -83,7 +90,7 @@ static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
 
 /* clang-format off */
 const calc_framework calc_framework_automodel = {.name = "automodel", .title = "NeMo Automodel", .version = "0.5",
-    .launch = "automodel this file", .syntax = CALC_SYNTAX_YAML, .settle = settle_automodel, CALC_FRAMEWORK_ROWS(automodel_rows, automodel)};
+    .launch = "automodel this file", .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_automodel, CALC_FRAMEWORK_ROWS(automodel_rows, automodel)};
 /* clang-format on */
 
 /* GPT-NeoX: YAML files, with the keys of DeepSpeed's file between its own. */
@@ -175,6 +182,7 @@ static const calc_setting_row llm_foundry_rows[] = {
     CALC_ROW(DECIMAL, DROPOUT, "model.emb_pdrop")
     CALC_ROW(DECIMAL, DROPOUT, "model.attn_config.attn_pdrop")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32) /* what FSDP shards is the optimizer's */
     CALC_ROWS_FSDP
     CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU)
     CALC_ROW_DEFAULT(DROPOUT, 0)
@@ -195,8 +203,8 @@ static calc_status settle_llm_foundry(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 static const calc_framework llm_foundry_base = {CALC_FRAMEWORK_ROWS(llm_foundry_rows, llm_foundry)};
 const calc_framework calc_framework_llm_foundry = {.name = "llm-foundry", .title = "LLM Foundry", .version = "0.22",
-    .launch = "composer train/train.py this file", .syntax = CALC_SYNTAX_YAML, .has_model = true, .launched = true,
-    .renamed = "parallelism_config.fsdp.=fsdp_config. parallelism_config.tp.=tp_config.", .settle = settle_llm_foundry,
+    .launch = "composer train/train.py this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true, .launched = true,
+    .renamed = "parameters.= parallelism_config.fsdp.=fsdp_config. parallelism_config.tp.=tp_config.", .settle = settle_llm_foundry,
     CALC_FRAMEWORK_ROWS(llm_foundry_rows, llm_foundry), CALC_FRAMEWORK_BASES(&llm_foundry_base)};
 /* clang-format on */
 
@@ -235,7 +243,7 @@ static const calc_setting_row maxtext_rows[] = {
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "parameter_memory_host_offload", .value = 1)
     CALC_ROW(WORDS, PRECISION, "dtype", .words = "bfloat16 float32 float16")
     CALC_ROW(WORDS, GRAD, "grad_dtype", .words = "float32 bfloat16")
-    CALC_ROW(WORDS, MASTER, "weight_dtype", .words = "float32=auto bfloat16")
+    CALC_ROW(WORDS, STATE, "weight_dtype", .words = "float32 bfloat16")
     CALC_ROW(WORDS, FP8, "quantization",
         .words = "=0 fp8=1 fp8_full=1 fp8_gpu=1 fp8_nanoo=1 te_fp8_delayedscaling=1 te_fp8_currentscaling=1 te_mxfp8=1 nanoo_fp8=1")
     CALC_ROW(WORDS, FLASH, "attention", .words = "autoselected=1 flash=1 cudnn_flash_te=1 cudnn_flash_jax=1 dot_product=0")
@@ -270,6 +278,7 @@ static const calc_setting_row maxtext_rows[] = {
     CALC_ROW_DEFAULT(SEQ, 2048)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32)
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)

@@ -645,6 +645,29 @@ static calc_status read_script(script *s, calc_settings *settings)
     return flush(s, settings, line, column) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
+/* Sizes that a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option
+ * says them. */
+static bool put_launched(script *s, calc_settings *settings)
+{
+    static const char *const names[][2] = {{"--nproc-per-node", "NPROC_PER_NODE"},
+                                           {"--nnodes", "NNODES"}};
+    bool good = true, open = settings->count > 0;
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *key = settings->item[i].key;
+        open = open && strncmp(key, names[1][0], 8) != 0 && strncmp(key, names[0][0], 7) != 0;
+    }
+    for (size_t i = 0; open && good && i < sizeof names / sizeof *names; i++) {
+        s->word_length = 0;
+        open = put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
+        s->word[s->word_length] = '\0';
+        if (open && strspn(s->word, "0123456789") == s->word_length) {
+            calc_setting *setting = calc_settings_add(settings, names[i][0], strlen(names[i][0]));
+            good = setting && calc_setting_append(setting, s->word, s->word_length);
+        }
+    }
+    return good;
+}
+
 calc_status calc_settings_from_script(calc_settings *settings, const char *text, size_t length)
 {
     script *s = calloc(1, sizeof *s);
@@ -655,6 +678,9 @@ calc_status calc_settings_from_script(calc_settings *settings, const char *text,
     s->end = text + length;
     s->line = 1;
     calc_status status = read_script(s, settings);
+    if (status == CALC_OK && !put_launched(s, settings)) {
+        status = CALC_ERR_NOMEM;
+    }
     free(s);
     return status;
 }

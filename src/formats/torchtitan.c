@@ -133,6 +133,6 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_torchtitan = {.name = "torchtitan", .title = "TorchTitan", .version = "0.2.2",
     .launch = "CONFIG_FILE=this file ./run_train.sh",
-    .command = "torchrun -m torchtitan.train --job.config_file \"$FILE\" \"$@\"", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_TOML,
+    .command = "torchrun -m torchtitan.train --job.config_file \"$FILE\" \"$@\"", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_TOML, .options = true,
     .settle = settle, CALC_FRAMEWORK_ROWS(rows, torchtitan), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

@@ -34,6 +34,7 @@ static const char part[] =
     "adapter=20";
 static const char modules[] = CALC_LORA_WORDS;
 static const char bits[] = "4=nf4 8=int8";
+static const char formats[] = "bfloat16 bf16=bfloat16 float16 fp16=float16 float32= fp32= auto=";
 /* transformers/training_args.py, OptimizerNames; axolotl/utils/schemas/enums.py */
 static const char optimizers[] =
     "adamw_torch=adam adamw_torch_fused=adam adamw_8bit=10 adamw_bnb_8bit=10 adamw_torch_8bit=10 "
@@ -51,6 +52,9 @@ static const char optimizers[] =
     "flash_sgd=20 flash_sgdw=20 flash_lion=20";
 
 /* clang-format off */
+#define OPEN_FORMAT                                                                                \
+    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_PRECISION, .value = CALC_DATATYPE_BFLOAT16,      \
+     .assumed = "the number format is the model's; bfloat16 is assumed"},
 static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(NUMBER, PROCS, "num_processes", .unset = true)
     CALC_ROW(NUMBER, NODES, "num_machines")
@@ -93,6 +97,8 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
     CALC_ROW(IS, PRECISION, "bf16", .value = CALC_DATATYPE_BFLOAT16, .assumed = "bfloat16 is assumed")
     CALC_ROW(IS, PRECISION, "fp16", .value = CALC_DATATYPE_FLOAT16)
+    CALC_ROW(WORDS, STATE, "dtype", .words = formats) /* the model is loaded so, and the optimizer's state is of it */
+    CALC_ROW(WORDS, STATE, "torch_dtype", .words = formats)
     CALC_ROW(WORDS, RECOMPUTE, "gradient_checkpointing", .words = checkpoint)
     CALC_ROW(WORDS, OPTIMIZER, "optim", .words = optimizers)
     CALC_ROW(FILE, SHARDED, "deepspeed", /* the words: swift/config/ */
@@ -108,10 +114,12 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(SWITCH, DORA, "use_dora", .value = 1)
     CALC_ROW(IS, FROZEN, "load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4)
     CALC_ROW(IS, FROZEN, "load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
+    CALC_ROW(NUMBER, SEQ, "model_max_length") /* not the Trainer's: most programs around it have it */
     CALC_ROW(NAME, MODEL, "model_name_or_path")
     CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node")
     CALC_ROW(NUMBER, NODES, "nnodes")
     CALC_ROW_DEFAULT(MICROBATCH, 8)
+    OPEN_FORMAT
 };
 
 /* hparams/: of LLaMA-Factory 0.9.5 */
@@ -129,11 +137,13 @@ static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(WORDS, FLASH, "flash_attn", .words = attention)
     CALC_ROW(SWITCH, LIGER, "enable_liger_kernel", .value = 1)
     CALC_ROW(IS, PACKED, "neat_packing", .value = 1)
+    CALC_ROW(IS, MASTER, "pure_bf16", .value = CALC_FORMAT_BFLOAT16)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
     CALC_ROW(NUMBER, PROCS, "ray_num_workers")
     CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
     CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
+    OPEN_FORMAT
     CALC_ROW_DEFAULT(SEQ, 2048)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
     CALC_ROW_DEFAULT(LORA_RANK, 8)
@@ -234,6 +244,7 @@ static const calc_setting_row swift_core_rows[] = {
     CALC_ROW_DEFAULT(EAGER, 0)
     CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_AUTO)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
+    CALC_ROW_DEFAULT(LOSS_PARALLEL, 0)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
@@ -258,6 +269,7 @@ static void settle_sharding(calc_plan *plan)
         SET(OPT_OFFLOAD, 1);
     }
     int64_t sharded = COUNT(SHARDED);
+    bool engine = sharded >= ZERO || SAYS(OFFLOAD_BUFFERS); /* DeepSpeed, named or by its file */
     if (sharded >= STATE_AWAY) {
         SET(OPT_OFFLOAD, 1);
         SET(WEIGHT_OFFLOAD, sharded >= WEIGHTS_AWAY);
@@ -270,6 +282,15 @@ static void settle_sharding(calc_plan *plan)
             SET(GRAD_OVERLAP, !own && sharded == 3); /* deepspeed/runtime/zero/config.py */
         }
     }
+    if (engine) {
+        SET(STATE, NAN); /* runtime/bf16_optimizer.py: a copy in float32 */
+    } else if (COUNT(MASTER) == CALC_FORMAT_BFLOAT16) {
+        SET(STATE, CALC_FORMAT_BFLOAT16);
+    } else if (sharded > 0 && COUNT(ADAPTER) != CALC_TRAINED_ADAPTERS) {
+        /* accelerate/utils/fsdp_utils.py, fsdp2_prepare_model(), and accelerator.py: parameters
+         * that are trained are converted to float32, and are the optimizer's. */
+        SET(STATE, CALC_FORMAT_FLOAT32);
+    }
     if (SAYS(SHARDED)) {
         SET(SHARDED, sharded);
         calc_plan_shard_in_nodes(plan);
@@ -280,6 +301,9 @@ static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
     settle_sharding(plan);
+    if (SAYS(PIPELINE)) { /* of Megatron-LM's plugin */
+        SET(LOSS_PARALLEL, 0);
+    }
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
         calc_plan_note(plan, "the script says the batch of a processor; one sequence is assumed");
     }
@@ -335,7 +359,9 @@ static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
     }
     if (SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT)) {
         SET(EAGER, 0);
+        SET(LOSS_PARALLEL, 0);
         SET(RECOMPUTE, COUNT(RECOMPUTE));
+        SET(STATE, NAN);
     }
     return settle_trainer(plan, errors);
 }
@@ -354,28 +380,34 @@ static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
     .title = title_, .version = version_, .launch = launch_, .syntax = CALC_SYNTAX_YAML,           \
     .options = true
 
+/* Names of the Trainer's arguments that Axolotl has not. */
+#define OTHERS "model_name_or_path=- --model_name_or_path=- per_device_train=- --per_device_train=-"
+
 /* clang-format off */
 const calc_framework calc_framework_accelerate = {.name = "accelerate",
     COMMON("Accelerate", "1.15, configuration file", "accelerate launch --config_file this file"),
     .settle = settle_accelerate, CALC_FRAMEWORK_ROWS(accelerate_rows, accelerate)};
 /* Launcher's options have the names of its file; those of FSDP go without their beginning, too. */
-static const calc_framework trainer = {
+const calc_framework calc_framework_transformers = {.name = "transformers",
+    COMMON("Transformers", "5.0, TrainingArguments", "the program that takes these arguments"), .settle = settle_trainer,
     .renamed = "fsdp_config.fsdp_=fsdp_config.fsdp_ fsdp_config.=fsdp_config.fsdp_ --fsdp_=fsdp_config.fsdp_ "
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
 const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory-cli",
     COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
-    CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&trainer, &calc_framework_megatron)};
+    CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
     COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
-    CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_trl = {.name = "trl", .program = "trl sft",
+    .renamed = OTHERS, CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
+const calc_framework calc_framework_trl = {.name = "trl", .program = "trl ",
     COMMON("TRL", "1.9", "trl sft --config this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(trl_rows, trl),
-    CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swift sft",
+    CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
+const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swift sft|swift pt|swift rlhf|swift/cli/sft|swift/cli/pt|swift/cli/rlhf",
     COMMON("ms-swift", "4.6", "swift sft this file"), .settle = settle_swift, CALC_FRAMEWORK_ROWS(swift_rows, swift),
-    CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft",
+    .renamed = "model_name_or_path=- --model_name_or_path=-",
+    CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
+const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft|megatron pt|megatron rlhf",
     COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_data,
+    .renamed = "torch_dtype=- --torch_dtype=-",
     CALC_FRAMEWORK_ROWS(swift_core_rows, swift_core), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
 /* clang-format on */

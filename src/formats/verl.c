@@ -22,6 +22,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, HEADS_RANKS, ACTOR "ulysses_sequence_parallel_size")
     CALC_ROW(NUMBER, SHARD_RANKS, SHARDS "fsdp_size", .unset = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, SHARDS "offload_policy", .value = 1)
+    CALC_ROW(WORDS, STATE, SHARDS "model_dtype", .words = "fp32=float32 float32 bf16=bfloat16 bfloat16 fp16=float16 float16")
     CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = "true=3 false=2")
     CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = "true=2 false=0")
     CALC_ROW(SWITCH, LIGER, MODEL "use_liger", .value = 1)
@@ -41,6 +42,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, RECOMPUTE_BLOCKS, CORE "override_transformer_config.recompute_num_layers")
     CALC_ROW(NUMBER, FIRST_BLOCKS, CORE "override_transformer_config.num_layers_in_first_pipeline_stage")
     CALC_ROW(NUMBER, LAST_BLOCKS, CORE "override_transformer_config.num_layers_in_last_pipeline_stage")
+    CALC_ROW(SWITCH, DEEPEP, CORE "override_transformer_config.moe_enable_deepep", .value = 1, .read_only = true)
     CALC_ROW(NUMBER, LORA_RANK, MODEL "lora_rank")
     CALC_ROW(SET, LORA_MODULES, MODEL "target_modules", .words = CALC_LORA_WORDS)
     CALC_ROW(NUMBER, LORA_RANK, MODEL "lora.rank")
@@ -52,6 +54,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
+    CALC_ROW_DEFAULT(FUSED_LOSS, 0)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
 };
 
@@ -59,6 +62,9 @@ static const calc_setting_row verl_rows[] = {
 static const calc_setting_row slime_rows[] = {
     CALC_ROW(NUMBER, NODE_PROCS, "--actor-num-gpus-per-node")
     CALC_ROW(NUMBER, NODES, "--actor-num-nodes")
+    CALC_ROW(FACTOR, SAMPLES, "--rollout-batch-size", .read_only = true)
+    CALC_ROW(FACTOR, SAMPLES, "--n-samples-per-prompt", .read_only = true)
+    CALC_ROW(NUMBER, UPDATES, "--num-steps-per-rollout", .read_only = true)
     CALC_ROW(NUMBER, POSITIONS, "--rollout-max-prompt-len")
     CALC_ROW(NUMBER, SEQ, "--rollout-max-response-len")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
@@ -85,10 +91,12 @@ static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
     if (core) {
         SET(DIST_OPT, !SAYS(DIST_OPT) || YES(DIST_OPT));
         SET(SHARDED, NAN);
+        SET(STATE, NAN);
     } else {
         SET(SHARDED, SAYS(SHARDED) ? VALUE(SHARDED) : 3);
         SET(GRAD_OVERLAP, 1);
         SET(OPT_OFFLOAD, VALUE(WEIGHT_OFFLOAD));
+        SET(STATE, VALUE_OR(STATE, CALC_FORMAT_FLOAT32));
         if (!SAYS(EAGER)) {
             SET(EAGER, 1);
         }
@@ -113,6 +121,9 @@ static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
 static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
+    if (!SAYS(BATCH) && YES(SAMPLES) && YES(UPDATES)) {
+        SET(BATCH, floor(VALUE(SAMPLES) / VALUE(UPDATES)));
+    }
     settle_sequences(plan);
     return CALC_OK;
 }
@@ -120,7 +131,11 @@ static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_verl = {.name = "verl", .title = "verl", .version = "0.7",
     .launch = "python3 -m verl.trainer.main_ppo with the words of this file", .program = "verl.trainer",
-    .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_verl, CALC_FRAMEWORK_ROWS(verl_rows, verl)};
+    .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_verl,
+    /* What it hands on to Megatron Core has the names of Megatron-Bridge; nothing else of its file has. */
+    .renamed = CORE "override_transformer_config.=model. " CORE "override_ddp_config.=ddp. " ACTOR "optim.override_optimizer_config.=optimizer. "
+        "model.=- train.=- ddp.=- optimizer.=- dist.=- mixed_precision.=- comm_overlap.=- peft.=- checkpoint.=- dataset.=- trainer.=- data.=-",
+    CALC_FRAMEWORK_ROWS(verl_rows, verl), CALC_FRAMEWORK_BASES(&calc_framework_bridge)};
 const calc_framework calc_framework_slime = {.name = "slime", .title = "slime", .version = "0.3",
     .launch = "run it with bash", .script = "train.py", .program = "rollout", .syntax = CALC_SYNTAX_SHELL, .has_model = true,
     .settle = settle_slime, CALC_FRAMEWORK_ROWS(slime_rows, slime), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};

@@ -492,6 +492,14 @@ static void check_attention_type(rules *r)
         BROKEN(r, attention_type, "use \"grouped_query\"",
                "the application has more than one key and value head");
     }
+    enum {
+        APART = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL,
+        WHOLE = 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED
+    };
+    if ((e->strategy.framework_mem & (APART | WHOLE)) == (APART | WHOLE)) {
+        BROKEN(r, framework_mem, "leave one of them out",
+               "a loss is split over logits, loss_parallel, or of all of them, logits_gathered");
+    }
     bool modules = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
     if (e->strategy.recompute_modules && !modules) {
         BROKEN(r, recompute_modules, "use activation_recompute \"modules\", or leave them out",

@@ -360,6 +360,9 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->strategy.attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
     e->strategy.memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
     e->strategy.framework_mem = between(rng, 0, (1 << CALC_FRAMEWORK_MEM_COUNT) - 1);
+    if (e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1) {
+        e->strategy.framework_mem &= ~(1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL);
+    }
     if (calc_rng_below(rng, 4) == 0) {
         e->strategy.weight_offload = coin(rng);
         e->strategy.activations_offload = e->training && coin(rng);

@@ -29,6 +29,25 @@ static const struct {
     {"serve m --tensor-parallel-size 4\n", "vllm", CALC_OK, 0},
     {"python3 -m sglang.launch_server --tensor-parallel-size 4\n", "sglang", CALC_OK, 0},
     {"trtllm-serve m --tp_size 4\n", "tensorrt-llm", CALC_OK, 0},
+    /* Options in a table of YAML; words of Hydra; options that are keys of a file. */
+    {"ENV_VARS:\n  A: 1\nMODEL_ARGS:\n  --num-layers: 4\n  --bf16: true\n", "megatron", CALC_OK, 0},
+    {"run model.tensor_model_parallel_size=2 train.global_batch_size=8\n", "megatron-bridge",
+     CALC_OK, 0},
+    {"run --training.seq_len 2 --parallelism.tensor_parallel_degree=2\n", "torchtitan", CALC_OK, 0},
+    {"run --distributed.tp_size 2 --distributed.dp_size none\n", "automodel", CALC_OK, 0},
+    /* What adds to another framework is meant where its additions are used, or its program named.
+     */
+    {"per_device_train_batch_size: 2\nbf16: true\n", "transformers", CALC_OK, 0},
+    {"per_device_train_batch_size: 2\nuse_peft: true\n", "trl", CALC_OK, 0},
+    {"model_name_or_path: m\nper_device_train_batch_size: 2\nmax_length: 64\n", "trl", CALC_OK, 0},
+    {"model: m\nper_device_train_batch_size: 2\nmax_length: 64\n", "ms-swift", CALC_OK, 0},
+    {"swift rlhf --model m --per_device_train_batch_size 2\n", "ms-swift", CALC_OK, 0},
+    {"megatron pt --num_layers 2 --micro_batch_size 2\n", "megatron-swift", CALC_OK, 0},
+    {"torchrun --nproc_per_node 8 x.py --num-layers 4 --micro-batch-size 2\n", "megatron", CALC_OK,
+     0},
+    {"parameters:\n  max_seq_len: 8\n  model: {d_model: 64}\n", "llm-foundry", CALC_OK, 0},
+    /* A launcher and a model say nothing of whose options follow. */
+    {"torchrun --nproc-per-node 8 --nnodes 2 x.py --model m\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     /* As many keys of two. */
     {"trainer:\n  devices: 8\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     {"run m --tensor-parallel-size 4\n", NULL, CALC_ERR_UNSUPPORTED, 0},

@@ -1,5 +1,6 @@
 #include "formats/import.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/read.h"
@@ -302,6 +303,33 @@ CALC_TEST(layers_of_experts_may_be_quoted_twice)
                      CALC_OK);
     ck_assert_int_eq(app.num_experts, 8);
     ck_assert_int_eq(app.dense_blocks, 1);
+}
+
+/* megatron/training/arguments.py: what Megatron-FSDP shards; without it nobody asks. */
+CALC_TEST(a_sharding_strategy_is_that_of_megatron_fsdp)
+{
+    static const char *const words =
+        "--use-distributed-optimizer --data-parallel-sharding-strategy "
+        "optim_grads_params --use-megatron-fsdp";
+    char text[200];
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script(words, 8, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.strategy.zero_stage, 3);
+    snprintf(text, sizeof text, "%.*s", (int)(strrchr(words, ' ') - words), words);
+    ck_assert_int_eq(import_script(text, 8, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.strategy.zero_stage, 1);
+    ck_assert(exec.strategy.optimizer_sharding);
+    /* Experts are spread over the fewest processors where nothing says how many there are. */
+    ck_assert_int_eq(import_script("--tensor-model-parallel-size 2 --expert-model-parallel-size 8 "
+                                   "--expert-tensor-parallel-size 1",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.num_procs, 8);
+    ck_assert_int_eq(import_script("--tensor-model-parallel-size 2 --expert-model-parallel-size 8",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.num_procs, 16);
 }
 
 CALC_TEST(the_last_of_equal_options_counts)

@@ -156,6 +156,19 @@ CALC_TEST(directives_of_slurm_say_how_large_the_job_is)
                      "--a=1;");
 }
 
+CALC_TEST(variables_of_launchers_are_sizes_that_no_option_says)
+{
+    ck_assert_str_eq(said("NPROC_PER_NODE=8 swift sft --a 1"), "--a=1;--nproc-per-node=8;");
+    ck_assert_str_eq(said("n=4\nNNODES=2 NPROC_PER_NODE=$n swift sft --a 1"),
+                     "--a=1;--nproc-per-node=4;--nnodes=2;");
+    /* Nodes alone are no processors; what is computed is not known; options say it. */
+    ck_assert_str_eq(said("NNODES=2 run --a 1"), "--a=1;");
+    ck_assert_str_eq(said("NPROC_PER_NODE=$(nvidia-smi -L) run --a 1"), "--a=1;");
+    ck_assert_str_eq(said("NPROC_PER_NODE=8\nrun --nproc_per_node 4 --a 1"),
+                     "--nproc_per_node=4;--a=1;");
+    ck_assert_str_eq(said("NPROC_PER_NODE=8\nNNODES=4\n"), "");
+}
+
 CALC_TEST(places_are_those_of_the_options)
 {
     const char *script = "X=1\n  --a \\\n     --b $X\n";

@@ -539,6 +539,22 @@ CALC_TEST(the_attention_type_is_one_the_model_has)
     assert_valid(&d);
 }
 
+CALC_TEST(a_loss_is_of_shares_of_the_logits_or_of_all_of_them)
+{
+    documents d = valid(1, 1, 1);
+    int64_t apart = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
+    int64_t whole = 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED;
+    int64_t copies = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+    d.exec.strategy.framework_mem = copies | apart | whole;
+    assert_broken(&d, "/framework_mem",
+                  "a loss is split over logits, loss_parallel, or of all of them, logits_gathered",
+                  "leave one of them out");
+    d.exec.strategy.framework_mem = copies | apart;
+    assert_valid(&d);
+    d.exec.strategy.framework_mem = copies | whole;
+    assert_valid(&d);
+}
+
 CALC_TEST(modules_are_recomputed_only_where_asked_for)
 {
     documents d = valid(1, 1, 1);

@@ -571,6 +571,24 @@ CALC_TEST(an_unfused_rms_norm_keeps_float32)
     ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 2 * 2 * T * H);
 }
 
+/* What it makes of its input is made again; norms of queries and keys are none of the module's. */
+CALC_TEST(an_unfused_norm_that_is_recomputed_keeps_its_input)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.app.qk_norm = true;
+    c.exec.strategy.unfused_norm = c.exec.strategy.eager = true;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    c.exec.strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "attention norm")->kept_bytes, 2 * T * H);
+    ck_assert_double_eq(named(&c, "feed-forward norm")->kept_bytes, 2 * T * H);
+    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 36 * T * H);
+    ck_assert_double_eq(named(&c, "query key norm")->kept_bytes, (4 + 2) * T * (A + G) * D);
+    c.exec.strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MLP;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "attention norm")->kept_bytes, (4 + 2) * T * H);
+}
+
 CALC_TEST(elementwise_kernels_of_a_gpt_block)
 {
     modern_case c = case_of(small_app(), modern_exec(1, 1, 1));

@@ -55,8 +55,9 @@ static void add_norm(calc_build *b, const char *name, unsigned moved_by)
     o->flop[CALC_PASS_AGRAD] = (s->rms ? 8 : 14) * elements;
     o->flop[CALC_PASS_WGRAD] = (s->rms ? 4 : 7) * elements;
     o->weights = (s->rms ? 1 : 2) * s->hidden;
+    bool again = b->strategy->recompute_modules & LAYERNORM; /* from its input */
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
-    calc_build_keep(o, kept_bytes, CALC_RECOMPUTE_ALL);
+    calc_build_keep(o, again ? bytes : kept_bytes, CALC_RECOMPUTE_ALL);
     o->dropped_by = moved_by == MOVE_MLP_NORM ? CALC_RECOMPUTE_BLOCK : 0;
     o->moved_by = moved_by;
 }

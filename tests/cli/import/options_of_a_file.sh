@@ -1,2 +1,2 @@
 # exit 2
-"$CALC" import --from nemo -- --num-layers 4
+"$CALC" import --from nanotron -- --num-layers 4

@@ -25,3 +25,5 @@ ray job submit --address="http://127.0.0.1:8265" -- python3 train.py \
    ${ROLLOUT_ARGS[@]} ${PERF_ARGS[@]} ${SGLANG_ARGS[@]}
 EOF
 "$CALC" import run.sh
+# Without a batch, what is generated is shared by the steps that it is for.
+"$CALC" import --from slime --procs 8 -- --num-layers 4 --rollout-batch-size 128 --n-samples-per-prompt 8 --num-steps-per-rollout 4 2>&1 | grep batch_size

@@ -28,3 +28,11 @@ EOF
 "$CALC" import --from verl -- actor_rollout_ref.actor.strategy=fsdp2 actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 \
     actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 trainer.n_gpus_per_node=8 |
     grep -E 'par|batch|zero|recompute'
+# What is handed on to Megatron Core.
+A=actor_rollout_ref.actor
+"$CALC" import --procs 32 -- $A.megatron.tensor_model_parallel_size=4 $A.megatron.pipeline_model_parallel_size=8 $A.megatron.expert_model_parallel_size=4 \
+    $A.ppo_mini_batch_size=16 +$A.optim.override_optimizer_config.optimizer_cpu_offload=True \
+    +$A.optim.override_optimizer_config.optimizer_offload_fraction=0.5 $A.megatron.virtual_pipeline_model_parallel_size=null \
+    +$A.megatron.override_transformer_config.moe_enable_deepep=True +$A.megatron.override_transformer_config.moe_router_dtype=fp64 \
+    +$A.megatron.override_transformer_config.moe_permute_fusion=True 2>&1 |
+    grep -E 'offload|dispatch|permute|override|interleaving'

@@ -24,7 +24,9 @@ is() { # key: value
     "$CALC" import family.yaml --exe /dev/null 2>&1 >/dev/null | grep -E 'on [0-9]* processor|as much'
 }
 is 'cutoff_len: 1024'
-is 'sequence_len: 1024'
+is 'sample_packing: true
+micro_batch_size: 2
+sequence_len: 1024'
 is 'tuner_type: full'
 is 'use_peft: true'
 is 'learning_rate: 1'
