@@ -52,18 +52,11 @@ static void add_row(calc_listing *l, const char *name, const calc_parameters *p)
 
 static void put_row(calc_put *put, const char *name, const calc_parameters *p)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "name", name);
-    calc_put_number(put, "parameters", p->total);
-    calc_put_number(put, "active_parameters", p->active);
-    calc_put_number(put, "attention", p->attention);
-    calc_put_number(put, "mlp", p->mlp);
-    calc_put_number(put, "experts", p->experts);
-    calc_put_number(put, "norm", p->norm);
-    calc_put_number(put, "embedding", p->embedding);
-    calc_put_number(put, "mtp", p->mtp);
-    calc_put_number(put, "encoder", p->encoder);
-    calc_put_close(put);
+    calc_putf(put,
+              "{name: %s, parameters: %g, active_parameters: %g, attention: %g, mlp: %g, experts: "
+              "%g, norm: %g, embedding: %g, mtp: %g, encoder: %g}",
+              name, p->total, p->active, p->attention, p->mlp, p->experts, p->norm, p->embedding,
+              p->mtp, p->encoder);
 }
 
 /* Visits the models once, reporting and skipping invalid ones. @return the exit code of the first
@@ -110,8 +103,7 @@ static calc_exit run(const calc_args *args)
     calc_put put = calc_put_to(out);
     if (json) {
         calc_put_document(&put);
-        calc_put_text(&put, "version", CALC_VERSION);
-        calc_put_array(&put, "models", CALC_PUT_LINES);
+        calc_putf(&put, "version: %s, models: [\n", CALC_VERSION);
     }
     calc_exit result = write_models(args, out, json ? &put : NULL);
     if (json) {

@@ -212,8 +212,7 @@ static void put_list(calc_put *put, const calc_inputs *in, const char *key, cons
 {
     calc_put_array(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "change", change[i].text);
+        calc_putf(put, "{change: %s", change[i].text);
         calc_put_number(put, counts, change[i].value);
         calc_put_number(put, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
         calc_why_script_put(put, in, &change[i].exec);
@@ -238,9 +237,9 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_inputs_put_remarks(&put, in);
-    calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
-    calc_put_number(&put, "total_time", why->before.total_time);
-    calc_put_number(&put, "proc_mem_tier1_cap_req", why->before.proc_mem_tier1_cap_req);
+    calc_putf(&put, "verdict: %s, total_time: %g, proc_mem_tier1_cap_req: %g",
+              calc_verdict_text(why->before.verdict), why->before.total_time,
+              why->before.proc_mem_tier1_cap_req);
     put_part(&put, "most_time", b.time, "time", b.time_s);
     put_part(&put, "most_memory", b.space, "bytes", b.space_bytes);
     calc_put_count(&put, "tried", (int64_t)why->tried);

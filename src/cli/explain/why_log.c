@@ -322,34 +322,22 @@ void calc_why_log_write(calc_output *out, const calc_why_log *log)
 void calc_why_log_put(calc_put *put, const calc_why_log *log)
 {
     static const char *const verdicts[] = {"faster", "within", "slower"};
-    calc_put_object(put, "log", CALC_PUT_LINES);
-    calc_put_text(put, "program", log->program);
-    calc_put_array(put, "values", CALC_PUT_LINES);
+    calc_putf(put, "log: {\nprogram: %s, values: [\n", log->program);
     for (size_t i = 0; i < log->count; i++) {
         const calc_why_log_value *v = &log->value[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", quantities[v->what].label);
+        calc_putf(put, "{name: %s", quantities[v->what].label);
         if (v->what != CALC_LOG_PASSES) {
             calc_put_text(put, "statistic", quantities[v->what].key);
         }
-        calc_put_number(put, "measured", v->measured);
-        calc_put_number(put, "predicted", v->predicted);
-        calc_put_count(put, "records", (int64_t)v->log.records);
-        calc_put_count(put, "warm_up", (int64_t)v->log.warm_up);
-        calc_put_close(put);
+        calc_putf(put, "measured: %g, predicted: %g, records: %zu, warm_up: %zu}", v->measured,
+                  v->predicted, v->log.records, v->log.warm_up);
     }
-    calc_put_close(put);
-    calc_put_number(put, "low", log->value[0].predicted * exp(-log->reach));
-    calc_put_number(put, "high", log->value[0].predicted * exp(log->reach));
-    calc_put_text(put, "verdict", isnan(log->reach) ? "unknown" : verdicts[log->verdict + 1]);
-    calc_put_array(put, "causes", CALC_PUT_LINES);
+    calc_putf(put, "], low: %g, high: %g, verdict: %s, causes: [\n",
+              log->value[0].predicted * exp(-log->reach), log->value[0].predicted * exp(log->reach),
+              isnan(log->reach) ? "unknown" : verdicts[log->verdict + 1]);
     for (size_t i = 0; i < log->causes; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "cause", log->cause[i].text);
-        calc_put_number(put, "value", log->cause[i].value);
-        calc_put_text(put, "of", log->cause[i].rate ? "machine" : "software");
-        calc_put_close(put);
+        calc_putf(put, "{cause: %s, value: %g, of: %s}", log->cause[i].text, log->cause[i].value,
+                  log->cause[i].rate ? "machine" : "software");
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }

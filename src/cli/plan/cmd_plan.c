@@ -41,28 +41,23 @@ static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_
         calc_put_raw(put, "even", "null");
         return;
     }
-    calc_put_object(put, "even", CALC_PUT_LINES);
-    calc_put_number(put, "total_time", stats.total_time);
-    calc_put_number(put, "mem_tier1", stats.proc_mem_tier1_cap_req);
-    calc_put_flag(put, "recomputed", calc_plan_even_recomputed(&exec));
+    calc_putf(put, "even: {\ntotal_time: %g, mem_tier1: %g, recomputed?: %d", stats.total_time,
+              stats.proc_mem_tier1_cap_req, calc_plan_even_recomputed(&exec));
     calc_plan_rows_put(put, t, f->chip, &exec);
     calc_put_close(put);
 }
 
 static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_text(put, "system", t->chip[f->chip].name);
+    calc_putf(put, "{\nsystem: %s", t->chip[f->chip].name);
     calc_start_put(put, &(calc_start){.args = t->args,
                                       .set = CALC_PLAN_OPT_SET,
                                       .app = &t->app,
                                       .system = &t->chip[f->chip].system,
                                       .exec = &f->exec,
                                       .names = {t->args->argument[0], t->chip[f->chip].name, "-"}});
-    calc_put_number(put, "planned_time", f->planned_s);
-    calc_put_number(put, "bound_time", f->bound_s);
-    calc_put_flag(put, "proven", f->proven);
-    calc_put_number(put, "fits", calc_plan_rows_fits(t, f->chip, &f->exec));
+    calc_putf(put, "planned_time: %g, bound_time: %g, proven?: %d, fits: %g", f->planned_s,
+              f->bound_s, f->proven, calc_plan_rows_fits(t, f->chip, &f->exec));
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
     calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
     calc_plan_rows_put(put, t, f->chip, &f->exec);
@@ -81,18 +76,15 @@ static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planne
     calc_put_count(put, "layouts", (int64_t)r->layouts);
     if (r->uniform) {
         char words[CALC_LAYER_WORDS_SIZE];
-        calc_put_number(put, "uniform_time", r->uniform_stats.total_time);
-        calc_put_text(put, "uniform_layers", calc_layers_table_words(t, &r->uniform_exec, words));
+        calc_putf(put, "uniform_time: %g, uniform_layers: %s", r->uniform_stats.total_time,
+                  calc_layers_table_words(t, &r->uniform_exec, words));
     }
     calc_put_array(put, "curve", CALC_PUT_LINES);
     for (size_t i = 0; i < r->points; i++) {
         const calc_planner_layers_point *p = &r->curve[i];
         char words[CALC_LAYER_WORDS_SIZE];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_number(put, "mem_tier1", p->needs_bytes);
-        calc_put_number(put, "total_time", p->step_s);
-        calc_put_text(put, "layers", calc_layer_words(&p->exec, words));
-        calc_put_close(put);
+        calc_putf(put, "{mem_tier1: %g, total_time: %g, layers: %s}", p->needs_bytes, p->step_s,
+                  calc_layer_words(&p->exec, words));
     }
     calc_put_close(put);
 }
@@ -101,23 +93,18 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
 {
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "application", t->app_name);
-    calc_put_array(&put, "systems", CALC_PUT_LINE);
+    calc_putf(&put, "application: %s, systems: [", t->app_name);
     for (int i = 0; i < t->chips; i++) {
         calc_put_text(&put, NULL, t->chip[i].name);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "remarks", CALC_PUT_LINE);
+    calc_putf(&put, "], remarks: [");
     for (int i = 0; i <= t->chips; i++) {
         if (*t->remark[i]) {
             calc_put_text(&put, NULL, t->remark[i]);
         }
     }
-    calc_put_close(&put);
-    calc_put_count(&put, "candidates", (int64_t)r->candidates);
-    calc_put_count(&put, "balanced", (int64_t)r->balanced);
-    calc_put_flag(&put, "complete", r->complete);
-    calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
+    calc_putf(&put, "], candidates: %zu, balanced: %zu, complete?: %d, bound_time: %g",
+              r->candidates, r->balanced, r->complete, fmin(r->bound_s, r->found[0].bound_s));
     if (t->listed) {
         put_layers(&put, t, r);
     }
@@ -126,8 +113,7 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     for (int i = 0; i < t->chips; i++) {
         calc_put_struct(&put, NULL, CALC_KIND_SYSTEM, &t->chip[i].system);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "found", CALC_PUT_LINES);
+    calc_putf(&put, "], found: [\n");
     for (size_t i = 0; i < r->count; i++) {
         put_found(&put, t, &r->found[i]);
     }

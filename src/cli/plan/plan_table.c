@@ -590,13 +590,12 @@ static void put_strategy(calc_put *put, const calc_exec *e)
     const calc_strategy *s = &e->strategy;
     char again[160];
     calc_stage_words_recomputed(e, again, sizeof again);
-    calc_put_count(put, "tensor_par", s->tensor_par);
-    calc_put_count(put, "context_par", s->context_par > 1 ? s->context_par : 1);
-    calc_put_count(put, "expert_par", s->expert_par > 1 ? s->expert_par : 1);
-    calc_put_count(put, "data_par", s->data_par);
-    calc_put_count(put, "microbatch_size", e->microbatch_size);
-    calc_put_count(put, "zero_stage", calc_zero_stage(s));
-    calc_put_text(put, "recompute", again);
+    calc_putf(put,
+              "tensor_par: %jd, context_par: %jd, expert_par: %jd, data_par: %jd, microbatch_size: "
+              "%jd, zero_stage: %jd, recompute: %s",
+              s->tensor_par, s->context_par > 1 ? s->context_par : 1,
+              s->expert_par > 1 ? s->expert_par : 1, s->data_par, e->microbatch_size,
+              calc_zero_stage(s), again);
 }
 
 /* From layers to the next, and with gradients back, of a micro-batch [s]. */
@@ -624,16 +623,12 @@ void calc_layers_runs_put(calc_put *put, const calc_plan_task *t, const calc_exe
     calc_put_array(put, "layers", CALC_PUT_LINES);
     for (int32_t i = 0; i < list.count; i++) {
         const calc_exec e = calc_layer_list_exec(&plain, &list.run[i].strategy);
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_count(put, "blocks", list.run[i].blocks);
+        calc_putf(put, "{blocks: %d", list.run[i].blocks);
         put_strategy(put, &e);
-        calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &e));
-        calc_put_close(put);
+        calc_putf(put, "rearranging_time: %g}", rearranging_s(t, &before, &e));
         before = e;
     }
-    calc_put_close(put);
-    calc_put_object(put, "ends", CALC_PUT_LINE);
+    calc_putf(put, "], ends: {");
     put_strategy(put, &head);
-    calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &head));
-    calc_put_close(put);
+    calc_putf(put, "rearranging_time: %g}", rearranging_s(t, &before, &head));
 }

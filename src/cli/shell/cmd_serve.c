@@ -101,8 +101,7 @@ static void answer_too_long(calc_output *out)
     calc_errors_add(&errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, "send an array in parts",
                     "a request of more than %d MiB", LINE_MAX_BYTES >> 20);
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINE);
-    calc_put_array(&put, "errors", CALC_PUT_LINE);
+    calc_putf(&put, "{errors: [");
     calc_request_put_error(&put, &errors.item[0]);
     calc_put_close(&put);
     calc_put_end(&put);

@@ -26,8 +26,7 @@ static void put_sets(calc_put *put, calc_output *out, const calc_start *s, calc_
             continue;
         }
         if (put) {
-            calc_put_text(put, NULL, "--set");
-            calc_put_text(put, NULL, assignment);
+            calc_putf(put, "%s, %s", "--set", assignment);
         } else {
             calc_output_printf(out, " --set %s", assignment);
         }

@@ -229,15 +229,10 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
 {
     calc_put_array(put, "read", CALC_PUT_LINE);
     for (size_t i = 0; i < study->documents; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", study->document[i].name);
-        calc_put_text(put, "sha256", study->document[i].sha256);
-        calc_put_close(put);
+        calc_putf(put, "{name: %s, sha256: %s}", study->document[i].name,
+                  study->document[i].sha256);
     }
-    calc_put_close(put);
-    calc_put_array(put, "command", CALC_PUT_LINE);
-    calc_put_text(put, NULL, "calc");
-    calc_put_text(put, NULL, "sweep");
+    calc_putf(put, "], command: [%s, %s", "calc", "sweep");
     for (size_t i = 0; i < args->argument_count; i++) {
         calc_put_text(put, NULL, args->argument[i]);
     }
@@ -247,8 +242,7 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
         if (args->use[i].opt < (int)CALC_SWEEP_OPT_FRONT) { /* options that define the space and the
                                                              * objectives */
             snprintf(word, sizeof word, "--%s", opt->name);
-            calc_put_text(put, NULL, word);
-            calc_put_text(put, NULL, args->use[i].value);
+            calc_putf(put, "%s, %s", word, args->use[i].value);
         }
     }
     calc_put_close(put);

@@ -355,12 +355,9 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *o)
     calc_put_array(put, "kernels", CALC_PUT_LINES);
     for (size_t i = 0; i < o->learnt.classes; i++) {
         const calc_tune_kernels_class *c = &o->learnt.class[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "class", calc_tune_kernel_class_words(&c->class, words));
-        calc_put_number(put, "share", c->share);
-        calc_put_count(put, "shapes", (int64_t)c->shapes);
-        calc_put_count(put, "measured", (int64_t)c->measured);
-        calc_put_count(put, "exact", (int64_t)c->exact);
+        calc_putf(put, "{class: %s, share: %g, shapes: %zu, measured: %zu, exact: %zu",
+                  calc_tune_kernel_class_words(&c->class, words), c->share, c->shapes, c->measured,
+                  c->exact);
         if (c->measured > 0) {
             calc_put_number(put, "log_error", c->error);
         }
