@@ -323,21 +323,20 @@ calc_exit calc_galvatron_job_run(
 {
     const calc_galvatron_request *r = &t->arguments.request;
     bool json = strcmp(format, "json") == 0;
-    calc_output *out;
     calc_status status =
         calc_errors_status(errors, calc_galvatron_search(r, &t->profiles, &t->found));
     if (status == CALC_OK && t->found.best.feasible) {
         calc_galvatron_layout_answer(r, &t->found.best, &t->layout);
         calc_as_path(folder, name, t->file);
         status = calc_as_make_folder(folder, errors);
-        status = status ? status : calc_output_open(&out, t->file, errors);
         if (status == CALC_OK) {
+            calc_output *out = calc_write_to(t->file);
             write(&t->layout, out);
             status = calc_output_close(out, errors);
         }
     }
-    status = status ? status : calc_output_open(&out, "-", errors);
     if (status == CALC_OK) {
+        calc_output *out = calc_write_to("-");
         (json ? show_json : show)(t, out);
         if (t->found.best.feasible && !json && options) {
             calc_output_text(out, "\nOptions of the trainer:\n");

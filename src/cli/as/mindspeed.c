@@ -540,16 +540,13 @@ static void name_times(task *t)
 static calc_status show(task *t, calc_errors *errors)
 {
     bool json = strcmp(calc_opt_value(t->flags, FLAG_FORMAT), "json") == 0;
-    calc_output *out;
     name_times(t);
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status == CALC_OK) {
-        (json                                  ? mindspeed_show_json
-         : calc_opt_given(t->flags, FLAG_LIST) ? mindspeed_show_csv
-                                               : mindspeed_show)(t, out);
-        status = calc_output_close(out, errors);
-        mindspeed_show_notes(t);
-    }
+    calc_output *out = calc_write_to("-");
+    (json                                  ? mindspeed_show_json
+     : calc_opt_given(t->flags, FLAG_LIST) ? mindspeed_show_csv
+                                           : mindspeed_show)(t, out);
+    calc_status status = calc_output_close(out, errors);
+    mindspeed_show_notes(t);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
+#include "cli/shell/complain.h"
 #include "cli/validate/put_spread.h"
 #include "io/json_put.h"
 
@@ -159,11 +160,7 @@ static void write_errors(calc_output *out, const task *t, size_t q)
 
 static calc_status write_table(const task *t, calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to("-");
     for (size_t i = 0; i < t->calibration.count; i++) {
         write_engine(out, &t->calibration.fit[i]);
     }
@@ -231,11 +228,7 @@ static void put_group(calc_put *put, const task *t, const calc_error_group *grou
 
 static calc_status write_json(const task *t, const char *path, calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(path);
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_putf(&put, "version: %s, engines: [\n", CALC_VERSION);
@@ -258,16 +251,13 @@ static calc_status write_files(const task *t, const char *where, calc_errors *er
     for (size_t i = 0; i < t->calibration.count && status == CALC_OK; i++) {
         const calc_engine_fit *fit = &t->calibration.fit[i];
         char path[CALC_FIND_PATH_MAX];
-        calc_output *out;
         calc_calibrate_out_path(where, t->calibration.count == 1, name_of(fit), path);
-        status = calc_output_open(&out, path, errors);
-        if (status == CALC_OK) {
-            calc_put put = calc_put_to(out);
-            calc_serving_engine engine = fitted_engine(fit);
-            calc_put_engine(&put, &engine);
-            calc_output_text(out, "\n");
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(path);
+        calc_put put = calc_put_to(out);
+        calc_serving_engine engine = fitted_engine(fit);
+        calc_put_engine(&put, &engine);
+        calc_output_text(out, "\n");
+        status = calc_output_close(out, errors);
     }
     return status;
 }

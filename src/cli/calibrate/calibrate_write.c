@@ -476,11 +476,8 @@ static calc_status write_machine(const calc_calibration *c, size_t machine, cons
                                                   c->family.machine[machine], errors)
                                 : CALC_ERR_NOMEM;
     free(system);
-    calc_output *out = NULL;
     if (status == CALC_OK) {
-        status = calc_output_open(&out, path, errors);
-    }
-    if (status == CALC_OK) {
+        calc_output *out = calc_write_to(path);
         status = calc_system_text_write(out, &input.text, c, machine, date, errors);
         status = calc_output_end(out, status, errors);
     }
@@ -525,15 +522,12 @@ static calc_status write_measured_machine(const calc_calibrate_operators_task *t
                                           calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
-    calc_output *out;
     calc_calibrate_out_path(t->out, t->machines == 1, j->calibration.machine, path);
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        status = calc_point_calibration_write(out, &j->calibration, &j->points, &j->input.text,
-                                              t->date, errors);
-        status = calc_output_end(out, status, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    return calc_output_end(out,
+                           calc_point_calibration_write(out, &j->calibration, &j->points,
+                                                        &j->input.text, t->date, errors),
+                           errors);
 }
 
 static calc_status calibrate(const calc_calibrate_operators_task *t, const char *machine, job *j,
@@ -772,11 +766,7 @@ static void write_tables(calc_output *out, job *const *jobs, size_t count)
 static calc_status report(const char *path, job *const *jobs, size_t count, bool json,
                           calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(path);
     (json ? write_json : write_tables)(out, jobs, count);
     return calc_output_close(out, errors);
 }

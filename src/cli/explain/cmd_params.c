@@ -96,10 +96,7 @@ static calc_exit run(const calc_args *args)
 {
     const char *json = calc_opt_value(args, OPT_JSON);
     calc_errors errors = {0};
-    calc_output *out;
-    if (calc_output_open(&out, json ? json : "-", &errors) != CALC_OK) {
-        return calc_complain_failure(&errors);
-    }
+    calc_output *out = calc_write_to(json ? json : "-");
     calc_put put = calc_put_to(out);
     if (json) {
         calc_put_document(&put);

@@ -257,7 +257,6 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
 static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
                           calc_errors *errors)
 {
-    calc_output *out;
     const char *json = calc_opt_value(args, OPT_JSON);
     const char *file = calc_opt_value(args, OPT_LOG);
     calc_why_log log;
@@ -279,8 +278,8 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
         start.value = stats.total_time;
         start.tier1_bytes = stats.proc_mem_tier1_cap_req;
     }
-    status = status == CALC_OK ? calc_output_open(&out, json ? json : "-", errors) : status;
     if (status == CALC_OK) {
+        calc_output *out = calc_write_to(json ? json : "-");
         (json ? write_json : write_text)(out, inputs, why, found ? &start : NULL,
                                          file ? &log : NULL, top);
         status = calc_output_close(out, errors);

@@ -156,12 +156,9 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
                                    const calc_settings *settings, int64_t per_node,
                                    calc_errors *errors)
 {
-    calc_output *out;
     bool launches = calc_opt_value(args, OPT_LAUNCHER) != NULL;
-    calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
+    calc_status status = CALC_OK;
     if (launches || (framework && calc_framework_has_pools(framework, exec))) {
         status = write_launch(out, args, framework, app, exec, settings, per_node, errors);
     } else if (framework) {
@@ -272,7 +269,6 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     const char *name = calc_opt_value(args, OPT_DIFF);
     calc_exec other = {0};
     calc_settings a = {0}, b = {0};
-    calc_output *out;
     calc_status status = load_one(CALC_KIND_EXEC, &other, name, errors);
     status = status == CALC_OK ? check_settled(&other, errors) : status;
     if (status == CALC_OK && (calc_framework_has_pools(framework, exec) ||
@@ -291,11 +287,9 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
         status = say_refused(framework, app, &other, name, refused, errors);
     }
     if (status == CALC_OK && !*refused) {
-        status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-        if (status == CALC_OK) {
-            calc_settings_compare(&a, &b, write_changed, out);
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
+        calc_settings_compare(&a, &b, write_changed, out);
+        status = calc_output_close(out, errors);
     }
     calc_settings_free(&a);
     calc_settings_free(&b);

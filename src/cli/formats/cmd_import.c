@@ -60,14 +60,10 @@ static const char *const examples[] = {
 static calc_status write_document(calc_kind kind, const void *object, const char *path,
                                   calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        calc_json_save(out, kind, object, 0);
-        calc_output_text(out, "\n");
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    calc_json_save(out, kind, object, 0);
+    calc_output_text(out, "\n");
+    return calc_output_close(out, errors);
 }
 
 /* The request. */

@@ -63,15 +63,13 @@ static void write_others(calc_output *out, const calc_framework *framework)
 calc_exit calc_keys_list(const calc_args *args, const calc_framework *framework, const char *path)
 {
     calc_errors errors = {0};
-    calc_output *out;
     if (!framework) {
         return calc_complain_usage(args->command, "it has no table of keys");
     }
-    if (calc_output_open(&out, path ? path : "-", &errors) == CALC_OK) {
-        calc_output_text(out, "| key | field | meaning |\n|---|---|---|\n");
-        write_rows(out, framework);
-        write_others(out, framework);
-        (void)!calc_output_close(out, &errors);
-    }
+    calc_output *out = calc_write_to(path ? path : "-");
+    calc_output_text(out, "| key | field | meaning |\n|---|---|---|\n");
+    write_rows(out, framework);
+    write_others(out, framework);
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }

@@ -218,10 +218,10 @@ static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_r
                                                                       write_best, NULL};
     for (int i = 0; i < FILES; i++) {
         const char *path = calc_opt_value(t->args, (int)files[i]);
-        calc_output *out;
         if (path && !write[i]) {
             (void)!write_page(path, t, r, errors);
-        } else if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+        } else if (path) {
+            calc_output *out = calc_write_to(path);
             write[i](out, t, r);
             (void)!calc_output_close(out, errors);
         }
@@ -259,14 +259,10 @@ static bool write_text(void *out, const char *text, size_t length)
 static calc_status write_names(const calc_milp *milp, const char *path, calc_errors *errors)
 {
     char name[4096];
-    calc_output *out;
     snprintf(name, sizeof name, "%s.names.csv", path);
-    calc_status status = calc_output_open(&out, name, errors);
-    if (status == CALC_OK) {
-        (void)!calc_mps_names(milp, write_text, out);
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(name);
+    (void)!calc_mps_names(milp, write_text, out);
+    return calc_output_close(out, errors);
 }
 
 /* --mps: write the program and its names. Nothing without the option. */
@@ -275,23 +271,17 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
 {
     const char *path = calc_opt_value(t->args, CALC_PLAN_OPT_MPS);
     calc_milp milp = {0};
-    calc_output *out;
     calc_planner_bench *b = path ? bench_of(t, f, errors) : NULL;
     if (!b) {
         return calc_errors_first(errors);
     }
     calc_status status = calc_milp_build(&b->problem, NULL, &milp, errors);
     if (status == CALC_OK) {
-        status = calc_output_open(&out, path, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_mps_program(&milp, write_text, out);
-        if (status == CALC_ERR_NOMEM) {
-            calc_output_discard(out);
-            status = calc_errors_no_memory(errors);
-        } else {
-            status = calc_output_close(out, errors);
+        calc_output *out = calc_write_to(path);
+        if (calc_mps_program(&milp, write_text, out) == CALC_ERR_NOMEM) {
+            calc_end_without_memory();
         }
+        status = calc_output_close(out, errors);
     }
     if (status == CALC_OK && strcmp(path, "-") != 0) {
         status = write_names(&milp, path, errors);
@@ -399,10 +389,7 @@ static const char *layers_complaint(const calc_args *args)
 static void write_table(const calc_plan_task *t, const calc_planner_result *r,
                         const calc_planner_result *more, calc_errors *errors)
 {
-    calc_output *out;
-    if (calc_output_open(&out, "-", errors) != CALC_OK) {
-        return;
-    }
+    calc_output *out = calc_write_to("-");
     for (int i = 0; i <= t->chips; i++) {
         if (*t->remark[i]) {
             calc_output_printf(out, "%s\n", t->remark[i]);

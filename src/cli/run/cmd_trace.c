@@ -339,11 +339,7 @@ static calc_status write_trace(const calc_args *args, const calc_trace *trace, c
                                "the trace would have %lld events: at most %d are written",
                                (long long)count, TRACE_MAX_EVENTS);
     }
-    calc_output *out;
-    calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
     trace_write(out, trace);
     return calc_output_close(out, errors);
 }

@@ -313,10 +313,8 @@ static void write_files(task *t, calc_errors *errors)
 static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
                   calc_errors *errors)
 {
-    calc_output *out;
-    if (calc_output_open(&out, "-", errors) == CALC_OK) {
-        (void)!calc_output_end(out, write(out, t, errors), errors);
-    }
+    calc_output *out = calc_write_to("-");
+    (void)!calc_output_end(out, write(out, t, errors), errors);
 }
 
 static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/draw/listing.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "cli/shell/start.h"
 #include "cli/sweep/sweep_study.h"
@@ -694,8 +695,8 @@ calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = calc_opt_value(t->args, (int)files[i].opt);
-        calc_output *out;
-        if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+        if (path) {
+            calc_output *out = calc_write_to(path);
             files[i].write(out, t, d, order);
             (void)!calc_output_close(out, errors);
         }

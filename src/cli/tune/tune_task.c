@@ -343,21 +343,17 @@ char *calc_tune_loop_path(const calc_tune_task *t, size_t candidate, char *path)
 calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char *path,
                                  calc_errors *errors)
 {
-    calc_output *out;
     if (mkdir(t->folder, 0777) != 0 && errno != EEXIST) {
         return calc_errors_at(errors, CALC_ERR_IO, t->folder, 0, 0,
                               "--out names a folder; the one that it is in must be there", "%s",
                               strerror(errno));
     }
     calc_tune_loop_path(t, candidate, path);
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
-        calc_json_save(out, CALC_KIND_EXEC, &exec, 0);
-        calc_output_text(out, "\n");
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
+    calc_json_save(out, CALC_KIND_EXEC, &exec, 0);
+    calc_output_text(out, "\n");
+    return calc_output_close(out, errors);
 }
 
 /* A command that has done nothing but fail is more likely wrong than every layout. */

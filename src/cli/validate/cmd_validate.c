@@ -363,13 +363,9 @@ static void write_page(calc_output *out, task *t)
 static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
                               calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        write(out, t);
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    write(out, t);
+    return calc_output_close(out, errors);
 }
 
 static calc_status write_files(task *t, calc_errors *errors)
@@ -575,11 +571,9 @@ static const char template_rows[] =
 static calc_exit write_template(void)
 {
     calc_errors errors = {0};
-    calc_output *out;
-    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        calc_output_text(out, template_rows);
-        (void)!calc_output_close(out, &errors);
-    }
+    calc_output *out = calc_write_to("-");
+    calc_output_text(out, template_rows);
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }
 
