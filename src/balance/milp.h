@@ -16,7 +16,7 @@
 #ifndef CALC_BALANCE_MILP_H
 #define CALC_BALANCE_MILP_H
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 
 /** The meaning of a column, and its name in lists. */
 #define CALC_MILP_WHAT_LIST(X)                                                                     \
@@ -102,5 +102,24 @@ char *calc_milp_row_name(size_t row, char name[CALC_MILP_NAME_SIZE]);
 /** The division given by values of the columns; integers are rounded.
  *  @param share  [stages * chunks] */
 void calc_milp_shares(const calc_milp *milp, const double *value, calc_balance_share *share);
+
+/** Takes a text piece by piece. @return false to stop */
+typedef bool (*calc_mps_write)(void *context, const char *text, size_t length);
+
+/** Write the program.
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_IO if `write` stopped */
+CALC_MUST_USE calc_status calc_mps_program(const calc_milp *milp, calc_mps_write write,
+                                           void *context);
+
+/** Write the meaning of its columns, as comma-separated values:
+ *  name,variable,stage,chunk,microbatch, counted from 0; blank where it does not apply.
+ *  @return CALC_OK or CALC_ERR_IO */
+CALC_MUST_USE calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write,
+                                         void *context);
+
+enum { CALC_MPS_NUMBER_SIZE = 13 };
+
+/** A number in 12 characters, as near as they allow. @return text */
+char *calc_mps_number(double value, char text[CALC_MPS_NUMBER_SIZE]);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef CALC_BALANCE_MILP_MAKE_H
 #define CALC_BALANCE_MILP_MAKE_H
 
+#include "balance/evaluate.h"
 #include "balance/milp.h"
-#include "balance/problem.h"
 
 /* The operations of each stage in order, in the form of
  * model/schedule/schedule_order.h: its orders, except that 1F1B with several chunks has the order

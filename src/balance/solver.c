@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "balance/mps.h"
+#include "balance/milp.h"
 #include "base/error.h"
 
 /* Excess over a limit that solvers may tolerate, as a share of it: counts of layers may be off by

@@ -20,7 +20,7 @@ typedef struct calc_solver_result {
     double *value;      /**< [columns]; owned; NULL without a solution */
 } calc_solver_result;
 
-/** Start glpsol, which has to be installed, on the text of mps.h, and wait for it.
+/** Start glpsol, which has to be installed, on the text of milp.h, and wait for it.
  *  @param time_limit_s  whole seconds, others are rounded up; 0: none
  *  @param out           on CALC_OK to be freed; else empty
  *  @return CALC_OK, whatever the outcome; CALC_ERR_NOMEM; CALC_ERR_IO if it is not installed or

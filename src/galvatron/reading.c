@@ -1,4 +1,4 @@
-#include "galvatron/reading.h"
+#include "galvatron/profiles.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "galvatron/reading.h"
+#include "galvatron/profiles.h"
 #include "io/json_put.h"
 #include "io/text.h"
 #include "model/operators/processor.h"

@@ -4,7 +4,7 @@
 #define CALC_MINDSPEED_EXEC_H
 
 #include "formats/plan.h"
-#include "mindspeed/config.h"
+#include "mindspeed/arguments.h"
 
 /** Builds the model and the execution of a configuration. Ring attention together with Ulysses
  *  becomes hierarchical context parallelism with Ulysses inside. Stages are even and scheduled

@@ -6,7 +6,7 @@
 #define CALC_MINDSPEED_OPERATORS_H
 
 #include "gauss/process.h"
-#include "mindspeed/config.h"
+#include "mindspeed/arguments.h"
 #include "mindspeed/shape.h"
 #include "model/operators/collective.h"
 

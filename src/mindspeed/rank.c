@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "mindspeed/exec.h"
-#include "mindspeed/modules.h"
+#include "mindspeed/memory.h"
 
 typedef struct ranker {
     const calc_mindspeed_study *study;

@@ -13,6 +13,31 @@
 #include "spec/format.h"
 #include "spec/software.h"
 
+void calc_assumptions_add(calc_assumptions *assumed, const char *text)
+{
+    for (int i = 0; i < assumed->count; i++) {
+        if (strcmp(assumed->text[i], text) == 0) {
+            return;
+        }
+    }
+    if (assumed->count < CALC_ASSUMPTIONS_MAX) {
+        assumed->text[assumed->count++] = text;
+    }
+}
+
+void calc_assumptions_read(calc_assumptions *assumed, char *cell)
+{
+    static const char between[] = " | ";
+    for (char *at = cell; at && *at;) {
+        char *end = strstr(at, between);
+        if (end) {
+            *end = '\0';
+        }
+        calc_assumptions_add(assumed, at);
+        at = end ? end + strlen(between) : NULL;
+    }
+}
+
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 
 static const char example[] = "calc validate --template prints an example";

@@ -35,7 +35,20 @@
 
 #include "calc.h"
 #include "io/csv_table.h"
-#include "validate/run_assume.h"
+
+enum { CALC_ASSUMPTIONS_MAX = 24 };
+
+/** Texts are static, or of the file of runs. Start with {0}. */
+typedef struct calc_assumptions {
+    const char *text[CALC_ASSUMPTIONS_MAX];
+    int count;
+} calc_assumptions;
+
+/** Add something assumed, once. A list that is full stays as it is. */
+void calc_assumptions_add(calc_assumptions *assumed, const char *text);
+
+/** Add the texts of a cell, parted by " | ", which is cut there. */
+void calc_assumptions_read(calc_assumptions *assumed, char *cell);
 
 /** Columns that are no fields: X(TYPE, name, another name or NULL). */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \

@@ -1,6 +1,6 @@
 /* MPS texts, one to the byte; check_balance_examples.c has what others make of them. CALC_UPDATE=1
  * writes the text anew. */
-#include "balance/mps.h"
+#include "balance/milp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

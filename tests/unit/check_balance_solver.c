@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "balance/mps.h"
+#include "balance/milp.h"
 #include "balance_case.h"
 #include "frame.h"
 #include "scratch.h"

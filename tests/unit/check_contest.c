@@ -1,5 +1,5 @@
 /* Draws of the contenders. */
-#include "tune/contest.h"
+#include "tune/decision.h"
 
 #include "frame.h"
 #include "unit/tune_case.h"

@@ -1,7 +1,7 @@
 #include "tune/decision.h"
 
 #include "frame.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 #include "unit/tune_case.h"
 
 enum { MANY = 40 };

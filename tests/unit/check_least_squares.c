@@ -1,5 +1,5 @@
 /* Least squares: against problems whose minimum and errors can be written down. */
-#include "calibrate/least_squares.h"
+#include "calibrate/fit.h"
 
 #include <math.h>
 #include <string.h>

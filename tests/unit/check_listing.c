@@ -1,4 +1,4 @@
-#include "cli/draw/listing.h"
+#include "cli/draw/human.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A folder of measurements, what is learnt from it, and what to measure next. */
-#include "mindspeed/evidence.h"
+#include "mindspeed/loop.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "frame.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 
 enum { CANDIDATES = 4, SAMPLES = 200000 };
 

@@ -1,5 +1,5 @@
 /* Files of what MindSpeed's planner measured. */
-#include "mindspeed/modules.h"
+#include "mindspeed/memory.h"
 
 #include <math.h>
 #include <stdio.h>

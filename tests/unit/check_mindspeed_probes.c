@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "frame.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 #include "mindspeed_jobs.h"
 
 static calc_mindspeed_space space;

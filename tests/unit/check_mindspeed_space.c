@@ -1,5 +1,5 @@
 /* The spaces of MindSpeed's planner. */
-#include "mindspeed/config.h"
+#include "mindspeed/arguments.h"
 
 #include "frame.h"
 #include "mindspeed_jobs.h"

@@ -5,7 +5,7 @@
 #include "failing.h"
 #include "scratch.h"
 
-#include "balance/mps.h"
+#include "balance/milp.h"
 #include "balance/solver.h"
 #include "base/error.h"
 #include "formats/export.h"

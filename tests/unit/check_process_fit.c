@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "frame.h"
-#include "gauss/normal.h"
 #include "process_case.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 60};

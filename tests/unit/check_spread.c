@@ -1,4 +1,4 @@
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 #include <math.h>
 

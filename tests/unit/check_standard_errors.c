@@ -1,5 +1,5 @@
 /* Standard errors that a machine's source states, and what they make of the time of a step. */
-#include "calibrate/standard_errors.h"
+#include "calibrate/calibration.h"
 #include "shipped_case.h"
 
 #include <math.h>

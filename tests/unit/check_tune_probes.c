@@ -2,7 +2,7 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 #include "unit/tune_case.h"
 
 enum { FEW = 11, SPACES = CALC_TUNE_SPACES };

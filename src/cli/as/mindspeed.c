@@ -12,7 +12,7 @@
 #include "formats/read.h"
 #include "io/json_put.h"
 #include "io/output.h"
-#include "mindspeed/evidence.h"
+#include "mindspeed/loop.h"
 #include "mindspeed/rank.h"
 
 static const char *const generations[] = {"1", "2", NULL};

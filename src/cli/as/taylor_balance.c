@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/mps.h"
+#include "balance/milp.h"
 #include "base/error.h"
 #include "cli/as/flags.h"
 #include "cli/as/taylor.h"

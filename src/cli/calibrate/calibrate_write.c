@@ -7,9 +7,9 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "calibrate/calibration.h"
 #include "calibrate/fit.h"
 #include "calibrate/point_calibration.h"
-#include "calibrate/standard_errors.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"

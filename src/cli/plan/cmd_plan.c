@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/mps.h"
+#include "balance/milp.h"
 #include "balance/solver.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
@@ -12,8 +12,8 @@
 #include "cli/plan/plan_task.h"
 #include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/start.h"
-#include "cli/sweep/sweep_watch.h"
+#include "cli/shell/script.h"
+#include "cli/sweep/sweep_study.h"
 #include "io/json_put.h"
 #include "plan/planner_place.h"
 #include "report/page.h"

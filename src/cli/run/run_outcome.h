@@ -2,8 +2,8 @@
 #ifndef CALC_CLI_RUN_RUN_OUTCOME_H
 #define CALC_CLI_RUN_RUN_OUTCOME_H
 
+#include "calibrate/calibration.h"
 #include "calibrate/points.h"
-#include "calibrate/standard_errors.h"
 #include "cli/run/report.h"
 #include "cli/shell/inputs.h"
 #include "io/json_put.h"

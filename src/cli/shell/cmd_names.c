@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "cli/shell/inputs.h"

@@ -4,8 +4,10 @@
 
 #include "cli/draw/human.h"
 #include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
 #include "formats/import.h"
 #include "formats/plan.h"
+#include "io/json_put.h"
 
 enum { CALC_SCRIPT_PARAMETERS = 2 * CALC_HUMAN_MAX + 40 };
 
@@ -43,5 +45,29 @@ CALC_MUST_USE calc_status calc_script_model(const calc_import *import, const cal
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED without an error if it is neither; else with errors */
 CALC_MUST_USE calc_status calc_script_load(calc_input *input, const char *procs, calc_app *app,
                                            calc_exec *exec, calc_errors *errors);
+
+/** A layout, and the names of the three documents on a command line. Borrows everything. */
+typedef struct calc_start {
+    const calc_args *args; /**< of the command that found it */
+    int set;               /**< row of its option --set */
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    const char *names[3]; /**< APP SYS EXE; EXE "-": standard input */
+} calc_start;
+
+/** calc_export_starter() and calc_export_starts(), where they answer (calc_is_yes()). */
+const char *calc_start_framework(const calc_app *app, const calc_system *system,
+                                 const calc_exec *exec);
+
+bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec);
+
+/** Members of the open object, each an array of words: "run", and "export" if a framework can start
+ *  the layout. They include assignments of model and machine; assignments of the layout are part of
+ *  its execution already. */
+void calc_start_put(calc_put *put, const calc_start *start);
+
+/** The first of them on a line. */
+void calc_start_write(calc_output *out, const calc_start *start);
 
 #endif

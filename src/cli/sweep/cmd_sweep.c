@@ -12,13 +12,12 @@
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
-#include "cli/sweep/sweep_watch.h"
 #include "estimate.h"
 #include "io/json_put.h"
 #include "io/output.h"
 #include "plan/study.h"
 #include "report/page.h"
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
 

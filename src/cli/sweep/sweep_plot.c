@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/scatter.h"
 #include "cli/sweep/sweep_rows.h"
 #include "report/sweep_data.h"
 #include "spec/field.h"

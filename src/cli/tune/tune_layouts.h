@@ -81,7 +81,7 @@ CALC_MUST_USE calc_status calc_tune_operators_read(calc_tune_operators *out, con
                                                    calc_errors *errors);
 
 /** Learn what the measurements say of candidates, instead of what was learnt before. Candidates of
- *  a new cell (kernel_cells.h) must be learnt before a decision is made of them.
+ *  a new cell (kernels.h) must be learnt before a decision is made of them.
  *  @return CALC_OK; CALC_ERR_FIELD if no measurement is of a class of kernels that they run;
  *  CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_tune_operators_learn(calc_tune_operators *operators,

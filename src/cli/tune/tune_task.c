@@ -16,7 +16,7 @@
 #include "io/json_put.h"
 #include "spec/amount.h"
 #include "spec/field.h"
-#include "tune/truth.h"
+#include "tune/model.h"
 
 /* Layouts that calc thinks need a little too much may fit. */
 #define MORE_MEMORY 1.1

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "cli/shell/inputs.h"
-#include "cli/sweep/sweep_watch.h"
+#include "cli/sweep/sweep_study.h"
 #include "cli/tune/tune_journal.h"
 #include "cli/tune/tune_layouts.h"
 #include "cli/tune/tune_program.h"

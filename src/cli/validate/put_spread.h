@@ -3,7 +3,7 @@
 #define CALC_CLI_VALIDATE_PUT_SPREAD_H
 
 #include "io/json_put.h"
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 /** Write its members into the open object. */
 static inline void calc_put_spread(calc_put *put, const calc_spread *spread)
