@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "galvatron/cost_terms.h"
 #include "galvatron/paddle.h"
+#include "galvatron/profiles.h"
 
 /* MB that the framework occupies on every GPU. */
 static double context_mb(const calc_galvatron_case *c)

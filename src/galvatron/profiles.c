@@ -10,7 +10,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "galvatron/cost_terms.h"
 #include "io/json_numbers.h"
 #include "io/text.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "galvatron/cost_terms.h"
 #include "io/json_numbers.h"
 
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "galvatron/cost_terms.h"
 #include "io/json_numbers.h"
 
 static int limited(bool disabled, int64_t most, int world)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "formats/import.h"
 #include "io/utf8.h"
-#include "mindspeed/exec.h"
+#include "mindspeed/memory.h"
 
 char *calc_mindspeed_config_name(const calc_mindspeed_config *config,
                                  calc_mindspeed_generation generation,

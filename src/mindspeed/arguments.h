@@ -88,7 +88,7 @@ enum { CALC_MINDSPEED_UNUSED = 1024 };
 /** The request. */
 typedef struct calc_mindspeed_arguments {
     calc_mindspeed_job job;
-    calc_plan plan; /**< the script's settings of the model and its execution (exec.h) */
+    calc_plan plan; /**< the script's settings of the model and its execution (memory.h) */
     calc_app app;   /**< the model, for calc's rules */
     bool every;     /**< `--search-algo full_precision`: measures all configurations, not only a
                      *  few */

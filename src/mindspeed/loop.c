@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
-#include "mindspeed/exec.h"
 #include "mindspeed/memory.h"
 
 static bool exec_of(const void *context, const calc_mindspeed_config *config, calc_app *app,

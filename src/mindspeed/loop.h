@@ -11,7 +11,6 @@
 #include "mindspeed/compose.h"
 #include "mindspeed/memory.h"
 #include "mindspeed/operators.h"
-#include "mindspeed/shape.h"
 
 /* Reads a folder of MindSpeed's planner except the profiles of modules: kernels,
  * operators that were timed alone, and collectives. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "mindspeed/exec.h"
 #include "mindspeed/memory.h"
 
 typedef struct ranker {

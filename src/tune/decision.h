@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "calc.h"
-#include "tune/candidate.h"
 #include "tune/model.h"
 
 enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, plus all measured ones */ };

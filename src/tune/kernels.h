@@ -18,7 +18,6 @@
 #include "gauss/process.h"
 #include "model/cost/kernel_table.h"
 #include "model/layout_kernels.h"
-#include "tune/candidate.h"
 #include "tune/model.h"
 
 enum { CALC_TUNE_CELL_COORDINATES = 3 };

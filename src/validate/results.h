@@ -8,7 +8,6 @@
 #include "io/text.h"
 #include "validate/runs.h"
 #include "validate/serving_predict.h"
-#include "validate/systems.h"
 
 /* The model's prediction of a measured run. */
 

@@ -3,8 +3,8 @@
 #define CALC_VALIDATE_SERVING_PREDICT_H
 
 #include "calc.h"
+#include "validate/runs.h"
 #include "validate/serving_map.h"
-#include "validate/systems.h"
 
 enum { CALC_SERVING_APPS_MAX = 64 };
 

@@ -5,7 +5,6 @@
 
 #include "balance/evaluate.h"
 #include "balance/milp.h"
-#include "balance/solver.h"
 #include "balance_case.h"
 #include "frame.h"
 #include "scratch.h"

@@ -1,4 +1,3 @@
-#include "balance/solver.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "frame.h"
-#include "galvatron/cost_terms.h"
 #include "galvatron/posed.h"
+#include "galvatron/profiles.h"
 #include "galvatron/search.h"
 #include "small_case.h"
 

@@ -1,6 +1,6 @@
 /* Bounds of candidates against the lists that are found of them, and against the steps of layouts
  * whose layers are all alike. */
-#include "plan/layers_case.h"
+#include "plan/layers_list.h"
 
 #include "frame.h"
 #include "layers_plan_case.h"

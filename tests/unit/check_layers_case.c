@@ -1,5 +1,5 @@
 /* Options of candidates: what is dropped is covered by what is not; groups; room. */
-#include "plan/layers_case.h"
+#include "plan/layers_list.h"
 
 #include "frame.h"
 #include "layers_plan_case.h"

@@ -1,5 +1,5 @@
 /* Curves of step over memory: points as calc_run() has them, each quicker than those before it. */
-#include "plan/layers_judge.h"
+#include "plan/layers_join.h"
 
 #include "frame.h"
 #include "layers_plan_case.h"

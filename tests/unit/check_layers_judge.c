@@ -1,6 +1,6 @@
 /* Lists of layers as executions: what the planner has of each is what calc_run() and
  * calc_each_stage() say of it. */
-#include "plan/layers_judge.h"
+#include "plan/layers_join.h"
 
 #include "frame.h"
 #include "layers_plan_case.h"

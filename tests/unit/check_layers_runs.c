@@ -1,5 +1,5 @@
 /* Runs of layers as JSON, beside the stages that have them: src/cli/plan/plan_table.c. */
-#include "cli/plan/plan_table.h"
+#include "cli/plan/plan_task.h"
 
 #include <stdlib.h>
 #include <string.h>

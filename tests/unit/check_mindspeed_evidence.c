@@ -6,7 +6,7 @@
 
 #include "formats/read.h"
 #include "frame.h"
-#include "mindspeed/exec.h"
+#include "mindspeed/memory.h"
 #include "mindspeed/rank.h"
 
 #define FOLDER CALC_TEST_DATA "/mindspeed/profiles"

@@ -1,5 +1,5 @@
 /* Configurations as executions, and what calc's model says of them. */
-#include "mindspeed/exec.h"
+#include "mindspeed/memory.h"
 
 #include <math.h>
 

@@ -6,7 +6,6 @@
 #include "scratch.h"
 
 #include "balance/milp.h"
-#include "balance/solver.h"
 #include "base/error.h"
 #include "formats/export.h"
 #include "frame.h"

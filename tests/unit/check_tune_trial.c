@@ -1,5 +1,5 @@
 /* Layouts that are tried: commands for them, and what these print. */
-#include "cli/tune/tune_program.h"
+#include "cli/tune/tune_journal.h"
 
 #include <math.h>
 #include <stdio.h>

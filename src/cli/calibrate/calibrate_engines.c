@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/shell/complain.h"
-#include "cli/validate/put_spread.h"
+#include "cli/validate/validate_table.h"
 #include "io/json_put.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};

@@ -13,7 +13,7 @@
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
-#include "cli/validate/put_spread.h"
+#include "cli/validate/validate_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "validate/error_groups.h"

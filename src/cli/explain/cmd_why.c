@@ -14,7 +14,7 @@
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/shell/script.h"
-#include "cli/sweep/sweep_complete.h"
+#include "cli/sweep/sweep_study.h"
 #include "formats/export.h"
 #include "formats/framework.h"
 #include "formats/run_log.h"

@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "balance/milp.h"
-#include "balance/solver.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
-#include "cli/plan/plan_table.h"
 #include "cli/plan/plan_task.h"
 #include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"

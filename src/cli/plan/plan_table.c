@@ -1,4 +1,3 @@
-#include "cli/plan/plan_table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-#include "cli/run/report.h"
 
 #include <math.h>
 #include <stdio.h>

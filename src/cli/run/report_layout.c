@@ -1,4 +1,4 @@
-#include "cli/run/report.h"
+#include "cli/run/run_outcome.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_table.h"
-#include "cli/tune/tune_table.h"
 #include "cli/tune/tune_task.h"
 #include "report/page.h"
 

@@ -6,8 +6,8 @@
 #include "calibrate/points.h"
 #include "io/json_put.h"
 #include "plan/study.h"
-#include "tune/candidate.h"
 #include "tune/kernels.h"
+#include "tune/model.h"
 #include "validate/residuals.h"
 
 enum { CALC_TUNE_ID_SIZE = 17 };

@@ -1,4 +1,4 @@
-#include "cli/tune/tune_table.h"
+#include "cli/tune/tune_task.h"
 
 #include <math.h>
 #include <stdio.h>

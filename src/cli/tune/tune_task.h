@@ -8,7 +8,7 @@
 #include "cli/sweep/sweep_study.h"
 #include "cli/tune/tune_journal.h"
 #include "cli/tune/tune_layouts.h"
-#include "cli/tune/tune_program.h"
+#include "io/output.h"
 
 /** Rows of calc_tune_opts. */
 #define CALC_TUNE_OPT_LIST(X)                                                                      \
@@ -166,5 +166,17 @@ CALC_MUST_USE calc_status calc_tune_loop_write(const calc_tune_task *task, size_
 
 /** Its path, whether it is written or not. @return path */
 char *calc_tune_loop_path(const calc_tune_task *task, size_t candidate, char *path);
+
+/** All of it. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *task,
+                                                const calc_tune_decision *decision,
+                                                calc_errors *errors);
+
+/* Writes the files of `calc tune`: --json, --csv, --html. */
+
+/** Write those that are asked for. Every one is tried.
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_tune_write(const calc_tune_task *task,
+                                          const calc_tune_decision *decision, calc_errors *errors);
 
 #endif

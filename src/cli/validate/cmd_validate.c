@@ -9,7 +9,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/validate/measured.h"
-#include "cli/validate/put_spread.h"
 #include "cli/validate/validate_table.h"
 #include "io/csv_table.h"
 #include "io/json_put.h"

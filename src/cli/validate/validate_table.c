@@ -9,7 +9,6 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/shell/find.h"
-#include "cli/validate/put_spread.h"
 #include "validate/error_groups.h"
 #include "validate/residuals.h"
 
