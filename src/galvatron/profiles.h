@@ -7,7 +7,6 @@
 #include "base/notes.h"
 #include "calc.h"
 #include "galvatron/cost.h"
-#include "galvatron/request.h"
 
 enum {
     CALC_GALVATRON_DOUBLINGS = 17, /**< degrees 1, 2, 4 .. 65,536, as their exponents */

@@ -1,6 +1,5 @@
 /* AIAK's strategies: the search against all candidates balanced one by one, against calc's own
  * step, and against the published example. */
-#include "aiak/search.h"
 
 #include <stdio.h>
 #include <string.h>

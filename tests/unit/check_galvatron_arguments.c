@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "galvatron/request.h"
+#include "galvatron/cost.h"
 #include "galvatron_case.h"
 #include "io/text.h"
 #include "small_case.h"

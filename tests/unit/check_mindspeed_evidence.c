@@ -7,7 +7,6 @@
 #include "formats/read.h"
 #include "frame.h"
 #include "mindspeed/memory.h"
-#include "mindspeed/rank.h"
 
 #define FOLDER CALC_TEST_DATA "/mindspeed/profiles"
 #define FLAGS                                                                                      \

@@ -13,7 +13,6 @@
 #include "io/json_put.h"
 #include "io/output.h"
 #include "mindspeed/loop.h"
-#include "mindspeed/rank.h"
 
 static const char *const generations[] = {"1", "2", NULL};
 static const char *const models[] = {"mindspeed", "calc", NULL};

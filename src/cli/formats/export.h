@@ -5,7 +5,7 @@
 
 #include "cli/shell/opt.h"
 #include "formats/framework.h"
-#include "galvatron/request.h"
+#include "galvatron/cost.h"
 
 /** Writes the keys and the fields that they stand for, as Markdown.
  *  @param framework  NULL: complains that there is no table

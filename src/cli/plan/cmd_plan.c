@@ -5,8 +5,8 @@
 
 #include "balance/milp.h"
 #include "base/error.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "cli/plan/plan_task.h"
 #include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"

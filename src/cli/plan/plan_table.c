@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "cli/plan/plan_task.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "model/operators/encoder.h"
 #include "model/operators/parameters.h"
 #include "model/stages/stages.h"

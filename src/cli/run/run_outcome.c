@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "calc.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"

@@ -15,7 +15,7 @@
 #include "estimate.h"
 #include "io/json_put.h"
 #include "io/output.h"
-#include "plan/study.h"
+#include "plan/sweep_more.h"
 #include "report/page.h"
 #include "validate/error_groups.h"
 

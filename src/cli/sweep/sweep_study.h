@@ -15,7 +15,7 @@
 #include "io/json_put.h"
 #include "io/output.h"
 #include "io/text.h"
-#include "plan/study.h"
+#include "plan/sweep_more.h"
 #include "ranks.h"
 #include "session/study_load.h"
 #include "sweep.h"

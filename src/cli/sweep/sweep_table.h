@@ -7,7 +7,6 @@
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/output.h"
-#include "plan/study.h"
 #include "plan/sweep_more.h"
 #include "spec/value_text.h"
 

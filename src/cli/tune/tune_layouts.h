@@ -5,7 +5,7 @@
 
 #include "calibrate/points.h"
 #include "io/json_put.h"
-#include "plan/study.h"
+#include "plan/sweep_more.h"
 #include "tune/kernels.h"
 #include "tune/model.h"
 #include "validate/residuals.h"
