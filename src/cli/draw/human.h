@@ -162,4 +162,16 @@ void calc_listing_end(calc_listing *listing, calc_output *out, calc_errors *erro
 
 void calc_listing_free(calc_listing *listing);
 
+enum { CALC_FIELD_TEXT_MEANING = 512 /**< bytes for the meaning of a field */ };
+
+/** "integer", "one of", "[[size, efficiency], ...]". */
+const char *calc_field_text_type(const calc_field *field);
+
+/** "1 to 1,000", "above 0 to 1", "multihead, multiquery, flash"; "" for no limit. */
+void calc_field_text_range(const calc_field *field, char *buffer, size_t size);
+
+/** The meaning of a field, its other names, and the other names of its choices. @return buffer */
+const char *calc_field_text_meaning(const calc_table *table, const calc_field *field,
+                                    char buffer[CALC_FIELD_TEXT_MEANING]);
+
 #endif

@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/field_text.h"
 #include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"

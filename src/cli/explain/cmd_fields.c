@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/field_text.h"
 #include "cli/shell/find.h"
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"

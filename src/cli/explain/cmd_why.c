@@ -13,7 +13,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/script.h"
 #include "cli/sweep/sweep_study.h"
 #include "formats/export.h"
 #include "formats/framework.h"

@@ -10,7 +10,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/script.h"
 #include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/launch.h"

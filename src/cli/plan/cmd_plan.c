@@ -10,7 +10,7 @@
 #include "cli/plan/plan_task.h"
 #include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/script.h"
+#include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/json_put.h"
 #include "plan/planner_place.h"

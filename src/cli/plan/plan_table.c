@@ -1,4 +1,3 @@
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
-#include "cli/shell/script.h"
+#include "cli/shell/inputs.h"
 #include "model/cost/state.h"
 #include "model/stages/reshard.h"
 #include "spec/layer_list.h"

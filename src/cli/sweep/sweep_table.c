@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/shell/script.h"
+#include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/utf8.h"

@@ -10,7 +10,7 @@
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
-#include "cli/shell/script.h"
+#include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
 #include "io/json_put.h"
