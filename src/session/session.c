@@ -177,7 +177,7 @@ static calc_status put_sweep_page(calc_put *put, const calc_sweep_data *data, ca
 {
     calc_putf(put, "page: {study: {");
     calc_sweep_put_study(put, data->study);
-    calc_putf(put, "designs: %zu, per_num_procs?: %d}", data->study->designs.count,
+    calc_putf(put, "designs: %jd, per_num_procs?: %d}", (int64_t)data->study->designs.count,
               data->study->options.per_num_procs);
     calc_status status = calc_sweep_data_put(put, data, errors);
     calc_put_close(put);

@@ -520,7 +520,7 @@ static void put_asked(calc_put *put, const calc_tune_task *t)
 {
     calc_putf(put, "application: %s, system: %s", t->app_name, t->system_name);
     calc_sweep_put_remarks(put, &t->study);
-    calc_putf(put, "chooser: %s, seed: %zu, worth: %g, stop_below: %g, noise: %g",
+    calc_putf(put, "chooser: %s, seed: %jd, worth: %g, stop_below: %g, noise: %g",
               calc_tune_chooser_words[t->options.chooser], t->options.seed, t->options.worth,
               t->options.stop, t->options.noise);
 }
@@ -604,7 +604,7 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     if (t->way == CALC_TUNE_WAY_SIMULATE) {
         double regret, best_s;
         bool found = calc_tune_order_regret(t, d, &best_s, &regret);
-        calc_putf(&put, "truth: {seed: %zu, best_s: %g, regret: %g}", t->truth_seed, best_s,
+        calc_putf(&put, "truth: {seed: %jd, best_s: %g, regret: %g}", t->truth_seed, best_s,
                   found ? regret : (double)NAN);
     }
     if (t->options.kernels) {
