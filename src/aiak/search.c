@@ -1,5 +1,3 @@
-#include "aiak/search.h"
-
 #include <stdlib.h>
 #include <string.h>
 

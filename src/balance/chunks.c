@@ -1,4 +1,4 @@
-#include "balance/chunks.h"
+#include "balance/solve.h"
 
 #include <math.h>
 #include <stdlib.h>

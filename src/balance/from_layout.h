@@ -5,7 +5,7 @@
 #ifndef CALC_BALANCE_FROM_LAYOUT_H
 #define CALC_BALANCE_FROM_LAYOUT_H
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 #include "model/stages/layout.h"
 
 /** The layout on one kind of chip. All chips have the same model and execution, but for

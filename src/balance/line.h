@@ -20,7 +20,7 @@
 #ifndef CALC_BALANCE_LINE_H
 #define CALC_BALANCE_LINE_H
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 
 enum { CALC_BALANCE_VISITS = 3 };
 

@@ -7,7 +7,7 @@
  *      layers add up, stay within their bounds, and those of kind 0 come before those of kind 1;
  *      at most the layers that are there recompute, and a chunk does so in one way (not may_mix);
  *      a pass takes the sum of its layers' times;
- *      a stage does one thing after the other, in the order of milp_make.h, and a micro-batch goes
+ *      a stage does one thing after the other, in the order below, and a micro-batch goes
  * from chunk to chunk; for every number of micro-batches in flight by chunk that no other exceeds,
  * a stage holds at most its limit.
  *
@@ -16,7 +16,8 @@
 #ifndef CALC_BALANCE_MILP_H
 #define CALC_BALANCE_MILP_H
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
+#include "balance/solve.h"
 
 /** The meaning of a column, and its name in lists. */
 #define CALC_MILP_WHAT_LIST(X)                                                                     \
@@ -102,5 +103,101 @@ char *calc_milp_row_name(size_t row, char name[CALC_MILP_NAME_SIZE]);
 /** The division given by values of the columns; integers are rounded.
  *  @param share  [stages * chunks] */
 void calc_milp_shares(const calc_milp *milp, const double *value, calc_balance_share *share);
+
+/** Takes a text piece by piece. @return false to stop */
+typedef bool (*calc_mps_write)(void *context, const char *text, size_t length);
+
+/** Write the program.
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_IO if `write` stopped */
+CALC_MUST_USE calc_status calc_mps_program(const calc_milp *milp, calc_mps_write write,
+                                           void *context);
+
+/** Write the meaning of its columns, as comma-separated values:
+ *  name,variable,stage,chunk,microbatch, counted from 0; blank where it does not apply.
+ *  @return CALC_OK or CALC_ERR_IO */
+CALC_MUST_USE calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write,
+                                         void *context);
+
+enum { CALC_MPS_NUMBER_SIZE = 13 };
+
+/** A number in 12 characters, as near as they allow. @return text */
+char *calc_mps_number(double value, char text[CALC_MPS_NUMBER_SIZE]);
+
+typedef enum calc_solver_outcome {
+    CALC_SOLVER_OPTIMAL,    /**< proven */
+    CALC_SOLVER_FEASIBLE,   /**< a solution, not proven */
+    CALC_SOLVER_INFEASIBLE, /**< proven to have no solution */
+    CALC_SOLVER_LIMIT       /**< neither a solution nor a proof */
+} calc_solver_outcome;
+
+typedef struct calc_solver_result {
+    calc_solver_outcome outcome;
+    double objective_s; /**< of the solution; INFINITY: none */
+    double bound_s;     /**< no solution is less; -INFINITY: not known */
+    double *value;      /**< [columns]; owned; NULL without a solution */
+} calc_solver_result;
+
+/** Start glpsol, which has to be installed, on the text of milp.h, and wait for it.
+ *  @param time_limit_s  whole seconds, others are rounded up; 0: none
+ *  @param out           on CALC_OK to be freed; else empty
+ *  @return CALC_OK, whatever the outcome; CALC_ERR_NOMEM; CALC_ERR_IO if it is not installed or
+ *  gave up, with an error that says why */
+CALC_MUST_USE calc_status calc_solver_glpsol(const calc_milp *milp, double time_limit_s,
+                                             calc_solver_result *out, calc_errors *errors);
+
+void calc_solver_free(calc_solver_result *result);
+
+/** Divide the layers by glpsol instead of the search of solve.h, with the same answer;
+ *  `evaluations`, `stage` and `needs_bytes` of it are 0, -1 and 0. Solvers tolerate small excesses
+ *  of memory: where one occurs, the limit is lowered by 1e-4, and the answer is then not proven.
+ *  @return as calc_milp_build() and calc_solver_glpsol() */
+CALC_MUST_USE calc_status calc_solver_divide(const calc_balance_problem *problem,
+                                             double time_limit_s, calc_balance_solution *out,
+                                             calc_errors *errors);
+
+/* The operations of each stage in order, in the form of
+ * model/schedule/schedule_order.h: its orders, except that 1F1B with several chunks has the order
+ * of evaluate.h. */
+
+/** Write the order of every stage.
+ *  @param shape        one that calc_schedule_check() accepts
+ *  @param less_memory  as in calc_balance_problem
+ *  @param op           room for shape->stages times calc_schedule_ops_room(); those of stage i
+ * begin at i times that
+ *  @param count        [stages] operations of each stage */
+void calc_balance_orders(const calc_schedule_shape *shape, bool less_memory, calc_schedule_op *op,
+                         int64_t *count);
+
+/** Columns of a place: the first column of each kind, -1 where it has none. */
+typedef struct calc_milp_place {
+    int layers[CALC_BALANCE_KINDS], selective[CALC_BALANCE_KINDS], full[CALC_BALANCE_KINDS];
+    int reaches, selects, fw_time, bw_time, flight;
+    int fw_start, bw_start; /**< of micro-batch 0; the others follow */
+} calc_milp_place;
+
+typedef struct calc_milp_maker {
+    const calc_balance_problem *problem;
+    calc_milp *out;
+    calc_status status;   /**< of the first failure; after it nothing is added */
+    int64_t microbatches; /**< that are in the program */
+    int64_t left_out;     /**< rounds of one micro-batch per stage that are left out */
+    int places;
+    calc_schedule_op *op; /**< of all stages, as calc_balance_orders() writes them */
+    int64_t room, *count;
+    double horizon; /**< in units: longer than any step */
+    calc_milp_place place[CALC_BALANCE_PLACES];
+} calc_milp_maker;
+
+/** Most layers of a kind on a place. */
+int calc_milp_most_layers(const calc_milp_maker *maker, int kind);
+
+/** Columns and rows of the layers of all places and their recomputation. */
+void calc_milp_make_layers(calc_milp_maker *maker);
+
+/** Rows for the memory of stages, with the columns that they need. After the layers. */
+void calc_milp_make_memory(calc_milp_maker *maker);
+
+/** Columns and rows of passes, and the objective. After the layers. */
+void calc_milp_make_times(calc_milp_maker *maker);
 
 #endif

@@ -1,5 +1,5 @@
 /* Columns, rows and terms, one after the other. */
-#include "balance/milp_make.h"
+#include "balance/milp.h"
 
 #include <math.h>
 #include <stdlib.h>

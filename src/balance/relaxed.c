@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 #include "model/operators/processor.h"
 
 enum { HALVINGS = 50, BROAD = CALC_BALANCE_MOST_LAYERS + 1 };

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "balance/chunks.h"
 #include "balance/from_layout.h"
 #include "model/operators/processor.h"
 

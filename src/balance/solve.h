@@ -72,4 +72,12 @@ typedef struct calc_balance_best {
     double open_s; /**< those tried take no less, whatever else of them recomputes */
 } calc_balance_best;
 
+/** Search.
+ *  @param below_s  calc_balance_options.below_s, or INFINITY
+ *  @param out  feasible, share and bound_s are written, or stage and needs_bytes of the division
+ *              that lacks least
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+calc_status calc_balance_chunks(const calc_balance_problem *problem, calc_balance_effort *effort,
+                                double below_s, calc_balance_solution *out);
+
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "calibrate/fit.h"
-#include "calibrate/least_squares.h"
 #include "spec/field.h"
 
 const char *calc_engine_cross_word(calc_engine_cross cross)

@@ -3,7 +3,7 @@
 #ifndef CALC_CALIBRATE_ENGINE_CALIBRATION_H
 #define CALC_CALIBRATE_ENGINE_CALIBRATION_H
 
-#include "validate/serving_results.h"
+#include "validate/results.h"
 
 /* The traits of a serving engine under which the model is nearest to measured
  * runs of it. Minimises

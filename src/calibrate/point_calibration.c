@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "calibrate/calibration.h"
 #include "calibrate/point_fit.h"
-#include "calibrate/standard_errors.h"
 #include "io/json_put.h"
 #include "spec/field.h"
 

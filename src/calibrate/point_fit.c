@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/least_squares.h"
+#include "calibrate/fit.h"
 #include "io/utf8.h"
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
@@ -15,7 +15,7 @@
 #include "model/stages/measured_block.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 static void start(const calc_point *p, calc_app *app, calc_exec *exec)
 {

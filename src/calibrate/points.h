@@ -6,7 +6,7 @@
 #include "io/text.h"
 #include "model/cost/kernel_table.h"
 #include "model/operators/operator.h"
-#include "validate/systems.h"
+#include "validate/runs.h"
 
 /* A measured operator: one kernel, one collective or one block, of one shape, on
  * one machine. */

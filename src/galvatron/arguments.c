@@ -14,7 +14,7 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
-/* In the order of the enums in request.h. */
+/* In the order of the enums in cost.h. */
 const char *const calc_galvatron_dp_words[] = {"ddp", "zero2", NULL};
 const char *const calc_galvatron_schedule_words[] = {"gpipe", "pipedream_flush", NULL};
 const char *const calc_galvatron_precision_words[] = {"fp32", "fp16", "bf16", NULL};

@@ -5,8 +5,8 @@
 #define CALC_GALVATRON_ARGUMENTS_H
 
 #include "calc.h"
+#include "galvatron/cost.h"
 #include "galvatron/profiles.h"
-#include "galvatron/request.h"
 
 enum { CALC_GALVATRON_PATH_SIZE = 4096 };
 
@@ -53,7 +53,7 @@ typedef struct calc_galvatron_argument {
     const char *doc;
 } calc_galvatron_argument;
 
-/** Words of arguments, in the order of the enums in request.h. */
+/** Words of arguments, in the order of the enums in cost.h. */
 extern const char *const calc_galvatron_dp_words[],
     *const calc_galvatron_schedule_words[], *const calc_galvatron_precision_words[],
                                                 *const calc_galvatron_time_words[],

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "galvatron/cost_terms.h"
+#include "galvatron/profiles.h"
 
 enum { ROUNDS = 4, FRONT = 400, NODES = 50000 };
 

@@ -1,6 +1,6 @@
 #include "galvatron/paddle.h"
 
-#include "galvatron/cost_terms.h"
+#include "galvatron/profiles.h"
 
 double calc_galvatron_paddle_states(const calc_galvatron_case *c)
 {

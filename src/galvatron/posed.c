@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "galvatron/cost_terms.h"
+#include "galvatron/profiles.h"
 
 calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *request)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "galvatron/better.h"
-#include "galvatron/cost_terms.h"
 #include "galvatron/posed.h"
+#include "galvatron/profiles.h"
 
 static bool within(int64_t value, int64_t most)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "galvatron/reading.h"
+#include "galvatron/profiles.h"
 #include "io/json_put.h"
 #include "io/text.h"
 #include "model/operators/processor.h"
@@ -293,12 +293,10 @@ static void put_layer(calc_put *put, const calc_galvatron_synthesis *s, bool sp)
         (void)measure(s, 1, sequence[i], sp, false, &m);
         snprintf(key, sizeof key, "%" PRId64, sequence[i]);
         calc_put_object(put, key, CALC_PUT_LINES);
-        calc_put_number(put, "parameter_size", m.layer_elements * 4 / 1048576);
-        calc_put_object(put, "tp_activation_per_bsz_dict", CALC_PUT_LINES);
+        calc_putf(put, "parameter_size: %g, tp_activation_per_bsz_dict: {\n",
+                  m.layer_elements * 4 / 1048576);
         put_degrees(put, s, sequence[i], sp, CALC_GALVATRON_OFF, layer_mb);
-        calc_put_number(put, "checkpoint", checkpoint_mb(s, sequence[i]));
-        calc_put_close(put);
-        calc_put_close(put);
+        calc_putf(put, "checkpoint: %g}}", checkpoint_mb(s, sequence[i]));
     }
     calc_put_close(put);
 }
@@ -317,11 +315,9 @@ static void put_other(calc_put *put, const calc_galvatron_synthesis *s, int plac
         calc_put_object(put, key, CALC_PUT_LINES);
         calc_put_object(put, "model_states", CALC_PUT_LINES);
         put_degrees(put, s, sequence[i], sp, place, states_mb);
-        calc_put_close(put);
-        calc_put_object(put, "activation", CALC_PUT_LINES);
+        calc_putf(put, "}, activation: {\n");
         put_degrees(put, s, sequence[i], sp, place, other_mb);
-        calc_put_close(put);
-        calc_put_close(put);
+        calc_putf(put, "}}");
     }
     calc_put_close(put);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 
 enum { ROUNDS = 60 };
 

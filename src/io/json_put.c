@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -91,8 +93,7 @@ void calc_put_array(calc_put *put, const char *key, calc_put_layout layout)
 
 void calc_put_document(calc_put *put)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_count(put, "format", CALC_FORMAT);
+    calc_putf(put, "{\nformat: %d", CALC_FORMAT);
 }
 
 void calc_put_close(calc_put *put)
@@ -150,6 +151,47 @@ void calc_put_flag(calc_put *put, const char *key, bool value)
     calc_put_raw(put, key, value ? "true" : "false");
 }
 
+void calc_putf(calc_put *put, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    while (*(fmt += strspn(fmt, " ,"))) {
+        char text[64];
+        size_t length = strcspn(fmt, ":%{}[]");
+        const char *key = fmt[length] == ':' ? text : NULL;
+        bool flag = key && fmt[length - 1] == '?';
+        snprintf(text, sizeof text, "%.*s", (int)length - flag, fmt);
+        fmt += key ? length + strspn(fmt + length, ": ") : 0;
+        if (*fmt == '}' || *fmt == ']') {
+            assert(put->depth > 0 && put->level[put->depth - 1].end == *fmt);
+            calc_put_close(put);
+            fmt++;
+        } else if (*fmt == '{' || *fmt == '[') {
+            calc_put_layout layout = fmt[1] == '\n' ? CALC_PUT_LINES : CALC_PUT_LINE;
+            (*fmt == '{' ? calc_put_object : calc_put_array)(put, key, layout);
+            fmt += layout == CALC_PUT_LINES ? 2 : 1;
+        } else {
+            size_t end = strcspn(fmt, "sgdu");
+            if (fmt[end] == 's') {
+                calc_put_text(put, key, va_arg(args, const char *));
+            } else if (fmt[end] == 'g' && end > 1) {
+                calc_put_rounded(put, key, va_arg(args, double), (int)strtol(fmt + 2, NULL, 10));
+            } else if (fmt[end] == 'g') {
+                calc_put_number(put, key, va_arg(args, double));
+            } else if (flag) {
+                calc_put_flag(put, key, va_arg(args, int));
+            } else {
+                calc_put_count(put, key,
+                               fmt[1] == 'z'   ? (int64_t)va_arg(args, size_t)
+                               : fmt[1] == 'j' ? va_arg(args, intmax_t)
+                                               : va_arg(args, int));
+            }
+            fmt += end + 1;
+        }
+    }
+    va_end(args);
+}
+
 void calc_put_rows(calc_put *put, calc_kind kind, const void *object)
 {
     const calc_table *table = calc_table_of(kind);
@@ -174,8 +216,7 @@ static void put_curve(calc_put *put, const calc_field *field, const calc_curve *
     for (int64_t i = 0; i < curve->count; i++) {
         calc_put_array(put, NULL, CALC_PUT_LINE);
         put_scaled(put, NULL, curve->threshold[i], calc_field_scale(field));
-        calc_put_number(put, NULL, curve->efficiency[i]);
-        calc_put_close(put);
+        calc_putf(put, "%g]", curve->efficiency[i]);
     }
     calc_put_close(put);
 }
@@ -386,8 +427,8 @@ static void put_range(calc_put *put, const calc_field *field)
 {
     bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
     if (number && field->lo < field->hi) {
-        calc_put_number(put, "minimum", field->flags & CALC_OR_ZERO ? 0 : field->lo);
-        calc_put_number(put, "maximum", field->hi);
+        calc_putf(put, "minimum: %g, maximum: %g", field->flags & CALC_OR_ZERO ? 0 : field->lo,
+                  field->hi);
     }
 }
 
@@ -445,8 +486,7 @@ static void put_field(void *context, const calc_table *table, const char *path,
         calc_put_flag(put, "more_is_better", true);
     }
     put_names(put, table, field);
-    calc_put_text(put, "description", field->doc);
-    calc_put_close(put);
+    calc_putf(put, "description: %s}", field->doc);
 }
 
 void calc_put_fields(calc_put *put, calc_kind kind)
@@ -460,11 +500,8 @@ void calc_put_reasons(calc_put *put, const calc_reason *reason, size_t count)
 {
     calc_put_array(put, "reasons", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "verdict", calc_verdict_text(reason[i].verdict));
-        calc_put_text(put, "text", reason[i].text);
-        calc_put_text(put, "hint", reason[i].hint);
-        calc_put_close(put);
+        calc_putf(put, "{verdict: %s, text: %s, hint: %s}", calc_verdict_text(reason[i].verdict),
+                  reason[i].text, reason[i].hint);
     }
     calc_put_close(put);
 }
@@ -473,8 +510,7 @@ void calc_put_layers(calc_put *put, const calc_layer_stats *layer, size_t count)
 {
     calc_put_array(put, "layers", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", layer[i].name);
+        calc_putf(put, "{name: %s", layer[i].name);
         calc_put_rows(put, CALC_KIND_LAYER, &layer[i]);
         calc_put_close(put);
     }

@@ -64,6 +64,12 @@ void calc_put_rounded(calc_put *put, const char *key, double value, int digits);
 void calc_put_count(calc_put *put, const char *key, int64_t value);
 void calc_put_flag(calc_put *put, const char *key, bool value);
 
+/** Write several values, as JSON with printf()'s conversions: "{by: %s, n: %zu, fits?: %d}". `{`
+ *  and `[` open an object or array, with "\n" behind them one with lines; commas and blanks between
+ *  members say nothing. %s is a text; %g a number in as few digits as read back to it, %.4g in so
+ *  many; %d, %zu and %jd (int64_t) are counts; with `?` behind the key %d is true or false. */
+void calc_putf(calc_put *put, const char *fmt, ...) CALC_PRINTF(2, 3);
+
 /** Write JSON that was made before. */
 void calc_put_raw(calc_put *put, const char *key, const char *json);
 

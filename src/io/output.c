@@ -67,26 +67,23 @@ static void release(calc_output *out)
     free(out);
 }
 
-calc_status calc_output_open(calc_output **out, const char *path, calc_errors *errors)
+calc_output *calc_output_to(const char *path)
 {
-    *out = NULL;
     calc_output *made = calloc(1, sizeof *made);
     if (!made || !(made->name = strdup(is_stdout(path) ? "<stdout>" : path))) {
         free(made);
-        return fail_to_write(errors, path, ENOMEM);
+        return NULL;
     }
     if (is_stdout(path)) {
         made->file = stdout;
         calc_output_for_stdout(made);
-        *out = made;
-        return CALC_OK;
+        return made;
     }
     errno = 0;
     int file = open_target(made, path);
     if (file < 0) {
-        int code = errno ? errno : ENOMEM;
-        release(made);
-        return fail_to_write(errors, path, code);
+        made->failure = errno ? errno : ENOMEM;
+        return made;
     }
     made->is_shown = !made->draft.path && isatty(file);
     size_t length = strlen(path);
@@ -97,10 +94,20 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
     }
     if (!made->gz && !made->file) {
         close(file);
-        release(made);
-        return fail_to_write(errors, path, ENOMEM);
+        made->failure = ENOMEM;
     }
-    *out = made;
+    return made;
+}
+
+calc_status calc_output_open(calc_output **out, const char *path, calc_errors *errors)
+{
+    *out = calc_output_to(path);
+    int code = *out ? (*out)->failure : ENOMEM;
+    if (code) {
+        calc_output_discard(*out);
+        *out = NULL;
+        return fail_to_write(errors, path, code);
+    }
     return CALC_OK;
 }
 

@@ -13,6 +13,10 @@ typedef struct calc_output calc_output;
 CALC_MUST_USE calc_status calc_output_open(calc_output **out, const char *path,
                                            calc_errors *errors);
 
+/** The same; a failure to open is remembered as one to write is, and reported by
+ *  calc_output_close(). @return NULL: there is no memory */
+calc_output *calc_output_to(const char *path);
+
 /** Open for writing to memory. After calc_output_close() succeeded, the text is in *text and
  *  belongs to the caller; after calc_output_discard() it must be freed too. @param text  NULL: it
  *  is taken

@@ -501,8 +501,7 @@ void calc_request_put_error(calc_put *put, const calc_error *error)
     }
     put_text(put, "file", error->file);
     if (error->line > 0) {
-        calc_put_count(put, "line", error->line);
-        calc_put_count(put, "column", error->column);
+        calc_putf(put, "line: %d, column: %d", error->line, error->column);
     }
     put_text(put, "pointer", error->pointer);
     put_text(put, "text", error->text);

@@ -1,11 +1,183 @@
 #include "mindspeed/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gauss/normal.h"
-#include "mindspeed/exec.h"
-#include "mindspeed/modules.h"
+#include "base/error.h"
+#include "gauss/process.h"
+#include "io/json_numbers.h"
+#include "io/text.h"
+
+enum { PATH_SIZE = 4096 };
+
+static const char *const modules[] = {"embedding",    "0",    "final_layernorm",
+                                      "output_layer", "loss", NULL};
+
+/* The meaning of a number in a file: a key, or a key in a module. */
+typedef struct place {
+    const char *key;
+    size_t offset; /* in the profile; for modules, the place of the first one */
+    bool in_module;
+    double scale; /* factor to seconds or GiB */
+} place;
+
+#define PLACE(member) offsetof(calc_mindspeed_profile, member)
+static const place first[] = {{"step_time", PLACE(step_s), false, 1},
+                              {"transformer_act_mem", PLACE(layer_gib), false, 1}};
+static const place second[] = {{"step_time", PLACE(step_s), false, 1e-3},
+                               {"forward_step_time", PLACE(forward_s), false, 1e-3},
+                               {"backward_step_time", PLACE(backward_s), false, 1e-3},
+                               {"time", PLACE(time_s), true, 1e-3},
+                               {"memory", PLACE(memory_gib), true, 1},
+                               {"max_memory", PLACE(most_gib), true, 1}};
+
+typedef struct reading {
+    calc_mindspeed_profile *out;
+    const place *places;
+    size_t count;
+} reading;
+
+static int module_of(const char *key)
+{
+    for (int i = 0; modules[i]; i++) {
+        if (strcmp(modules[i], key) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static double *number_of(calc_mindspeed_profile *p, const place *at, int module)
+{
+    return (double *)(void *)((char *)p + at->offset) + (at->in_module ? module : 0);
+}
+
+/* The place of a number; NULL: it is not read. */
+static const place *find(const reading *r, const char *const *key, int depth)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const place *at = &r->places[i];
+        if (depth == 1 + at->in_module && strcmp(key[depth - 1], at->key) == 0 &&
+            (!at->in_module || module_of(key[0]) >= 0)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static calc_json_number_use take(void *context, const char *const *key, int depth,
+                                 const double *value)
+{
+    const reading *r = context;
+    if (depth == 1 && r->places == second && module_of(key[0]) >= 0) {
+        return CALC_JSON_NUMBER_INSIDE;
+    }
+    const place *at = find(r, key, depth);
+    if (at && value) {
+        *number_of(r->out, at, depth == 2 ? module_of(key[0]) : 0) = *value * at->scale;
+    }
+    return at ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
+}
+
+/* Requires everything that the second generation writes, or either number of the first. */
+static calc_status complete(const reading *r, const char *name, calc_errors *errors)
+{
+    const calc_mindspeed_profile *p = r->out;
+    if (r->places == first) {
+        return isnan(p->step_s) && isnan(p->layer_gib)
+                   ? calc_errors_at(errors, CALC_ERR_FIELD, name, 0, 0, NULL,
+                                    "neither step_time nor transformer_act_mem is there")
+                   : CALC_OK;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const place *at = &r->places[i];
+        for (int m = 0; m < (at->in_module ? CALC_MINDSPEED_MODULES : 1); m++) {
+            if (isnan(*number_of(r->out, at, m))) {
+                return calc_errors_at(errors, CALC_ERR_FIELD, name, 0, 0, NULL, "missing %s%s%s",
+                                      at->in_module ? modules[m] : "", at->in_module ? "/" : "",
+                                      at->key);
+            }
+        }
+    }
+    return CALC_OK;
+}
+
+static void clear(calc_mindspeed_profile *p)
+{
+    p->step_s = p->layer_gib = p->forward_s = p->backward_s = NAN;
+    for (int i = 0; i < CALC_MINDSPEED_MODULES; i++) {
+        p->time_s[i] = p->memory_gib[i] = p->most_gib[i] = NAN;
+    }
+}
+
+calc_status calc_mindspeed_modules_parse(calc_mindspeed_profile *out,
+                                         calc_mindspeed_generation generation, const char *text,
+                                         size_t length, const char *name, calc_errors *errors)
+{
+    bool old = generation == CALC_MINDSPEED_GEN1;
+    reading r = {out, old ? first : second,
+                 old ? sizeof first / sizeof *first : sizeof second / sizeof *second};
+    const calc_json_numbers reader = {.context = &r, .take = take};
+    clear(out);
+    calc_status status = calc_json_numbers_parse(&reader, text, length, name, errors);
+    return status ? status : complete(&r, name, errors);
+}
+
+calc_mindspeed_config calc_mindspeed_modules_crop(const calc_mindspeed_job *job,
+                                                  calc_mindspeed_generation generation,
+                                                  const calc_mindspeed_config *config)
+{
+    calc_mindspeed_config crop = *config;
+    if (generation == CALC_MINDSPEED_GEN2) {
+        int ranks = config->tp * config->cp * config->up;
+        crop.pp = crop.vpp = 1;
+        crop.dp = job->nodes * job->per_node / ranks;
+    }
+    return crop;
+}
+
+/* @return CALC_ERR_NOT_FOUND without an error if the file does not exist */
+static calc_status read_named(calc_mindspeed_profile *out, const char *folder,
+                              const calc_mindspeed_config *config,
+                              calc_mindspeed_generation generation, const char *node,
+                              calc_errors *errors)
+{
+    char path[PATH_SIZE], name[CALC_MINDSPEED_NAME];
+    calc_text text = {0};
+    calc_errors own = {0};
+    calc_mindspeed_config_name(config, generation, name);
+    int length = snprintf(path, sizeof path, "%s/%s%s_MODULE.json", folder, name, node);
+    if (length >= (int)sizeof path) {
+        return calc_errors_at(errors, CALC_ERR_IO, folder, 0, 0, NULL, "the name is too long");
+    }
+    calc_status status = calc_text_read(&text, path, &own);
+    if (status == CALC_OK) {
+        status =
+            calc_mindspeed_modules_parse(out, generation, text.data, text.length, path, errors);
+    } else if (status != CALC_ERR_NOT_FOUND && errors->count < CALC_MAX_ERRORS) {
+        errors->item[errors->count++] = own.item[0];
+    }
+    calc_text_free(&text);
+    return status;
+}
+
+calc_status calc_mindspeed_modules_read(calc_mindspeed_profile *out, const char *folder,
+                                        const calc_mindspeed_job *job,
+                                        calc_mindspeed_generation generation,
+                                        const calc_mindspeed_config *config, calc_errors *errors)
+{
+    static const char *const nodes[] = {"_node0", ""};
+    const calc_mindspeed_config runs[] = {*config,
+                                          calc_mindspeed_modules_crop(job, generation, config)};
+    calc_status status = CALC_ERR_NOT_FOUND;
+    clear(out);
+    for (int i = 0; i < 4 && status == CALC_ERR_NOT_FOUND; i++) {
+        status = read_named(out, folder, &runs[i / 2], generation, nodes[i % 2], errors);
+    }
+    return status;
+}
 
 #define GIB 1073741824.0
 /* Buffers of the runtime and of collectives, the same for every configuration. */
@@ -388,6 +560,74 @@ double calc_mindspeed_peak_prune(const calc_mindspeed_study *study)
 
 double calc_mindspeed_peak_final(const calc_mindspeed_study *study)
 {
-    bool second = study->generation == CALC_MINDSPEED_GEN2;
-    return study->calc_memory || !second ? 1 : CALC_MINDSPEED_MEMORY_FINAL;
+    bool newer = study->generation == CALC_MINDSPEED_GEN2;
+    return study->calc_memory || !newer ? 1 : CALC_MINDSPEED_MEMORY_FINAL;
+}
+
+/* Settings of stages in scripts, which the planner decides or does not know. */
+static const calc_plan_member dropped[] = {
+    CALC_PLAN_NODES,        CALC_PLAN_NODE_PROCS,   CALC_PLAN_CONTEXT_TYPE, CALC_PLAN_CONTEXT_INNER,
+    CALC_PLAN_EVEN_CHUNKS,  CALC_PLAN_CHUNK_BLOCKS, CALC_PLAN_STAGE_BLOCKS, CALC_PLAN_STAGE_COUNT,
+    CALC_PLAN_FIRST_BLOCKS, CALC_PLAN_LAST_BLOCKS,  CALC_PLAN_ENDS,         CALC_PLAN_EVEN_ENDS,
+    CALC_PLAN_EVEN_HEAD,    CALC_PLAN_SCHEDULE,     CALC_PLAN_LOOPED,       CALC_PLAN_MICROBATCHES,
+    CALC_PLAN_LOCAL_BATCH};
+
+static void put_context(calc_plan *plan, const calc_mindspeed_config *c)
+{
+    plan->value[CALC_PLAN_CONTEXT] = (double)c->cp * c->up;
+    if (c->cp > 1 && c->up > 1) {
+        plan->value[CALC_PLAN_CONTEXT_TYPE] = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+        plan->value[CALC_PLAN_CONTEXT_INNER] = c->up;
+    } else {
+        plan->value[CALC_PLAN_CONTEXT_TYPE] =
+            c->up > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
+    }
+}
+
+calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_config *config,
+                                   calc_app *app, calc_exec *exec, calc_errors *errors)
+{
+    calc_plan plan = *said;
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
+        plan.value[dropped[i]] = NAN;
+    }
+    plan.blocks.count = plan.offsets.count = plan.recomputed.count = 0;
+    put_context(&plan, config);
+    plan.value[CALC_PLAN_PROCS] =
+        (double)config->pp * config->tp * config->dp * config->cp * config->up;
+    plan.value[CALC_PLAN_TENSOR] = config->tp;
+    plan.value[CALC_PLAN_SEQ_PAR] = 1;
+    plan.value[CALC_PLAN_PIPELINE] = config->pp;
+    plan.value[CALC_PLAN_DATA] = config->dp;
+    plan.value[CALC_PLAN_CHUNKS] = config->vpp > 0 ? config->vpp : 1;
+    plan.value[CALC_PLAN_EXPERT] = config->ep > 0 ? config->ep : 1;
+    plan.value[CALC_PLAN_MICROBATCH] = config->mbs;
+    return calc_plan_apply(&plan, app, exec, errors);
+}
+
+calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const calc_system *system,
+                                                   const calc_mindspeed_config *config)
+{
+    calc_mindspeed_modelled m = {
+        .step_s = INFINITY, .peak_bytes = INFINITY, .layer_bytes = INFINITY};
+    calc_errors errors = {0};
+    calc_stats stats;
+    calc_app app;
+    calc_exec exec;
+    calc_status status = calc_mindspeed_exec_of(plan, config, &app, &exec, &errors);
+    status = status ? status : calc_check(&app, system, &exec, &errors);
+    if (status != CALC_OK) {
+        snprintf(m.why, sizeof m.why, "%s", errors.count > 0 ? errors.item[0].text : "");
+        return m;
+    }
+    calc_verdict verdict = calc_run(&app, system, &exec, CALC_COMPAT_NONE, &stats);
+    m.fits = verdict == CALC_VERDICT_OK;
+    if (isfinite(stats.total_time)) {
+        m.step_s = stats.total_time;
+        m.peak_bytes = stats.proc_mem_tier1_cap_req;
+        m.layer_bytes = stats.block_act_storage_space;
+    } else {
+        snprintf(m.why, sizeof m.why, "%s", calc_verdict_text(verdict));
+    }
+    return m;
 }

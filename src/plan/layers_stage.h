@@ -5,7 +5,7 @@
 #ifndef CALC_PLAN_LAYERS_STAGE_H
 #define CALC_PLAN_LAYERS_STAGE_H
 
-#include "plan/layers_case.h"
+#include "plan/layers_list.h"
 
 /** The stage to solve. */
 typedef struct calc_layers_ask {

@@ -108,7 +108,7 @@ typedef struct calc_planner_result {
     calc_exec uniform_exec;
     calc_stats uniform_stats;
     /** and lists of the best layout's candidate by ascending memory, each quicker than those before
-     *  it, also beyond the memory available (layers_judge.h). */
+     *  it, also beyond the memory available (layers_join.h). */
     size_t points;
     calc_planner_layers_point *curve;
 } calc_planner_result;
@@ -155,7 +155,7 @@ CALC_MUST_USE calc_status calc_planner_run(const calc_planner *planner, calc_pla
  *
  *  Layouts of a space that differ only in fields that each layer may set for itself form one
  *  candidate, and their strategies are the options of its layers. A candidate has a lower bound
- *  (layers_case.h); candidates are solved (layers_judge.h) by ascending bound, until no bound is
+ *  (layers_list.h); candidates are solved (layers_join.h) by ascending bound, until no bound is
  *  below the best step found. Layouts with equal layers compete, so that no answer is slower than
  * what a sweep of the same space finds; stages have as many chunks as these.
  *  @return as calc_planner_run() */

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "parallel.h"
-#include "plan/layers_case.h"
-#include "plan/layers_judge.h"
+#include "plan/layers_join.h"
+#include "plan/layers_list.h"
 
 enum {
     BATCH = 8 /* candidates between two updates of the best found, whatever the number of

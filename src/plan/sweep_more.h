@@ -5,9 +5,75 @@
 #ifndef CALC_PLAN_SWEEP_MORE_H
 #define CALC_PLAN_SWEEP_MORE_H
 
-#include "plan/study.h"
-#include "plan/sweep_found.h"
+#include "designs.h"
 #include "plan/why.h"
+#include "sweep.h"
+
+/** A document that was read. */
+typedef struct calc_study_document {
+    char name[64];       /**< for people to read; a long one is cut */
+    char sha256[65];     /**< of the document's bytes, in hexadecimal digits */
+    char remark[512];    /**< what to know before using its numbers; "": nothing */
+    char calibrated[64]; /**< of a system: the machine whose runs its constants were fitted to */
+} calc_study_document;
+
+/** A study. Owns its lists. Start with {0}. */
+typedef struct calc_sweep_study {
+    calc_space space;
+    calc_designs_builder builder;
+    calc_designs designs;       /**< borrows builder */
+    calc_system prefill;        /**< that the space names for prefill pools */
+    calc_sweep_options options; /**< without callbacks */
+    size_t top; /**< number of best layouts asked for; options.top keeps more, so that similar ones
+                     can be shown as one */
+    size_t constraints;
+    calc_constraint *constraint;
+    size_t documents;
+    calc_study_document *document;
+} calc_sweep_study;
+
+/** A layout and its statistics. */
+typedef struct calc_sweep_found {
+    uint64_t design;
+    calc_exec exec;
+    calc_stats stats;
+} calc_sweep_found;
+
+/** Give the layouts of a result the systems that the space names: results that were saved, or come
+ *  from other ranks, have none. */
+void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *result);
+
+/** Evaluate a layout with calc_run(). */
+void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
+                          calc_sweep_found *out);
+
+/** Sweep a study for its best layout alone.
+ *  @param no_prune  skip nothing, so that the counts of verdicts are whole
+ *  @param counts    filled with the counts of verdicts, if not NULL
+ *  @param found     whether there is one; then *best is filled
+ *  @return as calc_sweep() */
+CALC_MUST_USE calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,
+                                                  calc_sweep_counts *counts, bool *found,
+                                                  calc_found *best, calc_errors *errors);
+
+/** Whether a layout has fewer parts that move than another. Compared are, one after the other: the
+ *  processors that the model is split over, by tensor, pipeline and context parallelism and sharded
+ *  weights; those that split matrices; those that experts are spread over; the chunks of a stage;
+ *  how many of recomputation and the three offloads are on. The size of a micro-batch is no such
+ *  part: of measured layouts that it alone tells apart, the one predicted to be faster is.
+ *  @return negative: `a` is simpler; positive: `b` is; 0: they are alike in that */
+int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b);
+
+/** Whether calc_run() accepts every layout and gives it the objectives that the sweep found, to the
+ *  bit. If not, that is a bug in calc, or a part of a sweep that it was read from is forged. */
+bool calc_sweep_found_agree(const calc_sweep_study *study, const calc_sweep_result *result);
+
+/** The best layout of a group: the first of its list or, without one, of its front; NULL if there
+ *  is none. */
+const calc_found *calc_sweep_found_best(const calc_sweep_group *group);
+
+/** The best of all groups; the first of equals. NULL if there is none. */
+const calc_found *calc_sweep_found_best_of_all(const calc_sweep_result *result);
 
 enum { CALC_SWEEP_MORE_LONGEST_S = 5 /**< sweeps that take longer are not repeated */ };
 
@@ -67,5 +133,73 @@ CALC_MUST_USE calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_
  *  tried and those with the fewest complaints taken.
  *  @return whether there are any, which are then in *errors */
 bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors);
+
+enum {
+    CALC_SWEEP_CLOUD_POINTS = 20000, /**< that a picture holds */
+    CALC_SWEEP_CLOUD_ALL = 200000    /**< spaces with more layouts than this, feasible or not, are
+                                          sampled */
+};
+
+/** A feasible layout that meets the constraints. */
+typedef struct calc_sweep_cloud_point {
+    uint64_t design;
+    calc_exec exec;
+    calc_stats stats;
+} calc_sweep_cloud_point;
+
+/** Points. Owns them. Start with {0}. */
+typedef struct calc_sweep_cloud {
+    calc_sweep_cloud_point *point;
+    size_t count;
+    uint64_t seen; /**< feasible layouts that were seen; equal to count if all of them are here */
+    bool all;      /**< every layout was evaluated; else they were drawn at random */
+} calc_sweep_cloud;
+
+/** Collect points. They depend on the study alone.
+ *  @return CALC_OK, or CALC_ERR_NOMEM with an error; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_sweep_cloud_make(calc_sweep_cloud *out,
+                                                const calc_sweep_study *study, calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_sweep_cloud_free(calc_sweep_cloud *cloud);
+
+enum {
+    CALC_SWEEP_CELLS_SIDE = 16,     /**< values of a side that are shown */
+    CALC_SWEEP_CELLS_LONGEST_S = 60 /**< a sweep that takes longer is not swept again */
+};
+
+/** One part: its counts, and its best by the study's top_by. */
+typedef struct calc_sweep_cell {
+    int64_t tensor_par, pipeline_par, num_procs; /**< 0: any */
+    calc_sweep_counts counts;
+    bool found; /**< a feasible layout: `best` */
+    calc_found best;
+} calc_sweep_cell;
+
+/** Parts. Owns them. Start with {0}. */
+typedef struct calc_sweep_cells {
+    calc_sweep_cell *item;
+    size_t count;
+    bool counted; /**< counts are exact: no layout was skipped by its bound */
+} calc_sweep_cells;
+
+/** Sweep the splits whose values appear in a cloud and among the best.
+ *  @param result  of the whole sweep
+ *  @return CALC_OK, or the status of an error that was added; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_sweep_cells_splits(calc_sweep_cells *out,
+                                                  const calc_sweep_study *study,
+                                                  const calc_sweep_result *result,
+                                                  const calc_sweep_cloud *cloud,
+                                                  calc_errors *errors);
+
+/** Sweep numbers of processors, if there are several: at most 2 * CALC_SWEEP_CELLS_SIDE, evenly
+ *  spread. */
+CALC_MUST_USE calc_status calc_sweep_cells_procs(calc_sweep_cells *out,
+                                                 const calc_sweep_study *study,
+                                                 const calc_sweep_result *result,
+                                                 calc_errors *errors);
+
+/** Free what they own; fine on {0}. */
+void calc_sweep_cells_free(calc_sweep_cells *cells);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "io/json_put.h"
 #include "io/remark.h"
-#include "plan/sweep_cloud.h"
 #include "plan/sweep_more.h"
 #include "report/run_data.h"
 #include "spec/compat.h"

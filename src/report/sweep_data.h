@@ -5,9 +5,9 @@
 
 #include "io/json_put.h"
 #include "io/remark.h"
-#include "plan/sweep_found.h"
+#include "plan/sweep_more.h"
 
-struct calc_sweep_cloud; /* plan/sweep_cloud.h */
+struct calc_sweep_cloud; /* plan/sweep_more.h */
 
 /** A sweep for its page. Borrows everything. */
 typedef struct calc_sweep_data {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 #include "model/operators/parameters.h"
 #include "spec/format.h"
 

@@ -56,9 +56,7 @@ static void calc_answer_export(calc_put *put, const calc_request *request)
         name = NULL;
     }
     const calc_framework *framework = name ? calc_framework_find(name) : NULL;
-    calc_put_object(put, "export", CALC_PUT_LINE);
-    calc_put_text(put, "framework", name ? name : "");
-    calc_put_array(put, "refused", CALC_PUT_LINE);
+    calc_putf(put, "export: {framework: %s, refused: [", name ? name : "");
     if (!framework) {
         calc_put_text(put, NULL, "calc exports to no framework of this name that runs the layout");
     } else if (calc_framework_has_pools(framework, &in->exec)) {
@@ -177,12 +175,10 @@ static calc_status load_study(calc_sweep_study *study, const calc_request *reque
 
 static calc_status put_sweep_page(calc_put *put, const calc_sweep_data *data, calc_errors *errors)
 {
-    calc_put_object(put, "page", CALC_PUT_LINE);
-    calc_put_object(put, "study", CALC_PUT_LINE);
+    calc_putf(put, "page: {study: {");
     calc_sweep_put_study(put, data->study);
-    calc_put_count(put, "designs", (int64_t)data->study->designs.count);
-    calc_put_flag(put, "per_num_procs", data->study->options.per_num_procs);
-    calc_put_close(put);
+    calc_putf(put, "designs: %jd, per_num_procs?: %d}", (int64_t)data->study->designs.count,
+              data->study->options.per_num_procs);
     calc_status status = calc_sweep_data_put(put, data, errors);
     calc_put_close(put);
     return status;
@@ -439,10 +435,8 @@ static void put_page(calc_session *session, calc_put *put)
                                 .stage = stage,
                                 .stages = stages,
                                 .own = in->exec.stages.count == 0 ? &in->exec : NULL};
-    calc_put_object(put, "page", CALC_PUT_LINE);
-    calc_put_object(put, "run", CALC_PUT_LINE);
-    calc_put_text(put, "version", CALC_VERSION);
-    calc_put_text(put, "compat", calc_compat_text(session->request.compat, rules));
+    calc_putf(put, "page: {run: {version: %s, compat: %s", CALC_VERSION,
+              calc_compat_text(session->request.compat, rules));
     calc_put_struct(put, "application", CALC_KIND_APP, &in->app);
     calc_put_struct(put, "system", CALC_KIND_SYSTEM, &in->system);
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &in->exec);

@@ -5,7 +5,7 @@
 #define CALC_SESSION_STUDY_LOAD_H
 
 #include "io/space_load.h"
-#include "plan/study.h"
+#include "plan/sweep_more.h"
 
 /** What a study is made of. Borrows everything. */
 typedef struct calc_study_source {

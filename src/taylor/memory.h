@@ -7,7 +7,7 @@
 #ifndef CALC_TAYLOR_MEMORY_H
 #define CALC_TAYLOR_MEMORY_H
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 #include "balance/solve.h"
 #include "io/csv_table.h"
 #include "io/output.h"

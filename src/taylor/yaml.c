@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 #include "base/buffer.h"
 #include "taylor/memory.h"
 

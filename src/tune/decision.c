@@ -1,11 +1,470 @@
 #include "tune/decision.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "gauss/normal.h"
+#include "gauss/effects.h"
+#include "gauss/process.h"
 #include "tune/picks.h"
+
+/* Streams of the seed. */
+enum { STREAM_DRAWS = 1 };
+
+/* A probability that does not matter: one draw in ten thousand would show it. */
+static const double negligible = 1e-5;
+
+typedef struct ranked {
+    size_t candidate;
+    double ahead;
+    bool kept; /* in any case: measured, or the incumbent */
+} ranked;
+
+static int by_chance(const void *left, const void *right)
+{
+    const ranked *a = left;
+    const ranked *b = right;
+    if (a->kept != b->kept) {
+        return a->kept ? -1 : 1;
+    }
+    if (a->ahead != b->ahead) {
+        return a->ahead > b->ahead ? -1 : 1;
+    }
+    return a->candidate < b->candidate ? -1 : a->candidate > b->candidate;
+}
+
+static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene *s,
+                                     calc_errors *errors)
+{
+    ranked *list = malloc((s->count + 1) * sizeof *list);
+    c->contender = calloc(s->count + 1, sizeof *c->contender);
+    if (!list || !c->contender) {
+        free(list);
+        return calc_errors_no_memory(errors);
+    }
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        bool keep = i == s->incumbent || s->view[i].state == CALC_TUNE_MEASURED;
+        bool may = s->view[i].state == CALC_TUNE_UNTRIED;
+        if (keep || may) {
+            list[count++] = (ranked){.candidate = i, .ahead = s->view[i].ahead, .kept = keep};
+            kept += keep;
+        }
+    }
+    qsort(list, count, sizeof *list, by_chance);
+    for (size_t i = 0; i < count; i++) {
+        bool in = i < kept || (list[i].ahead > negligible && c->count < CALC_TUNE_CONTENDERS);
+        if (!in) {
+            c->left_out = list[i].ahead;
+            break;
+        }
+        if (list[i].candidate == s->incumbent) {
+            c->incumbent = c->count;
+        }
+        c->contender[c->count++] = list[i].candidate;
+    }
+    free(list);
+    return CALC_OK;
+}
+
+/* Whether a contender contest_fits in a draw. Certain outcomes need no draw. */
+static bool contest_fits(const calc_tune_scene *s, const calc_effects_draws *memory,
+                         size_t candidate, calc_rng *rng)
+{
+    double chance = s->view[candidate].fits;
+    if (chance > 1 - negligible || chance < negligible) {
+        return chance > 0.5;
+    }
+    double own;
+    calc_normal_draw(rng, &own, 1);
+    double need =
+        calc_effects_drawn(memory, &s->model.memory_item[candidate]) + s->model.memory.own_sd * own;
+    return need < s->view[candidate].memory_limit;
+}
+
+static void draw(const calc_tune_contest *c, const calc_tune_scene *s, const calc_tune_world *w,
+                 const calc_effects_draws *time, const calc_effects_draws *memory, double *own,
+                 calc_rng *rng, float *out)
+{
+    calc_normal_draw(rng, own, c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        size_t candidate = c->contender[i];
+        const calc_tune_view *v = &s->view[candidate];
+        double error = v->state == CALC_TUNE_MEASURED ? calc_effects_drawn_own(time, v->seen)
+                                                      : w->errors.own_sd * own[i];
+        double value = calc_effects_drawn(time, &s->model.time_item[candidate]) + error;
+        out[i] = contest_fits(s, memory, candidate, rng) ? (float)value : INFINITY;
+    }
+}
+
+static calc_status draw_all(calc_tune_contest *c, const calc_tune_scene *s, calc_errors *errors)
+{
+    calc_effects_draws memory = {0};
+    calc_rng rng;
+    calc_rng_init(&rng, s->options->seed, STREAM_DRAWS);
+    double *own = calloc(c->count + 1, sizeof *own);
+    calc_effects_draws *time = calloc(s->worlds + 1, sizeof *time);
+    c->drawn = calloc(c->draws * c->count + 1, sizeof *c->drawn);
+    if (!own || !time || !c->drawn) {
+        free(own);
+        free(time);
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = calc_effects_draws_make(&memory, &s->memory, errors);
+    for (size_t i = 0; i < s->worlds && status == CALC_OK; i++) {
+        status = calc_effects_draws_make(&time[i], &s->world[i].time, errors);
+    }
+    size_t w = 0;
+    double upto = s->world[0].weight; /* each world has its share of the draws */
+    for (size_t i = 0; status == CALC_OK && i < c->draws; i++) {
+        while (w + 1 < s->worlds && (double)i + 0.5 > upto * (double)c->draws) {
+            upto += s->world[++w].weight;
+        }
+        calc_effects_draw(&time[w], &rng);
+        calc_effects_draw(&memory, &rng);
+        draw(c, s, &s->world[w], &time[w], &memory, own, &rng, c->drawn + i * c->count);
+    }
+    for (size_t i = 0; i < s->worlds; i++) {
+        calc_effects_draws_free(&time[i]);
+    }
+    calc_effects_draws_free(&memory);
+    free(time);
+    free(own);
+    return status;
+}
+
+calc_status calc_tune_contest_make(calc_tune_contest *out, const calc_tune_scene *scene,
+                                   calc_errors *errors)
+{
+    *out = (calc_tune_contest){.incumbent = SIZE_MAX, .draws = scene->options->draws};
+    calc_status status = select_contenders(out, scene, errors);
+    return status == CALC_OK ? draw_all(out, scene, errors) : status;
+}
+
+void calc_tune_contest_free(calc_tune_contest *contest)
+{
+    free(contest->contender);
+    free(contest->drawn);
+    *contest = (calc_tune_contest){0};
+}
+
+/* Blur of the bound from a run that ends out of memory: allocators fragment. */
+static const double capacity_sharpness = 0.002;
+
+/* How well a printed peak is known. */
+static const double memory_noise = 0.002;
+
+/* A measured time has at least this noise: two measurements of one layout must not contradict each
+ * other. */
+static const double least_noise = 1e-5;
+
+/* A probability to fit that counts as none with so few runs. */
+static const double least_chance = 1e-6;
+
+/* Confidence in the prior scale of errors, as a number of observations. */
+static const double sizes_seen = 4;
+
+/* Sizes of errors that are less likely than this share of the likeliest do not matter. */
+static const double least_weight = 0.03;
+
+/* ---- Measurements ---------------------------------------------------------------------------- */
+
+static void see_time(calc_tune_scene *s, const calc_tune_measurement *m)
+{
+    s->seen_time[s->times++] = (calc_effects_observation){
+        .item = m->candidate,
+        .side = CALC_EFFECTS_AT,
+        .value = log(m->step_s),
+        .noise_sd = fmax(s->options->noise, least_noise),
+    };
+}
+
+static void see_memory(calc_tune_scene *s, const calc_tune_measurement *m)
+{
+    double capacity = log(s->candidate[m->candidate].capacity_bytes);
+    bool known = m->end == CALC_TUNE_END_FINE && m->memory_bytes > 0;
+    if (!known && isinf(capacity)) {
+        return; /* nothing is too large for it */
+    }
+    s->seen_memory[s->memories++] = (calc_effects_observation){
+        .item = m->candidate,
+        .side = known                         ? CALC_EFFECTS_AT
+                : m->end == CALC_TUNE_END_OOM ? CALC_EFFECTS_ABOVE
+                                              : CALC_EFFECTS_BELOW,
+        .value = known ? log(m->memory_bytes) : capacity,
+        .noise_sd = known ? memory_noise : capacity_sharpness,
+    };
+}
+
+/* A layout that ran once and failed another time counts as one that runs. */
+static void note(calc_tune_scene *s, const calc_tune_measurement *m)
+{
+    calc_tune_view *view = &s->view[m->candidate];
+    if (m->end == CALC_TUNE_END_FINE) {
+        if (view->state != CALC_TUNE_MEASURED) {
+            view->seen = s->times;
+        }
+        view->state = CALC_TUNE_MEASURED;
+        see_time(s, m);
+        see_memory(s, m);
+    } else if (m->end == CALC_TUNE_END_OOM) {
+        view->state = view->state == CALC_TUNE_MEASURED ? view->state : CALC_TUNE_TOO_LARGE;
+        see_memory(s, m);
+    } else if (view->state == CALC_TUNE_UNTRIED) {
+        view->state = CALC_TUNE_BROKEN;
+    }
+}
+
+static void average(calc_tune_scene *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->view[i].measured_s = (double)NAN;
+    }
+    for (size_t i = 0; i < s->times; i++) {
+        size_t item = s->seen_time[i].item;
+        double sum = 0, count = 0;
+        for (size_t j = 0; j < s->times; j++) {
+            bool same = s->seen_time[j].item == item;
+            sum += same ? exp(s->seen_time[j].value) : 0;
+            count += same;
+        }
+        s->view[item].measured_s = sum / count;
+        if (s->best == SIZE_MAX || s->view[item].measured_s < s->view[s->best].measured_s) {
+            s->best = item;
+        }
+    }
+}
+
+/* ---- The posterior of all candidates --------------------------------------------------------- */
+
+/* Errors of published runs have longer tails than a normal distribution. The correction for that in
+ * the prior probability to fit, in standard deviations, shrinks with the remaining share of the
+ * variance. */
+static double memory_limit(const calc_tune_scene *s, size_t i)
+{
+    const calc_tune_candidate *c = &s->candidate[i];
+    const calc_tune_view *v = &s->view[i];
+    const calc_effects_item *item = &s->model.memory_item[i];
+    double capacity = log(c->capacity_bytes);
+    if (isnan(c->fits) || isinf(capacity)) {
+        return capacity;
+    }
+    double own = s->model.memory.own_sd;
+    double sd = sqrt(calc_effects_covariance(&s->model.memory, item, item) + own * own);
+    double chance = fmin(fmax(c->fits, least_chance), 1 - least_chance);
+    double missed = calc_normal_quantile(chance) - (capacity - item->expected) / fmax(sd, 1e-9);
+    double left = pow(v->memory_sd / fmax(sd, 1e-9), 2);
+    return capacity + left * missed * v->memory_sd;
+}
+
+static double fits(const calc_tune_scene *s, size_t i)
+{
+    const calc_tune_view *v = &s->view[i];
+    if (v->state == CALC_TUNE_MEASURED) {
+        return 1;
+    }
+    if (v->state != CALC_TUNE_UNTRIED) {
+        return 0;
+    }
+    double fits = s->candidate[i].fits;
+    double room = v->memory_limit - v->memory_mean;
+    return s->memories == 0 && !isnan(fits) ? fits
+                                            : calc_normal_below(room / fmax(v->memory_sd, 1e-9));
+}
+
+static void see_all(calc_tune_scene *s, double *white)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        calc_tune_view *v = &s->view[i];
+        double mean, variance, square = 0;
+        v->mean = 0;
+        for (size_t k = 0; k < s->worlds; k++) {
+            calc_effects_moments(&s->world[k].time, i, white, &mean, &variance);
+            v->mean += s->world[k].weight * mean;
+            square += s->world[k].weight * (variance + mean * mean);
+        }
+        v->sd = sqrt(fmax(square - v->mean * v->mean, 0));
+        calc_effects_moments(&s->memory, i, white, &v->memory_mean, &variance);
+        v->memory_sd = sqrt(variance);
+        v->memory_limit = memory_limit(s, i);
+        v->fits = fits(s, i);
+    }
+}
+
+static size_t find_incumbent(const calc_tune_scene *s)
+{
+    if (s->best != SIZE_MAX) {
+        return s->best;
+    }
+    size_t incumbent = SIZE_MAX;
+    bool probable = false;
+    for (size_t i = 0; i < s->count; i++) {
+        const calc_tune_view *v = &s->view[i];
+        if (v->state != CALC_TUNE_UNTRIED) {
+            continue;
+        }
+        bool here = v->fits >= 0.5;
+        if (incumbent == SIZE_MAX || (here && !probable) ||
+            (here == probable && v->mean < s->view[incumbent].mean)) {
+            incumbent = i;
+            probable = here;
+        }
+    }
+    return incumbent;
+}
+
+/* Layouts with nearly the same errors differ by little, but reliably: the spread of the difference
+ * counts. */
+static void compare_all(calc_tune_scene *s, double *white, double *other)
+{
+    double mean, variance, here_mean, here_variance;
+    for (size_t w = 0; w < s->worlds && s->incumbent != SIZE_MAX; w++) {
+        const calc_tune_world *world = &s->world[w];
+        calc_effects_moments(&world->time, s->incumbent, white, &mean, &variance);
+        for (size_t i = 0; i < s->count; i++) {
+            calc_tune_view *v = &s->view[i];
+            calc_effects_moments(&world->time, i, other, &here_mean, &here_variance);
+            double shared = calc_effects_covariance(
+                &world->errors, &s->model.time_item[s->incumbent], &s->model.time_item[i]);
+            for (size_t k = 0; k < s->times; k++) {
+                shared -= white[k] * other[k];
+            }
+            double spread = sqrt(fmax(variance + here_variance - 2 * shared, 1e-12));
+            double ahead = calc_normal_below((mean - here_mean) / spread);
+            v->ahead += i == s->incumbent ? 0 : world->weight * v->fits * ahead;
+        }
+    }
+}
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+/* The posterior with errors of some sizes. */
+static calc_status imagine(calc_tune_scene *s, const calc_tune_sizes *sizes, calc_errors *errors)
+{
+    calc_tune_world *w = &s->world[s->worlds++];
+    w->errors = s->model.time;
+    calc_tune_model_resize(&w->errors, sizes);
+    calc_status status = calc_effects_condition(&w->time, &w->errors, s->model.time_item,
+                                                s->seen_time, s->times, errors);
+    if (status == CALC_OK) {
+        w->weight = log(sizes->weight) + calc_effects_log_density(&w->time, sizes_seen);
+        /* Layouts that agree well with their neighbours say nothing of those with other values of
+         * coordinates: errors get larger, never smaller. */
+        w->spread = sqrt(fmax(1, calc_effects_scale(&w->time, sizes_seen)));
+        calc_effects_widen(&w->time, &w->errors, w->spread);
+    }
+    return status;
+}
+
+static int by_weight(const void *left, const void *right)
+{
+    const calc_tune_world *a = left;
+    const calc_tune_world *b = right;
+    return (a->weight < b->weight) - (a->weight > b->weight);
+}
+
+/* How large errors are is learnt from the measurements, too: Bayes' rule over the sizes. Before
+ * there are any, errors are as large as in the published runs. */
+static calc_status learn_sizes(calc_tune_scene *s, const calc_tune_prior *prior,
+                               calc_errors *errors)
+{
+    static const calc_tune_sizes as_published = {.weight = 1, .terms = 1, .own = 1};
+    bool learns = s->times > 0 && prior->sizes > 0;
+    size_t sizes = learns ? prior->sizes : 1;
+    s->world = calloc(sizes, sizeof *s->world);
+    if (!s->world) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; status == CALC_OK && i < sizes; i++) {
+        status = imagine(s, learns ? &prior->size[i] : &as_published, errors);
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    qsort(s->world, s->worlds, sizeof *s->world, by_weight);
+    double most = s->world[0].weight, sum = 0;
+    for (size_t i = 0; i < sizes; i++) {
+        calc_tune_world *w = &s->world[i];
+        w->weight = exp(w->weight - most);
+        w->time.effects = &w->errors; /* they have moved */
+        if (w->weight < least_weight) {
+            s->worlds = i < s->worlds ? i : s->worlds;
+            calc_effects_free(&w->time);
+        } else {
+            sum += w->weight;
+        }
+    }
+    for (size_t i = 0; i < s->worlds; i++) {
+        s->world[i].weight /= sum;
+    }
+    return CALC_OK;
+}
+
+calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate *candidate,
+                                 size_t count, const calc_tune_measurement *measurement,
+                                 size_t measurements, const calc_tune_options *options,
+                                 calc_errors *errors)
+{
+    *out = (calc_tune_scene){.candidate = candidate,
+                             .count = count,
+                             .measurement = measurement,
+                             .measurements = measurements,
+                             .options = options,
+                             .best = SIZE_MAX,
+                             .incumbent = SIZE_MAX};
+    calc_tune_prior prior = calc_tune_prior_for(options->prior, options->probes);
+    calc_status status =
+        calc_tune_model_make(&out->model, &prior, options->kernels, candidate, count, errors);
+    size_t room = measurements + 1;
+    out->view = calloc(count + 1, sizeof *out->view);
+    out->seen_time = calloc(room, sizeof *out->seen_time);
+    out->seen_memory = calloc(room, sizeof *out->seen_memory);
+    double *white = malloc(2 * room * sizeof *white);
+    if (!out->view || !out->seen_time || !out->seen_memory || !white) {
+        free(white);
+        return status == CALC_OK ? calc_errors_no_memory(errors) : status;
+    }
+    if (status == CALC_OK) {
+        for (size_t i = 0; i < measurements; i++) {
+            note(out, &measurement[i]);
+        }
+        average(out);
+        status = learn_sizes(out, &prior, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_effects_condition(&out->memory, &out->model.memory, out->model.memory_item,
+                                        out->seen_memory, out->memories, errors);
+    }
+    if (status == CALC_OK) {
+        see_all(out, white);
+        out->incumbent = find_incumbent(out);
+        compare_all(out, white, white + room);
+    }
+    free(white);
+    return status;
+}
+
+void calc_tune_scene_free(calc_tune_scene *scene)
+{
+    for (size_t i = 0; i < scene->worlds; i++) {
+        calc_effects_free(&scene->world[i].time);
+    }
+    free(scene->world);
+    calc_effects_free(&scene->memory);
+    calc_tune_model_free(&scene->model);
+    free(scene->view);
+    free(scene->seen_time);
+    free(scene->seen_memory);
+    *scene = (calc_tune_scene){0};
+}
+
+const char *const calc_tune_chooser_words[] = {
+#define CALC_X(name, word) word,
+    CALC_TUNE_CHOOSER_LIST(CALC_X)
+#undef CALC_X
+        NULL};
 
 /* ---- Probes ---------------------------------------------------------------------------------- */
 
@@ -277,4 +736,59 @@ void calc_tune_decision_free(calc_tune_decision *decision)
     free(decision->outlook);
     free(decision->surprise);
     *decision = (calc_tune_decision){0};
+}
+
+enum { STREAM_TRUTH = 4 };
+
+static calc_status draw_one(const calc_effects *effects, const calc_effects_item *item,
+                            size_t count, calc_rng *rng, double *out, calc_errors *errors)
+{
+    calc_effects_posterior before;
+    calc_effects_draws draws = {0};
+    calc_status status = calc_effects_condition(&before, effects, item, NULL, 0, errors);
+    if (status == CALC_OK) {
+        status = calc_effects_draws_make(&draws, &before, errors);
+    }
+    if (status == CALC_OK) {
+        calc_effects_draw(&draws, rng);
+        for (size_t i = 0; i < count; i++) {
+            double own;
+            calc_normal_draw(rng, &own, 1);
+            out[i] = exp(calc_effects_drawn(&draws, &item[i]) + effects->own_sd * own);
+        }
+    }
+    calc_effects_draws_free(&draws);
+    calc_effects_free(&before);
+    return status;
+}
+
+calc_status calc_tune_truth(const calc_tune_prior *prior, const calc_tune_candidate *candidate,
+                            size_t count, uint64_t seed, double *step_s, double *memory_bytes,
+                            calc_errors *errors)
+{
+    calc_tune_model model;
+    calc_rng rng;
+    calc_rng_init(&rng, seed, STREAM_TRUTH);
+    calc_status status = calc_tune_model_make(&model, prior, NULL, candidate, count, errors);
+    if (status == CALC_OK) {
+        status = draw_one(&model.time, model.time_item, count, &rng, step_s, errors);
+    }
+    if (status == CALC_OK) {
+        status = draw_one(&model.memory, model.memory_item, count, &rng, memory_bytes, errors);
+    }
+    calc_tune_model_free(&model);
+    return status;
+}
+
+calc_tune_measurement calc_tune_truth_measure(const calc_tune_candidate *candidate, size_t index,
+                                              double step_s, double memory_bytes, double noise,
+                                              calc_rng *rng)
+{
+    double error;
+    calc_normal_draw(rng, &error, 1);
+    bool fits = memory_bytes <= candidate[index].capacity_bytes;
+    return (calc_tune_measurement){.candidate = index,
+                                   .end = fits ? CALC_TUNE_END_FINE : CALC_TUNE_END_OOM,
+                                   .step_s = fits ? step_s * exp(noise * error) : (double)NAN,
+                                   .memory_bytes = fits ? memory_bytes : (double)NAN};
 }

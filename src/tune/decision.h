@@ -4,9 +4,33 @@
 #ifndef CALC_TUNE_DECISION_H
 #define CALC_TUNE_DECISION_H
 
-#include "tune/candidate.h"
-#include "tune/chooser.h"
+#include "base/rng.h"
+#include "calc.h"
 #include "tune/model.h"
+
+enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, plus all measured ones */ };
+
+/** Methods: X(NAME, word). Those after MATCHING do not use the posterior. */
+#define CALC_TUNE_CHOOSER_LIST(X)                                                                  \
+    X(THOMPSON, "thompson")       /* most often among the best of a draw of the posterior */       \
+    X(IMPROVEMENT, "improvement") /* largest expected improvement */                               \
+    X(MATCHING, "matching")       /* a draw's best: probability matching, as MindSpeed does */     \
+    X(ORDER, "order")             /* best predicted first */                                       \
+    X(RANDOM, "random")           /* any */                                                        \
+    X(SOBOL, "sobol")             /* nearest to a Sobol sequence over the space */                 \
+    X(ANNEALING, "annealing")     /* simulated annealing from neighbour to neighbour */            \
+    X(TPE, "tpe") /* densities of the better and the other measured ones (Bergstra et al. 2011) */ \
+    X(HALVING, "halving") /* random ones, of a part of the space that is halved and halved */
+
+typedef enum calc_tune_chooser {
+#define CALC_X(name, word) CALC_TUNE_CHOOSER_##name,
+    CALC_TUNE_CHOOSER_LIST(CALC_X)
+#undef CALC_X
+        CALC_TUNE_CHOOSERS
+} calc_tune_chooser;
+
+/** Words of the choosers, NULL at the end. */
+extern const char *const calc_tune_chooser_words[];
 
 enum { CALC_TUNE_PICKS = 64 /**< proposals at once, at most */ };
 
@@ -47,6 +71,95 @@ typedef struct calc_tune_options {
 } calc_tune_options;
 
 calc_tune_options calc_tune_options_default(const calc_tune_prior *prior);
+
+/** The state of a candidate so far. */
+typedef enum calc_tune_state {
+    CALC_TUNE_UNTRIED,
+    CALC_TUNE_MEASURED,
+    CALC_TUNE_TOO_LARGE,
+    CALC_TUNE_BROKEN
+} calc_tune_state;
+
+/** The posterior of one candidate: times and memory as logarithms. */
+typedef struct calc_tune_view {
+    calc_tune_state state;
+    double measured_s; /**< mean of its measurements; NaN: none */
+    size_t seen;       /**< first observation of its time */
+    double mean, sd;   /**< of the time */
+    double memory_mean, memory_sd;
+    double memory_limit; /**< largest memory at which it counts as fitting */
+    double fits;
+    double ahead; /**< probability that it fits and beats the incumbent */
+} calc_tune_view;
+
+/** Sizes of errors that may be the true ones, and what follows from them. */
+typedef struct calc_tune_world {
+    double weight; /**< its probability, given the measurements; before it is normalised, a log */
+    double spread; /**< factor on the standard deviations of its times, from the errors observed */
+    calc_effects errors; /**< as wide as that */
+    calc_effects_posterior time;
+} calc_tune_world;
+
+/** Owns its lists, points into itself: not to be copied. */
+typedef struct calc_tune_scene {
+    const calc_tune_candidate *candidate;
+    size_t count;
+    const calc_tune_measurement *measurement;
+    size_t measurements;
+    const calc_tune_options *options;
+    calc_tune_model model;
+    calc_effects_observation *seen_time, *seen_memory;
+    size_t times, memories;
+    calc_tune_world *world; /**< the likeliest first, without those that do not matter */
+    size_t worlds;
+    calc_effects_posterior memory;
+    calc_tune_view *view;
+    size_t best;      /**< measured fastest; SIZE_MAX: none */
+    size_t incumbent; /**< best or, before there is one, the candidate that is expected to be
+                           fastest among those that probably fit; SIZE_MAX: there are no
+                           candidates */
+} calc_tune_scene;
+
+/** Make it.
+ *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+CALC_MUST_USE calc_status calc_tune_scene_make(calc_tune_scene *out,
+                                               const calc_tune_candidate *candidate, size_t count,
+                                               const calc_tune_measurement *measurement,
+                                               size_t measurements,
+                                               const calc_tune_options *options,
+                                               calc_errors *errors);
+
+void calc_tune_scene_free(calc_tune_scene *scene);
+
+/** Whether a candidate may be proposed: it has not been tried. */
+static inline bool calc_tune_scene_free_to_try(const calc_tune_scene *scene, size_t i)
+{
+    return scene->view[i].state == CALC_TUNE_UNTRIED;
+}
+
+/** Draws. Owns its lists. */
+typedef struct calc_tune_contest {
+    size_t count;      /**< contenders */
+    size_t *contender; /**< candidates: the likeliest to be ahead of the incumbent first */
+    size_t incumbent;  /**< its index among them; SIZE_MAX: there is none */
+    size_t draws;
+    float *drawn;    /**< by draw, then contender: log of the time; INFINITY if it does not fit */
+    double left_out; /**< the largest probability of a non-contender to beat the incumbent */
+} calc_tune_contest;
+
+/** Make it.
+ *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+CALC_MUST_USE calc_status calc_tune_contest_make(calc_tune_contest *out,
+                                                 const calc_tune_scene *scene, calc_errors *errors);
+
+void calc_tune_contest_free(calc_tune_contest *contest);
+
+/** The log of a contender's time in a draw; INFINITY if it does not fit. */
+static inline double calc_tune_contest_drawn(const calc_tune_contest *contest, size_t draw,
+                                             size_t contender)
+{
+    return (double)contest->drawn[draw * contest->count + contender];
+}
 
 /** The outlook on one candidate. */
 typedef struct calc_tune_outlook {
@@ -105,5 +218,18 @@ enum { CALC_TUNE_PROBES = 5 };
  *  @return how many there are: fewer than CALC_TUNE_PROBES if there are not enough such layouts */
 size_t calc_tune_probes(const calc_tune_candidate *candidate, size_t count,
                         size_t probe[CALC_TUNE_PROBES], double *condition);
+
+/** Draw the truth of all candidates from a prior.
+ *  @param step_s, memory_bytes filled with noiseless measurements
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_tune_truth(const calc_tune_prior *prior,
+                                          const calc_tune_candidate *candidate, size_t count,
+                                          uint64_t seed, double *step_s, double *memory_bytes,
+                                          calc_errors *errors);
+
+/** Measure one of them. @param noise  of the time, as a share of it */
+calc_tune_measurement calc_tune_truth_measure(const calc_tune_candidate *candidate, size_t index,
+                                              double step_s, double memory_bytes, double noise,
+                                              calc_rng *rng);
 
 #endif

@@ -1,8 +1,8 @@
-/** @file picks.h  The choosers (chooser.h): which layouts to measure next. */
+/** @file picks.h  The choosers (decision.h): which layouts to measure next. */
 #ifndef CALC_TUNE_PICKS_H
 #define CALC_TUNE_PICKS_H
 
-#include "tune/contest.h"
+#include "tune/decision.h"
 
 /** Choose layouts that were not tried.
  *  @param pick   filled, best first; room for scene->options->picks

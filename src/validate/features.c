@@ -12,7 +12,6 @@
 #include "io/csv_table.h"
 #include "spec/field.h"
 #include "validate/error_groups.h"
-#include "validate/spread.h"
 
 /* Biases and the kind of positions are none: less than a thousandth of these runs' memory. */
 

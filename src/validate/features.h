@@ -4,8 +4,8 @@
 #define CALC_VALIDATE_FEATURES_H
 
 #include "io/text.h"
+#include "validate/error_groups.h"
 #include "validate/results.h"
-#include "validate/spread.h"
 
 /** Repeats of a run differ by less than this share of their memory, and of their time. */
 #define CALC_FEATURES_STILL 0.01

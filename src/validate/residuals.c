@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "io/csv_table.h"
 #include "spec/format.h"
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 static const char *const kinds[] = {"dense", "MoE", NULL};
 

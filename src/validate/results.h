@@ -8,7 +8,6 @@
 #include "io/text.h"
 #include "validate/runs.h"
 #include "validate/serving_predict.h"
-#include "validate/systems.h"
 
 /* The model's prediction of a measured run. */
 
@@ -152,5 +151,14 @@ const char *calc_use_word(calc_use use);
 
 /** It, on the fullest stage [bytes]; NaN: the layout cannot be evaluated. */
 double calc_reserved_of(const calc_run_map *map, const calc_system *system);
+
+/** Predict the runs of `files` files and pair them. A run without any measurement has one result,
+ *  unpredicted. The runs, remarks, apps and systems must outlive the results.
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine or a model */
+CALC_MUST_USE calc_status calc_serving_results_make(calc_results *out,
+                                                    const calc_serving_rows *rows, size_t files,
+                                                    const calc_remarks *remarks,
+                                                    calc_serving_apps *apps, calc_systems *systems,
+                                                    calc_errors *errors);
 
 #endif

@@ -13,6 +13,31 @@
 #include "spec/format.h"
 #include "spec/software.h"
 
+void calc_assumptions_add(calc_assumptions *assumed, const char *text)
+{
+    for (int i = 0; i < assumed->count; i++) {
+        if (strcmp(assumed->text[i], text) == 0) {
+            return;
+        }
+    }
+    if (assumed->count < CALC_ASSUMPTIONS_MAX) {
+        assumed->text[assumed->count++] = text;
+    }
+}
+
+void calc_assumptions_read(calc_assumptions *assumed, char *cell)
+{
+    static const char between[] = " | ";
+    for (char *at = cell; at && *at;) {
+        char *end = strstr(at, between);
+        if (end) {
+            *end = '\0';
+        }
+        calc_assumptions_add(assumed, at);
+        at = end ? end + strlen(between) : NULL;
+    }
+}
+
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 
 static const char example[] = "calc validate --template prints an example";
@@ -553,4 +578,31 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
         }
     }
     return count;
+}
+
+const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name)
+{
+    for (int i = 0; i < systems->count; i++) {
+        if (strcmp(systems->entry[i].name, name) == 0) {
+            return &systems->entry[i];
+        }
+    }
+    /* More names than there is room for take the place of the last. */
+    int index = systems->count < CALC_SYSTEMS_MAX ? systems->count++ : CALC_SYSTEMS_MAX - 1;
+    calc_systems_entry *made = &systems->entry[index];
+    calc_errors errors = {0};
+    *made = (calc_systems_entry){.name = name};
+    calc_status status = systems->load(name, &made->system, &errors);
+    made->fine = status == CALC_OK;
+    if (systems->failed == CALC_OK && calc_systems_is_failure(status)) {
+        systems->failed = status;
+    }
+    if (made->fine && systems->measure) {
+        made->measured = systems->measure(systems->operators, name, &made->system);
+    }
+    if (!made->fine && errors.count > 0) {
+        errors.item[0].hint[0] = '\0';
+        calc_error_print(&errors.item[0], made->reason, sizeof made->reason);
+    }
+    return made;
 }

@@ -35,7 +35,21 @@
 
 #include "calc.h"
 #include "io/csv_table.h"
-#include "validate/run_assume.h"
+#include "model/cost/kernel_table.h"
+
+enum { CALC_ASSUMPTIONS_MAX = 24 };
+
+/** Texts are static, or of the file of runs. Start with {0}. */
+typedef struct calc_assumptions {
+    const char *text[CALC_ASSUMPTIONS_MAX];
+    int count;
+} calc_assumptions;
+
+/** Add something assumed, once. A list that is full stays as it is. */
+void calc_assumptions_add(calc_assumptions *assumed, const char *text);
+
+/** Add the texts of a cell, parted by " | ", which is cut there. */
+void calc_assumptions_read(calc_assumptions *assumed, char *cell);
 
 /** Columns that are no fields: X(TYPE, name, another name or NULL). */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
@@ -172,5 +186,47 @@ typedef struct calc_same_run {
  *  @return how many there are; the first of them, `room` at most, are in `out` */
 size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *runs,
                            const calc_app *app, const char *machine, const calc_exec *exec);
+
+enum { CALC_SYSTEMS_MAX = 32 };
+
+/** Reads the machine of that name.
+ *  @return CALC_OK, or a status with errors added */
+typedef calc_status (*calc_systems_load)(const char *name, calc_system *out, calc_errors *errors);
+
+/** Measured operators of a machine to look up.
+ *  @param of  the one to ask: calc_systems.operators
+ *  @return NULL: there are none; borrowed */
+typedef const calc_kernel_table *(*calc_systems_measure)(void *of, const char *name,
+                                                         const calc_system *system);
+
+/** One machine, or why there is none. */
+typedef struct calc_systems_entry {
+    const char *name; /**< borrowed */
+    bool fine;
+    char reason[256]; /**< if not fine */
+    calc_system system;
+    const calc_kernel_table
+        *measured; /**< operators to look up before the model is asked, or NULL */
+} calc_systems_entry;
+
+/** All that were asked for. Start with {.load = ...}; owns nothing. */
+typedef struct calc_systems {
+    calc_systems_load load;
+    calc_systems_measure measure; /**< NULL: no operators are looked up */
+    void *operators;              /**< for it */
+    calc_status failed; /**< the first failure of reading that says nothing about the machine:
+                         * memory, the file system; CALC_OK: there was none */
+    int count;
+    calc_systems_entry entry[CALC_SYSTEMS_MAX];
+} calc_systems;
+
+/** Whether a status of reading says nothing about what was to be read. */
+static inline bool calc_systems_is_failure(calc_status status)
+{
+    return status == CALC_ERR_NOMEM || status == CALC_ERR_IO;
+}
+
+/** The machine of a name, read the first time. */
+const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name);
 
 #endif

@@ -4,9 +4,103 @@
 #ifndef CALC_VALIDATE_SERVING_MAP_H
 #define CALC_VALIDATE_SERVING_MAP_H
 
+#include "calc.h"
+#include "io/text.h"
 #include "spec/serving_engine.h"
-#include "validate/run_assume.h"
-#include "validate/serving_rows.h"
+#include "validate/runs.h"
+
+/** Columns: X(TYPE, name, another name or NULL). Blank sizes of a layout are 1, except `num_gpus`
+ * and `tp`. */
+#define CALC_SERVING_COLUMN_LIST(X)                                                                \
+    X(TEXT, id, "name")                                                                            \
+    X(TEXT, source, NULL)                                                                          \
+    X(TEXT, publisher, NULL)            /* who measured; blank: the source itself */               \
+    X(TEXT, published, "date")          /* or when it ran: starts with year-month */               \
+    X(TEXT, software, NULL)             /* the engine, its version if that is known */             \
+    X(TEXT, engine, "inference.engine") /* a document instead: a name or a path */                 \
+    X(TEXT, app, "model")               /* documents of calc, as on a command line */              \
+    X(TEXT, sys, "gpu")                                                                            \
+    X(NUMBER, num_gpus, "procs") /* of all replicas and both pools */                              \
+    X(TEXT, weight_dtype, NULL)  /* blank: 16 bits */                                              \
+    X(TEXT, kv_dtype, NULL)                                                                        \
+    X(NUMBER, tp, NULL)                                                                            \
+    X(NUMBER, pp, NULL)                                                                            \
+    X(NUMBER, ep, NULL)                                                                            \
+    X(NUMBER, dp, NULL)                                                                            \
+    X(TEXT, dp_attention, NULL) /* True: attention is not split by tensor parallelism */           \
+    X(NUMBER, disagg_prefill_gpus, NULL)                                                           \
+    X(NUMBER, disagg_decode_gpus, NULL)                                                            \
+    X(TEXT, prefill_layout, NULL)  /* "workers=1 tp=8 ep=8 dp_attention=True", or attention_dp, */ \
+    X(TEXT, decode_layout, NULL)   /* and moe_ep */                                                \
+    X(NUMBER, drafts, NULL)        /* tokens drafted in a step */                                  \
+    X(NUMBER, max_sequences, NULL) /* that a replica of attention decodes at once at most */       \
+    X(NUMBER, prefill_tokens, NULL) /* of prompts in a pass */                                     \
+    X(NUMBER, isl, NULL)            /* tokens of a prompt, in the mean */                          \
+    X(NUMBER, osl, NULL)            /* tokens generated, likewise */                               \
+    X(NUMBER, concurrency_or_batch, NULL)                                                          \
+    X(NUMBER, num_prompts, NULL)  /* requests of the run */                                        \
+    X(NUMBER, request_rate, NULL) /* that arrive per second, at random */                          \
+    X(NUMBER, output_tokens_per_s_total, NULL)                                                     \
+    X(NUMBER, ttft_ms, NULL)                                                                       \
+    X(TEXT, ttft_stat, NULL) /* of ttft_ms */                                                      \
+    X(NUMBER, ttft_mean_ms, NULL)                                                                  \
+    X(NUMBER, tpot_or_itl_ms, NULL)                                                                \
+    X(NUMBER, tpot_mean_ms, NULL)                                                                  \
+    X(NUMBER, e2e_latency_ms, NULL)                                                                \
+    X(TEXT, metric_kind, NULL) /* how requests come; blank: in a loop, closed or with a rate */    \
+    X(TEXT, confidence, NULL)                                                                      \
+    X(TEXT, assumed, NULL)     /* what the row has that nobody printed, parted by " | " */         \
+    X(TEXT, unpredicted, NULL) /* why the run cannot be predicted; blank: it can */                \
+    X(NUMBER, half, NULL)      /* 0 or 1: what a fit to half of the layouts sees, or the rest */
+
+enum { CALC_SERVING_FIELDS_MAX = 32 };
+
+/** Columns that are fields of an execution: "inference.hold_steps". */
+typedef struct calc_serving_fields {
+    calc_field_ref ref[CALC_SERVING_FIELDS_MAX];
+    int cell[CALC_SERVING_FIELDS_MAX]; /**< of a row */
+    int count;
+} calc_serving_fields;
+
+/** One run. Texts are borrowed from the file; a blank number is NaN, and so is a column that the
+ *  file does not have. */
+typedef struct calc_serving_row {
+    int line; /**< where it starts in its file */
+#define CALC_SERVING_TEXT(name) const char *name;
+#define CALC_SERVING_NUMBER(name) double name;
+#define CALC_X(type, name, also) CALC_SERVING_##type(name)
+    CALC_SERVING_COLUMN_LIST(CALC_X)
+#undef CALC_X
+#undef CALC_SERVING_TEXT
+#undef CALC_SERVING_NUMBER
+    calc_assumptions told;                 /**< the texts of `assumed` */
+    const calc_serving_fields *fields;     /**< NULL: none */
+    double value[CALC_SERVING_FIELDS_MAX]; /**< of each, in file units; NaN: blank */
+} calc_serving_row;
+
+/** The runs of one file. Owns everything. Start with {0}. */
+typedef struct calc_serving_rows {
+    calc_serving_row *row;
+    size_t count;
+    calc_text text;
+    char *names; /**< of the file, and of rows without one */
+    calc_serving_fields *fields;
+} calc_serving_rows;
+
+/** Whether a file is of runs of serving: its first line names the columns `isl` and `osl`. */
+bool calc_serving_rows_has(const calc_text *text);
+
+/** Read the runs of a text, which they own from now on; `name` is its name in errors. Columns may
+ *  stand in any order; only `app`, `sys`, `isl` and `osl` must be there. Fields of an execution may
+ * be columns, too; others that are not known are ignored, unless they are nearly one that is. A
+ * blank `source` becomes the name of the file without its endings, a blank `id` that with the line.
+ *  @return CALC_OK, what calc_csv_table_parse() returns, or calc_set() of a field; errors name
+ * file, line and column. *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text,
+                                                  const char *name, calc_errors *errors);
+
+/** Free what they own; fine on {0}. */
+void calc_serving_rows_free(calc_serving_rows *rows);
 
 /** The bottleneck of a run, by its lengths and sequences alone: X(NAME, word). */
 #define CALC_SERVING_REGIME_LIST(X)                                                                \

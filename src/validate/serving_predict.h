@@ -2,8 +2,9 @@
 #ifndef CALC_VALIDATE_SERVING_PREDICT_H
 #define CALC_VALIDATE_SERVING_PREDICT_H
 
+#include "calc.h"
+#include "validate/runs.h"
 #include "validate/serving_map.h"
-#include "validate/systems.h"
 
 enum { CALC_SERVING_APPS_MAX = 64 };
 
@@ -45,5 +46,24 @@ void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *
 /** Predict it again with other traits of its engine. */
 void calc_serving_predict_with(calc_serving_prediction *prediction,
                                const calc_engine_traits *traits);
+
+enum { CALC_SERVING_REACH_RUNS = 30 /**< that an engine has to have; else those of all engines */ };
+
+/** Nine in ten runs, and of one more, are within prediction * exp(-reach) and exp(reach). */
+typedef struct calc_serving_reach {
+    double reach; /**< NaN: there are too few runs */
+    size_t runs;
+    bool own; /**< they are of this engine, and not of all */
+} calc_serving_reach;
+
+/** The runs whose layouts the fit of the engines left out (column `half` is 1), and that are
+ * scored.
+ *  @param engine   calc_serving_engine.name
+ *  @param runs     path of the measured runs of serving
+ *  @param results  path of the errors of their predictions
+ *  @return CALC_OK, or the status of calc_csv_table_read() */
+CALC_MUST_USE calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine,
+                                                  const char *runs, const char *results,
+                                                  calc_errors *errors);
 
 #endif

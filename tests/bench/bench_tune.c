@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "tune/truth.h"
+#include "tune/decision.h"
 
 enum { ROUNDS = 3, MEASURED = 30, MOST = 1000000 };
 

@@ -7,7 +7,7 @@
 #include "bench/tune_replay.h"
 #include "bench/tune_runs.h"
 #include "bench/tune_words.h"
-#include "plan/sweep_found.h"
+#include "plan/sweep_more.h"
 
 enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
 

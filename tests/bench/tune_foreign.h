@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "bench/tune_replay.h"
 #include "cli/tune/tune_task.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 #include "spec/compat.h"
 
 /** Standard deviations of the truth's logarithms. */

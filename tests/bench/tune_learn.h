@@ -9,7 +9,7 @@
 #ifndef CALC_TESTS_TUNE_LEARN_H
 #define CALC_TESTS_TUNE_LEARN_H
 
-#include "tune/prior.h"
+#include "tune/model.h"
 
 enum {
     CALC_TUNE_PUBLISHERS = 32,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "tune/decision.h"
-#include "tune/truth.h"
+#include "tune/model.h"
 
 enum { TUNE_REPLAYED = 64 /**< measurements of a replay at most */ };
 

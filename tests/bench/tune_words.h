@@ -2,7 +2,7 @@
 #ifndef CALC_TESTS_TUNE_WORDS_H
 #define CALC_TESTS_TUNE_WORDS_H
 
-#include "tune/candidate.h"
+#include "tune/model.h"
 
 static inline const char *tune_term_words(calc_tune_term term)
 {

@@ -2,7 +2,7 @@
  * either fail with errors, or give figures with which the cost model stays finite.
  */
 #include "fuzz.h"
-#include "galvatron/reading.h"
+#include "galvatron/profiles.h"
 
 #include <math.h>
 

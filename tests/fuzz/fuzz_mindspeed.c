@@ -5,9 +5,7 @@
 #include "formats/read.h"
 #include "fuzz.h"
 #include "mindspeed/arguments.h"
-#include "mindspeed/config.h"
 #include "mindspeed/memory.h"
-#include "mindspeed/modules.h"
 
 #include <math.h>
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "cli/tune/tune_journal.h"
-#include "cli/tune/tune_program.h"
 
 static void check_row(const calc_tune_row *row)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "calc.h"
-#include "calibrate/standard_errors.h"
+#include "calibrate/calibration.h"
 #include "frame.h"
 
 #define TABLES CALC_TEST_DATA "/golden/catalogue/"

@@ -9,7 +9,7 @@
 static void compare(const char *what, double shipped, double learnt)
 {
     ck_assert_msg(fabs(shipped - learnt) < 0.0006 + 0.002 * learnt,
-                  "%s: prior.c has %.4f, the runs say %.4f", what, shipped, learnt);
+                  "%s: model.c has %.4f, the runs say %.4f", what, shipped, learnt);
 }
 
 CALC_TEST(the_prior_is_learnt_from_the_shipped_runs)

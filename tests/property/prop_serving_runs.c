@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "validate/serving_results.h"
+#include "validate/results.h"
 
 #include "engines.h"
 #include "frame.h"

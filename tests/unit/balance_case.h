@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "balance/problem.h"
+#include "balance/evaluate.h"
 
 typedef struct balance_case {
     const char *name;

@@ -1,10 +1,11 @@
 /* AIAK's strategies: the search against all candidates balanced one by one, against calc's own
  * step, and against the published example. */
-#include "aiak/search.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "aiak/pipeline.h"
+#include "cli/as/aiak_text.h"
 #include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
@@ -13,7 +14,7 @@ const calc_test_frame calc_tests = {.timeout_s = 120};
 
 enum { TOP = 5, ROOM = 2000 };
 
-static calc_app app;
+static calc_app the_app;
 static calc_system systems[CALC_AIAK_CHIPS];
 static calc_aiak_strategy best[TOP], other[TOP];
 static calc_aiak_found found;
@@ -21,8 +22,8 @@ static calc_aiak_found found;
 /* @param chips  names of systems, NULL at the end */
 static calc_aiak_task task_of(const char *model, const char *const *chips, int64_t gpus)
 {
-    calc_aiak_task task = {.app = &app, .gpus = gpus, .batch = 512, .sequence = 4096};
-    load_shipped(CALC_KIND_APP, &app, "models", model);
+    calc_aiak_task task = {.app = &the_app, .gpus = gpus, .batch = 512, .sequence = 4096};
+    load_shipped(CALC_KIND_APP, &the_app, "models", model);
     for (; chips[task.chips]; task.chips++) {
         load_shipped(CALC_KIND_SYSTEM, &systems[task.chips], "systems", chips[task.chips]);
         task.system[task.chips] = &systems[task.chips];
@@ -54,7 +55,7 @@ CALC_TEST(sizes_are_legal_and_complete)
         calc_errors errors = {0};
         const calc_aiak_sizes *s = &sizes[i];
         calc_aiak_exec(&task, s, CALC_BALANCE_NONE, &exec);
-        ck_assert_msg(calc_check(&app, &systems[0], &exec, &errors) == CALC_OK, "%s",
+        ck_assert_msg(calc_check(&the_app, &systems[0], &exec, &errors) == CALC_OK, "%s",
                       errors.item[0].text);
         ck_assert_int_eq(s->stages * s->tensor_par * s->data_par, 256);
         ck_assert_int_le(s->tensor_par, 8);
@@ -92,8 +93,8 @@ CALC_TEST(micro_batches_are_as_many_as_stages_at_least)
     ck_assert(!listed(&task, 3, 1));
     task = task_of("llama2-70B", slow, 256);
     ck_assert(!listed(&task, 128, 1)); /* more than layers */
-    app.kv_heads = 6;
-    app.attn_heads = 60;
+    the_app.kv_heads = 6;
+    the_app.attn_heads = 60;
     ck_assert(listed(&task, 1, 2));
     ck_assert(!listed(&task, 1, 4));
 }
@@ -167,7 +168,7 @@ static void balance_sets(const calc_aiak_task *task, const calc_aiak_bound *boun
                          calc_aiak_chain chain)
 {
     double best_s = INFINITY;
-    if (chain.kinds == 1 && app.num_blocks % bound->sizes.stages != 0) {
+    if (chain.kinds == 1 && the_app.num_blocks % bound->sizes.stages != 0) {
         return;
     }
     for (int set = 0; set < 1 << chain.kinds; set++) {
@@ -248,7 +249,7 @@ CALC_TEST(a_strategy_of_one_chip_is_a_run_of_calc)
             continue; /* blocks beside recomputed ones gather again only where a list says so */
         }
         compared++;
-        ck_assert_int_eq(calc_run(&app, &systems[0], &exec, CALC_COMPAT_NONE, &stats),
+        ck_assert_int_eq(calc_run(&the_app, &systems[0], &exec, CALC_COMPAT_NONE, &stats),
                          CALC_VERDICT_OK);
         ck_assert_double_eq_tol(s->step.total_s, stats.total_time, 1e-9 * stats.total_time);
         ck_assert_double_eq_tol(s->most_bytes[0], stats.proc_mem_tier1_cap_req,
@@ -392,4 +393,181 @@ CALC_TEST(peak_rates_divide_70b_as_published)
     ck_assert_double_eq_tol(solution.answer.step_s, 2338.5, 0.05);
     ck_assert_double_le(calc_aiak_bound_s(&problem), solution.answer.step_s);
     ck_assert_double_ge(calc_aiak_bound_s(&problem), 0.97 * solution.answer.step_s);
+}
+
+/* The chips of a cluster as AIAK's planner is told of them. */
+
+static char complaint[256];
+
+static bool parse(const char *text, calc_aiak_gpus *out)
+{
+    complaint[0] = '\0';
+    return calc_aiak_gpus_parse(text, out, complaint, sizeof complaint);
+}
+
+CALC_TEST(chips_are_named_with_a_limit_or_without)
+{
+    calc_aiak_gpus gpus;
+    ck_assert(parse("a800:120,h800:256", &gpus));
+    ck_assert_int_eq(gpus.count, 2);
+    ck_assert_str_eq(gpus.of[0].chip->name, "a800");
+    ck_assert_int_eq(gpus.of[0].most, 120);
+    ck_assert_str_eq(gpus.of[1].chip->file, "h800");
+    ck_assert_int_eq(gpus.of[1].most, 256);
+    ck_assert(parse("ascend_910b", &gpus));
+    ck_assert_int_eq(gpus.of[0].most, CALC_AIAK_UNLIMITED);
+    ck_assert(parse("kunlun3:-1,h100,a800:1", &gpus));
+    ck_assert_int_eq(gpus.count, 3);
+    ck_assert_int_eq(gpus.of[0].most, CALC_AIAK_UNLIMITED);
+    ck_assert_int_eq(gpus.of[1].most, CALC_AIAK_UNLIMITED);
+    ck_assert_int_eq(gpus.of[2].most, 1);
+    ck_assert(parse("a800,h800,h100,kunlun3,ascend_910b", &gpus));
+    ck_assert_int_eq(gpus.count, 5);
+}
+
+static const char *const wrong[][2] = {
+    {"", "\"\" is no chip: a800, h800, h100, kunlun3 or ascend_910b"},
+    {"a100", "\"a100\" is no chip: a800, h800, h100, kunlun3 or ascend_910b"},
+    {"A800", "\"A800\" is no chip: a800, h800, h100, kunlun3 or ascend_910b"},
+    {"a800,", "\"\" is no chip: a800, h800, h100, kunlun3 or ascend_910b"},
+    {"a800:", "\"\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:0", "\"0\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:-2", "\"-2\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:-10", "\"-10\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:8x", "\"8x\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:8:8", "\"8:8\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:9999999999", "\"9999999999\" is no number of a800: 1 or more, or -1 for any"},
+    {"a800:8,h800:8,a800", "a800 is named twice"},
+};
+
+CALC_TEST_LOOP(wrong_texts_are_refused_with_a_reason, 0, sizeof wrong / sizeof *wrong)
+{
+    calc_aiak_gpus gpus;
+    ck_assert(!parse(wrong[_i][0], &gpus));
+    ck_assert_str_eq(complaint, wrong[_i][1]);
+}
+
+CALC_TEST(limits_must_leave_enough_unless_one_has_none)
+{
+    calc_aiak_gpus gpus;
+    ck_assert(parse("a800:8,h800:16", &gpus));
+    ck_assert(calc_aiak_gpus_suffice(&gpus, 24, complaint, sizeof complaint));
+    ck_assert(!calc_aiak_gpus_suffice(&gpus, 32, complaint, sizeof complaint));
+    ck_assert_str_eq(complaint, "24 processors at most, fewer than 32");
+    ck_assert(parse("a800:8,h800", &gpus));
+    ck_assert(calc_aiak_gpus_suffice(&gpus, 1048576, complaint, sizeof complaint));
+}
+
+CALC_TEST(models_of_theirs_are_files_of_ours)
+{
+    int count = 0;
+    for (const calc_aiak_name *model = calc_aiak_models; model->name; model++, count++) {
+        char path[512];
+        calc_app app;
+        calc_errors errors = {0};
+        snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%s.json", model->file);
+        ck_assert_msg(calc_load(CALC_KIND_APP, &app, path, &errors) == CALC_OK, "%s", path);
+        ck_assert_ptr_eq(calc_aiak_find(calc_aiak_models, model->name), model);
+    }
+    ck_assert_int_eq(count, 14);
+    ck_assert_ptr_null(calc_aiak_find(calc_aiak_models, "llama3-8b"));
+}
+
+/* Strategies as AIAK's planner prints them. */
+
+static calc_aiak_task task;
+static calc_aiak_strategy strategy;
+
+static void guide_strategy(void)
+{
+    static const int layers[] = {3, 11, 11, 11, 11, 11, 11, 11};
+    task = (calc_aiak_task){.app = &the_app, .chips = 2, .batch = 1024, .sequence = 4096};
+    memset(&strategy, 0, sizeof strategy);
+    strategy.sizes = (calc_aiak_sizes){8, 2, 1, 16};
+    strategy.chain = (calc_aiak_chain){.kinds = 2, .chip = {0, 1}, .stages = {1, 7}};
+    memcpy(strategy.layers, layers, sizeof layers);
+    strategy.again[1] = 3;
+    strategy.most_bytes[0] = 25.00778579711914 * 0x1p30;
+    strategy.most_bytes[1] = 72.89899063110352 * 0x1p30;
+    strategy.step.total_s = 17.62220148337528;
+}
+
+static const calc_aiak_text mixed = {
+    .model = "llama2-70b", .chip = {"a800", "h800"}, .rms = true, .rope = true, .task = &task};
+
+static void assert_text(const calc_aiak_text *text, bool json, const char *want)
+{
+    calc_output *out;
+    calc_text got = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_output_open_memory(&out, &got, &errors), CALC_OK);
+    calc_aiak_text_put(out, text, &strategy, json);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    ck_assert_str_eq(got.data, want);
+    calc_text_free(&got);
+}
+
+/* 1024 * 4096 / 17.62... = 238012.487. */
+CALC_TEST(throughput_is_tokens_per_second_rounded_up)
+{
+    ck_assert_int_eq(calc_aiak_throughput(1024, 4096, 17.62220148337528), 238013);
+    ck_assert_int_eq(calc_aiak_throughput(512, 4096, 2), 1048576);
+}
+
+/* The values of AIAK's documentation. */
+CALC_TEST(chips_that_differ_have_lists_of_stages)
+{
+    guide_strategy();
+    assert_text(&mixed, false,
+                "{'sim_throughput': 238013, 'sim_total_time_s': 17.62220148337528, "
+                "'chip-order': ['a800', 'h800'], "
+                "'max-use-mem-size': [25.00778579711914, 72.89899063110352], 'strategy': "
+                "{'pipeline-model-parallel-size': 8, 'tensor-model-parallel-size': 2, "
+                "'micro-batch-size': 1, 'use-flash-attn': '', 'sequence-parallel': '', "
+                "'use-distributed-optimizer': '', 'fused-rmsnorm': '', "
+                "'apply-rotary-positional-embedding-kernel': '', 'pipeline-stage-chips': "
+                "['a800', 'h800', 'h800', 'h800', 'h800', 'h800', 'h800', 'h800'], "
+                "'pipeline-stage-layers': [3, 11, 11, 11, 11, 11, 11, 11], "
+                "'recompute-granularity': [None, 'full'], 'recompute-method': [None, 'block'], "
+                "'recompute-num-layers': [None, 3]}}");
+}
+
+CALC_TEST(one_kind_of_chips_has_one_entry_and_no_layers)
+{
+    guide_strategy();
+    strategy.chain = (calc_aiak_chain){.kinds = 1, .chip = {1}, .stages = {8}};
+    strategy.all_again[0] = true;
+    strategy.again[0] = 10;
+    strategy.step.total_s = 16;
+    strategy.most_bytes[0] = 0x1p34;
+    assert_text(&mixed, false,
+                "{'sim_throughput': 262144, 'sim_total_time_s': 16.0, 'chip-order': ['h800'], "
+                "'max-use-mem-size': [16.0], "
+                "'strategy': {'pipeline-model-parallel-size': 8, 'tensor-model-parallel-size': 2, "
+                "'micro-batch-size': 1, 'use-flash-attn': '', 'sequence-parallel': '', "
+                "'use-distributed-optimizer': '', 'fused-rmsnorm': '', "
+                "'apply-rotary-positional-embedding-kernel': '', 'pipeline-stage-chips': "
+                "['h800'], 'recompute-granularity': ['full'], 'recompute-method': ['uniform'], "
+                "'recompute-num-layers': [1]}}");
+}
+
+CALC_TEST(switches_that_are_off_are_left_out_and_json_has_null)
+{
+    calc_aiak_text plain = mixed;
+    plain.rms = plain.rope = false;
+    guide_strategy();
+    strategy.sizes = (calc_aiak_sizes){2, 1, 4, 1};
+    strategy.chain =
+        (calc_aiak_chain){.kinds = 2, .chip = {1, 0}, .stages = {1, 1}, .selective = {false, true}};
+    strategy.again[1] = 0;
+    strategy.step.total_s = 16;
+    strategy.most_bytes[0] = strategy.most_bytes[1] = 0x1.8p30;
+    assert_text(&plain, true,
+                "{\"sim_throughput\": 262144, \"sim_total_time_s\": 16.0, "
+                "\"chip-order\": [\"h800\", \"a800\"], \"max-use-mem-size\": "
+                "[1.5, 1.5], \"strategy\": {\"pipeline-model-parallel-size\": 2, "
+                "\"tensor-model-parallel-size\": 1, \"micro-batch-size\": 4, \"use-flash-attn\": "
+                "\"\", \"pipeline-stage-chips\": [\"h800\", \"a800\"], \"pipeline-stage-layers\": "
+                "[3, 11], \"recompute-granularity\": [null, \"selective\"], \"recompute-method\": "
+                "[null, null], \"recompute-num-layers\": [null, null]}}");
 }

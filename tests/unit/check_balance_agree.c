@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "balance/evaluate.h"
+#include "balance/milp.h"
 #include "balance/solve.h"
-#include "balance/solver.h"
 #include "base/rng.h"
 #include "frame.h"
 

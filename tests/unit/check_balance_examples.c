@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "balance/evaluate.h"
-#include "balance/mps.h"
-#include "balance/solver.h"
+#include "balance/milp.h"
 #include "balance_case.h"
 #include "frame.h"
 #include "scratch.h"

@@ -1,7 +1,15 @@
 #include "tune/decision.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "cli/tune/tune_journal.h"
 #include "frame.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
+#include "tune/model.h"
 #include "unit/tune_case.h"
 
 enum { MANY = 40 };
@@ -328,4 +336,274 @@ CALC_TEST(no_candidates_is_a_decision_too)
     ck_assert_uint_eq(d.picks, 0);
     ck_assert(d.stop);
     calc_tune_decision_free(&d);
+}
+
+/* Draws of the contenders. */
+
+enum { DRAWS = 20000 };
+
+/* Errors turned out twice as large as expected: draws are as wide as the view says, also where
+ * errors may have several sizes, and those of a layout that may need too much memory are infinite
+ * as often. */
+CALC_TEST_LOOP(draws_are_what_the_view_says, 0, 2)
+{
+    static const calc_tune_sizes sizes[] = {{1, 1, 1, 0}, {2, 3, 2, 0}, {1, 1, 1, 0.1}};
+    calc_tune_prior prior = tune_prior_of_own(0.02);
+    prior.term[CALC_TUNE_TERM_MATRIX] = 0.03;
+    prior.size = sizes;
+    prior.sizes = _i == 0 ? 0 : 3;
+    calc_tune_candidate four[4] = {tune_case(1, 12, 0), tune_case(1, 13, 0), tune_case(1, 14, 0),
+                                   tune_case(1, 15, 0)};
+    four[3].memory_bytes = 79e9;
+    const calc_tune_measurement m[2] = {{0, CALC_TUNE_END_FINE, 1.2, (double)NAN},
+                                        {1, CALC_TUNE_END_FINE, 0.9, (double)NAN}};
+    calc_tune_options options = calc_tune_options_default(&prior);
+    calc_tune_scene scene;
+    calc_tune_contest contest;
+    calc_errors errors = {0};
+    options.draws = DRAWS;
+    ck_assert_int_eq(calc_tune_scene_make(&scene, four, 4, m, 2, &options, &errors), CALC_OK);
+    ck_assert_int_eq(calc_tune_contest_make(&contest, &scene, &errors), CALC_OK);
+    ck_assert(_i == 0 ? scene.worlds == 1 : scene.worlds > 1);
+    ck_assert(_i > 0 || scene.world[0].spread > 1.5);
+    ck_assert_uint_eq(contest.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const calc_tune_view *v = &scene.view[contest.contender[i]];
+        double sum = 0, squares = 0, fit = 0;
+        for (size_t draw = 0; draw < DRAWS; draw++) {
+            double value = calc_tune_contest_drawn(&contest, draw, i) - v->mean;
+            fit += isfinite(value);
+            sum += isfinite(value) ? value : 0;
+            squares += isfinite(value) ? value * value : 0;
+        }
+        ck_assert_double_eq_tol(fit / DRAWS, v->fits, 4 * sqrt(0.25 / DRAWS));
+        ck_assert_double_eq_tol(sum / fit, 0, 4 * v->sd / sqrt(fit));
+        ck_assert_double_eq_tol(sqrt(squares / fit) / v->sd, 1, (_i == 0 ? 4 : 8) / sqrt(2 * fit));
+    }
+    ck_assert_double_lt(scene.view[3].fits, 0.7);
+    ck_assert_double_gt(scene.view[3].fits, 0.3);
+    calc_tune_contest_free(&contest);
+    calc_tune_scene_free(&scene);
+}
+
+/* Differences of two layouts beside the covariances that decisions are made with. */
+
+static calc_tune_prior prior;
+
+/* By the effects of a whole model: the variances of both, less twice what they share. */
+static double by_effects(const calc_tune_candidate pair[2], bool alike)
+{
+    calc_tune_model model;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_tune_model_make(&model, &prior, NULL, pair, 2, &errors), CALC_OK);
+    double variance = 2 * prior.own * prior.own;
+    for (int i = 0; i < 2; i++) {
+        variance += calc_effects_covariance(&model.time, &model.time_item[i], &model.time_item[i]);
+        variance -= alike ? calc_effects_covariance(&model.time, &model.time_item[i],
+                                                    &model.time_item[1 - i])
+                          : 0;
+    }
+    calc_tune_model_free(&model);
+    return sqrt(variance);
+}
+
+CALC_TEST(differences_are_those_of_the_model)
+{
+    prior = calc_tune_prior_default();
+    for (int tokens = 11; tokens < 15; tokens++) {
+        for (int stages = 0; stages < 4; stages++) {
+            calc_tune_candidate pair[2] = {tune_case(1, 12, 2), tune_case(1.1, tokens, stages)};
+            pair[0].term[CALC_TUNE_TERM_BUBBLE] = 0.1 * stages;
+            pair[1].term[CALC_TUNE_TERM_DATA] = 0.05;
+            for (int alike = 0; alike < 2; alike++) {
+                double sd = calc_tune_model_difference(&prior, &pair[0], &pair[1], alike);
+                ck_assert_double_eq_tol(sd, by_effects(pair, alike), 1e-12);
+                ck_assert_double_eq(sd,
+                                    calc_tune_model_difference(&prior, &pair[1], &pair[0], alike));
+            }
+        }
+    }
+}
+
+CALC_TEST(what_is_shared_does_not_count)
+{
+    prior = calc_tune_prior_default();
+    calc_tune_candidate same = tune_case(1, 12, 2), other = tune_case(1, 13, 2);
+    double own = calc_tune_model_difference(&prior, &same, &same, true);
+    ck_assert_double_eq_tol(own, sqrt(2) * prior.own, 1e-12);
+    ck_assert_double_gt(calc_tune_model_difference(&prior, &same, &other, true), own);
+    ck_assert_double_gt(calc_tune_model_difference(&prior, &same, &other, false),
+                        calc_tune_model_difference(&prior, &same, &other, true));
+}
+
+/* Quantiles of Student's distribution with four degrees of freedom, from its tables. */
+CALC_TEST(orders_are_as_sure_as_a_student_t_distribution_is)
+{
+    static const double table[][2] = {{0, 0.5},         {0.740697, 0.75}, {1.533206, 0.9},
+                                      {2.131847, 0.95}, {3.746947, 0.99}, {8.610302, 0.9995}};
+    prior = calc_tune_prior_default();
+    const calc_tune_candidate a = tune_case(1, 12, 2), b = tune_case(1.1, 13, 1);
+    for (int alike = 0; alike < 2; alike++) {
+        double sd = calc_tune_model_difference(&prior, &a, &b, alike);
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+            double ahead = table[i][0] * sd;
+            ck_assert_double_eq_tol(calc_tune_model_sure(&prior, &a, &b, alike, ahead), table[i][1],
+                                    1e-6);
+            ck_assert_double_eq_tol(calc_tune_model_sure(&prior, &b, &a, alike, -ahead),
+                                    1 - table[i][1], 1e-6);
+        }
+    }
+}
+
+enum { FEW = 11, SPACES = CALC_TUNE_SPACES };
+
+static void make(calc_tune_candidate *c, calc_rng *rng)
+{
+    *c = tune_case(1 + calc_rng_real(rng), 12, 0);
+    double state = 0.2 + 0.6 * calc_rng_real(rng);
+    c->space[CALC_TUNE_SPACE_STATE] = state;
+    c->space[CALC_TUNE_SPACE_ACTIVATIONS] = (1 - state) * calc_rng_real(rng);
+    c->space[CALC_TUNE_SPACE_OTHER] = 1 - state - c->space[CALC_TUNE_SPACE_ACTIVATIONS];
+}
+
+/* Condition number of the normal matrix of the layouts of a set of bits. */
+static double condition_of(const calc_tune_candidate *candidate, unsigned bits)
+{
+    double normal[SPACES * SPACES] = {0}, value[SPACES];
+    for (unsigned i = 0; i < FEW; i++) {
+        for (unsigned k = 0; bits >> i & 1 && k < SPACES * SPACES; k++) {
+            normal[k] += candidate[i].space[k / SPACES] * candidate[i].space[k % SPACES];
+        }
+    }
+    ck_assert(calc_gauss_eigenvalues(normal, SPACES, value));
+    return value[SPACES - 1] / value[0];
+}
+
+static unsigned count_bits(unsigned bits)
+{
+    unsigned count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
+/* Exchanges end at the best set of five, or within a tenth of its condition number. */
+CALC_TEST_LOOP(probes_are_the_best_conditioned, 0, 40)
+{
+    calc_tune_candidate candidate[FEW];
+    size_t probe[CALC_TUNE_PROBES];
+    double condition, best = (double)INFINITY;
+    unsigned chosen = 0;
+    calc_rng rng;
+    calc_rng_init(&rng, 11, (uint64_t)_i);
+    for (int i = 0; i < FEW; i++) {
+        make(&candidate[i], &rng);
+    }
+    for (unsigned bits = 0; bits < 1U << FEW; bits++) {
+        best =
+            count_bits(bits) == CALC_TUNE_PROBES ? fmin(best, condition_of(candidate, bits)) : best;
+    }
+    ck_assert_uint_eq(calc_tune_probes(candidate, FEW, probe, &condition), CALC_TUNE_PROBES);
+    for (int i = 0; i < CALC_TUNE_PROBES; i++) {
+        chosen |= 1U << probe[i];
+    }
+    ck_assert_uint_eq(count_bits(chosen), CALC_TUNE_PROBES);
+    ck_assert_double_eq_tol(condition_of(candidate, chosen) / condition, 1, 1e-6);
+    ck_assert_double_ge(condition, best * (1 - 1e-9));
+    ck_assert_double_le(condition, best * 1.1);
+}
+
+CALC_TEST(what_may_not_fit_is_no_probe)
+{
+    calc_tune_candidate candidate[FEW];
+    size_t probe[CALC_TUNE_PROBES];
+    double condition;
+    calc_rng rng;
+    calc_rng_init(&rng, 1, 1);
+    for (int i = 0; i < FEW; i++) {
+        make(&candidate[i], &rng);
+        candidate[i].memory_bytes = (i < 3 ? 0.79 : 0.81) * candidate[i].capacity_bytes;
+    }
+    ck_assert_uint_eq(calc_tune_probes(candidate, FEW, probe, &condition), 3);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_uint_eq(probe[i], i);
+    }
+    ck_assert_uint_eq(calc_tune_probes(candidate, 0, probe, &condition), 0);
+    ck_assert(isinf(condition));
+}
+
+/* Layouts that are all alike cannot tell one part from another. */
+CALC_TEST(layouts_alike_determine_nothing)
+{
+    calc_tune_candidate candidate[FEW];
+    size_t probe[CALC_TUNE_PROBES];
+    double condition;
+    for (int i = 0; i < FEW; i++) {
+        candidate[i] = tune_case(1, 12, 0);
+    }
+    ck_assert_uint_eq(calc_tune_probes(candidate, FEW, probe, &condition), CALC_TUNE_PROBES);
+    ck_assert(isinf(condition));
+}
+
+/* Layouts that are tried: commands for them, and what these print. */
+
+CALC_TEST(places_in_a_command_are_words_for_the_shell)
+{
+    static const struct {
+        const char *command, *exe, *text;
+    } cases[] = {
+        {"run {exe}", "tune/3fa9c21e.json", "run tune/3fa9c21e.json"},
+        {"run --on {slot} '{layout}'", "x", "run --on 2 '3fa9c21e'"},
+        {"run {exe}{exe}", "a b", "run 'a b''a b'"},
+        {"run {exe}", "it's", "run 'it'\\''s'"},
+        {"run {exe}", "$(rm)", "run '$(rm)'"},
+        {"run {exe}", "", "run ''"},
+        {"awk '{print}' {} ${x} {exe", "x", "awk '{print}' {} ${x} {exe"},
+        {"", "x", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const calc_tune_trial trial = {.exe = cases[i].exe, .layout = "3fa9c21e"};
+        char *text = calc_tune_trial_command(cases[i].command, &trial, 2);
+        ck_assert_ptr_nonnull(text);
+        ck_assert_str_eq(text, cases[i].text);
+        free(text);
+    }
+    ck_assert(calc_tune_trial_names_layout("a {exe}"));
+    ck_assert(calc_tune_trial_names_layout("a {layout}"));
+    ck_assert(!calc_tune_trial_names_layout("a {slot} {EXE}"));
+}
+
+CALC_TEST(the_last_line_is_a_time_with_or_without_memory_or_an_end)
+{
+    static const struct {
+        const char *line;
+        calc_tune_end end;
+        double step_s, gib; /* 0: none */
+    } good[] = {
+        {"1.53", CALC_TUNE_END_FINE, 1.53, 0},
+        {"  1.53s  ", CALC_TUNE_END_FINE, 1.53, 0},
+        {"1530 ms", CALC_TUNE_END_FINE, 1.53, 0},
+        {"1.53 61.25GiB", CALC_TUNE_END_FINE, 1.53, 61.25},
+        {"1.53 s, 61.25 GiB\r", CALC_TUNE_END_FINE, 1.53, 61.25},
+        {"1.53,61.25", CALC_TUNE_END_FINE, 1.53, 61.25},
+        {"oom", CALC_TUNE_END_OOM, 0, 0},
+        {" failed ", CALC_TUNE_END_FAILED, 0, 0},
+    };
+    static const char *const bad[] = {
+        "",    "ok",  "done",  "-1",        "0",          "1.5 2 3", "1.5 2s",        "61GiB",
+        "nan", "inf", "oom 1", "step 1.53", "1.53 sec x", "1.5 -2",  "out of memory", "1.53kg"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        calc_tune_trial t = {0};
+        ck_assert_msg(calc_tune_trial_read(good[i].line, &t), "%s", good[i].line);
+        ck_assert_int_eq(t.end, good[i].end);
+        ck_assert(good[i].step_s > 0 ? t.step_s == good[i].step_s : isnan(t.step_s));
+        ck_assert(good[i].gib > 0 ? t.memory_bytes == good[i].gib * 0x1p30 : isnan(t.memory_bytes));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        calc_tune_trial t = {.step_s = 7, .note = "as before"};
+        ck_assert_msg(!calc_tune_trial_read(bad[i], &t), "%s", bad[i]);
+        ck_assert_double_eq(t.step_s, 7);
+        ck_assert_str_eq(t.note, "as before");
+    }
 }

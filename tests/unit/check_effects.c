@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "frame.h"
-#include "gauss/normal.h"
+#include "gauss/process.h"
 
 /* Two items that share one effect of standard deviation 2, with own errors of 1: variances 5,
  * covariance 4. */

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "frame.h"
-#include "galvatron/reading.h"
 #include "galvatron_case.h"
 #include "scratch.h"
 

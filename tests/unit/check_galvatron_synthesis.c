@@ -1,6 +1,6 @@
 #include "galvatron/synthesis.h"
 
-#include "cli/formats/export_galvatron.h"
+#include "cli/formats/export.h"
 #include "frame.h"
 #include "galvatron_case.h"
 #include "scratch.h"

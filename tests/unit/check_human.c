@@ -1,9 +1,12 @@
 /* Numbers for people: src/cli/draw/human.c. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "cli/draw/human.h"
 #include "frame.h"
+#include "io/text.h"
 
 #define assert_text(call, expected)                                                                \
     do {                                                                                           \
@@ -134,4 +137,147 @@ CALC_TEST(shares_add_up_and_are_less_than_one_step_off)
         }
         ck_assert_msg(total == 1000, "case %d: the sum is %lld", i, (long long)total);
     }
+}
+
+/* The lines of a listing at a width. */
+static char *written(calc_listing *l, int width)
+{
+    calc_errors errors = {0};
+    calc_output *out;
+    calc_text text = {0};
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, &errors), CALC_OK);
+    calc_listing_fit(l, width);
+    calc_listing_write_head(l, out, 0);
+    calc_listing_write_row(l, out, 0, 0);
+    calc_listing_write_row(l, out, 1, 2);
+    calc_listing_free(l);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    return text.data;
+}
+
+/* Expect what a table of two rows looks like. */
+static void expect(int width, int gap, const char *lines)
+{
+    calc_listing_column column[] = {CALC_COLUMN("name", .left = true), CALC_COLUMN("s"),
+                                    CALC_COLUMN("GiB", .order = 1), CALC_COLUMN("MFU", .order = 2),
+                                    CALC_COLUMN("words", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, gap);
+    static const char *const cells[] = {
+        "a",     "1.25", "80", "50", "as short as it is",
+        "bcdef", "10",   "7",  "",   "words that go on, and on, and on"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        calc_listing_add(&l, cells[i]);
+    }
+    char *text = written(&l, width);
+    ck_assert_str_eq(text, lines);
+    free(text);
+}
+
+CALC_TEST(columns_are_as_wide_as_their_widest_cell)
+{
+    expect(80, 1,
+           "name      s  GiB  MFU  words\n"
+           "a      1.25   80   50  as short as it is\n"
+           "  bcdef    10    7       words that go on, and on, and on\n");
+}
+
+CALC_TEST(the_text_at_the_end_is_cut_before_a_column_is_left_out)
+{
+    expect(50, 2,
+           "name      s  GiB  MFU  words\n"
+           "a      1.25   80   50  as short as it is\n"
+           "  bcdef    10    7       words that go on, and o ...\n");
+}
+
+CALC_TEST(gaps_are_narrowed_before_a_column_is_left_out)
+{
+    expect(44, 1,
+           "name     s GiB MFU words\n"
+           "a     1.25  80  50 as short as it is\n"
+           "  bcdef   10   7     words that go on, and ...\n");
+}
+
+CALC_TEST(columns_of_the_largest_order_are_left_out_first)
+{
+    expect(43, 2,
+           "name      s  GiB  words\n"
+           "a      1.25   80  as short as it is\n"
+           "  bcdef    10    7  words that go on, and ...\n");
+    expect(38, 2,
+           "name      s  words\n"
+           "a      1.25  as short as it is\n"
+           "  bcdef    10  words that go on, and ...\n");
+}
+
+CALC_TEST(columns_of_order_0_stay)
+{
+    expect(1, 2,
+           "name      s  words\n"
+           "a      1.25  as short as it is\n"
+           "  bcdef    10  words that go on, a ...\n");
+}
+
+CALC_TEST(a_cut_leaves_characters_whole)
+{
+    calc_listing_column column[] = {CALC_COLUMN("t", .left = true, .cut = true)};
+    calc_listing l = CALC_LISTING(column, 1);
+    calc_listing_add(&l, "0123456789012345678\xc3\xa9 and more than fits");
+    calc_listing_add(&l, "short");
+    char *text = written(&l, 1);
+    ck_assert_str_eq(text, "t\n0123456789012345678 ...\n  short\n");
+    free(text);
+}
+
+CALC_TEST(a_column_varies_if_two_rows_differ)
+{
+    calc_listing_column column[] = {CALC_COLUMN("a"), CALC_COLUMN("b")};
+    calc_listing l = CALC_LISTING(column, 1);
+    calc_listing_add(&l, "1");
+    calc_listing_add(&l, "1");
+    calc_listing_addf(&l, "%d", 1);
+    calc_listing_addf(&l, "%d", 2);
+    ck_assert(!column[0].varies);
+    ck_assert(column[1].varies);
+    ck_assert_str_eq(calc_listing_cell(&l, 1, 1), "2");
+    calc_listing_free(&l);
+}
+
+static void folds(const char *text, int columns, const char *expected)
+{
+    calc_output *out;
+    calc_text written = {0};
+    ck_assert_int_eq(calc_output_open_memory(&out, &written, NULL), CALC_OK);
+    calc_fold_write(out, text, strlen(text), columns);
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    ck_assert_str_eq(written.data ? written.data : "", expected);
+    calc_text_free(&written);
+}
+
+CALC_TEST(a_line_that_fits_stays)
+{
+    folds("", 10, "");
+    folds("0123456789\n", 10, "0123456789\n");
+    folds("  a   b\n\n  c", 10, "  a   b\n\n  c");
+}
+
+CALC_TEST(a_longer_one_is_broken_between_columns_or_else_words)
+{
+    folds("  one two  three\n", 12, "  one two\n    three\n");
+    folds("  one two three\n", 12, "  one two\n    three\n");
+    folds("  one  two three\n", 12, "  one\n    two\n    three\n");
+    folds("one two\nthree\n", 3, "one\n    two\nthree\n");
+}
+
+CALC_TEST(a_word_that_is_longer_stays_whole)
+{
+    folds("0123456789 a b\n", 8, "0123456789\n    a b\n");
+    folds("  0123456789\n", 8, "  0123456789\n");
+}
+
+CALC_TEST(characters_count_and_not_bytes)
+{
+    folds("\xe2\x96\x88\xe2\x96\x88 \033[31mab\033[0m\n", 5,
+          "\xe2\x96\x88\xe2\x96\x88 \033[31mab\033[0m\n");
+    folds("\xe2\x96\x88\xe2\x96\x88 \033[31mab\033[0m\n", 4,
+          "\xe2\x96\x88\xe2\x96\x88\n    \033[31mab\033[0m\n");
 }

@@ -49,6 +49,20 @@ CALC_TEST(members_are_separated_and_indented)
            "    {\"i\": 1, \"first\": false}\n  ],\n  \"c\": [-1, null]\n}\n");
 }
 
+CALC_TEST(a_format_is_the_members_it_names)
+{
+    start();
+    calc_putf(&put, "{\ntext: %s, list: [%d, %zu, %jd], of-two: {yes?: %d, no?: %d}", "\"{:%}\"",
+              -1, SIZE_MAX >> 1, INT64_MIN, true, false);
+    calc_putf(&put, "none: [\n], lines: [\n{x: %g}, {x: %.2g, y: %.3g}", 0.1, 1.0 / 3, (double)NAN);
+    calc_putf(&put, "], last: %g}", INFINITY);
+    expect(
+        "{\n  \"text\": \"\\\"{:%}\\\"\",\n  \"list\": [-1, 9223372036854775807, "
+        "-9223372036854775808],\n  \"of-two\": {\"yes\": true, \"no\": false},\n  \"none\": [],\n"
+        "  \"lines\": [\n    {\"x\": 0.1},\n    {\"x\": 0.33, \"y\": null}\n  ],\n  "
+        "\"last\": null\n}");
+}
+
 CALC_TEST(what_is_empty_takes_no_line)
 {
     start();

@@ -1,5 +1,5 @@
 /* Cells of candidates, and whose kernels they have. */
-#include "tune/kernel_cells.h"
+#include "tune/kernels.h"
 
 #include "frame.h"
 #include "modern_case.h"

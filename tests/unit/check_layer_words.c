@@ -1,5 +1,5 @@
 /* Layers that are listed, in words. */
-#include "cli/draw/stage_words.h"
+#include "cli/draw/breakdown.h"
 
 #include "frame.h"
 #include "small_case.h"

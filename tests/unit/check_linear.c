@@ -1,4 +1,4 @@
-#include "gauss/normal.h"
+#include "gauss/process.h"
 
 #include <math.h>
 

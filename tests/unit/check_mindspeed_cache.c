@@ -1,4 +1,4 @@
-#include "mindspeed/shape.h"
+#include "mindspeed/operators.h"
 
 #include "frame.h"
 #include "scratch.h"

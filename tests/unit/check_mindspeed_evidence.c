@@ -1,13 +1,12 @@
 /* A folder of measurements, what is learnt from it, and what to measure next. */
-#include "mindspeed/evidence.h"
+#include "mindspeed/loop.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "formats/read.h"
 #include "frame.h"
-#include "mindspeed/exec.h"
-#include "mindspeed/rank.h"
+#include "mindspeed/memory.h"
 
 #define FOLDER CALC_TEST_DATA "/mindspeed/profiles"
 #define FLAGS                                                                                      \

@@ -1,5 +1,5 @@
 /* Configurations in the order of their times. */
-#include "mindspeed/rank.h"
+#include "mindspeed/loop.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 #include "failing.h"
 #include "scratch.h"
 
-#include "balance/mps.h"
-#include "balance/solver.h"
+#include "balance/milp.h"
 #include "base/error.h"
 #include "formats/export.h"
 #include "frame.h"

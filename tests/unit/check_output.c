@@ -41,6 +41,15 @@ static void cannot_open(const char *path, const char *printed)
     ck_assert_ptr_null(out);
     calc_error_print(&errors.item[0], line, sizeof line);
     ck_assert_str_eq(line, printed);
+    /* Whoever writes all the same is told when it is closed. */
+    errors = (calc_errors){0};
+    out = calc_output_to(path);
+    calc_output_printf(out, "%d", 1);
+    ck_assert_int_eq(errors.count, 0);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_ERR_IO);
+    ck_assert_int_eq(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
 }
 
 static unsigned mode_of(const char *path)

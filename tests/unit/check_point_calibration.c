@@ -1,7 +1,7 @@
 /* Calibration to the published operators that calc ships, and the file that it writes. */
 #include "calibrate/point_calibration.h"
 #include "point_case.h"
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 #include "frame.h"
 

@@ -1,19 +1,20 @@
 /* Runs with their predictions, and remarks on them. */
 #include "base/error.h"
-#include "run_case.h"
-#include "scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/calibration.h"
 #include "frame.h"
+#include "run_case.h"
+#include "scratch.h"
 
 static char folder[256];
 static calc_runs_row row[3];
 static calc_runs runs;
 static calc_remarks remarks;
 static calc_systems systems;
-static calc_results results;
+static calc_results the_results;
 static calc_errors errors;
 static int loaded;
 static calc_status broken; /* of reading any other machine, if it is not CALC_OK */
@@ -38,7 +39,7 @@ static void enter(void)
     runs = (calc_runs){.row = row, .count = 3};
     remarks = (calc_remarks){0};
     systems = (calc_systems){.load = load};
-    results = (calc_results){0};
+    the_results = (calc_results){0};
     errors = (calc_errors){0};
     loaded = 0;
     broken = CALC_OK;
@@ -46,7 +47,7 @@ static void enter(void)
 
 static void leave(void)
 {
-    calc_results_free(&results);
+    calc_results_free(&the_results);
     calc_remarks_free(&remarks);
     scratch_leave(folder);
 }
@@ -55,7 +56,8 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void make(void)
 {
-    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(calc_results_make(&the_results, &runs, 1, &remarks, &systems, &errors),
+                     CALC_OK);
 }
 
 static calc_status read_remarks(const char *csv)
@@ -71,15 +73,15 @@ CALC_TEST(time_and_memory_of_a_run_are_two_results)
     row[1].measured_mem_gib = 2;
     row[2].sys = "tpu";
     make();
-    ck_assert_uint_eq(results.count, 4);
-    const calc_result *r = results.item;
+    ck_assert_uint_eq(the_results.count, 4);
+    const calc_result *r = the_results.item;
     ck_assert(r[0].quantity == CALC_QUANTITY_STEP_TIME && r[1].quantity == CALC_QUANTITY_MEMORY);
     ck_assert(r[0].measured == 10 && r[1].measured == 40.0 * 1024 * 1024 * 1024);
     ck_assert_double_eq_tol(r[0].error, r[0].predicted / 10 - 1, 1e-12);
     ck_assert(r[2].quantity == CALC_QUANTITY_MEMORY && r[2].predicted == r[1].predicted);
     ck_assert_int_eq(r[3].use, CALC_USE_UNPREDICTED);
     ck_assert_str_eq(r[3].remark, "no tpu");
-    ck_assert_uint_eq(calc_results_count(&results, CALC_USE_SCORED), 3);
+    ck_assert_uint_eq(calc_results_count(&the_results, CALC_USE_SCORED), 3);
 }
 
 CALC_TEST(a_prediction_is_that_of_the_model)
@@ -87,10 +89,10 @@ CALC_TEST(a_prediction_is_that_of_the_model)
     make();
     calc_system system;
     calc_stats stats;
-    const calc_run_map *map = &results.prediction[0].map;
+    const calc_run_map *map = &the_results.prediction[0].map;
     ck_assert_int_eq(load("a100_sxm_80g", &system, &errors), CALC_OK);
     calc_run(&map->app, &system, &map->exec, CALC_COMPAT_NONE, &stats);
-    ck_assert(results.item[0].predicted == stats.total_time);
+    ck_assert(the_results.item[0].predicted == stats.total_time);
 }
 
 CALC_TEST(a_machine_is_read_once)
@@ -98,12 +100,12 @@ CALC_TEST(a_machine_is_read_once)
     make();
     ck_assert_int_eq(loaded, 1);
     row[1].sys = row[2].sys = "h100_sxm";
-    calc_results_free(&results);
+    calc_results_free(&the_results);
     systems = (calc_systems){.load = load};
     loaded = 0;
     make();
     ck_assert_int_eq(loaded, 2);
-    ck_assert_str_eq(results.item[2].remark, "no h100_sxm");
+    ck_assert_str_eq(the_results.item[2].remark, "no h100_sxm");
 }
 
 CALC_TEST(a_machine_that_could_not_be_read_ends_it)
@@ -112,10 +114,10 @@ CALC_TEST(a_machine_that_could_not_be_read_ends_it)
     row[1].sys = "h100_sxm";
     for (size_t i = 0; i < 2; i++) {
         broken = failure[i];
-        ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors),
+        ck_assert_int_eq(calc_results_make(&the_results, &runs, 1, &remarks, &systems, &errors),
                          failure[i]);
         ck_assert_int_eq(calc_errors_first(&errors), failure[i]);
-        calc_results_free(&results);
+        calc_results_free(&the_results);
         systems = (calc_systems){.load = load};
         errors = (calc_errors){0};
     }
@@ -131,11 +133,11 @@ CALC_TEST(an_unpublished_micro_batch_is_the_fastest)
         row[i].document->app.seq_size = 1024;
     }
     make();
-    ck_assert(results.item[0].predicted <= results.item[1].predicted);
-    ck_assert(results.item[0].predicted <= results.item[2].predicted);
-    const calc_exec *e = &results.prediction[0].map.exec;
+    ck_assert(the_results.item[0].predicted <= the_results.item[1].predicted);
+    ck_assert(the_results.item[0].predicted <= the_results.item[2].predicted);
+    const calc_exec *e = &the_results.prediction[0].map.exec;
     ck_assert_int_eq(e->batch_size % (e->strategy.data_par * e->microbatch_size), 0);
-    ck_assert(results.item[1].predicted != results.item[2].predicted);
+    ck_assert(the_results.item[1].predicted != the_results.item[2].predicted);
 }
 
 CALC_TEST(low_confidence_and_remarks_leave_results_out)
@@ -148,11 +150,11 @@ CALC_TEST(low_confidence_and_remarks_leave_results_out)
     row[1].id = "bad_1";
     row[2].id = "odd";
     make();
-    ck_assert_int_eq(results.item[0].use, CALC_USE_UNSCORED);
-    ck_assert_int_eq(results.item[1].use, CALC_USE_UNSCORED);
-    ck_assert_str_eq(results.item[1].remark, "slow, odd");
-    ck_assert_int_eq(results.item[2].use, CALC_USE_SCORED);
-    ck_assert_str_eq(results.item[2].remark, "strange");
+    ck_assert_int_eq(the_results.item[0].use, CALC_USE_UNSCORED);
+    ck_assert_int_eq(the_results.item[1].use, CALC_USE_UNSCORED);
+    ck_assert_str_eq(the_results.item[1].remark, "slow, odd");
+    ck_assert_int_eq(the_results.item[2].use, CALC_USE_SCORED);
+    ck_assert_str_eq(the_results.item[2].remark, "strange");
     ck_assert_ptr_null(calc_remarks_find(&remarks, "bad_1", "memory"));
     ck_assert_ptr_nonnull(calc_remarks_find(&remarks, "odd", "memory"));
 }
@@ -228,4 +230,26 @@ CALC_TEST(the_shipped_remarks_are_about_shipped_runs)
     calc_runs_free(&unfitted);
     calc_runs_free(&small);
     calc_runs_free(&shipped);
+}
+
+/* The same measurements beside other predictions. */
+
+CALC_TEST(times_are_replaced_and_what_has_none_is_in_no_group)
+{
+    calc_result item[4] = {
+        {.use = CALC_USE_SCORED, .measured = 10, .predicted = 9, .error = -0.1},
+        {.use = CALC_USE_SCORED, .measured = 10, .predicted = 9, .error = -0.1},
+        {.quantity = CALC_QUANTITY_MEMORY, .use = CALC_USE_SCORED, .measured = 4, .predicted = 4},
+        {.use = CALC_USE_UNPREDICTED, .measured = 10, .predicted = (double)NAN}};
+    const calc_results results = {.item = item, .count = 4};
+    const double predicted_s[4] = {12, (double)NAN, 5, (double)NAN};
+    calc_results view;
+    ck_assert_int_eq(calc_view_make(&view, &results, predicted_s, NULL), CALC_OK);
+    ck_assert(view.item[0].use == CALC_USE_SCORED && view.item[0].predicted == 12);
+    ck_assert_double_eq_tol(view.item[0].error, 0.2, 1e-15);
+    ck_assert_int_eq(view.item[1].use, CALC_USE_UNSCORED);
+    ck_assert(view.item[2].use == CALC_USE_UNSCORED && view.item[2].predicted == 4);
+    ck_assert_int_eq(view.item[3].use, CALC_USE_UNPREDICTED);
+    ck_assert(item[0].predicted == 9 && item[1].use == CALC_USE_SCORED);
+    free(view.item);
 }

@@ -1,8 +1,8 @@
-/* Points drawn with characters: src/cli/draw/scatter.c. */
+/* Points drawn with characters: src/cli/draw/breakdown.c. */
 #include "small_case.h"
 
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/scatter.h"
 #include "frame.h"
 
 #include <math.h>

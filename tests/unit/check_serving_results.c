@@ -3,7 +3,7 @@
 #include "scratch.h"
 #include "serving_run_case.h"
 #include "validate/error_groups.h"
-#include "validate/serving_results.h"
+#include "validate/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Tables of runs of serving, and how they are known. */
 #include "base/error.h"
-#include "validate/serving_rows.h"
+#include "validate/serving_map.h"
 
 #include <math.h>
 #include <string.h>

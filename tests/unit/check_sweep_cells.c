@@ -1,5 +1,5 @@
-/* A sweep cut into parts and into points: src/plan/sweep_cloud.c. */
-#include "plan/sweep_cloud.h"
+/* A sweep cut into parts and into points: src/plan/sweep_more.c. */
+#include "plan/sweep_more.h"
 #include "sweep_case.h"
 
 #include "frame.h"

@@ -1,5 +1,5 @@
 /* Files of calibrated machines: numbers replaced in place, and a source that says so. */
-#include "calibrate/standard_errors.h"
+#include "calibrate/calibration.h"
 #include "documents.h"
 #include "scratch.h"
 

@@ -1,5 +1,5 @@
 /* Layouts that may be tried: identities that are the same everywhere, and found again. */
-#include "cli/tune/tune_layouts.h"
+#include "cli/tune/tune_task.h"
 
 #include <ctype.h>
 #include <inttypes.h>

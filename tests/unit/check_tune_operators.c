@@ -1,6 +1,6 @@
 /* Files of measured kernels in calc tune: from rows to layouts in another order, and what is said
  * of a file that is of no use. */
-#include "cli/tune/tune_layouts.h"
+#include "cli/tune/tune_task.h"
 
 #include "frame.h"
 #include "point_case.h"

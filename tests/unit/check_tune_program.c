@@ -1,5 +1,5 @@
 /* Programs that measure layouts: how they are run, and how they end. */
-#include "cli/tune/tune_program.h"
+#include "cli/tune/tune_journal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "bench/tune_learn.h"
 #include "frame.h"
-#include "tune/truth.h"
+#include "tune/model.h"
 #include "unit/tune_case.h"
 
 enum { MANY = 60, TRUTHS = 36 };

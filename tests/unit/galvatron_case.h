@@ -3,7 +3,6 @@
 #define CALC_TESTS_GALVATRON_CASE_H
 
 #include "galvatron/profiles.h"
-#include "galvatron/reading.h"
 
 #include <check.h>
 #include <jansson.h>

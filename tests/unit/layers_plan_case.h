@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "defaults.h"
 #include "designs.h"
-#include "plan/layers_judge.h"
+#include "plan/layers_join.h"
 #include "shipped_case.h"
 
 /** A planner and all that it points to. Does not move. */

@@ -2,7 +2,7 @@
 #ifndef CALC_TEST_MINDSPEED_JOBS_H
 #define CALC_TEST_MINDSPEED_JOBS_H
 
-#include "mindspeed/config.h"
+#include "mindspeed/arguments.h"
 
 /** A dense model of 7 billion parameters on 8 devices, 256 sequences of 2048 tokens: the example of
  *  the planner's guide. */

@@ -600,12 +600,8 @@ static calc_status load(plan *p, calc_errors *errors)
 
 static calc_status write_best(const plan *p, calc_errors *errors)
 {
-    calc_output *out;
     bool json = strcmp(calc_opt_value(p->flags, FLAG_FORMAT), "json") == 0;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to("-");
     calc_output_text(out, json ? "[" : "");
     for (int i = 0; i < p->found.count; i++) {
         calc_output_text(out, !json ? "" : i ? ",\n " : "\n ");

@@ -3,7 +3,7 @@
 #ifndef CALC_CLI_AS_AIAK_TEXT_H
 #define CALC_CLI_AS_AIAK_TEXT_H
 
-#include "aiak/search.h"
+#include "aiak/pipeline.h"
 #include "io/output.h"
 
 /** The context of the strategies. Borrows everything. */

@@ -59,13 +59,9 @@ calc_status calc_as_write(const char *folder, const char *name, const char *text
                           calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE];
-    calc_output *out;
-    calc_status status = calc_output_open(&out, calc_as_path(folder, name, path), errors);
-    if (status == CALC_OK) {
-        calc_output_write(out, text, length);
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(calc_as_path(folder, name, path));
+    calc_output_write(out, text, length);
+    return calc_output_close(out, errors);
 }
 
 /* A planner needs a row in both lists. */
@@ -94,17 +90,15 @@ static const char *program_of(const calc_command *tool, const char *planner)
 static calc_exit show_programs(const char *planner)
 {
     calc_errors errors = {0};
-    calc_output *out;
-    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        calc_output_printf(out, "Usage: calc as %s PROGRAM [FLAG]...\n\nPrograms:\n", planner);
-        for (size_t i = 0; tools[i]; i++) {
-            if (program_of(tools[i], planner)) {
-                calc_output_printf(out, "  %-10s", program_of(tools[i], planner));
-                calc_help_wrapped(out, tools[i]->summary, 12);
-            }
+    calc_output *out = calc_write_to("-");
+    calc_output_printf(out, "Usage: calc as %s PROGRAM [FLAG]...\n\nPrograms:\n", planner);
+    for (size_t i = 0; tools[i]; i++) {
+        if (program_of(tools[i], planner)) {
+            calc_output_printf(out, "  %-10s", program_of(tools[i], planner));
+            calc_help_wrapped(out, tools[i]->summary, 12);
         }
-        (void)!calc_output_close(out, &errors);
     }
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }
 

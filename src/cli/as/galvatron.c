@@ -224,15 +224,11 @@ static void show(const calc_galvatron_job *shown, calc_output *out)
 static void put_task(calc_put *put, const calc_galvatron_job *s, const calc_galvatron_answer *a)
 {
     char text[CALC_GALVATRON_STRATEGY_SIZE];
-    calc_put_number(put, "throughput", a->throughput);
-    calc_put_number(put, "step_s", a->step_s);
-    calc_put_number(put, "reshard_s", a->reshard_s);
-    calc_put_count(put, "global_bsz", a->task.gbsz);
-    calc_put_count(put, "chunks", a->task.chunks);
-    calc_put_count(put, "pp_deg", a->task.pp);
-    calc_put_text(put, "mode", mode_words[a->task.mode]);
-    calc_put_count(put, "buffer_tp", a->task.buffer_tp);
-    calc_put_text(put, "embedding", notation(s, &a->ends, text));
+    calc_putf(put,
+              "throughput: %g, step_s: %g, reshard_s: %g, global_bsz: %jd, chunks: %jd, pp_deg: "
+              "%d, mode: %s, buffer_tp: %d, embedding: %s",
+              a->throughput, a->step_s, a->reshard_s, a->task.gbsz, a->task.chunks, a->task.pp,
+              mode_words[a->task.mode], a->task.buffer_tp, notation(s, &a->ends, text));
 }
 
 static void put_stages(calc_put *put, const calc_galvatron_job *s)
@@ -242,19 +238,12 @@ static void put_stages(calc_put *put, const calc_galvatron_job *s)
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
         int end = first + s->layout.division[i];
         char text[CALC_GALVATRON_STRATEGY_SIZE];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_number(put, "used_mb", a->used_mb[i]);
-        calc_put_number(put, "remain_mb", a->remain_mb[i]);
-        calc_put_array(put, "layers", CALC_PUT_LINE);
+        calc_putf(put, "{used_mb: %g, remain_mb: %g, layers: [", a->used_mb[i], a->remain_mb[i]);
         for (int at = first, run; at < end; at += run) {
             run = calc_galvatron_layout_run(&s->layout, at, end);
-            calc_put_array(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, NULL, notation(s, &s->layout.layer[at], text));
-            calc_put_count(put, NULL, run);
-            calc_put_close(put);
+            calc_putf(put, "[%s, %d]", notation(s, &s->layout.layer[at], text), run);
         }
-        calc_put_close(put);
-        calc_put_close(put);
+        calc_putf(put, "]}");
     }
     calc_put_close(put);
 }
@@ -264,8 +253,7 @@ static void put_best(calc_put *put, const calc_galvatron_job *s)
     const calc_galvatron_found *f = &s->found;
     put_task(put, s, &f->best);
     put_stages(put, s);
-    calc_put_number(put, "memory_costs", memory_costs(f));
-    calc_put_text(put, "file", s->file);
+    calc_putf(put, "memory_costs: %g, file: %s", memory_costs(f), s->file);
     if (f->second.feasible) {
         calc_put_object(put, "runner_up", CALC_PUT_LINES);
         put_task(put, s, &f->second);
@@ -279,15 +267,11 @@ static void show_json(const calc_galvatron_job *shown, calc_output *out)
     const calc_notes *notes = &shown->profiles.notes;
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "model", shown->arguments.request.model);
-    calc_put_flag(&put, "feasible", f->best.feasible);
-    calc_put_flag(&put, "compat", shown->arguments.request.compat);
-    calc_put_flag(&put, "proven", f->proven);
-    calc_put_number(&put, "gap", f->proven ? 0 : f->gap);
-    calc_put_count(&put, "tasks", f->tasks);
-    calc_put_count(&put, "solved", f->solved);
-    calc_put_number(&put, "limit_mb", f->limit_mb);
-    calc_put_number(&put, "reserve_mb", f->reserve_mb);
+    calc_putf(&put,
+              "model: %s, feasible?: %d, compat?: %d, proven?: %d, gap: %g, tasks: %d, solved: "
+              "%d, limit_mb: %g, reserve_mb: %g",
+              shown->arguments.request.model, f->best.feasible, shown->arguments.request.compat,
+              f->proven, f->proven ? 0 : f->gap, f->tasks, f->solved, f->limit_mb, f->reserve_mb);
     if (f->best.feasible) {
         put_best(&put, shown);
     } else {
@@ -339,21 +323,20 @@ calc_exit calc_galvatron_job_run(
 {
     const calc_galvatron_request *r = &t->arguments.request;
     bool json = strcmp(format, "json") == 0;
-    calc_output *out;
     calc_status status =
         calc_errors_status(errors, calc_galvatron_search(r, &t->profiles, &t->found));
     if (status == CALC_OK && t->found.best.feasible) {
         calc_galvatron_layout_answer(r, &t->found.best, &t->layout);
         calc_as_path(folder, name, t->file);
         status = calc_as_make_folder(folder, errors);
-        status = status ? status : calc_output_open(&out, t->file, errors);
         if (status == CALC_OK) {
+            calc_output *out = calc_write_to(t->file);
             write(&t->layout, out);
             status = calc_output_close(out, errors);
         }
     }
-    status = status ? status : calc_output_open(&out, "-", errors);
     if (status == CALC_OK) {
+        calc_output *out = calc_write_to("-");
         (json ? show_json : show)(t, out);
         if (t->found.best.feasible && !json && options) {
             calc_output_text(out, "\nOptions of the trainer:\n");

@@ -12,8 +12,7 @@
 #include "formats/read.h"
 #include "io/json_put.h"
 #include "io/output.h"
-#include "mindspeed/evidence.h"
-#include "mindspeed/rank.h"
+#include "mindspeed/loop.h"
 
 static const char *const generations[] = {"1", "2", NULL};
 static const char *const models[] = {"mindspeed", "calc", NULL};
@@ -127,18 +126,17 @@ static const char *memory_words(const task *s)
 /* MindSpeed's flags with their values. */
 static void put_strategy(calc_put *put, const task *s, const calc_mindspeed_config *c)
 {
-    calc_put_object(put, "optimal_parallel_strategy", CALC_PUT_LINE);
-    calc_put_count(put, "pipeline-model-parallel-size", c->pp);
-    calc_put_count(put, "tensor-model-parallel-size", c->tp);
-    calc_put_count(put, "data-parallel-size", c->dp);
-    calc_put_count(put, "micro-batch-size", c->mbs);
+    calc_putf(put,
+              "optimal_parallel_strategy: {pipeline-model-parallel-size: %d, "
+              "tensor-model-parallel-size: %d, data-parallel-size: %d, micro-batch-size: %d",
+              c->pp, c->tp, c->dp, c->mbs);
     if (c->cp * c->up > 1) {
         bool both = c->cp > 1 && c->up > 1;
-        calc_put_text(put, "context-parallel-algo",
-                      both        ? "hybrid_cp_algo"
-                      : c->up > 1 ? "ulysses_cp_algo"
-                                  : "megatron_cp_algo");
-        calc_put_count(put, "context-parallel-size", (int64_t)c->cp * c->up);
+        calc_putf(put, "context-parallel-algo: %s, context-parallel-size: %d",
+                  both        ? "hybrid_cp_algo"
+                  : c->up > 1 ? "ulysses_cp_algo"
+                              : "megatron_cp_algo",
+                  c->cp * c->up);
         if (both) {
             calc_put_count(put, "ulysses-degree-in-cp", c->up);
         }
@@ -273,39 +271,26 @@ static void put_candidate(calc_put *put, const calc_mindspeed_candidate *c)
 {
     static const char *const sources[] = {"none", "model", "measured"};
     const calc_mindspeed_config *f = &c->config;
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_count(put, "pp", f->pp);
-    calc_put_count(put, "tp", f->tp);
-    calc_put_count(put, "dp", f->dp);
-    calc_put_count(put, "ring_attention", f->cp);
-    calc_put_count(put, "ulysses", f->up);
-    calc_put_count(put, "mbs", f->mbs);
-    calc_put_count(put, "vpp", f->vpp);
-    calc_put_count(put, "ep", f->ep);
-    calc_put_number(put, "step_s", c->step_s);
-    calc_put_number(put, "sd_s", c->source == CALC_MINDSPEED_UNTIMED ? NAN : c->sd_s);
-    calc_put_number(put, "p_best", c->fits ? c->best : 0);
+    calc_putf(put,
+              "{pp: %d, tp: %d, dp: %d, ring_attention: %d, ulysses: %d, mbs: %d, vpp: %d, "
+              "ep: %d, step_s: %g, sd_s: %g, p_best: %g",
+              f->pp, f->tp, f->dp, f->cp, f->up, f->mbs, f->vpp, f->ep, c->step_s,
+              c->source == CALC_MINDSPEED_UNTIMED ? NAN : c->sd_s, c->fits ? c->best : 0);
     put_gib(put, "peak_gib", c->peak_bytes);
     put_gib(put, "calc_peak_gib", c->calc_bytes);
-    calc_put_flag(put, "fits", c->fits);
-    calc_put_text(put, "time", sources[c->source]);
-    calc_put_close(put);
+    calc_putf(put, "fits?: %d, time: %s}", c->fits, sources[c->source]);
 }
 
 static void put_next(calc_put *put, const task *s)
 {
     char name[CALC_MINDSPEED_NAME];
     const calc_mindspeed_next *n = &s->next;
-    calc_put_object(put, "next", CALC_PUT_LINE);
-    calc_put_text(put, "stop", stop_words(n->stop));
+    calc_putf(put, "next: {stop: %s", stop_words(n->stop));
     if (n->stop == CALC_MINDSPEED_GOES_ON) {
-        calc_put_text(put, "measure",
-                      calc_mindspeed_config_name(&n->config, s->study.generation, name));
-        calc_put_number(put, "share", n->chance);
+        calc_putf(put, "measure: %s, share: %g",
+                  calc_mindspeed_config_name(&n->config, s->study.generation, name), n->chance);
     }
-    calc_put_number(put, "unmeasured", n->unmeasured);
-    calc_put_count(put, "trials", (int64_t)n->trials);
-    calc_put_close(put);
+    calc_putf(put, "unmeasured: %g, trials: %zu}", n->unmeasured, n->trials);
 }
 
 /* Writes everything as one JSON document. */
@@ -315,16 +300,12 @@ static void mindspeed_show_json(const task *shown, calc_output *out)
     size_t count = calc_opt_given(shown->flags, FLAG_LIST) ? r->count : rows_of(shown);
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "system", shown->input.name);
-    calc_put_count(&put, "devices", calc_mindspeed_devices(&shown->study.arguments->job));
-    calc_put_count(&put, "generation", shown->study.generation);
-    calc_put_count(&put, "configurations", (int64_t)r->count);
-    calc_put_count(&put, "timed", (int64_t)r->timed);
-    calc_put_count(&put, "fit", (int64_t)r->fit);
-    calc_put_count(&put, "measured", (int64_t)r->measured);
-    calc_put_text(&put, "memory_model", memory_words(shown));
-    calc_put_number(&put, "capacity_gib", capacity_gib(shown));
-    calc_put_text(&put, "times", shown->source);
+    calc_putf(&put,
+              "system: %s, devices: %d, generation: %d, configurations: %zu, timed: %zu, fit: "
+              "%zu, measured: %zu, memory_model: %s, capacity_gib: %g, times: %s",
+              shown->input.name, calc_mindspeed_devices(&shown->study.arguments->job),
+              shown->study.generation, r->count, r->timed, r->fit, r->measured, memory_words(shown),
+              capacity_gib(shown), shown->source);
     if (r->fit > 0) {
         put_strategy(&put, shown, &r->item[0].config);
     } else {
@@ -558,16 +539,13 @@ static void name_times(task *t)
 static calc_status show(task *t, calc_errors *errors)
 {
     bool json = strcmp(calc_opt_value(t->flags, FLAG_FORMAT), "json") == 0;
-    calc_output *out;
     name_times(t);
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status == CALC_OK) {
-        (json                                  ? mindspeed_show_json
-         : calc_opt_given(t->flags, FLAG_LIST) ? mindspeed_show_csv
-                                               : mindspeed_show)(t, out);
-        status = calc_output_close(out, errors);
-        mindspeed_show_notes(t);
-    }
+    calc_output *out = calc_write_to("-");
+    (json                                  ? mindspeed_show_json
+     : calc_opt_given(t->flags, FLAG_LIST) ? mindspeed_show_csv
+                                           : mindspeed_show)(t, out);
+    calc_status status = calc_output_close(out, errors);
+    mindspeed_show_notes(t);
     return status;
 }
 

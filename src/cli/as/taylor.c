@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "balance/solver.h"
+#include "balance/milp.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/mps.h"
+#include "balance/milp.h"
 #include "base/error.h"
 #include "cli/as/flags.h"
 #include "cli/as/taylor.h"
@@ -174,14 +174,11 @@ static calc_status write_program(const request *r, calc_errors *errors)
     }
     static const char *const endings[] = {".mps", "_names.csv"};
     for (int i = 0; i < 2 && status == CALC_OK; i++) {
-        calc_output *out;
         snprintf(name, sizeof name, "%s%s", stem, endings[i]);
-        status = calc_output_open(&out, calc_as_path(folder, name, path), errors);
-        if (status == CALC_OK) {
-            status = i == 0 ? calc_mps_program(&milp, write_piece, out)
-                            : calc_mps_names(&milp, write_piece, out);
-            status = calc_output_end(out, status, errors);
-        }
+        calc_output *out = calc_write_to(calc_as_path(folder, name, path));
+        status = i == 0 ? calc_mps_program(&milp, write_piece, out)
+                        : calc_mps_names(&milp, write_piece, out);
+        status = calc_output_end(out, status, errors);
     }
     calc_milp_free(&milp);
     return status;
@@ -191,13 +188,10 @@ static calc_status write_solution(const request *r, calc_errors *errors)
 {
     char folder[CALC_AS_PATH_SIZE], path[CALC_AS_PATH_SIZE], stem[CALC_TAYLOR_STEM_SIZE];
     char name[CALC_TAYLOR_STEM_SIZE + 16];
-    calc_output *out;
     snprintf(name, sizeof name, "%s.sol", calc_taylor_stem(&r->job, stem));
     calc_status status = open_folder(r, "sol_output", folder, errors);
     if (status == CALC_OK) {
-        status = calc_output_open(&out, calc_as_path(folder, name, path), errors);
-    }
-    if (status == CALC_OK) {
+        calc_output *out = calc_write_to(calc_as_path(folder, name, path));
         calc_taylor_solution_write(&r->job.ask, r->job.solution.share,
                                    r->job.solution.answer.step_s, out);
         status = calc_output_close(out, errors);
@@ -217,12 +211,9 @@ static calc_status write_yaml(const request *r, calc_errors *errors)
     calc_status status = calc_yaml_edit_text(r->file.text.data, r->file.text.length, path,
                                              edits.item, edits.count, &text, errors);
     if (status == CALC_OK) {
-        calc_output *out;
-        status = calc_output_open(&out, path, errors);
-        if (status == CALC_OK) {
-            calc_output_write(out, text.data, text.length);
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(path);
+        calc_output_write(out, text.data, text.length);
+        status = calc_output_close(out, errors);
         calc_text_free(&text);
     }
     if (status == CALC_OK) {
@@ -351,15 +342,12 @@ static calc_exit run(const calc_args *flags)
     }
     calc_errors errors = {0};
     calc_as_tell_unused(flags);
-    r = (request){.flags = flags};
-    calc_status status = calc_output_open(&r.out, "-", &errors);
-    if (status == CALC_OK) {
-        status = extracts ? extract(&r, &errors) : balance(&r, &errors);
-        if (status == CALC_ERR_NOMEM && errors.count == 0) {
-            calc_errors_no_memory(&errors);
-        }
-        (void)!calc_output_close(r.out, &errors);
+    r = (request){.flags = flags, .out = calc_write_to("-")};
+    calc_status status = extracts ? extract(&r, &errors) : balance(&r, &errors);
+    if (status == CALC_ERR_NOMEM && errors.count == 0) {
+        calc_errors_no_memory(&errors);
     }
+    (void)!calc_output_close(r.out, &errors);
     calc_text_free(&r.file.text);
     calc_exit result = calc_complain_errors(&errors);
     return result == CALC_EXIT_OK && !extracts && !r.job.fits ? CALC_EXIT_INFEASIBLE : result;

@@ -212,12 +212,7 @@ static calc_status write_csv(const search *s, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE], number[40];
     const char *folder = calc_opt_value(s->flags, FLAG_OUTPUT);
-    calc_output *out;
-    calc_as_path(folder, "nd_candidate_config.csv", path);
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(calc_as_path(folder, "nd_candidate_config.csv", path));
     calc_output_text(out, "dp,tp,pp,ep,evaluate_mem\n");
     for (size_t i = 0; i < s->candidates; i++) {
         const calc_taylor_candidate *c = &s->candidate[i];
@@ -346,16 +341,12 @@ static calc_exit run(const calc_args *flags)
 {
     search s = {.flags = flags, .batch = count_of(flags, FLAG_GBS)};
     calc_errors errors = {0};
-    calc_output *out;
     calc_as_tell_unused(flags);
-    calc_status status = calc_output_open(&out, "-", &errors);
-    if (status == CALC_OK) {
-        status = find(&s, out, &errors);
-        if (status == CALC_ERR_NOMEM && errors.count == 0) {
-            calc_errors_no_memory(&errors);
-        }
-        (void)!calc_output_close(out, &errors);
+    calc_output *out = calc_write_to("-");
+    if (find(&s, out, &errors) == CALC_ERR_NOMEM && errors.count == 0) {
+        calc_errors_no_memory(&errors);
     }
+    (void)!calc_output_close(out, &errors);
     bool found = s.candidates > 0;
     calc_csv_rows_free(&s.probes);
     calc_text_free(&s.file.text);

@@ -212,16 +212,13 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
     time_t now = time(NULL);
     struct tm local;
     const char *folder = calc_opt_value(r->flags, FLAG_OUTPUT);
-    calc_output *out;
     calc_status status = calc_as_make_folder(folder, errors);
     strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", localtime_r(&now, &local));
     snprintf(name, sizeof name, "test_result_%s.csv", stamp);
-    if (status == CALC_OK) {
-        status = calc_output_open(&out, calc_as_path(folder, name, path), errors);
-    }
     if (status != CALC_OK) {
         return status;
     }
+    calc_output *out = calc_write_to(calc_as_path(folder, name, path));
     calc_taylor_result_head(out);
     for (size_t i = 0; i < r->count; i++) {
         calc_taylor_result_row(r->item[i], out);
@@ -257,13 +254,9 @@ static calc_exit run(const calc_args *flags)
 {
     ranking r = {.flags = flags};
     calc_errors errors = {0};
-    calc_output *out;
     calc_as_tell_unused(flags);
-    calc_status status = calc_output_open(&out, "-", &errors);
-    if (status != CALC_OK) {
-        return calc_complain_failure(&errors);
-    }
-    status = read_all(&r, &errors);
+    calc_output *out = calc_write_to("-");
+    calc_status status = read_all(&r, &errors);
     for (size_t i = 0; i < r.count && status == CALC_OK; i++) {
         solve(&r, r.item[i]);
     }

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
-#include "cli/validate/put_spread.h"
+#include "cli/shell/complain.h"
+#include "cli/validate/validate_table.h"
 #include "io/json_put.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
@@ -159,11 +160,7 @@ static void write_errors(calc_output *out, const task *t, size_t q)
 
 static calc_status write_table(const task *t, calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to("-");
     for (size_t i = 0; i < t->calibration.count; i++) {
         write_engine(out, &t->calibration.fit[i]);
     }
@@ -196,35 +193,27 @@ static calc_serving_engine fitted_engine(const calc_engine_fit *fit)
 static void put_engine(calc_put *put, const calc_engine_fit *fit)
 {
     calc_serving_engine fitted = fitted_engine(fit);
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_text(put, "engine", name_of(fit));
-    calc_put_object(put, "traits", CALC_PUT_LINES);
+    calc_putf(put, "{\nengine: %s, traits: {\n", name_of(fit));
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         calc_put_number(put, calc_engine_trait_name(k), *calc_engine_trait(&fitted.traits, k));
     }
-    calc_put_close(put);
-    calc_put_count(put, "measurements", (int64_t)fit->points);
-    calc_put_array(put, "determined", CALC_PUT_LINE);
+    calc_putf(put, "}, measurements: %zu, determined: [", fit->points);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         if (fit->determined[k]) {
             calc_put_text(put, NULL, calc_engine_trait_name(k));
         }
     }
-    calc_put_close(put);
-    calc_put_object(put, "relative_errors", CALC_PUT_LINES);
+    calc_putf(put, "], relative_errors: {\n");
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         calc_put_number(put, calc_engine_trait_name(k), fit->relative_error[k]);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "}}");
 }
 
 static void put_group(calc_put *put, const task *t, const calc_error_group *group)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "by", group->by);
-    calc_put_text(put, "name", group->name);
-    calc_put_text(put, "quantity", calc_quantity_word(group->quantity));
+    calc_putf(put, "{by: %s, name: %s, quantity: %s", group->by, group->name,
+              calc_quantity_word(group->quantity));
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
         const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
         if (g) {
@@ -239,20 +228,14 @@ static void put_group(calc_put *put, const task *t, const calc_error_group *grou
 
 static calc_status write_json(const task *t, const char *path, calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(path);
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "version", CALC_VERSION);
-    calc_put_array(&put, "engines", CALC_PUT_LINES);
+    calc_putf(&put, "version: %s, engines: [\n", CALC_VERSION);
     for (size_t i = 0; i < t->calibration.count; i++) {
         put_engine(&put, &t->calibration.fit[i]);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    calc_putf(&put, "], groups: [\n");
     for (size_t i = 0; i < t->groups[CALC_CALIBRATE_ASSUMED].count; i++) {
         put_group(&put, t, &t->groups[CALC_CALIBRATE_ASSUMED].item[i]);
     }
@@ -268,16 +251,13 @@ static calc_status write_files(const task *t, const char *where, calc_errors *er
     for (size_t i = 0; i < t->calibration.count && status == CALC_OK; i++) {
         const calc_engine_fit *fit = &t->calibration.fit[i];
         char path[CALC_FIND_PATH_MAX];
-        calc_output *out;
         calc_calibrate_out_path(where, t->calibration.count == 1, name_of(fit), path);
-        status = calc_output_open(&out, path, errors);
-        if (status == CALC_OK) {
-            calc_put put = calc_put_to(out);
-            calc_serving_engine engine = fitted_engine(fit);
-            calc_put_engine(&put, &engine);
-            calc_output_text(out, "\n");
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(path);
+        calc_put put = calc_put_to(out);
+        calc_serving_engine engine = fitted_engine(fit);
+        calc_put_engine(&put, &engine);
+        calc_output_text(out, "\n");
+        status = calc_output_close(out, errors);
     }
     return status;
 }

@@ -7,13 +7,13 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "calibrate/calibration.h"
 #include "calibrate/fit.h"
 #include "calibrate/point_calibration.h"
-#include "calibrate/standard_errors.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
-#include "cli/validate/put_spread.h"
+#include "cli/validate/validate_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "validate/error_groups.h"
@@ -357,43 +357,31 @@ static void put_machines(calc_put *put, const calc_family *family, unsigned mach
 
 static void put_unknown(calc_put *put, const calc_calibration *c, const calc_unknown *p)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "name", p->constant->name);
+    calc_putf(put, "{name: %s", p->constant->name);
     put_machines(put, &c->family, p->machines);
-    calc_put_text(put, "unit", p->constant->unit);
-    calc_put_number(put, "assumed", p->start);
-    calc_put_number(put, "value", p->value);
-    calc_put_number(put, "relative_error", calc_unknown_relative_error(p));
-    calc_put_flag(put, "determined", p->determined);
-    calc_put_close(put);
+    calc_putf(put, "unit: %s, assumed: %g, value: %g, relative_error: %g, determined?: %d}",
+              p->constant->unit, p->start, p->value, calc_unknown_relative_error(p), p->determined);
 }
 
 static void put_family(calc_put *put, const calc_calibration *c)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_text(put, "name", c->family.name ? c->family.name : "");
-    calc_put_count(put, "runs", (int64_t)c->runs);
+    calc_putf(put, "{\nname: %s, runs: %zu", c->family.name ? c->family.name : "", c->runs);
     put_machines(put, &c->family, c->family.measured);
     calc_put_object(put, "sources", CALC_PUT_LINE);
     for (size_t i = 0; i < c->sources; i++) {
         calc_put_count(put, c->source[i].name, (int64_t)c->source[i].count);
     }
-    calc_put_close(put);
-    calc_put_array(put, "constants", CALC_PUT_LINES);
+    calc_putf(put, "}, constants: [\n");
     for (size_t i = 0; i < c->unknowns.count; i++) {
         put_unknown(put, c, &c->unknowns.item[i]);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 static void put_group(calc_put *put, const calc_calibrate_report *report,
                       const calc_error_group *group)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "by", group->by);
-    calc_put_text(put, "name", group->name);
-    calc_put_count(put, "n", (int64_t)group->spread.count);
+    calc_putf(put, "{by: %s, name: %s, n: %zu", group->by, group->name, group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
         const calc_error_group *g = calc_error_groups_like(report->groups[v], group);
         if (g) {
@@ -409,11 +397,8 @@ static void put_run(calc_put *put, const calc_calibrate_report *report, size_t i
 {
     static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
     const calc_result *r = &report->results[CALC_CALIBRATE_FITTED]->item[index];
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "id", r->prediction->map.row->id);
-    calc_put_text(put, "source", r->prediction->map.row->source);
-    calc_put_text(put, "machine", r->prediction->map.row->sys);
-    calc_put_number(put, "measured_s", r->measured);
+    calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", r->prediction->map.row->id,
+              r->prediction->map.row->source, r->prediction->map.row->sys, r->measured);
     for (size_t v = 0; v < views_of(report); v++) {
         const calc_result *of = &report->results[v]->item[index];
         bool has = of->use == CALC_USE_SCORED;
@@ -428,11 +413,9 @@ static void put_run(calc_put *put, const calc_calibrate_report *report, size_t i
 static void put_tally(calc_put *put, const char *name, const tally *t)
 {
     calc_put_object(put, name, CALC_PUT_LINE);
-    calc_put_count(put, "n", (int64_t)t->count);
-    calc_put_count(put, "better", (int64_t)t->better);
+    calc_putf(put, "n: %zu, better: %zu", t->count, t->better);
     calc_put_number(put, "assumed", t->assumed); /* NaN if there are none */
-    calc_put_number(put, "fitted", t->fitted);
-    calc_put_close(put);
+    calc_putf(put, "fitted: %g}", t->fitted);
 }
 
 static void put_side(calc_put *put, const calc_calibrate_report *report, bool held)
@@ -459,13 +442,11 @@ void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *re
     const calc_results *results = report->results[CALC_CALIBRATE_FITTED];
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "version", CALC_VERSION);
-    calc_put_array(&put, "families", CALC_PUT_LINES);
+    calc_putf(&put, "version: %s, families: [\n", CALC_VERSION);
     for (size_t i = 0; i < report->families; i++) {
         put_family(&put, &report->family[i]);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    calc_putf(&put, "], groups: [\n");
     for (size_t i = 0; i < fitted->count; i++) {
         put_group(&put, report, &fitted->item[i]);
     }
@@ -495,11 +476,8 @@ static calc_status write_machine(const calc_calibration *c, size_t machine, cons
                                                   c->family.machine[machine], errors)
                                 : CALC_ERR_NOMEM;
     free(system);
-    calc_output *out = NULL;
     if (status == CALC_OK) {
-        status = calc_output_open(&out, path, errors);
-    }
-    if (status == CALC_OK) {
+        calc_output *out = calc_write_to(path);
         status = calc_system_text_write(out, &input.text, c, machine, date, errors);
         status = calc_output_end(out, status, errors);
     }
@@ -544,15 +522,12 @@ static calc_status write_measured_machine(const calc_calibrate_operators_task *t
                                           calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
-    calc_output *out;
     calc_calibrate_out_path(t->out, t->machines == 1, j->calibration.machine, path);
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        status = calc_point_calibration_write(out, &j->calibration, &j->points, &j->input.text,
-                                              t->date, errors);
-        status = calc_output_end(out, status, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    return calc_output_end(out,
+                           calc_point_calibration_write(out, &j->calibration, &j->points,
+                                                        &j->input.text, t->date, errors),
+                           errors);
 }
 
 static calc_status calibrate(const calc_calibrate_operators_task *t, const char *machine, job *j,
@@ -706,14 +681,11 @@ static void put_constants(calc_put *put, const calc_point_fit *f)
     calc_put_array(put, "constants", CALC_PUT_LINES);
     for (size_t i = 0; i < f->count; i++) {
         const calc_point_constant *c = &f->item[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", c->constant.name);
-        calc_put_text(put, "unit", c->constant.unit);
-        calc_put_text(put, "standing", standings[c->standing]);
-        calc_put_number(put, "file", c->before > 0 ? c->before : (double)NAN);
-        calc_put_number(put, "value", c->value > 0 ? c->value : (double)NAN);
-        calc_put_number(put, "relative_error", c->relative_error);
-        calc_put_close(put);
+        calc_putf(put,
+                  "{name: %s, unit: %s, standing: %s, file: %g, value: %g, relative_error: %g}",
+                  c->constant.name, c->constant.unit, standings[c->standing],
+                  c->before > 0 ? c->before : (double)NAN, c->value > 0 ? c->value : (double)NAN,
+                  c->relative_error);
     }
     calc_put_close(put);
 }
@@ -726,9 +698,8 @@ static void put_classes(calc_put *put, const calc_point_calibration *c, const ca
         if (s.count == 0) {
             continue;
         }
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", calc_point_class_name((calc_point_class) class));
-        calc_put_count(put, "n", (int64_t)s.count);
+        calc_putf(put, "{name: %s, n: %zu", calc_point_class_name((calc_point_class) class),
+                  s.count);
         for (int v = 0; v < CALC_POINT_VIEWS; v++) {
             s = spread_of(c, points, class, v);
             calc_put_object(put, views[v], CALC_PUT_LINE);
@@ -745,13 +716,11 @@ static void put_point(calc_put *put, const calc_point_calibration *c, const calc
 {
     static const char *const keys[CALC_POINT_VIEWS] = {"file_s", "fitted_s", "unseen_s",
                                                        "lookup_s"};
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_count(put, "line", p->line);
+    calc_putf(put, "{line: %d", p->line);
     if (!calc_point_is_used(p)) {
         calc_put_text(put, "refused", p->reason);
     } else {
-        calc_put_text(put, "class", calc_point_class_name(p->class));
-        calc_put_number(put, "measured_s", p->measured_s);
+        calc_putf(put, "class: %s, measured_s: %g", calc_point_class_name(p->class), p->measured_s);
         for (int v = 0; v < CALC_POINT_VIEWS; v++) {
             calc_put_number(put, keys[v], c->predicted_s[v][index]);
         }
@@ -762,26 +731,22 @@ static void put_point(calc_put *put, const calc_point_calibration *c, const calc
 
 static void put_machine(calc_put *put, const calc_point_calibration *c, const calc_points *points)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_text(put, "name", c->machine);
-    calc_put_count(put, "points", (int64_t)points->count);
-    calc_put_count(put, "used", (int64_t)count_used(points));
+    calc_putf(put, "{\nname: %s, points: %zu, used: %zu", c->machine, points->count,
+              count_used(points));
     put_constants(put, &c->fit);
     put_classes(put, c, points);
     calc_put_array(put, "operators", CALC_PUT_LINES);
     for (size_t i = 0; i < points->count; i++) {
         put_point(put, c, &points->item[i], i);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 static void write_json(calc_output *out, job *const *jobs, size_t count)
 {
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "version", CALC_VERSION);
-    calc_put_array(&put, "machines", CALC_PUT_LINES);
+    calc_putf(&put, "version: %s, machines: [\n", CALC_VERSION);
     for (size_t i = 0; i < count; i++) {
         put_machine(&put, &jobs[i]->calibration, &jobs[i]->points);
     }
@@ -801,11 +766,7 @@ static void write_tables(calc_output *out, job *const *jobs, size_t count)
 static calc_status report(const char *path, job *const *jobs, size_t count, bool json,
                           calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(path);
     (json ? write_json : write_tables)(out, jobs, count);
     return calc_output_close(out, errors);
 }

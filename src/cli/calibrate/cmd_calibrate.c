@@ -305,13 +305,9 @@ static calc_status write_residuals(task *t, calc_errors *errors)
 {
     calc_measured *m = &t->measured;
     calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
-    calc_output *out;
-    calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_RESIDUALS), errors);
-    if (status == CALC_OK) {
-        status = calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors);
-        status = calc_output_end(out, status, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(calc_opt_value(t->args, OPT_RESIDUALS));
+    return calc_output_end(
+        out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors), errors);
 }
 
 static calc_status write_report(const task *t, calc_errors *errors)
@@ -328,21 +324,16 @@ static calc_status write_report(const task *t, calc_errors *errors)
                calc_calibrate_runs_count(&report) <= CALC_CALIBRATE_RUNS_FEW;
     report.rows = !isnan(t->rows) ? (size_t)t->rows : few ? CALC_CALIBRATE_RUNS_FEW : 0;
     const char *json = calc_opt_value(t->args, OPT_JSON);
-    calc_output *out;
     calc_status status = CALC_OK;
     if (json) {
-        status = calc_output_open(&out, json, errors);
-        if (status == CALC_OK) {
-            calc_calibrate_write_json(out, &report);
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(json);
+        calc_calibrate_write_json(out, &report);
+        status = calc_output_close(out, errors);
     }
     if (status == CALC_OK && !t->stdout_is_taken) {
-        status = calc_output_open(&out, "-", errors);
-        if (status == CALC_OK) {
-            calc_calibrate_write_table(out, &report);
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to("-");
+        calc_calibrate_write_table(out, &report);
+        status = calc_output_close(out, errors);
     }
     return status;
 }

@@ -1,9 +1,16 @@
 #include "cli/draw/breakdown.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "cli/draw/human.h"
+#include "model/cost/state.h"
+#include "spec/field.h"
+#include "spec/layer_list.h"
+#include "spec/stage_list.h"
+#include "spec/value_text.h"
 
 static const struct {
     const char *words, *block, *letter, *color;
@@ -78,7 +85,7 @@ typedef struct line {
 /* Of the parts of a step. */
 static const struct {
     const char *color;
-    calc_stack_kind kind;
+    calc_bars_kind kind;
 } time_looks[CALC_BREAKDOWN_TIMES] = {
     {CALC_PAINT_GREEN, CALC_STACK_FORWARD},         /* forward */
     {CALC_PAINT_GREEN, CALC_STACK_BACKWARD},        /* backward */
@@ -222,4 +229,403 @@ void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, cons
         lines[i] = (line){calc_breakdown_space_name(i, ours), space_colors[i]};
     }
     write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
+}
+
+enum { MOST_COLUMNS = 120 /* a wider drawing shows no more */, ROWS = 16 };
+
+/* The range of the values of an axis and its number of cells. */
+typedef struct scale {
+    double lo, hi;
+    int cells;
+} scale;
+
+typedef struct drawing {
+    const calc_scatter_point *point;
+    size_t count;
+    bool x_up, y_up;
+    scale x, y;
+    char cell[ROWS][MOST_COLUMNS]; /* ' ', 'o', '*' on the front, or a digit */
+} drawing;
+
+static bool is_finite(const calc_scatter_point *p)
+{
+    return isfinite(p->x) && isfinite(p->y);
+}
+
+static void widen(scale *s, double value)
+{
+    s->lo = fmin(s->lo, value);
+    s->hi = fmax(s->hi, value);
+}
+
+static int cell_of(const scale *s, double value)
+{
+    static const double log_from = 50;
+    bool is_log = s->lo > 0 && s->hi / s->lo >= log_from;
+    double share = is_log ? log(value / s->lo) / log(s->hi / s->lo)
+                          : (value - s->lo) / (s->hi > s->lo ? s->hi - s->lo : 1);
+    return (int)lround(share * (s->cells - 1));
+}
+
+static int column_of(const drawing *d, const calc_scatter_point *p)
+{
+    return cell_of(&d->x, p->x);
+}
+
+static int row_of(const drawing *d, const calc_scatter_point *p)
+{
+    return ROWS - 1 - cell_of(&d->y, p->y);
+}
+
+/* By how much a is better; below 0 if it is worse. */
+static double gain(double a, double b, bool up)
+{
+    return up ? a - b : b - a;
+}
+
+static bool is_front(const drawing *d, const calc_scatter_point *p)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        double x = gain(d->point[i].x, p->x, d->x_up), y = gain(d->point[i].y, p->y, d->y_up);
+        if (x >= 0 && y >= 0 && x + y > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The number goes to the right of its mark, or to the left, where the cells are free and touch no
+ * other number. */
+static void put_number(drawing *d, const calc_scatter_point *p)
+{
+    char text[24];
+    int length = snprintf(text, sizeof text, "%zu", p->number);
+    const char *row = d->cell[row_of(d, p)];
+    const int starts[] = {column_of(d, p) + 1, column_of(d, p) - length};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        int start = starts[i];
+        bool is_free = start >= 0 && start + length <= d->x.cells;
+        for (int k = 0; k < length && is_free; k++) {
+            is_free = row[start + k] == ' ';
+        }
+        int beside = i == 0 ? start + length : start - 1;
+        if (is_free && (beside < 0 || beside >= d->x.cells || row[beside] < '0')) {
+            memcpy(&d->cell[row_of(d, p)][start], text, (size_t)length);
+            return;
+        }
+    }
+}
+
+/* First all marks, then the numbers of the front, then those of the others. */
+static void put_points(drawing *d)
+{
+    memset(d->cell, ' ', sizeof d->cell);
+    for (int front = 0; front < 2; front++) {
+        for (size_t i = 0; i < d->count; i++) {
+            const calc_scatter_point *p = &d->point[i];
+            if (is_finite(p) && is_front(d, p) == front) {
+                d->cell[row_of(d, p)][column_of(d, p)] = front ? '*' : 'o';
+            }
+        }
+    }
+    for (const char *mark = "*o"; *mark; mark++) {
+        for (size_t i = 0; i < d->count; i++) {
+            const calc_scatter_point *p = &d->point[i];
+            if (is_finite(p) && p->number > 0 && d->cell[row_of(d, p)][column_of(d, p)] == *mark) {
+                put_number(d, p);
+            }
+        }
+    }
+}
+
+static void write_cell(calc_output *out, const calc_paint *paint, char cell)
+{
+    const char text[] = {cell, 0};
+    if (cell == '*') {
+        calc_paint_text(out, paint, CALC_PAINT_GREEN, paint->utf8 ? "●" : text);
+    } else if (cell == 'o') {
+        calc_paint_text(out, paint, CALC_PAINT_BLUE, paint->utf8 ? "○" : text);
+    } else if (cell != ' ') {
+        calc_paint_text(out, paint, CALC_PAINT_BOLD, text);
+    } else {
+        calc_output_text(out, text);
+    }
+}
+
+static void write_row(calc_output *out, const calc_paint *paint, const drawing *d, int row,
+                      const char *label, int left)
+{
+    int end = d->x.cells;
+    while (end > 0 && d->cell[row][end - 1] == ' ') {
+        end--;
+    }
+    calc_output_printf(out, "%*s %s", left, label, paint->utf8 ? "│" : "|");
+    for (int column = 0; column < end; column++) {
+        write_cell(out, paint, d->cell[row][column]);
+    }
+    calc_output_text(out, "\n");
+}
+
+void calc_scatter_write(calc_output *out, const calc_paint *paint, const calc_scatter_point *point,
+                        size_t count, const calc_scatter_axis *x, const calc_scatter_axis *y,
+                        int columns)
+{
+    char lo[CALC_HUMAN_MAX], hi[CALC_HUMAN_MAX];
+    drawing d = {point, count, x->up, y->up, .x = {HUGE_VAL, -HUGE_VAL, 0}};
+    d.y = (scale){HUGE_VAL, -HUGE_VAL, ROWS};
+    for (size_t i = 0; i < count; i++) {
+        if (is_finite(&point[i])) {
+            widen(&d.x, point[i].x);
+            widen(&d.y, point[i].y);
+        }
+    }
+    if (!(d.x.lo <= d.x.hi)) {
+        return;
+    }
+    y->text(d.y.lo, lo);
+    y->text(d.y.hi, hi);
+    int left = (int)(strlen(lo) > strlen(hi) ? strlen(lo) : strlen(hi));
+    columns = columns < CALC_SCATTER_MIN_COLUMNS ? CALC_SCATTER_MIN_COLUMNS : columns;
+    d.x.cells = (columns > MOST_COLUMNS ? MOST_COLUMNS : columns) - left - 3;
+    put_points(&d);
+    calc_output_printf(out, "%s\n", y->label);
+    for (int row = 0; row < ROWS; row++) {
+        write_row(out, paint, &d, row, row == 0 ? hi : row == ROWS - 1 ? lo : "", left);
+    }
+    calc_output_printf(out, "%*s %s", left, "", paint->utf8 ? "└" : "+");
+    for (int i = 0; i < d.x.cells; i++) {
+        calc_output_text(out, paint->utf8 ? "─" : "-");
+    }
+    x->text(d.x.lo, lo);
+    x->text(d.x.hi, hi);
+    calc_output_printf(out, "\n%*s  %s%*s\n%*s\n", left, "", lo, d.x.cells - (int)strlen(lo), hi,
+                       left + 2 + d.x.cells, x->label);
+}
+
+enum { WORD = 160 };
+
+typedef void word_of(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                     char word[WORD]);
+
+/* The word of every run, equal neighbours joined. */
+static char *words(const calc_exec *exec, word_of *of, const char *name, const char *times,
+                   char *text)
+{
+    const calc_stage_list *list = &exec->stages;
+    char word[WORD] = "", next[WORD];
+    text[0] = '\0';
+    for (int32_t i = 0; i < list->count;) {
+        int places = 0;
+        of(exec, &list->run[i], name, word);
+        do {
+            places += list->run[i++].places;
+            if (i < list->count) {
+                of(exec, &list->run[i], name, next);
+            }
+        } while (i < list->count && strcmp(word, next) == 0);
+        calc_append(text, CALC_STAGE_WORDS_SIZE, "%s", text[0] ? ", " : "");
+        if (places > 1) {
+            calc_append(text, CALC_STAGE_WORDS_SIZE, "%d%s", places, times);
+        }
+        calc_append(text, CALC_STAGE_WORDS_SIZE, "%s", word);
+    }
+    return text;
+}
+
+static void blocks_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                        char word[WORD])
+{
+    (void)exec;
+    (void)name;
+    snprintf(word, WORD, "%d", run->blocks);
+}
+
+char *calc_stage_words_blocks(const calc_exec *exec, char *text)
+{
+    if (exec->stages.run[0].blocks == CALC_STAGE_AS_EXEC) {
+        snprintf(text, CALC_STAGE_WORDS_SIZE, "spread evenly");
+        return text;
+    }
+    return words(exec, blocks_word, "", "x", text);
+}
+
+static const char *chip_name(const calc_exec *exec, int chip, const char *name)
+{
+    return chip > 0 ? exec->stages.name[chip - 1] : name;
+}
+
+static void chip_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                      char word[WORD])
+{
+    snprintf(word, WORD, "%.100s", chip_name(exec, run->chip, name));
+}
+
+char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text)
+{
+    return words(exec, chip_word, name, "x ", text);
+}
+
+char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text)
+{
+    const calc_stage_list *list = &exec->stages;
+    int64_t all = calc_stage_list_places(list);
+    char number[CALC_HUMAN_MAX];
+    text[0] = '\0';
+    for (int32_t i = 0; i < list->count; i++) {
+        const char *mine = chip_name(exec, list->run[i].chip, name);
+        int64_t places = 0;
+        bool before = false;
+        for (int32_t k = 0; k < list->count; k++) {
+            bool same = strcmp(chip_name(exec, list->run[k].chip, name), mine) == 0;
+            before = before || (same && k < i);
+            places += same ? list->run[k].places : 0;
+        }
+        if (!before) {
+            int64_t procs = exec->num_procs * places / all;
+            calc_append(text, CALC_STAGE_WORDS_SIZE, "%s%s x %.100s", i > 0 ? " and " : "",
+                        calc_human_integer((double)procs, number), mine);
+        }
+    }
+    return text;
+}
+
+void calc_stage_words_recomputed(const calc_exec *e, char *word, size_t size)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    char set[CALC_CHOICE_SET_SIZE];
+    const char *kind =
+        calc_table_find(table, "activation_recompute")->choices[e->strategy.activation_recompute];
+    snprintf(word, size, "%s", kind);
+    if (e->strategy.recompute_modules != 0) {
+        snprintf(word, size, "%.100s",
+                 calc_choice_set_text(calc_table_find(table, "recompute_modules")->choices,
+                                      e->strategy.recompute_modules, set));
+    }
+}
+
+static void recompute_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                           char word[WORD])
+{
+    calc_exec e = calc_stage_list_exec(exec, run);
+    (void)name;
+    calc_stage_words_recomputed(&e, word, WORD);
+    if (e.recompute_blocks > 0) {
+        calc_append(word, WORD, " of %lld", (long long)e.recompute_blocks);
+    }
+}
+
+char *calc_stage_words_recompute(const calc_exec *exec, char *text)
+{
+    return words(exec, recompute_word, "", "x ", text);
+}
+
+typedef void layer_word_of(const calc_exec *e, char word[WORD]);
+
+static const char *type_of(const calc_exec *e)
+{
+    return calc_table_find(calc_table_of(CALC_KIND_EXEC), "context_par_type")
+        ->choices[e->strategy.context_par_type];
+}
+
+static void words_whole(const calc_exec *e, char word[WORD])
+{
+    const calc_strategy *s = &e->strategy;
+    int64_t zero = calc_zero_stage(s);
+    char again[WORD];
+    snprintf(word, WORD, "tp%lld", (long long)s->tensor_par);
+    if (s->context_par > 1) {
+        calc_append(word, WORD, " cp%lld %s", (long long)s->context_par, type_of(e));
+    }
+    if (s->expert_par > 1) {
+        calc_append(word, WORD, " ep%lld", (long long)s->expert_par);
+    }
+    if (zero > 0) {
+        calc_append(word, WORD, " zero%lld", (long long)zero);
+    }
+    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
+        calc_stage_words_recomputed(e, again, sizeof again);
+        calc_append(word, WORD, " %s", again);
+    }
+}
+
+static void number(int64_t value, char word[WORD])
+{
+    snprintf(word, WORD, "%lld", (long long)(value > 1 ? value : 1));
+}
+
+static void tensor(const calc_exec *e, char word[WORD])
+{
+    number(e->strategy.tensor_par, word);
+}
+
+static void context(const calc_exec *e, char word[WORD])
+{
+    number(e->strategy.context_par, word);
+    if (e->strategy.context_par > 1) {
+        calc_append(word, WORD, " %s", type_of(e));
+    }
+}
+
+static void expert(const calc_exec *e, char word[WORD])
+{
+    number(e->strategy.expert_par, word);
+}
+
+static void zero(const calc_exec *e, char word[WORD])
+{
+    snprintf(word, WORD, "%lld", (long long)calc_zero_stage(&e->strategy));
+}
+
+static void recompute(const calc_exec *e, char word[WORD])
+{
+    calc_stage_words_recomputed(e, word, WORD);
+}
+
+static char *list_words(const calc_exec *exec, layer_word_of *of, char *text)
+{
+    const calc_layer_list *list = &exec->layers;
+    char word[WORD] = "", next[WORD];
+    text[0] = '\0';
+    for (int32_t i = 0; i < list->count;) {
+        int blocks = 0;
+        calc_exec e = calc_layer_list_exec(exec, &list->run[i].strategy);
+        of(&e, word);
+        do {
+            blocks += list->run[i++].blocks;
+            if (i < list->count) {
+                e = calc_layer_list_exec(exec, &list->run[i].strategy);
+                of(&e, next);
+            }
+        } while (i < list->count && strcmp(word, next) == 0);
+        calc_append(text, CALC_LAYER_WORDS_SIZE, "%s%dx %s", text[0] ? ", " : "", blocks, word);
+    }
+    return text;
+}
+
+char *calc_layer_words(const calc_exec *exec, char *text)
+{
+    return list_words(exec, words_whole, text);
+}
+
+char *calc_layer_words_ends(const calc_exec *exec, char *text)
+{
+    calc_exec e = calc_layer_list_exec(exec, &exec->layers.ends);
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    words_whole(&e, text);
+    return text;
+}
+
+const char *const calc_layer_words_keys[] = {"layers.tensor_par",
+                                             "layers.context_par",
+                                             "layers.expert_par",
+                                             "layers.zero_stage",
+                                             "layers.recompute",
+                                             "layers.ends",
+                                             NULL};
+
+char *calc_layer_words_of(const calc_exec *exec, int key, char *text)
+{
+    static layer_word_of *const of[] = {tensor, context, expert, zero, recompute};
+    return key < (int)(sizeof of / sizeof *of) ? list_words(exec, of[key], text)
+                                               : calc_layer_words_ends(exec, text);
 }

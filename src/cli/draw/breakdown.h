@@ -22,9 +22,9 @@
     X(OTHER, "other", "-", "-", CALC_PAINT_RED)
 
 #define CALC_STACK_KIND_NAME(name, words, block, letter, color) CALC_STACK_##name,
-typedef enum calc_stack_kind {
+typedef enum calc_bars_kind {
     CALC_STACK_KIND_LIST(CALC_STACK_KIND_NAME) CALC_STACK_KINDS
-} calc_stack_kind;
+} calc_bars_kind;
 #undef CALC_STACK_KIND_NAME
 
 /** Write a bar of `width` columns, blanks included. Its pieces are rounded so that they add up to
@@ -55,5 +55,65 @@ void calc_breakdown_write_parts(calc_output *out, const calc_paint *paint, const
  *  block in its backward pass needs beyond stored tensors */
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
                                  const calc_stats *stats, int tier, bool ours);
+
+enum { CALC_SCATTER_MIN_COLUMNS = 40 /**< minimum width, also on narrower terminals */ };
+
+/** One point. */
+typedef struct calc_scatter_point {
+    double x, y;   /**< points that are not finite are left out */
+    size_t number; /**< written beside it where there is room; 0: none */
+} calc_scatter_point;
+
+/** Description of an axis; it is logarithmic if all values are positive and span a factor of 50. */
+typedef struct calc_scatter_axis {
+    const char *label;
+    bool up;                                   /**< more is better */
+    char *(*text)(double value, char *buffer); /**< formats a value, like the functions of
+                                                *  human.h */
+} calc_scatter_axis;
+
+/** Write the drawing; nothing if no point is finite. A point is on the front if no other is at
+ *  least as good in both and better in one.
+ *  @param columns  of the drawing */
+void calc_scatter_write(calc_output *out, const calc_paint *paint, const calc_scatter_point *point,
+                        size_t count, const calc_scatter_axis *x, const calc_scatter_axis *y,
+                        int columns);
+
+enum { CALC_STAGE_WORDS_SIZE = 512 };
+
+/** Their blocks, "3, 7x11"; "as spread evenly" if the list does not say.
+ *  @param text  CALC_STAGE_WORDS_SIZE bytes, returned */
+char *calc_stage_words_blocks(const calc_exec *exec, char *text);
+
+/** Their systems, "a800, 7x h800", and the number of processors of each: "64 x a800 and 448 x
+ *  h800".
+ *  @param name  of the system of the run */
+char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text);
+
+char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text);
+
+/** The recomputation of an execution in a block: "none", "full", "core_attn+mlp". */
+void calc_stage_words_recomputed(const calc_exec *exec, char *word, size_t size);
+
+/** The recomputation of stages: "none, 7x full of 3 blocks". */
+char *calc_stage_words_recompute(const calc_exec *exec, char *text);
+
+/* Describes a list of layers in few words: "14x tp4 zero3 full, 2x tp4". */
+
+enum { CALC_LAYER_WORDS_SIZE = 1024 };
+
+/** The strategy of each run of layers; equal neighbours are joined. Fields that a run leaves out
+ *  are those of the execution.
+ *  @param text  CALC_LAYER_WORDS_SIZE bytes, returned */
+char *calc_layer_words(const calc_exec *exec, char *text);
+
+/** The same for the embedding and the head: "tp8 zero1". */
+char *calc_layer_words_ends(const calc_exec *exec, char *text);
+
+/** The strategy of layers key by key: names, NULL at the end, and the words of one key: "14x 4, 2x
+ *  1". The last one describes the ends. */
+extern const char *const calc_layer_words_keys[];
+
+char *calc_layer_words_of(const calc_exec *exec, int key, char *text);
 
 #endif

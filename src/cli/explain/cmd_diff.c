@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -467,14 +466,10 @@ static void write_numbers(calc_output *out, const sides *s)
 
 static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
 {
-    calc_output *out;
     size_t count = 0;
     const calc_kind kind = s->kind;
     const pair objects = {{object_of(&s->side[0], kind), object_of(&s->side[1], kind)}};
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to("-");
     write_row(out, "", s->side[0].input[kind].name, s->side[1].input[kind].name);
     write_table(out, calc_table_of(kind), "", objects, &count);
     if (count == 0) {
@@ -491,12 +486,11 @@ static calc_exit run_rules(const calc_args *args)
 {
     calc_errors errors = {0};
     calc_inputs inputs = {0};
-    calc_output *out;
     if (args->argument_count != 3) {
         return calc_complain_usage(args->command, "--compat goes with APP SYS EXE");
     }
-    if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK &&
-        calc_output_open(&out, "-", &errors) == CALC_OK) {
+    if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
+        calc_output *out = calc_write_to("-");
         diff_rules_write(out, &inputs);
         (void)!calc_output_close(out, &errors);
     }

@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/field_text.h"
 #include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -339,7 +339,6 @@ static calc_status load(const calc_args *args, numbers *n, calc_errors *errors)
 static calc_status write_all(const calc_args *args, const numbers *n, calc_errors *errors)
 {
     calc_field_ref ref;
-    calc_output *out;
     const char *name = args->argument[0];
     calc_kind kind = find_from(CALC_KIND_APP, name, &ref);
     inside parts = {.count = 0};
@@ -349,18 +348,18 @@ static calc_status write_all(const calc_args *args, const numbers *n, calc_error
     if (kind == CALC_KIND_NONE && parts.count == 0) {
         return unknown_name(name, errors);
     }
-    calc_status status = calc_output_open(&out, "-", errors);
-    for (size_t i = 0; i < parts.count && status == CALC_OK; i++) {
+    calc_output *out = calc_write_to("-");
+    for (size_t i = 0; i < parts.count; i++) {
         calc_output_text(out, i == 0 ? "" : "\n");
         (void)find_from(CALC_KIND_APP, parts.path[i], &ref);
         write_field(out, parts.path[i], &ref, n);
     }
-    for (bool first = true; status == CALC_OK && kind != CALC_KIND_NONE; first = false) {
+    for (bool first = true; kind != CALC_KIND_NONE; first = false) {
         calc_output_text(out, first ? "" : "\n");
         write_field(out, name, &ref, n);
         kind = find_from((calc_kind)(kind + 1), name, &ref);
     }
-    return status == CALC_OK ? calc_output_close(out, errors) : status;
+    return calc_output_close(out, errors);
 }
 
 static calc_exit run(const calc_args *args)

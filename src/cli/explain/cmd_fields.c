@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/field_text.h"
 #include "cli/shell/find.h"
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
@@ -194,28 +194,26 @@ static void write_table(calc_output *out, const calc_table *table, bool markdown
 static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
-    calc_output *out;
     bool markdown = calc_opt_value(args, OPT_MARKDOWN) != NULL;
     const char *field = calc_opt_value(args, OPT_VALUES);
     bool names = calc_opt_value(args, OPT_NAMES) != NULL;
-    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        if (field) {
-            write_values(out, field);
-        } else if (args->argument_count > 0) {
-            const calc_table *table = table_of(calc_choice_index(kinds, args->argument[0]));
-            if (names) {
-                calc_field_each(table, write_name, out);
-            } else {
-                write_table(out, table, markdown, NULL);
-            }
+    calc_output *out = calc_write_to("-");
+    if (field) {
+        write_values(out, field);
+    } else if (args->argument_count > 0) {
+        const calc_table *table = table_of(calc_choice_index(kinds, args->argument[0]));
+        if (names) {
+            calc_field_each(table, write_name, out);
         } else {
-            for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
-                calc_output_text(out, kind == CALC_KIND_APP ? "" : "\n");
-                write_table(out, calc_table_of(kind), markdown, calc_kind_name(kind));
-            }
+            write_table(out, table, markdown, NULL);
         }
-        (void)!calc_output_close(out, &errors);
+    } else {
+        for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
+            calc_output_text(out, kind == CALC_KIND_APP ? "" : "\n");
+            write_table(out, calc_table_of(kind), markdown, calc_kind_name(kind));
+        }
     }
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }
 

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -52,18 +51,11 @@ static void add_row(calc_listing *l, const char *name, const calc_parameters *p)
 
 static void put_row(calc_put *put, const char *name, const calc_parameters *p)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "name", name);
-    calc_put_number(put, "parameters", p->total);
-    calc_put_number(put, "active_parameters", p->active);
-    calc_put_number(put, "attention", p->attention);
-    calc_put_number(put, "mlp", p->mlp);
-    calc_put_number(put, "experts", p->experts);
-    calc_put_number(put, "norm", p->norm);
-    calc_put_number(put, "embedding", p->embedding);
-    calc_put_number(put, "mtp", p->mtp);
-    calc_put_number(put, "encoder", p->encoder);
-    calc_put_close(put);
+    calc_putf(put,
+              "{name: %s, parameters: %g, active_parameters: %g, attention: %g, mlp: %g, experts: "
+              "%g, norm: %g, embedding: %g, mtp: %g, encoder: %g}",
+              name, p->total, p->active, p->attention, p->mlp, p->experts, p->norm, p->embedding,
+              p->mtp, p->encoder);
 }
 
 /* Visits the models once, reporting and skipping invalid ones. @return the exit code of the first
@@ -103,15 +95,11 @@ static calc_exit run(const calc_args *args)
 {
     const char *json = calc_opt_value(args, OPT_JSON);
     calc_errors errors = {0};
-    calc_output *out;
-    if (calc_output_open(&out, json ? json : "-", &errors) != CALC_OK) {
-        return calc_complain_failure(&errors);
-    }
+    calc_output *out = calc_write_to(json ? json : "-");
     calc_put put = calc_put_to(out);
     if (json) {
         calc_put_document(&put);
-        calc_put_text(&put, "version", CALC_VERSION);
-        calc_put_array(&put, "models", CALC_PUT_LINES);
+        calc_putf(&put, "version: %s, models: [\n", CALC_VERSION);
     }
     calc_exit result = write_models(args, out, json ? &put : NULL);
     if (json) {

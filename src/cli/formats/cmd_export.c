@@ -1,21 +1,194 @@
+#include "cli/formats/export.h"
+
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
-#include "cli/formats/export_galvatron.h"
-#include "cli/formats/keys.h"
+#include "calc.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/sweep/sweep_complete.h"
+#include "cli/sweep/sweep_study.h"
 #include "formats/export.h"
+#include "formats/framework.h"
 #include "formats/launcher.h"
 #include "formats/write.h"
+#include "galvatron/arguments.h"
+#include "galvatron/layout.h"
 #include "galvatron/synthesis.h"
 #include "io/json_put.h"
+#include "io/output.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
+
+typedef struct files {
+    calc_output *out[CALC_GALVATRON_FILE_COUNT];
+    char path[CALC_GALVATRON_FILE_COUNT][CALC_GALVATRON_FILE_PATH_SIZE];
+} profile_files;
+
+static calc_status open_files(profile_files *files, const calc_galvatron_request *request,
+                              const char *folder, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT && status == CALC_OK; file++) {
+        char name[256];
+        calc_galvatron_file_name(request, (calc_galvatron_file)file, name, sizeof name);
+        int length = snprintf(files->path[file], sizeof files->path[file], "%s/%s", folder, name);
+        if (length >= (int)sizeof files->path[file]) {
+            return calc_errors_at(errors, CALC_ERR_IO, folder, 0, 0, NULL, "the name is too long");
+        }
+        status = calc_output_open(&files->out[file], files->path[file], errors);
+    }
+    return status;
+}
+
+/* Closes all files, or removes those already closed if one fails. */
+static calc_status close_files(profile_files *files, calc_status status, calc_errors *errors)
+{
+    int closed = 0;
+    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT; file++) {
+        status = calc_output_end(files->out[file], status, errors);
+        closed += status == CALC_OK;
+    }
+    for (int file = 0; file < closed && status != CALC_OK; file++) {
+        unlink(files->path[file]);
+    }
+    return status;
+}
+
+calc_status calc_export_profile(const calc_app *app, const calc_system *system,
+                                const calc_galvatron_request *request, const char *folder,
+                                calc_errors *errors)
+{
+    profile_files files = {0};
+    const calc_galvatron_synthesis synthesis = {.app = app, .system = system, .request = request};
+    calc_status status = calc_galvatron_synthesis_check(&synthesis, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    bool made = mkdir(folder, 0777) == 0;
+    if (!made && errno != EEXIST) {
+        return calc_errors_at(errors, CALC_ERR_IO, folder, 0, 0, NULL, "%s", strerror(errno));
+    }
+    status = open_files(&files, request, folder, errors);
+    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT && status == CALC_OK; file++) {
+        calc_galvatron_synthesis_write(&synthesis, (calc_galvatron_file)file, files.out[file]);
+    }
+    status = close_files(&files, status, errors);
+    if (made && status != CALC_OK) {
+        rmdir(folder);
+    }
+    return status;
+}
+
+/* Writes the strategy file of a layout. Settings that training will reject are reported on
+ * standard error.
+ *  @param path     of the file, "-" for standard output
+ *  @param refused  set if such a file cannot express the layout; the reason is on standard error
+ *  @return CALC_OK, or the status of the first error that was added */
+static calc_status calc_export_strategies(const calc_app *app, const calc_exec *exec,
+                                          const char *path, bool *refused, calc_errors *errors)
+{
+    calc_galvatron_layout *layout = malloc(sizeof *layout);
+    calc_errors reasons = {0};
+    if (!layout) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
+    calc_output *out;
+    *refused = calc_galvatron_layout_from(layout, app, exec, &reasons) != CALC_OK;
+    if (*refused) {
+        calc_say("%s\n", reasons.item[0].text);
+    } else {
+        status = calc_output_open(&out, path, errors);
+    }
+    if (status == CALC_OK && !*refused) {
+        int64_t multiple = calc_galvatron_layout_multiple(layout);
+        if (layout->gbsz % multiple != 0) {
+            calc_say(CALC_GALVATRON_MULTIPLE "\n", (long long)layout->gbsz, (long long)multiple);
+        }
+        calc_galvatron_layout_write(layout, out);
+        status = calc_output_close(out, errors);
+    }
+    free(layout);
+    return status;
+}
+
+static void write_key(calc_output *out, const calc_setting_row *row)
+{
+    const char *field = calc_plan_field(row->member);
+    bool constant = row->how == CALC_HOW_CONSTANT;
+    calc_output_printf(out, "| `%s` | ", row->key);
+    calc_output_printf(out, field && !constant ? "`%s`" : "%s", constant ? "" : field ? field : "");
+    if (constant && row->when) {
+        calc_output_printf(out, " | with %s%s", calc_plan_meaning(row->when),
+                           row->text[0] ? ":" : "");
+    } else {
+        calc_output_printf(out, " | %s", constant ? "always" : calc_plan_meaning(row->member));
+    }
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        calc_output_printf(out, "%s`%.*s`", word.text == row->words ? ": " : ", ", (int)word.length,
+                           word.text);
+    }
+    if (row->how == CALC_HOW_FILE) {
+        calc_output_printf(out, "%s a file of `%s`", row->words ? ", or" : ":", row->text);
+    } else if (row->how == CALC_HOW_NAME) {
+        calc_output_text(out, ", which the file does not describe");
+    } else if (constant && row->text[0]) {
+        calc_output_printf(out, " `%s`", row->text);
+    } else if (row->how == CALC_HOW_SWITCH && row->value == 0) {
+        calc_output_text(out, "; the opposite");
+    }
+    calc_output_printf(out, "%s |\n", row->read_only ? " (read only)" : "");
+}
+
+/* Also the keys of bases that are no frameworks themselves. */
+static void write_rows(calc_output *out, const calc_framework *framework)
+{
+    for (size_t i = 0; i < framework->count; i++) {
+        if (framework->rows[i].key) {
+            write_key(out, &framework->rows[i]);
+        }
+    }
+    for (size_t i = 0; framework->bases && framework->bases[i]; i++) {
+        const calc_framework *base = framework->bases[i];
+        if (!base->name && base->rows != framework->rows) {
+            write_rows(out, base);
+        }
+    }
+}
+
+static void write_others(calc_output *out, const calc_framework *framework)
+{
+    for (size_t i = 0; framework->bases && framework->bases[i]; i++) {
+        const calc_framework *base = framework->bases[i];
+        if (base->name) {
+            calc_output_printf(out, "\nAlso the keys of %s.\n", base->title);
+        } else {
+            write_others(out, base);
+        }
+    }
+}
+
+calc_exit calc_keys_list(const calc_args *args, const calc_framework *framework, const char *path)
+{
+    calc_errors errors = {0};
+    if (!framework) {
+        return calc_complain_usage(args->command, "it has no table of keys");
+    }
+    calc_output *out = calc_write_to(path ? path : "-");
+    calc_output_text(out, "| key | field | meaning |\n|---|---|---|\n");
+    write_rows(out, framework);
+    write_others(out, framework);
+    (void)!calc_output_close(out, &errors);
+    return calc_complain_errors(&errors);
+}
 
 static const char *const targets[] = {CALC_FRAMEWORK_NAMES "galvatron", "json", "galvatron-profile",
                                       NULL};
@@ -145,12 +318,9 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
                                    const calc_app *app, const calc_exec *exec,
                                    const calc_settings *settings, calc_errors *errors)
 {
-    calc_output *out;
     const calc_launched l = launched_of(args, framework, app, exec);
-    calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
+    calc_status status = CALC_OK;
     if (l.launcher) {
         status = calc_launcher_write(out, &l, errors);
     } else if (framework && calc_framework_has_pools(framework, exec)) {
@@ -268,7 +438,6 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     const char *name = calc_opt_value(args, OPT_DIFF);
     calc_exec other = {0};
     calc_settings a = {0}, b = {0};
-    calc_output *out;
     calc_status status = load_one(CALC_KIND_EXEC, &other, name, errors);
     status = status == CALC_OK ? check_settled(&other, errors) : status;
     if (status == CALC_OK && (calc_framework_has_pools(framework, exec) ||
@@ -287,11 +456,9 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
         status = say_refused(framework, app, &other, name, refused, errors);
     }
     if (status == CALC_OK && !*refused) {
-        status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-        if (status == CALC_OK) {
-            calc_settings_compare(&a, &b, write_changed, out);
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
+        calc_settings_compare(&a, &b, write_changed, out);
+        status = calc_output_close(out, errors);
     }
     calc_settings_free(&a);
     calc_settings_free(&b);

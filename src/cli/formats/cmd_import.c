@@ -6,11 +6,10 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
-#include "cli/formats/keys.h"
+#include "cli/formats/export.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/script.h"
 #include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/launch.h"
@@ -60,14 +59,10 @@ static const char *const examples[] = {
 static calc_status write_document(calc_kind kind, const void *object, const char *path,
                                   calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        calc_json_save(out, kind, object, 0);
-        calc_output_text(out, "\n");
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    calc_json_save(out, kind, object, 0);
+    calc_output_text(out, "\n");
+    return calc_output_close(out, errors);
 }
 
 /* The request. */

@@ -3,17 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/mps.h"
-#include "balance/solver.h"
+#include "balance/milp.h"
 #include "base/error.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
-#include "cli/plan/plan_table.h"
 #include "cli/plan/plan_task.h"
 #include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/start.h"
-#include "cli/sweep/sweep_watch.h"
+#include "cli/shell/inputs.h"
+#include "cli/sweep/sweep_study.h"
 #include "io/json_put.h"
 #include "plan/planner_place.h"
 #include "report/page.h"
@@ -41,28 +39,23 @@ static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_
         calc_put_raw(put, "even", "null");
         return;
     }
-    calc_put_object(put, "even", CALC_PUT_LINES);
-    calc_put_number(put, "total_time", stats.total_time);
-    calc_put_number(put, "mem_tier1", stats.proc_mem_tier1_cap_req);
-    calc_put_flag(put, "recomputed", calc_plan_even_recomputed(&exec));
+    calc_putf(put, "even: {\ntotal_time: %g, mem_tier1: %g, recomputed?: %d", stats.total_time,
+              stats.proc_mem_tier1_cap_req, calc_plan_even_recomputed(&exec));
     calc_plan_rows_put(put, t, f->chip, &exec);
     calc_put_close(put);
 }
 
 static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_text(put, "system", t->chip[f->chip].name);
+    calc_putf(put, "{\nsystem: %s", t->chip[f->chip].name);
     calc_start_put(put, &(calc_start){.args = t->args,
                                       .set = CALC_PLAN_OPT_SET,
                                       .app = &t->app,
                                       .system = &t->chip[f->chip].system,
                                       .exec = &f->exec,
                                       .names = {t->args->argument[0], t->chip[f->chip].name, "-"}});
-    calc_put_number(put, "planned_time", f->planned_s);
-    calc_put_number(put, "bound_time", f->bound_s);
-    calc_put_flag(put, "proven", f->proven);
-    calc_put_number(put, "fits", calc_plan_rows_fits(t, f->chip, &f->exec));
+    calc_putf(put, "planned_time: %g, bound_time: %g, proven?: %d, fits: %g", f->planned_s,
+              f->bound_s, f->proven, calc_plan_rows_fits(t, f->chip, &f->exec));
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
     calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
     calc_plan_rows_put(put, t, f->chip, &f->exec);
@@ -81,18 +74,15 @@ static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planne
     calc_put_count(put, "layouts", (int64_t)r->layouts);
     if (r->uniform) {
         char words[CALC_LAYER_WORDS_SIZE];
-        calc_put_number(put, "uniform_time", r->uniform_stats.total_time);
-        calc_put_text(put, "uniform_layers", calc_layers_table_words(t, &r->uniform_exec, words));
+        calc_putf(put, "uniform_time: %g, uniform_layers: %s", r->uniform_stats.total_time,
+                  calc_layers_table_words(t, &r->uniform_exec, words));
     }
     calc_put_array(put, "curve", CALC_PUT_LINES);
     for (size_t i = 0; i < r->points; i++) {
         const calc_planner_layers_point *p = &r->curve[i];
         char words[CALC_LAYER_WORDS_SIZE];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_number(put, "mem_tier1", p->needs_bytes);
-        calc_put_number(put, "total_time", p->step_s);
-        calc_put_text(put, "layers", calc_layer_words(&p->exec, words));
-        calc_put_close(put);
+        calc_putf(put, "{mem_tier1: %g, total_time: %g, layers: %s}", p->needs_bytes, p->step_s,
+                  calc_layer_words(&p->exec, words));
     }
     calc_put_close(put);
 }
@@ -101,23 +91,18 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
 {
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    calc_put_text(&put, "application", t->app_name);
-    calc_put_array(&put, "systems", CALC_PUT_LINE);
+    calc_putf(&put, "application: %s, systems: [", t->app_name);
     for (int i = 0; i < t->chips; i++) {
         calc_put_text(&put, NULL, t->chip[i].name);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "remarks", CALC_PUT_LINE);
+    calc_putf(&put, "], remarks: [");
     for (int i = 0; i <= t->chips; i++) {
         if (*t->remark[i]) {
             calc_put_text(&put, NULL, t->remark[i]);
         }
     }
-    calc_put_close(&put);
-    calc_put_count(&put, "candidates", (int64_t)r->candidates);
-    calc_put_count(&put, "balanced", (int64_t)r->balanced);
-    calc_put_flag(&put, "complete", r->complete);
-    calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
+    calc_putf(&put, "], candidates: %zu, balanced: %zu, complete?: %d, bound_time: %g",
+              r->candidates, r->balanced, r->complete, fmin(r->bound_s, r->found[0].bound_s));
     if (t->listed) {
         put_layers(&put, t, r);
     }
@@ -126,8 +111,7 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     for (int i = 0; i < t->chips; i++) {
         calc_put_struct(&put, NULL, CALC_KIND_SYSTEM, &t->chip[i].system);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "found", CALC_PUT_LINES);
+    calc_putf(&put, "], found: [\n");
     for (size_t i = 0; i < r->count; i++) {
         put_found(&put, t, &r->found[i]);
     }
@@ -232,10 +216,10 @@ static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_r
                                                                       write_best, NULL};
     for (int i = 0; i < FILES; i++) {
         const char *path = calc_opt_value(t->args, (int)files[i]);
-        calc_output *out;
         if (path && !write[i]) {
             (void)!write_page(path, t, r, errors);
-        } else if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+        } else if (path) {
+            calc_output *out = calc_write_to(path);
             write[i](out, t, r);
             (void)!calc_output_close(out, errors);
         }
@@ -273,14 +257,10 @@ static bool write_text(void *out, const char *text, size_t length)
 static calc_status write_names(const calc_milp *milp, const char *path, calc_errors *errors)
 {
     char name[4096];
-    calc_output *out;
     snprintf(name, sizeof name, "%s.names.csv", path);
-    calc_status status = calc_output_open(&out, name, errors);
-    if (status == CALC_OK) {
-        (void)!calc_mps_names(milp, write_text, out);
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(name);
+    (void)!calc_mps_names(milp, write_text, out);
+    return calc_output_close(out, errors);
 }
 
 /* --mps: write the program and its names. Nothing without the option. */
@@ -289,23 +269,17 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
 {
     const char *path = calc_opt_value(t->args, CALC_PLAN_OPT_MPS);
     calc_milp milp = {0};
-    calc_output *out;
     calc_planner_bench *b = path ? bench_of(t, f, errors) : NULL;
     if (!b) {
         return calc_errors_first(errors);
     }
     calc_status status = calc_milp_build(&b->problem, NULL, &milp, errors);
     if (status == CALC_OK) {
-        status = calc_output_open(&out, path, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_mps_program(&milp, write_text, out);
-        if (status == CALC_ERR_NOMEM) {
-            calc_output_discard(out);
-            status = calc_errors_no_memory(errors);
-        } else {
-            status = calc_output_close(out, errors);
+        calc_output *out = calc_write_to(path);
+        if (calc_mps_program(&milp, write_text, out) == CALC_ERR_NOMEM) {
+            calc_end_without_memory();
         }
+        status = calc_output_close(out, errors);
     }
     if (status == CALC_OK && strcmp(path, "-") != 0) {
         status = write_names(&milp, path, errors);
@@ -413,10 +387,7 @@ static const char *layers_complaint(const calc_args *args)
 static void write_table(const calc_plan_task *t, const calc_planner_result *r,
                         const calc_planner_result *more, calc_errors *errors)
 {
-    calc_output *out;
-    if (calc_output_open(&out, "-", errors) != CALC_OK) {
-        return;
-    }
+    calc_output *out = calc_write_to("-");
     for (int i = 0; i <= t->chips; i++) {
         if (*t->remark[i]) {
             calc_output_printf(out, "%s\n", t->remark[i]);

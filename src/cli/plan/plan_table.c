@@ -1,5 +1,3 @@
-#include "cli/plan/plan_table.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +5,13 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
-#include "cli/draw/scatter.h"
-#include "cli/draw/stage_words.h"
 #include "cli/plan/plan_task.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
-#include "cli/shell/start.h"
+#include "cli/shell/inputs.h"
 #include "model/cost/state.h"
 #include "model/stages/reshard.h"
 #include "spec/layer_list.h"
@@ -592,13 +588,12 @@ static void put_strategy(calc_put *put, const calc_exec *e)
     const calc_strategy *s = &e->strategy;
     char again[160];
     calc_stage_words_recomputed(e, again, sizeof again);
-    calc_put_count(put, "tensor_par", s->tensor_par);
-    calc_put_count(put, "context_par", s->context_par > 1 ? s->context_par : 1);
-    calc_put_count(put, "expert_par", s->expert_par > 1 ? s->expert_par : 1);
-    calc_put_count(put, "data_par", s->data_par);
-    calc_put_count(put, "microbatch_size", e->microbatch_size);
-    calc_put_count(put, "zero_stage", calc_zero_stage(s));
-    calc_put_text(put, "recompute", again);
+    calc_putf(put,
+              "tensor_par: %jd, context_par: %jd, expert_par: %jd, data_par: %jd, microbatch_size: "
+              "%jd, zero_stage: %jd, recompute: %s",
+              s->tensor_par, s->context_par > 1 ? s->context_par : 1,
+              s->expert_par > 1 ? s->expert_par : 1, s->data_par, e->microbatch_size,
+              calc_zero_stage(s), again);
 }
 
 /* From layers to the next, and with gradients back, of a micro-batch [s]. */
@@ -626,16 +621,12 @@ void calc_layers_runs_put(calc_put *put, const calc_plan_task *t, const calc_exe
     calc_put_array(put, "layers", CALC_PUT_LINES);
     for (int32_t i = 0; i < list.count; i++) {
         const calc_exec e = calc_layer_list_exec(&plain, &list.run[i].strategy);
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_count(put, "blocks", list.run[i].blocks);
+        calc_putf(put, "{blocks: %d", list.run[i].blocks);
         put_strategy(put, &e);
-        calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &e));
-        calc_put_close(put);
+        calc_putf(put, "rearranging_time: %g}", rearranging_s(t, &before, &e));
         before = e;
     }
-    calc_put_close(put);
-    calc_put_object(put, "ends", CALC_PUT_LINE);
+    calc_putf(put, "], ends: {");
     put_strategy(put, &head);
-    calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &head));
-    calc_put_close(put);
+    calc_putf(put, "rearranging_time: %g}", rearranging_s(t, &before, &head));
 }

@@ -8,13 +8,13 @@
 #include "axis.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "calibrate/standard_errors.h"
+#include "calibrate/calibration.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "cli/shell/help.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/start.h"
 #include "defaults.h"
 #include "formats/export.h"
 #include "io/json_put.h"
@@ -472,11 +472,8 @@ void calc_plan_rows_put(calc_put *put, const calc_plan_task *t, int chip, const 
     calc_put_array(put, "stages", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
         const calc_plan_row *s = &stage[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "system", s->name);
-        calc_put_number(put, "mem_tier1_capacity", s->system->chip.mem1.capacity_bytes);
-        calc_put_number(put, "recomputed_blocks", s->recomputed);
-        calc_put_number(put, "idle", s->idle);
+        calc_putf(put, "{system: %s, mem_tier1_capacity: %g, recomputed_blocks: %g, idle: %g",
+                  s->name, s->system->chip.mem1.capacity_bytes, s->recomputed, s->idle);
         if (isfinite(s->message_s)) {
             calc_put_number(put, "message_time", s->message_s);
         }

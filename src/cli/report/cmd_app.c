@@ -37,14 +37,11 @@ static void put_words(calc_put *put, const calc_args *args)
                                 calc_opt_value(args, OPT_PROCS),
                                 "--batch",
                                 calc_opt_value(args, OPT_BATCH)};
-    calc_put_object(put, "study", CALC_PUT_LINE);
-    calc_put_text(put, "compat", "none");
-    calc_put_array(put, "command", CALC_PUT_LINE);
+    calc_putf(put, "study: {compat: %s, command: [", "none");
     for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
         calc_put_text(put, NULL, word[i]);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 static calc_status write_page(const calc_args *args, calc_errors *errors)
@@ -61,11 +58,7 @@ static calc_status write_page(const calc_args *args, calc_errors *errors)
     calc_put_array(&put, "tasks", CALC_PUT_LINES);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *batch = tasks[i].batch ? tasks[i].batch : calc_opt_value(args, OPT_BATCH);
-        calc_put_object(&put, NULL, CALC_PUT_LINE);
-        calc_put_text(&put, "name", tasks[i].name);
-        calc_put_text(&put, "batch", batch);
-        calc_put_text(&put, "axis", tasks[i].set);
-        calc_put_close(&put);
+        calc_putf(&put, "{name: %s, batch: %s, axis: %s}", tasks[i].name, batch, tasks[i].set);
     }
     calc_put_close(&put);
     calc_page_end(&put, CALC_PAGE_APP);

@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
-#include "cli/draw/stage_words.h"
 #include "cli/rl/rl_search.h"
 #include "cli/rl/rl_task.h"
 #include "cli/shell/complain.h"

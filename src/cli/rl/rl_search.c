@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
-#include "cli/sweep/sweep_complete.h"
-#include "cli/sweep/sweep_watch.h"
+#include "cli/sweep/sweep_study.h"
 
 enum { FRONT = 16, SPLITS = 16 };
 

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "cli/sweep/sweep_complete.h"
+#include "cli/sweep/sweep_study.h"
 #include "io/job_load.h"
 #include "io/json_report.h"
 #include "io/space_load.h"

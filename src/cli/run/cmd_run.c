@@ -6,13 +6,12 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
-#include "cli/run/report.h"
 #include "cli/run/run_outcome.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/sweep/sweep_complete.h"
+#include "cli/sweep/sweep_study.h"
 #include "io/json_put.h"
 #include "report/page.h"
 #include "spec/amount.h"
@@ -153,15 +152,12 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
 {
     for (size_t i = 0; i < FILES; i++) {
         const char *path = calc_opt_value(args, files[i].opt);
-        calc_output *out;
         if (!path) {
             continue;
         }
-        calc_status status = calc_output_open(&out, path, errors);
-        if (status == CALC_OK) {
-            files[i].write(out, o);
-            status = calc_output_close(out, errors);
-        }
+        calc_output *out = calc_write_to(path);
+        files[i].write(out, o);
+        calc_status status = calc_output_close(out, errors);
         if (status != CALC_OK) {
             return status;
         }

@@ -299,23 +299,17 @@ static void trace_write(calc_output *out, const calc_trace *trace)
     const calc_input *input = trace->inputs->input;
     calc_trace_out records = {.out = out};
     calc_put put = {.out = out};
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
-    calc_put_text(&put, "displayTimeUnit", "ms");
-    calc_put_object(&put, "otherData", CALC_PUT_LINE);
-    calc_put_text(&put, "version", CALC_VERSION);
-    calc_put_text(&put, "application", input[CALC_KIND_APP].name);
+    calc_putf(&put, "{\ndisplayTimeUnit: %s, otherData: {version: %s, application: %s", "ms",
+              CALC_VERSION, input[CALC_KIND_APP].name);
     calc_put_text(&put, "system", input[CALC_KIND_SYSTEM].name);
-    calc_put_text(&put, "execution", input[CALC_KIND_EXEC].name);
-    calc_put_text(&put, "verdict", calc_verdict_text(trace->stats->verdict));
-    calc_put_text(&put, "pipeline_schedule", calc_pipeline_schedule_names[shape->kind]);
-    calc_put_count(&put, "stages", shape->stages);
-    calc_put_count(&put, "chunks", shape->chunks);
-    calc_put_count(&put, "microbatches", shape->microbatches);
-    calc_put_count(&put, "microbatches_shown", trace->microbatches);
-    calc_put_number(&put, "pipeline_time", trace->simulation->pipeline_s);
-    calc_put_number(&put, "total_time", trace->stats->total_time);
-    calc_put_close(&put);
-    calc_put_array(&put, "traceEvents", CALC_PUT_LINE);
+    calc_putf(&put,
+              "execution: %s, verdict: %s, pipeline_schedule: %s, stages: %jd, chunks: %jd, "
+              "microbatches: %jd, microbatches_shown: %jd, pipeline_time: %g, total_time: %g}, "
+              "traceEvents: [",
+              input[CALC_KIND_EXEC].name, calc_verdict_text(trace->stats->verdict),
+              calc_pipeline_schedule_names[shape->kind], shape->stages, shape->chunks,
+              shape->microbatches, trace->microbatches, trace->simulation->pipeline_s,
+              trace->stats->total_time);
     write_events(trace, &records);
     calc_output_text(out, "\n");
     calc_put_close(&put);
@@ -346,11 +340,7 @@ static calc_status write_trace(const calc_args *args, const calc_trace *trace, c
                                "the trace would have %lld events: at most %d are written",
                                (long long)count, TRACE_MAX_EVENTS);
     }
-    calc_output *out;
-    calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
     trace_write(out, trace);
     return calc_output_close(out, errors);
 }

@@ -1,11 +1,8 @@
-#include "cli/run/report.h"
-
 #include <math.h>
 #include <stdio.h>
 
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "cli/run/run_outcome.h"
 #include "io/output.h"
 #include "model/run.h"

@@ -1,11 +1,11 @@
-#include "cli/run/report.h"
+#include "cli/run/run_outcome.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/buffer.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "model/operators/encoder.h"
 #include "model/operators/parameters.h"
 #include "model/stages/stages.h"

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "calc.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "cli/draw/stage_words.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
@@ -303,9 +303,8 @@ static void put_band(calc_put *put, const char *key, const calc_run_band *b, con
     double factor[POINTS];
     factors_of(band, factor);
     calc_put_object(put, key, CALC_PUT_LINE);
-    calc_put_text(put, "class", calc_band_class(&b->traits, band->alike, text));
-    calc_put_count(put, "runs", (int64_t)band->runs);
-    calc_put_count(put, "tables", (int64_t)band->tables);
+    calc_putf(put, "class: %s, runs: %zu, tables: %zu",
+              calc_band_class(&b->traits, band->alike, text), band->runs, band->tables);
     put_points(put, factor);
 }
 
@@ -317,10 +316,8 @@ static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_
         CALC_RUN_BAND_MACHINE_LIST(CALC_X)
 #undef CALC_X
     };
-    calc_put_object(put, "band", CALC_PUT_LINES);
-    calc_put_number(put, "level", CALC_BAND_LEVEL);
-    calc_put_text(put, "machine", machines[b->machine]);
-    calc_put_text(put, "note", b->note);
+    calc_putf(put, "band: {\nlevel: %g, machine: %s, note: %s", CALC_BAND_LEVEL,
+              machines[b->machine], b->note);
     put_band(put, "time", b, &b->time);
     put_band(put, "time_of_other_software", b, &b->other);
     put_band(put, "time_of_later_software", b, &b->later);
@@ -330,9 +327,8 @@ static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_
     for (int assumed = 0; assumed < 2; assumed++) {
         bool these = b->is_assumed == assumed;
         calc_put_object(put, assumed ? "assumed_constants" : "fitted_constants", CALC_PUT_LINE);
-        calc_put_count(put, "count", these ? (int64_t)b->errors.count : 0);
-        calc_put_number(put, "deviation", these ? b->deviation : 0);
-        calc_put_close(put);
+        calc_putf(put, "count: %jd, deviation: %g}", these ? (int64_t)b->errors.count : 0,
+                  these ? b->deviation : 0);
     }
     calc_put_object(put, "stats", CALC_PUT_LINES);
     for (int i = 0; i < STATISTICS; i++) {
@@ -341,8 +337,7 @@ static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_
         calc_put_object(put, statistics[i].key, CALC_PUT_LINE);
         put_points(put, value);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "}}");
 }
 
 static const char *const passes[CALC_PASS_COUNT] = {"forward", "activation gradient",
@@ -457,13 +452,8 @@ static void put_time(calc_put *put, const char *name, const char *pass, calc_ker
                      double time_s, double model_s)
 {
     if (time_s > 0) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", name);
-        calc_put_text(put, "pass", pass);
-        calc_put_text(put, "source", calc_kernel_source_text(source));
-        calc_put_number(put, "time", time_s);
-        calc_put_number(put, "model_time", model_s);
-        calc_put_close(put);
+        calc_putf(put, "{name: %s, pass: %s, source: %s, time: %g, model_time: %g}", name, pass,
+                  calc_kernel_source_text(source), time_s, model_s);
     }
 }
 
@@ -521,8 +511,7 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
 static void put_words(calc_put *put, const char *option, const char *value)
 {
     if (value) {
-        calc_put_text(put, NULL, option);
-        calc_put_text(put, NULL, value);
+        calc_putf(put, "%s, %s", option, value);
     }
 }
 
@@ -609,10 +598,8 @@ static void put_digests(calc_put *put, const calc_run_outcome *o)
 static void put_names(calc_put *put, const calc_run_outcome *o)
 {
     const calc_input *input = o->inputs.input;
-    calc_put_object(put, "names", CALC_PUT_LINE);
-    calc_put_text(put, "application", input[CALC_KIND_APP].name);
-    calc_put_text(put, "system", input[CALC_KIND_SYSTEM].name);
-    calc_put_text(put, "execution", input[CALC_KIND_EXEC].name);
+    calc_putf(put, "names: {application: %s, system: %s, execution: %s", input[CALC_KIND_APP].name,
+              input[CALC_KIND_SYSTEM].name, input[CALC_KIND_EXEC].name);
     if (o->command) {
         calc_put_raw(put, "command", o->command);
     }
@@ -732,11 +719,8 @@ static void put_measured(calc_put *put, const calc_run_outcome *o)
                          : 0;
     calc_put_array(put, "measured", CALC_PUT_LINES);
     for (size_t i = 0; i < count && i < MOST; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "id", same[i].row->id);
-        calc_put_text(put, "source", same[i].source);
-        calc_put_number(put, "step_s", same[i].step_s);
-        calc_put_close(put);
+        calc_putf(put, "{id: %s, source: %s, step_s: %g}", same[i].row->id, same[i].source,
+                  same[i].step_s);
     }
     calc_put_close(put);
     calc_runs_free(&runs);
@@ -754,9 +738,7 @@ static void put_listed(calc_put *put, const calc_inputs *in)
         return;
     }
     int64_t places = calc_stage_list_expand(&e->stages, place);
-    calc_put_object(put, "listed", CALC_PUT_LINES);
-    calc_put_text(put, "machine", calc_stage_words_machine(e, name, text));
-    calc_put_array(put, "stages", CALC_PUT_LINES);
+    calc_putf(put, "listed: {\nmachine: %s, stages: [\n", calc_stage_words_machine(e, name, text));
     for (int64_t stage = 0; stage < e->pipeline_par; stage++) {
         calc_exec own = *e;
         own.stages.count = 0;
@@ -765,13 +747,10 @@ static void put_listed(calc_put *put, const calc_inputs *in)
             own.stages.run[own.stages.count++] = place[i];
         }
         int chip = place[stage].chip;
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "system", chip > 0 ? e->stages.name[chip - 1] : name);
-        calc_put_text(put, "recompute", calc_stage_words_recompute(&own, text));
-        calc_put_close(put);
+        calc_putf(put, "{system: %s, recompute: %s}", chip > 0 ? e->stages.name[chip - 1] : name,
+                  calc_stage_words_recompute(&own, text));
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 /* A run on a changed machine, simulated if the page's own is. */

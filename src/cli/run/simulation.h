@@ -2,7 +2,7 @@
 #ifndef CALC_CLI_RUN_SIMULATION_H
 #define CALC_CLI_RUN_SIMULATION_H
 
-#include "cli/run/report.h"
+#include "cli/run/run_outcome.h"
 #include "cli/shell/inputs.h"
 #include "io/output.h"
 #include "model/timeline.h"

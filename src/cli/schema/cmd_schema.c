@@ -96,18 +96,16 @@ static const calc_fill_place places[] = {
 static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
-    calc_output *out;
     int name = calc_choice_index(names, args->argument[0]);
-    if (calc_output_open(&out, calc_opt_value(args, OPT_OUT), &errors) == CALC_OK) {
-        if (name < CALC_KIND_COUNT) {
-            calc_schema_write(out, (calc_kind)name);
-        } else if (name == CALC_KIND_COUNT) {
-            calc_schema_write_engine(out);
-        } else {
-            calc_fill_write(out, files[name - CALC_KIND_COUNT - 1], places);
-        }
-        (void)!calc_output_close(out, &errors);
+    calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
+    if (name < CALC_KIND_COUNT) {
+        calc_schema_write(out, (calc_kind)name);
+    } else if (name == CALC_KIND_COUNT) {
+        calc_schema_write_engine(out);
+    } else {
+        calc_fill_write(out, files[name - CALC_KIND_COUNT - 1], places);
     }
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }
 

@@ -223,11 +223,9 @@ calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *com
                          const calc_command *command)
 {
     calc_errors errors = {0};
-    calc_output *out;
-    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        write(out, command);
-        (void)!calc_output_close(out, &errors);
-    }
+    calc_output *out = calc_write_to("-");
+    write(out, command);
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }
 

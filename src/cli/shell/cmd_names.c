@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "cli/shell/inputs.h"
@@ -231,13 +230,12 @@ static calc_exit run(const calc_args *args)
 {
     calc_find_list list = {0};
     calc_errors errors = {0};
-    calc_output *out;
     int kind = calc_choice_index(kinds, args->argument[0]);
     calc_kind folder = kind > ASIDE ? CALC_KIND_EXEC : (calc_kind)kind;
     bool described = calc_opt_value(args, OPT_LONG) ||
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
-    if (calc_find_names(folder, &list, &errors) == CALC_OK &&
-        calc_output_open(&out, "-", &errors) == CALC_OK) {
+    if (calc_find_names(folder, &list, &errors) == CALC_OK) {
+        calc_output *out = calc_write_to("-");
         if (!described) {
             write_names(out, kind, &list, args->argument[1]);
         } else if (write_described(out, kind, &list, args->argument[1]) != CALC_OK) {

@@ -101,8 +101,7 @@ static void answer_too_long(calc_output *out)
     calc_errors_add(&errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, "send an array in parts",
                     "a request of more than %d MiB", LINE_MAX_BYTES >> 20);
     calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINE);
-    calc_put_array(&put, "errors", CALC_PUT_LINE);
+    calc_putf(&put, "{errors: [");
     calc_request_put_error(&put, &errors.item[0]);
     calc_put_close(&put);
     calc_put_end(&put);
@@ -132,14 +131,14 @@ static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
     lines in = {0};
-    calc_output *out;
     if (!calc_opt_value(args, OPT_STDIO)) {
         return calc_complain_usage(args->command, "say where requests come from: --stdio");
     }
     calc_session *session = calc_session_open(calc_find_document, NULL);
     if (!session) {
         calc_errors_no_memory(&errors);
-    } else if (calc_output_open(&out, "-", &errors) == CALC_OK) {
+    } else {
+        calc_output *out = calc_write_to("-");
         answer_all(&in, session, out);
         if (in.failed) {
             calc_errors_add(&errors, errno == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, CALC_KIND_NONE,

@@ -78,6 +78,15 @@ void calc_end_without_memory(void)
     _exit(CALC_EXIT_SYSTEM);
 }
 
+calc_output *calc_write_to(const char *path)
+{
+    calc_output *out = calc_output_to(path);
+    if (!out) {
+        calc_end_without_memory();
+    }
+    return out;
+}
+
 bool calc_is_yes(calc_status status)
 {
     if (status == CALC_ERR_NOMEM) {

@@ -4,6 +4,7 @@
 
 #include "calibrate/points.h"
 #include "cli/shell/opt.h"
+#include "io/output.h"
 
 /** Write to standard error: all that calc says there goes through it, so that no file, name or
  *  argument commands a terminal (calc_utf8_for_terminal). */
@@ -22,6 +23,9 @@ calc_exit calc_complain_failure(const calc_errors *errors);
 /** End the command with CALC_EXIT_SYSTEM: there is no memory. What it leaves is what a killed one
  *  leaves (base/draft.h). */
 _Noreturn void calc_end_without_memory(void);
+
+/** calc_output_to(); without memory the command ends. */
+calc_output *calc_write_to(const char *path);
 
 /** Whether a question that may be answered with no (is it there, is it one) is answered with yes.
  *  Without memory it is not answered, and the command ends.

@@ -6,8 +6,11 @@
 #include <stddef.h>
 
 #include "calc.h"
+#include "cli/draw/human.h"
 #include "cli/shell/find.h"
 #include "cli/shell/opt.h"
+#include "formats/import.h"
+#include "formats/plan.h"
 #include "io/json_put.h"
 #include "io/remark.h"
 
@@ -88,7 +91,7 @@ CALC_MUST_USE calc_status calc_inputs_software(calc_exec *exec, calc_errors *err
 
 /** Read and parse one document. The previous contents of `input` are freed: start with {0}. A model
  *  may also be a configuration of Hugging Face, or be part of a script or a configuration of a
- *  framework (script.h), and an execution a strategy file of Galvatron:
+ *  framework (below), and an execution a strategy file of Galvatron:
  *  remarks on them go to standard error.
  *  @param object  a calc_app, calc_system or calc_exec, by kind
  *  @return CALC_OK, or the status of the first error */
@@ -144,5 +147,59 @@ const char *calc_inputs_check_stdin(const calc_args *args);
 
 /** Free the texts; fine on {0}. */
 void calc_inputs_free(calc_inputs *inputs);
+
+enum { CALC_SCRIPT_PARAMETERS = 2 * CALC_HUMAN_MAX + 40 };
+
+/** Keys that are not read. Start with {.title = that of the framework}. */
+typedef struct calc_script_unread {
+    const char *title;
+    size_t told, harmless;
+} calc_script_unread;
+
+/** Names a key that is not read, or counts it: calc_import.unread.
+ *  @param context  a calc_script_unread */
+void calc_script_tell_unread(void *context, const char *key, calc_unread what, const char *assumed);
+
+/** Says how many were not named. */
+void calc_script_tell_rest(const calc_script_unread *unread);
+
+/** "70.55 B parameters". @return text */
+char *calc_script_parameters(const calc_app *app, char text[CALC_SCRIPT_PARAMETERS]);
+
+/** Says what was read: the framework, sizes, processors, batch.
+ *  @param app  NULL: the model was not read */
+void calc_script_tell(const calc_framework *framework, const calc_app *app, const calc_exec *exec);
+
+/** Says what a server is not told, and a run needs. */
+void calc_script_tell_requests(const calc_plan *plan, const calc_exec *exec);
+
+/** The model that the settings describe, or that they name and models/ has.
+ *  @return CALC_OK, or an error that says what is missing */
+CALC_MUST_USE calc_status calc_script_model(const calc_import *import, const calc_plan *plan,
+                                            calc_app *app, calc_errors *errors);
+
+/** A layout, and the names of the three documents on a command line. Borrows everything. */
+typedef struct calc_start {
+    const calc_args *args; /**< of the command that found it */
+    int set;               /**< row of its option --set */
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    const char *names[3]; /**< APP SYS EXE; EXE "-": standard input */
+} calc_start;
+
+/** calc_export_starter() and calc_export_starts(), where they answer (calc_is_yes()). */
+const char *calc_start_framework(const calc_app *app, const calc_system *system,
+                                 const calc_exec *exec);
+
+bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec);
+
+/** Members of the open object, each an array of words: "run", and "export" if a framework can start
+ *  the layout. They include assignments of model and machine; assignments of the layout are part of
+ *  its execution already. */
+void calc_start_put(calc_put *put, const calc_start *start);
+
+/** The first of them on a line. */
+void calc_start_write(calc_output *out, const calc_start *start);
 
 #endif

@@ -12,13 +12,12 @@
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
-#include "cli/sweep/sweep_watch.h"
 #include "estimate.h"
 #include "io/json_put.h"
 #include "io/output.h"
-#include "plan/study.h"
+#include "plan/sweep_more.h"
 #include "report/page.h"
-#include "validate/spread.h"
+#include "validate/error_groups.h"
 
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
 
@@ -313,10 +312,8 @@ static void write_files(task *t, calc_errors *errors)
 static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
                   calc_errors *errors)
 {
-    calc_output *out;
-    if (calc_output_open(&out, "-", errors) == CALC_OK) {
-        (void)!calc_output_end(out, write(out, t, errors), errors);
-    }
+    calc_output *out = calc_write_to("-");
+    (void)!calc_output_end(out, write(out, t, errors), errors);
 }
 
 static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)

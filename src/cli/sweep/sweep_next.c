@@ -10,7 +10,6 @@
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
-#include "plan/sweep_found.h"
 #include "plan/sweep_more.h"
 #include "plan/why.h"
 #include "spec/field.h"

@@ -566,8 +566,8 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     calc_put_object(&put, "study", CALC_PUT_LINES);
     calc_sweep_put_study(&put, study);
-    calc_put_count(&put, "designs", (int64_t)study->designs.count);
-    calc_put_flag(&put, "per_num_procs", study->options.per_num_procs);
+    calc_putf(&put, "designs: %zu, per_num_procs?: %d", study->designs.count,
+              study->options.per_num_procs);
     calc_sweep_read_put(&put, study, args);
     calc_put_close(&put);
     calc_status status = calc_sweep_data_put(&put, &data, errors);

@@ -6,9 +6,9 @@
 #include "cli/shell/opt.h"
 #include "io/output.h"
 #include "io/text.h"
-#include "plan/sweep_found.h"
+#include "plan/sweep_more.h"
 #include "report/sweep_data.h"
-#include "tune/prior.h"
+#include "tune/model.h"
 #include "validate/residuals.h"
 
 /** Maximum number of rows shown. */

@@ -4,15 +4,21 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_STUDY_H
 #define CALC_CLI_SWEEP_SWEEP_STUDY_H
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
 #include "checkpoint.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 #include "io/output.h"
 #include "io/text.h"
-#include "plan/study.h"
+#include "plan/sweep_more.h"
 #include "ranks.h"
 #include "session/study_load.h"
+#include "sweep.h"
 
 /** Fill a study. All errors are collected, each with its option or its place in the file.
  *  @param args  of the command `sweep`; must live as long as the study
@@ -99,7 +105,7 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
       .doc = "threads [as many as the machine has cores]")                                         \
     X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with the results so far")  \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = progress, .preset = "auto")                                                       \
+      .choices = progress_words, .preset = "auto")                                                 \
     X(NO_PRUNE, "no-prune", NULL,                                                                  \
       .doc = "also evaluate layouts that bounds prove to be dominated or too large; the result "   \
              "is the same")                                                                        \
@@ -179,5 +185,74 @@ CALC_MUST_USE calc_status calc_sweep_save_run(const calc_sweep_save *save,
 
 /** Free what it owns. Fine on {0}. */
 void calc_sweep_save_free(calc_sweep_save *save);
+
+/** How progress is shown. */
+typedef enum calc_sweep_show {
+    CALC_SWEEP_SHOW_NOTHING,
+    CALC_SWEEP_SHOW_BAR,  /**< one line, updated in place */
+    CALC_SWEEP_SHOW_PLAIN /**< a new line now and then */
+} calc_sweep_show;
+
+typedef struct calc_sweep_watch {
+    calc_sweep_show show;
+    double limit_s; /**< infinity: no limit */
+    double start_s, shown_s;
+    double share;            /**< share of the work done */
+    atomic_bool interrupted; /**< by Ctrl-C or SIGTERM */
+    bool timed_out;
+    sigset_t signals, mask; /**< signals watched; signals blocked before */
+    pthread_t guard;        /**< waits for one of them */
+    bool is_guarded;
+    atomic_bool ended;
+    bool alone; /**< no other process waits for what this one has */
+} calc_sweep_watch;
+
+/** Begin to watch. From now on Ctrl-C and SIGTERM are told to the work that asks by
+ *  calc_sweep_watch_progress(), which ends with what it has. A second one ends calc at once, and so
+ *  does work that has not ended CALC_SWEEP_WATCH_GRACE_S seconds after the first. *watch must stay
+ *  where it is until calc_sweep_watch_end().
+ *  @param how    "auto": a bar if standard error is a terminal; "plain"; "none"
+ *  @param alone  false: one of several ranks, which end together, however long that takes */
+void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double limit_s, bool alone);
+
+enum { CALC_SWEEP_WATCH_GRACE_S = 5 };
+
+/** calc_sweep_options.progress. @param watch  a calc_sweep_watch */
+bool calc_sweep_watch_progress(void *watch, const calc_sweep_progress *progress);
+
+/** Restore the terminal and the signals. */
+void calc_sweep_watch_end(calc_sweep_watch *watch);
+
+/** The rows of --procs and --batch of commands that complete layouts. */
+#define CALC_COMPLETE_OPTS(X)                                                                      \
+    X(PROCS, "procs", "N", .doc = "processors, where EXE does not say num_procs or is left out")   \
+    X(BATCH, "batch", "MAX", .doc = "largest global batch, likewise, as for calc sweep")
+
+/** The row of EXE of these commands. */
+#define CALC_COMPLETE_EXE                                                                          \
+    CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true,                                     \
+                      .doc = "how the model is laid out on the machine: likewise, or a name in "   \
+                             "executions/; what it and --set leave out is as in the layout that "  \
+                             "calc sweep would start with")
+
+/** Let calc_inputs_load() complete layouts, with these values of --procs and --batch; NULL: none.
+ */
+void calc_sweep_completes_with(calc_inputs *inputs, const char *procs, const char *batch);
+
+/** The same with the values of a command's options.
+ *  @param procs, batch  rows of these options
+ *  @param compat        rules of Calculon that the run follows, as typed; NULL: none */
+void calc_sweep_completes(calc_inputs *inputs, const calc_args *args, int procs, int batch,
+                          const char *compat);
+
+/** Layouts of which only some fields are said, for inputs that calc_inputs_load() has completed:
+ * the one to start with, and then at most `most` of the Pareto front, evenly spread.
+ *  @param objectives  of the front, as for --objectives; NULL: the default
+ *  @param found       set: an array to be freed, of *count
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_sweep_front_of(const calc_inputs *inputs, const char *const *set,
+                                              size_t set_count, const char *objectives, size_t most,
+                                              calc_exec **found, size_t *count,
+                                              calc_errors *errors);
 
 #endif

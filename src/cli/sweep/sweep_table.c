@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/shell/start.h"
+#include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/utf8.h"
@@ -154,7 +154,7 @@ enum { WORD_SIZE = 128 };
  * between them. */
 static const struct known {
     const char *head, *name; /* other names of it for --columns, besides its head and its key */
-    calc_sweep_cell cell;
+    calc_sweep_column_kind cell;
     const char *key;
     int order;
 } knowns[] = {
@@ -218,7 +218,7 @@ static calc_axis find_axis(const char *key)
     return (calc_axis)axis;
 }
 
-static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const char *head,
+static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_column_kind cell, const char *head,
                               int order)
 {
     c->count -= c->count == CALC_SWEEP_COLUMNS; /* far more than any sweep has */

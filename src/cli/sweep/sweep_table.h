@@ -3,13 +3,11 @@
 #define CALC_CLI_SWEEP_SWEEP_TABLE_H
 
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/output.h"
-#include "plan/study.h"
-#include "plan/sweep_found.h"
+#include "plan/sweep_more.h"
 #include "spec/value_text.h"
 
 /* Lists the columns that a table of a sweep may have. */
@@ -29,7 +27,7 @@ typedef struct calc_sweep_flag {
 extern const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS];
 
 /** Kinds of column, by the way their cells are written. */
-typedef enum calc_sweep_cell {
+typedef enum calc_sweep_column_kind {
     CALC_SWEEP_CELL_NUMBER, /**< of the row */
     CALC_SWEEP_CELL_APP,
     CALC_SWEEP_CELL_SYSTEM,
@@ -41,11 +39,11 @@ typedef enum calc_sweep_cell {
     CALC_SWEEP_CELL_NETS,  /**< the networks of these three */
     CALC_SWEEP_CELL_FLAGS,
     CALC_SWEEP_CELL_FIELD /**< a field of the execution, or of its inference */
-} calc_sweep_cell;
+} calc_sweep_column_kind;
 
 /** What a column shows. */
 typedef struct calc_sweep_column {
-    calc_sweep_cell cell;
+    calc_sweep_column_kind cell;
     const calc_field *field; /**< STAT, FIELD */
     size_t offset;           /**< FIELD: of the member in calc_exec; DESIGN: which axis */
     bool always;             /**< shown even if it is the same in all rows */

@@ -8,7 +8,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_table.h"
-#include "cli/tune/tune_table.h"
 #include "cli/tune/tune_task.h"
 #include "report/page.h"
 
@@ -172,11 +171,8 @@ static calc_status write_layouts(const calc_tune_task *t, const calc_tune_decisi
 static calc_status write_text(const calc_tune_task *t, const calc_tune_decision *d,
                               calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to("-");
+    calc_status status = CALC_OK;
     if (t->way == CALC_TUNE_WAY_NEXT) {
         /* --next: for programs. */
         char path[CALC_FIND_PATH_MAX], id[CALC_TUNE_ID_SIZE];

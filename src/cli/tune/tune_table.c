@@ -1,4 +1,4 @@
-#include "cli/tune/tune_table.h"
+#include "cli/tune/tune_task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
-#include "cli/draw/listing.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/help.h"
-#include "cli/shell/start.h"
+#include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
 #include "io/json_put.h"
@@ -498,9 +498,7 @@ static bool is_telling(int opt)
 /* The command that decides this. */
 static void put_command(calc_put *put, const calc_args *args)
 {
-    calc_put_array(put, "command", CALC_PUT_LINE);
-    calc_put_text(put, NULL, "calc");
-    calc_put_text(put, NULL, "tune");
+    calc_putf(put, "command: [%s, %s", "calc", "tune");
     for (size_t i = 0; i < args->argument_count; i++) {
         calc_put_text(put, NULL, args->argument[i]);
     }
@@ -520,23 +518,18 @@ static void put_command(calc_put *put, const calc_args *args)
 
 static void put_asked(calc_put *put, const calc_tune_task *t)
 {
-    calc_put_text(put, "application", t->app_name);
-    calc_put_text(put, "system", t->system_name);
+    calc_putf(put, "application: %s, system: %s", t->app_name, t->system_name);
     calc_sweep_put_remarks(put, &t->study);
-    calc_put_text(put, "chooser", calc_tune_chooser_words[t->options.chooser]);
-    calc_put_count(put, "seed", (int64_t)t->options.seed);
-    calc_put_number(put, "worth", t->options.worth);
-    calc_put_number(put, "stop_below", t->options.stop);
-    calc_put_number(put, "noise", t->options.noise);
+    calc_putf(put, "chooser: %s, seed: %jd, worth: %g, stop_below: %g, noise: %g",
+              calc_tune_chooser_words[t->options.chooser], t->options.seed, t->options.worth,
+              t->options.stop, t->options.noise);
 }
 
 static void put_decision(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char path[CALC_FIND_PATH_MAX];
-    calc_put_count(put, "contenders", (int64_t)d->contenders);
-    calc_put_number(put, "left_out", d->left_out);
-    calc_put_number(put, "chance", d->chance);
-    calc_put_flag(put, "stop", d->stop);
+    calc_putf(put, "contenders: %zu, left_out: %g, chance: %g, stop?: %d", d->contenders,
+              d->left_out, d->chance, d->stop);
     if (d->best != SIZE_MAX) {
         put_id(put, "best", t, d->best);
         calc_put_number(put, "best_s", d->best_s);
@@ -564,10 +557,10 @@ static void put_measured(calc_put *put, const calc_tune_task *t, const calc_tune
         const calc_tune_measurement *m = &t->measurement[i];
         calc_put_object(put, NULL, CALC_PUT_LINE);
         put_id(put, "layout", t, m->candidate);
-        calc_put_text(put, "outcome", calc_tune_end_word(m->end));
-        calc_put_number(put, "step_s", m->end == CALC_TUNE_END_FINE ? m->step_s : (double)NAN);
-        calc_put_number(put, "memory_bytes", m->memory_bytes);
-        calc_put_number(put, "surprise", d->surprise[i]);
+        calc_putf(put, "outcome: %s, step_s: %g, memory_bytes: %g, surprise: %g",
+                  calc_tune_end_word(m->end),
+                  m->end == CALC_TUNE_END_FINE ? m->step_s : (double)NAN, m->memory_bytes,
+                  d->surprise[i]);
         if (t->truth_s) {
             calc_put_number(put, "true_s", t->truth_s[m->candidate]);
         }
@@ -590,19 +583,13 @@ static void put_layout(calc_put *put, const calc_tune_task *t, const calc_tune_d
     for (int i = 0; i < CHOICES; i++) {
         calc_put_count(put, choices[i], value[i]);
     }
-    calc_put_text(put, "activation_recompute", recompute);
-    calc_put_number(put, "predicted_s", c->step_s);
-    calc_put_number(put, "p5_s", o->p5_s);
-    calc_put_number(put, "p50_s", o->p50_s);
-    calc_put_number(put, "p95_s", o->p95_s);
-    calc_put_number(put, "predicted_bytes", c->memory_bytes);
-    calc_put_number(put, "p50_bytes", o->memory_p50_bytes);
-    calc_put_number(put, "capacity_bytes", c->capacity_bytes);
-    calc_put_number(put, "p_best", o->best);
-    calc_put_number(put, "p_fits", o->fits);
-    calc_put_number(put, "gain", o->gain);
-    calc_put_number(put, "measured_s", calc_tune_order_mean(t, candidate));
-    calc_put_close(put);
+    calc_putf(put,
+              "activation_recompute: %s, predicted_s: %g, p5_s: %g, p50_s: %g, p95_s: %g, "
+              "predicted_bytes: %g, p50_bytes: %g, capacity_bytes: %g, p_best: %g, p_fits: %g, "
+              "gain: %g, measured_s: %g}",
+              recompute, c->step_s, o->p5_s, o->p50_s, o->p95_s, c->memory_bytes,
+              o->memory_p50_bytes, c->capacity_bytes, o->best, o->fits, o->gain,
+              calc_tune_order_mean(t, candidate));
 }
 
 static void write_json(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
@@ -617,11 +604,8 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     if (t->way == CALC_TUNE_WAY_SIMULATE) {
         double regret, best_s;
         bool found = calc_tune_order_regret(t, d, &best_s, &regret);
-        calc_put_object(&put, "truth", CALC_PUT_LINE);
-        calc_put_count(&put, "seed", (int64_t)t->truth_seed);
-        calc_put_number(&put, "best_s", best_s);
-        calc_put_number(&put, "regret", found ? regret : (double)NAN);
-        calc_put_close(&put);
+        calc_putf(&put, "truth: {seed: %jd, best_s: %g, regret: %g}", t->truth_seed, best_s,
+                  found ? regret : (double)NAN);
     }
     if (t->options.kernels) {
         calc_tune_operators_put(&put, &t->operators);
@@ -710,8 +694,8 @@ calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = calc_opt_value(t->args, (int)files[i].opt);
-        calc_output *out;
-        if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+        if (path) {
+            calc_output *out = calc_write_to(path);
             files[i].write(out, t, d, order);
             (void)!calc_output_close(out, errors);
         }

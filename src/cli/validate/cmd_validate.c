@@ -9,7 +9,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/validate/measured.h"
-#include "cli/validate/put_spread.h"
 #include "cli/validate/validate_table.h"
 #include "io/csv_table.h"
 #include "io/json_put.h"
@@ -42,13 +41,12 @@ static void put_layout(calc_put *put, const calc_result *r)
 static void put_serving(calc_put *put, const calc_result *r)
 {
     const calc_serving_map *map = &r->serving->map;
-    calc_put_text(put, "engine", calc_result_engine(r));
-    calc_put_text(put, "regime", calc_result_regime(r));
-    calc_put_text(put, "period", calc_result_period(r));
-    calc_put_number(put, "requests", map->requests);
-    calc_put_count(put, "prompt_size", map->exec.inference.prompt_size);
-    calc_put_count(put, "generate_size", map->exec.inference.generate_size);
-    calc_put_count(put, "prefill_gpus", map->exec.inference.prefill_procs);
+    calc_putf(put,
+              "engine: %s, regime: %s, period: %s, requests: %g, prompt_size: %jd, generate_size: "
+              "%jd, prefill_gpus: %jd",
+              calc_result_engine(r), calc_result_regime(r), calc_result_period(r), map->requests,
+              map->exec.inference.prompt_size, map->exec.inference.generate_size,
+              map->exec.inference.prefill_procs);
 }
 
 /* Errors of predictions with constants fitted without the run, and of those fitted to what was
@@ -84,50 +82,37 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
 {
     const calc_assumptions *assumed =
         r->serving ? &r->serving->map.assumed : &r->prediction->map.assumed;
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "id", calc_result_id(r));
-    calc_put_text(put, "status", calc_use_word(r->use));
-    calc_put_text(put, "quantity", calc_quantity_word(r->quantity));
-    calc_put_number(put, "measured", r->measured);
-    calc_put_number(put, "predicted", r->predicted);
-    calc_put_number(put, "error", r->error);
+    calc_putf(put, "{id: %s, status: %s, quantity: %s, measured: %g, predicted: %g, error: %g",
+              calc_result_id(r), calc_use_word(r->use), calc_quantity_word(r->quantity),
+              r->measured, r->predicted, r->error);
     put_unseen(put, r, v);
-    calc_put_text(put, "source", calc_result_source(r));
-    calc_put_text(put, "machine", calc_result_machine(r));
-    calc_put_text(put, "model", calc_result_model(r));
-    calc_put_text(put, "kind", calc_result_kind(r));
-    calc_put_text(put, "dtype",
-                  r->serving ? r->serving->map.row->weight_dtype : format_of(r->prediction));
-    calc_put_text(put, "confidence", calc_result_confidence(r));
+    calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
+              calc_result_source(r), calc_result_machine(r), calc_result_model(r),
+              calc_result_kind(r),
+              r->serving ? r->serving->map.row->weight_dtype : format_of(r->prediction),
+              calc_result_confidence(r));
     put_layout(put, r);
     if (r->serving && !r->serving->map.reason) {
         put_serving(put, r);
     }
-    calc_put_text(put, "remark", r->remark);
-    calc_put_array(put, "assumptions", CALC_PUT_LINE);
+    calc_putf(put, "remark: %s, assumptions: [", r->remark);
     for (int i = 0; i < assumed->count; i++) {
         calc_put_text(put, NULL, assumed->text[i]);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 static void put_group(calc_put *put, const calc_error_group *g)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "by", g->by);
-    calc_put_text(put, "name", g->name);
-    calc_put_text(put, "quantity", calc_quantity_word(g->quantity));
+    calc_putf(put, "{by: %s, name: %s, quantity: %s", g->by, g->name,
+              calc_quantity_word(g->quantity));
     calc_put_spread(put, &g->spread);
-    calc_put_number(put, "kendall_tau", g->ranking.tau);
-    calc_put_count(put, "pairs", (int64_t)g->ranking.pairs);
-    calc_put_count(put, "choices", (int64_t)g->ranking.choices);
-    calc_put_number(put, "regret_mean", g->ranking.regret_mean);
-    calc_put_number(put, "regret_worst", g->ranking.regret_worst);
+    calc_putf(put, "kendall_tau: %g, pairs: %zu, choices: %zu, regret_mean: %g, regret_worst: %g",
+              g->ranking.tau, g->ranking.pairs, g->ranking.choices, g->ranking.regret_mean,
+              g->ranking.regret_worst);
     if (g->shared > 0) {
-        calc_put_count(put, "shared", (int64_t)g->shared);
-        calc_put_number(put, "mean_abs_shared", g->mean_abs_now);
-        calc_put_number(put, "mean_abs_baseline", g->mean_abs_then);
+        calc_putf(put, "shared: %zu, mean_abs_shared: %g, mean_abs_baseline: %g", g->shared,
+                  g->mean_abs_now, g->mean_abs_then);
     }
     calc_put_close(put);
 }
@@ -139,29 +124,19 @@ static const char *id_of(const calc_features *f, size_t cell)
 
 static void put_wrong(calc_put *put, const calc_features *f, const calc_features_pair *p)
 {
-    calc_put_object(put, "wrong", CALC_PUT_LINE);
-    calc_put_text(put, "from", id_of(f, p->from));
-    calc_put_text(put, "to", id_of(f, p->to));
-    calc_put_number(put, "measured", p->measured);
-    calc_put_number(put, "predicted", p->predicted);
-    calc_put_close(put);
+    calc_putf(put, "wrong: {from: %s, to: %s, measured: %g, predicted: %g}", id_of(f, p->from),
+              id_of(f, p->to), p->measured, p->predicted);
 }
 
 static void put_features(calc_put *put, const calc_features *f)
 {
     for (size_t i = 0; i < f->options; i++) {
         const calc_features_option *o = &f->option[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "quantity", calc_quantity_word(f->quantity));
-        calc_put_text(put, "option", o->name);
-        calc_put_count(put, "moved", (int64_t)o->moved);
-        calc_put_count(put, "agreed", (int64_t)o->agreed);
-        calc_put_count(put, "missed", (int64_t)o->missed);
-        calc_put_count(put, "still", (int64_t)o->still);
-        calc_put_count(put, "stayed", (int64_t)o->stayed);
-        calc_put_number(put, "kendall_tau", o->tau);
-        calc_put_number(put, "ratio_median", o->ratio);
-        calc_put_number(put, "regret_mean", o->regret);
+        calc_putf(put,
+                  "{quantity: %s, option: %s, moved: %zu, agreed: %zu, missed: %zu, still: %zu, "
+                  "stayed: %zu, kendall_tau: %g, ratio_median: %g, regret_mean: %g",
+                  calc_quantity_word(f->quantity), o->name, o->moved, o->agreed, o->missed,
+                  o->still, o->stayed, o->tau, o->ratio, o->regret);
         if (o->has_wrong) {
             put_wrong(put, f, &f->pair[o->wrong]);
         }
@@ -174,18 +149,11 @@ static void put_peers(calc_put *put, const calc_peers *peers)
     calc_put_array(put, "peers", CALC_PUT_LINES);
     for (size_t i = 0; i < peers->count; i++) {
         const calc_peer *p = &peers->item[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "simulator", p->simulator);
-        calc_put_text(put, "machine", p->machine);
-        calc_put_text(put, "quantity", calc_quantity_word(p->quantity));
-        calc_put_count(put, "n", (int64_t)p->rows);
-        calc_put_number(put, "mean_abs", p->mean_abs);
-        calc_put_number(put, "worst_abs", p->worst_abs);
-        calc_put_count(put, "calc_n", (int64_t)p->ours.count);
-        calc_put_number(put, "calc_mean_abs", p->ours.mean_abs);
-        calc_put_number(put, "calc_worst_abs", p->ours.worst_abs);
-        calc_put_text(put, "note", p->note);
-        calc_put_close(put);
+        calc_putf(put,
+                  "{simulator: %s, machine: %s, quantity: %s, n: %zu, mean_abs: %g, worst_abs: %g, "
+                  "calc_n: %zu, calc_mean_abs: %g, calc_worst_abs: %g, note: %s}",
+                  p->simulator, p->machine, calc_quantity_word(p->quantity), p->rows, p->mean_abs,
+                  p->worst_abs, p->ours.count, p->ours.mean_abs, p->ours.worst_abs, p->note);
     }
     calc_put_close(put);
 }
@@ -198,10 +166,7 @@ static void put_read(calc_put *put, const calc_measured *measured)
         const calc_measured_file *file =
             i < measured->files ? &measured->file[i] : &measured->operators;
         if (*file->name) {
-            calc_put_object(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, "name", file->name);
-            calc_put_text(put, "sha256", file->sha256);
-            calc_put_close(put);
+            calc_putf(put, "{name: %s, sha256: %s}", file->name, file->sha256);
         }
     }
     calc_put_close(put);
@@ -215,19 +180,16 @@ static void calc_validate_write_json(calc_output *out, const calc_validation *v)
     calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
     put_read(&put, v->measured);
-    calc_put_object(&put, "counts", CALC_PUT_LINE);
-    calc_put_count(&put, "runs", (int64_t)(v->results->predictions + v->results->servings));
+    calc_putf(&put, "counts: {runs: %zu", v->results->predictions + v->results->servings);
     for (int use = 0; use < CALC_USE_COUNT; use++) {
         calc_put_count(&put, calc_use_word((calc_use)use),
                        (int64_t)calc_results_count(v->results, (calc_use)use));
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "rows", CALC_PUT_LINES);
+    calc_putf(&put, "}, rows: [\n");
     for (size_t i = 0; i < v->results->count; i++) {
         put_row(&put, &v->results->item[i], v);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    calc_putf(&put, "], groups: [\n");
     for (size_t i = 0; i < v->groups->count; i++) {
         put_group(&put, &v->groups->item[i]);
     }
@@ -400,13 +362,9 @@ static void write_page(calc_output *out, task *t)
 static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
                               calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        write(out, t);
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    write(out, t);
+    return calc_output_close(out, errors);
 }
 
 static calc_status write_files(task *t, calc_errors *errors)
@@ -612,11 +570,9 @@ static const char template_rows[] =
 static calc_exit write_template(void)
 {
     calc_errors errors = {0};
-    calc_output *out;
-    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        calc_output_text(out, template_rows);
-        (void)!calc_output_close(out, &errors);
-    }
+    calc_output *out = calc_write_to("-");
+    calc_output_text(out, template_rows);
+    (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
 }
 

@@ -5,7 +5,7 @@
 
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "validate/serving_results.h"
+#include "validate/results.h"
 
 enum { CALC_MEASURED_FILES = 16 };
 

@@ -9,7 +9,6 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/shell/find.h"
-#include "cli/validate/put_spread.h"
 #include "validate/error_groups.h"
 #include "validate/residuals.h"
 
@@ -86,23 +85,18 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
 {
     static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher",
                                                         "later_software", "unseen_software"};
-    calc_put_object(t->put, NULL, CALC_PUT_LINE);
-    calc_put_text(t->put, "by", by);
-    calc_put_text(t->put, "name", name);
-    calc_put_text(t->put, "quantity", calc_quantity_word(t->quantity));
-    calc_put_count(t->put, "n", (int64_t)of->count);
+    calc_putf(t->put, "{by: %s, name: %s, quantity: %s, n: %zu", by, name,
+              calc_quantity_word(t->quantity), of->count);
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
         if (of[u].count == 0) {
             continue;
         }
         calc_put_object(t->put, keys[u], CALC_PUT_LINE);
-        calc_put_count(t->put, "n", (int64_t)of[u].count);
-        calc_put_rounded(t->put, "inside", of[u].inside, 10);
-        calc_put_rounded(t->put, "inside_by_table", of[u].weighed, 10);
-        calc_put_rounded(t->put, "below", of[u].below, 10);
-        calc_put_rounded(t->put, "above", of[u].above, 10);
-        calc_put_rounded(t->put, "half_width", half_width(&of[u]), 10);
-        calc_put_close(t->put);
+        calc_putf(t->put,
+                  "n: %zu, inside: %.10g, inside_by_table: %.10g, below: %.10g, above: %.10g, "
+                  "half_width: %.10g}",
+                  of[u].count, of[u].inside, of[u].weighed, of[u].below, of[u].above,
+                  half_width(&of[u]));
     }
     calc_put_close(t->put);
 }
@@ -340,9 +334,7 @@ static void put_forecast(void *to, const row *r)
     calc_put *put = to;
     for (int k = 0; k < KINDS; k++) {
         if (r->of[k].count > 0) {
-            calc_put_object(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, "before", r->before ? r->before : "last");
-            calc_put_text(put, "kind", kinds[k]);
+            calc_putf(put, "{before: %s, kind: %s", r->before ? r->before : "last", kinds[k]);
             calc_put_spread(put, &r->of[k]);
             calc_put_close(put);
         }
@@ -432,11 +424,9 @@ static void put_row(calc_put *put, const calc_result *r, size_t index, calc_syst
     calc_stats stats;
     calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
              CALC_COMPAT_NONE, &stats);
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_count(put, "row", (int64_t)index);
+    calc_putf(put, "{row: %zu", index);
     calc_breakdown_put_time(put, "time", &stats);
-    calc_put_rounded(put, "total", stats.total_time, 17);
-    calc_put_close(put);
+    calc_putf(put, "total: %.17g}", stats.total_time);
 }
 
 void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_systems *systems)

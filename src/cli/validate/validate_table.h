@@ -10,6 +10,17 @@
 #include "validate/residuals.h"
 #include "validate/results.h"
 
+/** Write its members into the open object. */
+static inline void calc_put_spread(calc_put *put, const calc_spread *spread)
+{
+    calc_put_count(put, "n", (int64_t)spread->count);
+    calc_put_number(put, "bias", spread->bias);
+    calc_put_number(put, "mean_abs", spread->mean_abs);
+    calc_put_number(put, "median_abs", spread->median_abs);
+    calc_put_number(put, "p90_abs", spread->p90_abs);
+    calc_put_number(put, "worst_abs", spread->worst_abs);
+}
+
 /** Measurements and their bands. Owns everything. Start with {0}. */
 typedef struct calc_validate_bands {
     calc_residuals residuals;
