@@ -3,7 +3,7 @@
 executions/engines/*.json, and a table of docs/validation-serving.md. The traits are those of a fit
 to half of the layouts; the table has the errors of the other half, and of fits that know no runs of a
 publisher, of a machine, of later days. Build and update what follows from it afterwards
-(tests/cli/check_serving.sh), and read the difference.
+(tests/cli/check_engines.sh), and read the difference.
 usage: scripts/refit_engines.py [--check] [calc]    --check: fail if the rows are not those of a fit"""
 import json
 import pathlib

@@ -381,6 +381,7 @@ calc_status calc_checkpoint_read(calc_checkpoint *out, const char *path, calc_er
     calc_status status =
         code == 0        ? unpack_part(out, bytes, size, path, errors)
         : code == ENOENT ? fail(errors, CALC_ERR_NOT_FOUND, path, NULL, "no such file")
+        : code == EISDIR ? fail(errors, CALC_ERR_NOT_FOUND, path, NULL, "is a folder, not a file")
         : code == EINVAL ? fail(errors, CALC_ERR_IO, path, NULL, "cannot read: not a regular file")
                          : fail_to("read", code, path, errors);
     free(bytes);

@@ -12,7 +12,8 @@
 #include "validate/residuals.h"
 
 /* A problem being solved: residuals at the best point and at another, J (row after row of one
- * parameter), J'J, a factor, J'f, the sizes of columns, a step, and the other point. */
+ * parameter), J'J below its diagonal, a factor, J'f, the sizes of columns, a step, and the other
+ * point. */
 typedef struct solver {
     const calc_least_squares *problem;
     double *here, *there, *jacobian, *normal, *factor, *gradient, *size, *step, *at;
@@ -44,8 +45,7 @@ static void differentiate(solver *s, const double *x)
         }
         s->gradient[k] = dot(column, s->here, p->count);
         for (size_t j = 0; j <= k; j++) {
-            s->normal[k * n + j] = s->normal[j * n + k] =
-                dot(column, s->jacobian + j * p->count, p->count);
+            s->normal[k * n + j] = dot(column, s->jacobian + j * p->count, p->count);
         }
         s->size[k] = fmax(s->size[k], s->normal[k * n + k]);
     }

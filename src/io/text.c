@@ -29,14 +29,19 @@ static long read_some(const source *from, char *buffer, size_t size)
     return (long)count;
 }
 
-/* The end of compressed data must be there too. */
-static bool is_whole(const source *from)
+/* After the last byte, or a failure: the end of compressed data must be there too. */
+static calc_status ended(const source *from, long count, const char *path, calc_errors *errors)
 {
-    int error = Z_OK;
+    int code = count < 0 ? Z_ERRNO : Z_OK;
     if (from->gz) {
-        gzerror(from->gz, &error);
+        gzerror(from->gz, &code);
     }
-    return error == Z_OK;
+    return code == Z_OK          ? CALC_OK
+           : code == Z_MEM_ERROR ? calc_errors_no_memory(errors)
+           : code == Z_ERRNO
+               ? calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL, "%s", strerror(errno))
+               : calc_errors_at(errors, CALC_ERR_SYNTAX, path, 0, 0, NULL,
+                                "the compressed data is broken");
 }
 
 static calc_status read_all(calc_text *text, const source *from, const char *path,
@@ -53,18 +58,14 @@ static calc_status read_all(calc_text *text, const source *from, const char *pat
             text->data = larger;
         }
         long count = read_some(from, text->data + text->length, capacity - 1 - text->length);
-        if (count < 0 || (count == 0 && !is_whole(from))) {
-            return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL, "%s",
-                                  from->gz ? "the compressed data is broken" : strerror(errno));
+        if (count <= 0) {
+            return ended(from, count, path, errors);
         }
         text->length += (size_t)count;
         text->data[text->length] = '\0';
         if (text->length > CALC_TEXT_MAX) {
-            return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL,
+            return calc_errors_at(errors, CALC_ERR_SYNTAX, path, 0, 0, NULL,
                                   "the file is larger than 64 MiB");
-        }
-        if (count == 0) {
-            return CALC_OK;
         }
     }
 }

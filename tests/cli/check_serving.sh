@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # tests/measured/serving_results.csv has the error of every published run of serving that is predicted,
 # so that a change of the model is a difference to read. Here: is it what calc predicts, does a change
-# for the worse fail, and are the tables of docs/validation-serving.md of these predictions, and the
-# traits of engines of a fit to half of the runs? Are the runs what the script that cleans the published
-# table makes of it?
+# for the worse fail, and are the tables of docs/validation-serving.md of these predictions? Are the runs
+# what the script that cleans the published table makes of it?
 # usage: CALC=path check_serving.sh        CALC_UPDATE=1 writes them all, with docs/serving_errors.svg
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,7 +45,6 @@ paste -d, "$results" <(cut -d, -f4 "$new/results.csv") | awk -F, '
 "$CALC" validate serving_runs --baseline "$results" --tolerance 0.1 > "$new/table.txt"
 if command -v python3 > /dev/null; then
     "$root/scripts/make_serving.py" --check "$CALC"
-    "$root/scripts/refit_engines.py" --check "$CALC"
 fi
 
 # Half the bandwidth of a machine's memory must be noticed.

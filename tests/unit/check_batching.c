@@ -105,6 +105,9 @@ CALC_TEST(as_many_are_served_as_arrive)
     ck_assert(isnan(a.exact.ttft) && isnan(a.closed.request_time));
     ck_assert_double_eq_tol(a.closed.requests_per_s, most, 1e-9 * most);
     ck_assert(a.closed.tpot > 0);
+    /* Of 100 steps one prefills. The cache is there in all. */
+    double cached = a.closed.decode_sequences * 100 / 99 * 1100;
+    assert_near(a.closed.kv_cache_space, cached * a.closed.kv_bytes_per_token / 8);
 }
 
 /* Prompts alone: the last percent has an exponential tail of those that wait at all, which is

@@ -171,7 +171,7 @@ CALC_TEST(what_is_not_a_part_is_refused)
     cannot_read("a", CALC_ERR_SYNTAX, "a: not a checkpoint or part of a sweep");
     scratch_write("a", "{\"front\": [], \"top\": [], \"more\": [0]}", 37);
     cannot_read("a", CALC_ERR_SYNTAX, "a: not a checkpoint or part of a sweep");
-    cannot_read(".", CALC_ERR_IO, ".: cannot read: Is a directory");
+    cannot_read(".", CALC_ERR_NOT_FOUND, ".: is a folder, not a file");
     ck_assert_int_eq(mkfifo("pipe", 0666), 0); /* nobody writes to it: opening it would wait */
     cannot_read("pipe", CALC_ERR_IO, "pipe: cannot read: not a regular file");
 }

@@ -52,6 +52,8 @@ static calc_sweep_estimate estimate(void)
     calc_census_free(&census);
     ck_assert(isfinite(out.cpu_s) && out.cpu_s > 0);
     ck_assert_uint_ge(out.cells, 8);
+    ck_assert_double_gt(out.thread_bytes, 1e5); /* its tables */
+    ck_assert_double_gt(out.found_bytes, 0);
     return out;
 }
 

@@ -165,7 +165,8 @@ CALC_TEST(arguments_may_be_limited_to_choices)
 
 CALC_TEST(numbers_are_whole_texts_in_their_range)
 {
-    static const char *const wrong[] = {"", "x", "3x", "-1", "11", "2.5", "nan"};
+    static const char *const wrong[] = {"",    "x",  "3x", "-1",  "11", "2.5",
+                                        "nan", " 3", "3 ", "0x3", "+3", "inf"};
     double number = 7;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ck_assert_msg(!calc_opt_number(wrong[i], true, 0, 10, &number), "%s", wrong[i]);

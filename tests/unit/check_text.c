@@ -95,10 +95,10 @@ CALC_TEST(broken_compression_is_an_error)
     ck_assert_int_eq(rename("whole.gz", "whole"), 0);
     ck_assert_int_eq(calc_text_read(&whole, "whole", NULL), CALC_OK);
     scratch_write("cut.gz", whole.data, whole.length / 2);
-    fails_with("cut.gz", CALC_ERR_IO, "cut.gz: the compressed data is broken");
+    fails_with("cut.gz", CALC_ERR_SYNTAX, "cut.gz: the compressed data is broken");
     whole.data[whole.length / 2] ^= 0x55;
     scratch_write("bad.gz", whole.data, whole.length);
-    fails_with("bad.gz", CALC_ERR_IO, "bad.gz: the compressed data is broken");
+    fails_with("bad.gz", CALC_ERR_SYNTAX, "bad.gz: the compressed data is broken");
     calc_text_free(&whole);
 }
 
@@ -125,7 +125,7 @@ CALC_TEST(a_file_beyond_the_limit_is_refused)
     int file = open("large", O_WRONLY | O_CREAT, 0600);
     ck_assert_int_eq(ftruncate(file, CALC_TEXT_MAX + 1), 0);
     ck_assert_int_eq(close(file), 0);
-    fails_with("large", CALC_ERR_IO, "large: the file is larger than 64 MiB");
+    fails_with("large", CALC_ERR_SYNTAX, "large: the file is larger than 64 MiB");
     calc_text text;
     ck_assert_int_eq(truncate("large", CALC_TEXT_MAX), 0);
     ck_assert_int_eq(calc_text_read(&text, "large", NULL), CALC_OK);

@@ -390,7 +390,8 @@ bool calc_opt_number(const char *text, bool whole, double lo, double hi, double 
 {
     char *end;
     double value = strtod(text, &end);
-    bool fine = end != text && *end == '\0' && value >= lo && value <= hi &&
+    bool decimal = *text != '+' && text[strspn(text, "+-.0123456789eE")] == '\0';
+    bool fine = decimal && end != text && *end == '\0' && value >= lo && value <= hi &&
                 (!whole || value == floor(value));
     if (fine) {
         *out = value;

@@ -171,7 +171,7 @@ bool calc_opt_truth(const calc_args *args, int opt);
  *  @param cursor  0 before the first call */
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor);
 
-/** Read a number from `lo` to `hi`.
+/** Read a number from `lo` to `hi`: decimal digits with a sign, a point, an exponent.
  *  @return false if the text is anything else; then *out is unchanged */
 bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out);
 

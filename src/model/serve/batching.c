@@ -391,7 +391,7 @@ static void run_open(calc_serving *r)
     if (r->overloaded) {
         open_loop full = {r, &s};
         (void)surplus(&full, most);
-        r->running = calc_min(r->slots, most * (s.decoding + s.own));
+        r->running = most * (s.decoding + s.own);
         r->waves = 1;
         r->first[0] = (calc_queue_times){1, NAN, NAN, NAN, NAN};
     }
