@@ -445,7 +445,7 @@ static void weigh(task *t)
 static calc_status solve(task *t, calc_errors *errors)
 {
     double x[CALC_UNKNOWNS_MAX] = {0};
-    double error[CALC_UNKNOWNS_MAX];
+    double error[CALC_UNKNOWNS_MAX] = {0};
     for (size_t k = 0; k < t->free; k++) {
         const calc_unknown *p = &t->unknowns->item[t->index[k]];
         x[k] = (calc_constant_to_free(p->constant, p->value) - start_of(p)) / p->constant->spread;

@@ -255,7 +255,7 @@ calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_e
     }
     const char *again = NULL;
     int at = 0;
-    for (const char *next; status == CALC_OK && *line; line = next) {
+    for (const char *next; status == CALC_OK && line && *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
         if (strncmp(line, each, strlen(each)) == 0) {

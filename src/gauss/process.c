@@ -414,7 +414,7 @@ calc_status calc_process_condition(calc_process *p, const calc_process_terms *te
         return CALC_OK;
     }
     standardise(p);
-    p->factor = malloc(n * n * sizeof *p->factor);
+    p->factor = calloc(n * n, sizeof *p->factor);
     p->pull = malloc(n * sizeof *p->pull);
     if (!p->factor || !p->pull) {
         forget(p);

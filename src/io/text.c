@@ -56,6 +56,7 @@ static calc_status read_all(calc_text *text, const source *from, const char *pat
                 return calc_errors_at(errors, CALC_ERR_NOMEM, path, 0, 0, NULL, "out of memory");
             }
             text->data = larger;
+            text->data[text->length] = '\0';
         }
         long count = read_some(from, text->data + text->length, capacity - 1 - text->length);
         if (count <= 0) {

@@ -692,7 +692,7 @@ static calc_status search(calc_sweep_study *study, calc_inputs *in, bool *refuse
     calc_sweep_result result = {0};
     calc_status status = sweep(study, &result, errors);
     bool found = status == CALC_OK && choose(study, &result, &in->exec);
-    if (found && refused) {
+    if (found && refused && in->runs) {
         bool runs;
         status = in->runs(in->runs_context, &in->app, &in->system, &in->exec, &runs);
         *refused = status == CALC_OK && !runs;
