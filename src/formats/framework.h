@@ -48,6 +48,7 @@ typedef enum calc_unread {
     CALC_UNREAD_MODEL,    /**< the shape of the model */
     CALC_UNREAD_COST,     /**< time or memory of a step */
     CALC_UNREAD_HARMLESS, /**< neither */
+    CALC_UNREAD_BRANCH,   /**< nothing; it is read, though a branch of the script decides */
     CALC_UNREAD_COMPUTED  /**< a key that is read, with a value that the framework computes */
 } calc_unread;
 

@@ -298,9 +298,10 @@ enum { NOTE_SIZE = 256 };
 static calc_ffn_type ffn_of(const calc_hf_said *s)
 {
     calc_ffn_type said = (calc_ffn_type)GET(ACTIVATION, s->family->is.ffn_type);
-    /* A square of the rectifier has no gate in any model. */
+    const calc_setting *word = s->setting[CALC_HF_ACTIVATION];
+    /* A square of the rectifier has no gate in any model; the rectifier itself keeps it. */
     if (s->family->is.ffn_type >= CALC_FFN_TYPE_SWIGLU &&
-        GET(ACTIVATION, CALC_FFN_TYPE_SWIGLU) != CALC_FFN_TYPE_RELU) {
+        (said != CALC_FFN_TYPE_RELU || !word || strcmp(word->value, "relu2") != 0)) {
         return said == CALC_FFN_TYPE_SWIGLU ? said : CALC_FFN_TYPE_GEGLU;
     }
     return said == CALC_FFN_TYPE_RELU ? said : CALC_FFN_TYPE_GELU;

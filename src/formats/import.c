@@ -44,7 +44,9 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         s.all++;
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
-        bool launched = is_of_job(row) && (strstr(row->key, "nnodes") || strstr(row->key, "nproc"));
+        bool launched =
+            is_of_job(row) && (strstr(row->key, "nnodes") || strstr(row->key, "nproc") ||
+                               strncmp(row->key, "num_", 4) == 0);
         s.read +=
             read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched));
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
@@ -595,6 +597,9 @@ static calc_status read_settings(const calc_import *import, reading *r)
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
         } else if (row && !computed) {
             one = take(import, setting, row, r->owner, r->plan, r->errors);
+            if (setting->conditional && one == CALC_OK) {
+                tell(import, setting->key, CALC_UNREAD_BRANCH, NULL);
+            }
         } else if (row && row->assumed) {
             if (!r->assumed[row->member] || row < r->assumed[row->member]) {
                 r->assumed[row->member] = row;

@@ -531,7 +531,11 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
          */
         bool list = s->word[0] == '$' && settings->count > 0 &&
                     settings->item[settings->count - 1].length > 0;
+        size_t before = settings->count;
         good = good && (s->closed || list || take_word(settings, s->word, starts, 0, line, column));
+        if (settings->count > before) {
+            settings->item[before].conditional = s->branches > 0;
+        }
     }
     s->word_length = 0;
     s->has_word = false;

@@ -19,6 +19,7 @@ typedef struct calc_setting {
     size_t length; /**< of value */
     int line, column; /**< 1-based; 0: not from a file */
     int argument;     /**< 1-based on a command line; 0: not from one */
+    bool conditional; /**< a branch of a script has it */
 } calc_setting;
 
 /** A list of settings; owns its texts. Start with {0}. */

@@ -121,6 +121,10 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     } else if (!SAYS(SHARDED) && VALUE(PIPELINE) > 1) {
         SET(SHARDED, 2);
     }
+    /* distributed/pipeline_parallel.py: two stages a rank where no layers are said */
+    if (VALUE(LOOPED) == CALC_PLAN_LOOPED_CHUNKS && !SAYS(CHUNK_BLOCKS) && !SAYS(CHUNKS)) {
+        SET(CHUNKS, 2);
+    }
     if ((int64_t)VALUE(FP8) & BLOCK) {
         SET(FP8_RECIPE, CALC_SCALING_BLOCK);
     }

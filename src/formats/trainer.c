@@ -118,6 +118,8 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(NAME, MODEL, "model_name_or_path")
     CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node")
     CALC_ROW(NUMBER, NODES, "nnodes")
+    CALC_ROW(NUMBER, NODE_PROCS, "num_gpus") /* of the launcher of DeepSpeed */
+    CALC_ROW(NUMBER, NODES, "num_nodes")
     CALC_ROW_DEFAULT(MICROBATCH, 8)
     OPEN_FORMAT
 };

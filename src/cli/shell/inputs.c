@@ -30,7 +30,8 @@ void calc_script_tell_unread(void *context, const char *key, calc_unread what, c
     static const char *const texts[] = {
         [CALC_UNREAD_UNKNOWN] = "unknown to calc",
         [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: it is another model",
-        [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
+        [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it",
+        [CALC_UNREAD_BRANCH] = "a branch of the script has it, which is taken"};
     char shown[CALC_UTF8_SHOW_SIZE];
     calc_script_unread *u = context;
     if (!key) {
