@@ -67,7 +67,7 @@ CALC_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
     /* Module, catalogue, and the two scripts that use them. */
     const int live = calc_page_module.length > 0 ? 4 : 0;
     for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_TUNE; page++) {
-        bool computes = page == CALC_PAGE_RUN || page == CALC_PAGE_SWEEP;
+        bool computes = page <= CALC_PAGE_SWEEP; /* runs, plans and sweeps */
         int count = scripts[page] + (computes ? live : 0);
         write_page((calc_page)page, "");
         ck_assert_ptr_eq(strstr(text, "<!doctype html>"), text);
