@@ -75,6 +75,7 @@ typedef struct calc_setting_row {
     bool read_only;        /**< an alias: read but never written */
     const char *release;   /**< the framework's release needed for it; NULL: any */
     const char *script;    /**< the program that takes it, where it is another; NULL: any */
+    bool launcher;         /**< as an option it is the launcher's, which any program may have */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
     /** A sentence: what is assumed where the value is "auto", or a default is taken, which .value
      *  then is */

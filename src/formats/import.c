@@ -44,9 +44,7 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         s.all++;
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
-        bool launched =
-            is_of_job(row) && (strstr(row->key, "nnodes") || strstr(row->key, "nproc") ||
-                               strncmp(row->key, "num_", 4) == 0);
+        bool launched = read && row->launcher;
         s.read +=
             read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched));
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,

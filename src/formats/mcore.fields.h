@@ -5,8 +5,8 @@
  * the rows is the order of the written file. */
 /* clang-format off */
 SHELL("CUDA_DEVICE_MAX_CONNECTIONS", .member = CALC_PLAN_QUEUES)
-BOTH("--nproc-per-node", "trainer.devices", NULL, .member = CALC_PLAN_NODE_PROCS)
-BOTH("--nnodes", "trainer.num_nodes", NULL, .member = CALC_PLAN_NODES)
+BOTH("--nproc-per-node", "trainer.devices", NULL, .member = CALC_PLAN_NODE_PROCS, .launcher = true)
+BOTH("--nnodes", "trainer.num_nodes", NULL, .member = CALC_PLAN_NODES, .launcher = true)
 NEMO("trainer.precision", .how = CALC_HOW_WORDS, .member = CALC_PLAN_PRECISION, .words = "bf16=bfloat16 16=float16 32=float32 bf16-mixed=bfloat16 16-mixed=float16")
 
 BOTH("--tensor-model-parallel-size", "model.tensor_model_parallel_size", "model.tensor_model_parallel_size", .member = CALC_PLAN_TENSOR)
