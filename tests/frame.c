@@ -23,13 +23,117 @@ void calc_test_add(calc_test *test, int from, int to)
     *at = test;
 }
 
+/* ---- Tests that are text --------------------------------------------------------------------- */
+
+static const calc_test_frame *frame;
+static char *cases; /* the whole file */
+
+static const char *line_after(const char *at)
+{
+    at += strcspn(at, "\n");
+    return at + (*at == '\n');
+}
+
+/* Writes what was said, as it is, and under it the answer. */
+static void answer(char *said, FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    frame->answer(said, memory);
+    fclose(memory);
+    for (const char *at = text, *next; *at; at = next) {
+        next = line_after(at);
+        fprintf(out, *at == '\n' ? ">%.*s" : "> %.*s", (int)(next - at), at);
+    }
+    fputs(text[0] && text[strlen(text) - 1] != '\n' ? "\n" : "", out);
+    free(text);
+    said[0] = '\0';
+}
+
+/* The lines of a test with the answers that they get. */
+static char *answered(const char *from, const char *to)
+{
+    char *said = calloc(1, (size_t)(to - from) + 1);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    for (const char *at = from, *next; at < to; at = next) {
+        next = line_after(at);
+        if (*at != '>') {
+            fprintf(out, "%.*s", (int)(next - at), at);
+            strncat(said, at, at == from || *at == '%' ? 0 : (size_t)(next - at));
+        } else if (said[0]) {
+            answer(said, out);
+        }
+    }
+    if (said[strspn(said, "\n")]) { /* it has none in the file */
+        answer(said, out);
+    }
+    fclose(out);
+    free(said);
+    return text;
+}
+
+/* The end of the test that begins here: the next line "= NAME", or the end of the file. */
+static const char *end_of(const char *test)
+{
+    const char *end = strstr(test, "\n= ");
+    return end ? end + 1 : test + strlen(test);
+}
+
+static FILE *update; /* the same with the answers of today; NULL: they are checked */
+
+static void run_case(int at)
+{
+    const char *want = cases + at, *end = end_of(want);
+    char *text = answered(want, end);
+    const char *got = text;
+    int line = 1;
+    for (const char *c = cases; c < want; c++) {
+        line += *c == '\n';
+    }
+    for (; want < end && !update; line++) {
+        const char *next = line_after(want), *after = line_after(got);
+        size_t length = (size_t)(next - want);
+        ck_assert_msg((size_t)(after - got) == length && memcmp(want, got, length) == 0,
+                      "%s:%d: expected\n%.*sfound\n%.*s", frame->cases, line, (int)length, want,
+                      (int)(after - got), got);
+        want = next;
+        got = after;
+    }
+    ck_assert(update ? fputs(text, update) >= 0 : got[0] == '\0');
+    free(text);
+}
+
+/* Reads the file, and adds its tests. */
+static bool add_cases(TCase *tests)
+{
+    char path[512];
+    snprintf(path, sizeof path, CALC_TEST_DATA "/%s", frame->cases);
+    FILE *file = fopen(path, "r");
+    size_t size = 0;
+    if (!file || getdelim(&cases, &size, '\0', file) < 0 || strncmp(cases, "= ", 2) != 0) {
+        return false;
+    }
+    fclose(file);
+    for (const char *at = cases; *at; at = end_of(at)) {
+        TTest *test = calloc(1, sizeof *test);
+        char *name = strndup(at + 2, strcspn(at + 2, "\n"));
+        *test = (TTest){name, run_case, frame->cases, 0};
+        _tcase_add_test(tests, test, 0, 0, (int)(at - cases), (int)(at - cases) + 1);
+    }
+    update = getenv("CALC_UPDATE") ? fopen(path, "w") : NULL;
+    return true;
+}
+
 int main(int count, char **argument)
 {
     (void)count;
     const char *slash = strrchr(argument[0], '/');
     const char *name = slash ? slash + 1 : argument[0];
     static const calc_test_frame plain;
-    const calc_test_frame *frame = &calc_tests ? &calc_tests : &plain;
+    frame = &calc_tests ? &calc_tests : &plain;
     char ask[64];
     snprintf(ask, sizeof ask, "command -v %s > /dev/null", frame->needs ? frame->needs : "");
     if (frame->needs && system(ask) != 0) {
@@ -44,10 +148,14 @@ int main(int count, char **argument)
     for (const calc_test *t = first; t; t = t->next) {
         _tcase_add_test(tests, &t->test, t->signal, 0, t->from, t->to);
     }
+    if (frame->cases && !add_cases(tests)) {
+        printf("%s cannot be read\n", frame->cases);
+        return EXIT_FAILURE;
+    }
     Suite *suite = suite_create(name);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
-    if (frame->in_one_process) {
+    if (frame->in_one_process || update) {
         srunner_set_fork_status(runner, CK_NOFORK);
     }
     srunner_run_all(runner, CK_ENV);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /** CALC_TEST(what_must_hold) { ... } */
 #define CALC_TEST(name) CALC_TEST_AS(name, 0, 0, 1)
@@ -33,13 +34,18 @@ typedef struct calc_test {
 
 void calc_test_add(calc_test *test, int from, int to);
 
-/** How the tests of a program run. */
+/** How the tests of a program run. In a file of cases a line "= NAME" begins a test, lines that
+ *  begin with "> " are the answer to the lines before them, and the rest of a line that begins with
+ *  "#" is a remark. CALC_UPDATE=1 writes the answers into the file. */
 typedef struct calc_test_frame {
     void (*setup)(void), (*teardown)(void); /**< before and after each test, in its process */
     void (*setup_once)(void), (*teardown_once)(void); /**< before and after all, in their parent */
     double timeout_s;                                 /**< 0: CTest ends what hangs */
     bool in_one_process; /**< tests see what the ones before them have left */
     const char *needs;   /**< a program; without it nothing runs, and the status is 77 */
+    const char *cases;   /**< a file in tests/ whose tests are text; NULL: there is none */
+    /** Answers what a test of that file says: some lines, and '\0'. Tests see a process each. */
+    void (*answer)(const char *said, FILE *out);
 } calc_test_frame;
 
 /** A program defines it where anything in it is not 0. */
