@@ -1,21 +1,13 @@
+/* Reasons of memory, with the shares that statistics say; others are in check_rules.txt. */
+#include "shipped_case.h"
 #include "small_case.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "frame.h"
 
 static const double gib = 0x1p30;
-
-/* The reasons of a layout; the first must be the verdict of calc_run(). */
-static size_t reasons_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                         calc_reason out[CALC_MAX_REASONS])
-{
-    calc_stats stats;
-    calc_verdict verdict = calc_run(app, system, exec, CALC_COMPAT_NONE, &stats);
-    size_t count = calc_reasons(app, system, exec, CALC_COMPAT_NONE, &stats, out);
-    ck_assert_int_eq(count == 0 ? CALC_VERDICT_OK : out[0].verdict, verdict);
-    return count;
-}
 
 static void assert_reason(const calc_reason *reason, calc_verdict verdict, const char *text,
                           const char *hint)
@@ -23,70 +15,6 @@ static void assert_reason(const calc_reason *reason, calc_verdict verdict, const
     ck_assert_int_eq(reason->verdict, verdict);
     ck_assert_str_eq(reason->text, text);
     ck_assert_str_eq(reason->hint, hint);
-}
-
-CALC_TEST(a_feasible_layout_has_no_reasons)
-{
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(2, 2, 2);
-    calc_reason reason[CALC_MAX_REASONS];
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 0);
-}
-
-CALC_TEST(a_network_that_is_too_small_says_by_how_much)
-{
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(4, 2, 3);
-    calc_reason reason[CALC_MAX_REASONS];
-    system.networks[1].size = 5;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
-    assert_reason(&reason[0], CALC_VERDICT_NETWORK_SIZE,
-                  "network 1 connects 5 processors, the layout puts 6 on it",
-                  "lower the parallel sizes on it or assign one to another network; if the "
-                  "machine has more, set networks[1].size to 6 or more");
-}
-
-CALC_TEST(a_network_that_is_not_filled_says_what_would_fill_it)
-{
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(4, 2, 2);
-    calc_reason reason[CALC_MAX_REASONS];
-    system.networks[0].size = 6;
-    system.networks[0].must_be_filled = true;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
-    assert_reason(&reason[0], CALC_VERDICT_NETWORK_FILL,
-                  "network 0 must be filled: 4 ranks do not divide its size 6",
-                  "put 1, 2, 3 or 6 ranks on it");
-}
-
-CALC_TEST(interleaving_says_what_would_divide_the_blocks)
-{
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(1, 2, 1);
-    calc_reason reason[CALC_MAX_REASONS];
-    exec.pipeline_interleaving = 3;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
-    assert_reason(&reason[0], CALC_VERDICT_INTERLEAVING,
-                  "pipeline_interleaving = 3 does not divide the blocks per stage: 4 on stages 0 "
-                  "to 1",
-                  "use 1, 2 or 4");
-}
-
-CALC_TEST(offload_with_too_few_blocks_says_how_many)
-{
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(1, 4, 1);
-    calc_reason reason[CALC_MAX_REASONS];
-    exec.strategy.weight_offload = true;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
-    assert_reason(&reason[0], CALC_VERDICT_OFFLOAD_BLOCKS,
-                  "offload needs at least 3 blocks on every stage, the layout has stages with 2",
-                  "lower pipeline_par, or keep everything in tier 1");
 }
 
 /* Needs and capacities are taken from the statistics, so these can be round. */
@@ -127,79 +55,134 @@ CALC_TEST(tier_2_says_what_it_lacks)
                   "offload less, or to a larger second tier");
 }
 
-/* Two networks too small, one not filled, and no memory at all; and 3 chunks of 1 block, or offload
- * with as many: which blocks a stage has is known only where they fit. */
-CALC_TEST(all_reasons_are_given_in_order_of_the_verdicts)
+/* Llama 3 405B with room for everything. */
+static shipped_case roomy(void)
 {
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(4, 8, 3);
-    calc_reason reason[CALC_MAX_REASONS];
-    system.networks_count = 3;
-    system.networks[2] = system.networks[1];
-    exec.strategy.data_par_net = 2;
-    system.networks[0].size = 2;
-    system.networks[1].size = 7;
-    system.networks[2].size = 16;
-    system.networks[2].must_be_filled = true;
-    exec.pipeline_interleaving = 3;
-    exec.strategy.optimizer_offload = true;
-    system.chip.mem1.capacity_bytes = 0;
-    system.chip.mem2.capacity_bytes = 0;
-    calc_verdict want[] = {
-        CALC_VERDICT_NETWORK_SIZE, CALC_VERDICT_NETWORK_SIZE,  CALC_VERDICT_NETWORK_FILL,
-        CALC_VERDICT_INTERLEAVING, CALC_VERDICT_MEM1_CAPACITY, CALC_VERDICT_MEM2_CAPACITY,
-    };
-    for (int fits = 0; fits < 2; fits++) {
-        ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 6);
-        for (int i = 0; i < 6; i++) {
-            ck_assert_int_eq(reason[i].verdict, want[i]);
-        }
-        exec.pipeline_interleaving = 1;
-        want[3] = CALC_VERDICT_OFFLOAD_BLOCKS;
-    }
+    shipped_case c = modern_layout(0);
+    c.system.chip.mem1.capacity_bytes = 1e15;
+    return c;
 }
 
-/* 4 blocks per stage make 2 chunks, but 6 micro-batches of 2 no whole rounds on 4 stages. */
-CALC_TEST(chunks_need_whole_rounds_but_by_rule)
+/* ---- Memory: the statistics say what is largest ---------------------------------------------- */
+
+static double or_null(double value)
 {
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(1, 4, 1);
-    calc_stats stats = {0};
-    calc_reason reason[CALC_MAX_REASONS];
-    exec.pipeline_interleaving = 2;
-    exec.microbatch_size = 2;
-    exec.batch_size = 12;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
-    ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_INTERLEAVING);
-    ck_assert_str_eq(reason[0].text, "interleaved chunks need a multiple of pipeline_par = 4 "
-                                     "micro-batches: there are 6");
-    ck_assert_str_eq(reason[0].hint,
-                     "use a batch_size that is a multiple of 8, or pipeline_interleaving 1");
-    calc_compat even = 1 << CALC_COMPAT_EVEN_STAGES;
-    ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 0);
-    exec.batch_size = 16;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 0);
+    return value > 0 ? value : NAN;
 }
 
-/* 3 chunks of the ceiling of 3 blocks that stages of 3, 3 and 2 have. */
-CALC_TEST(by_rule_chunks_divide_the_ceiling)
+/* With these parts; what is not given of the shares of offload is null, as without offload. */
+static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
 {
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = small_exec(1, 3, 1);
-    calc_stats stats = {0};
     calc_reason reason[CALC_MAX_REASONS];
-    exec.pipeline_interleaving = 3;
-    exec.batch_size = 6;
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
-    ck_assert_str_eq(reason[0].text, "pipeline_interleaving = 3 does not divide the blocks per "
-                                     "stage: 3 on stages 0 to 1, 2 on stage 2");
-    calc_compat even = 1 << CALC_COMPAT_EVEN_STAGES;
-    ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 0);
-    exec.pipeline_interleaving = 2;
-    ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 1);
-    ck_assert_str_eq(reason[0].text, "pipeline_interleaving = 2 does not divide the blocks per "
-                                     "stage: 3 on stages 0 to 2");
+    calc_stats s = *parts;
+    s.weight_space_with_offload = or_null(s.weight_space_with_offload);
+    s.weight_grad_space_with_offload = or_null(s.weight_grad_space_with_offload);
+    s.optimizer_space_with_offload = or_null(s.optimizer_space_with_offload);
+    s.act_space_with_offload = or_null(s.act_space_with_offload);
+    s.act_checkpoint_size_with_offload = or_null(s.act_checkpoint_size_with_offload);
+    s.act_grad_space_with_offload = or_null(s.act_grad_space_with_offload);
+    s.mem_tier1_capacity = 80 * 0x1p30;
+    s.proc_mem_tier1_cap_req = 81 * 0x1p30;
+    ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s, reason), 1);
+    ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_MEM1_CAPACITY);
+    return reason[0];
+}
+
+/* Of what is offloaded, only what stays in tier 1 counts. */
+CALC_TEST(the_largest_part_is_that_of_tier_1)
+{
+    shipped_case c = roomy();
+    calc_reason r = capacity(&c, &(calc_stats){.optimizer_space = 60 * 0x1p30,
+                                               .optimizer_space_with_offload = 2 * 0x1p30,
+                                               .act_space = 10 * 0x1p30,
+                                               .act_checkpoint_size = 20 * 0x1p30});
+    ck_assert_ptr_nonnull(strstr(r.text, "largest: checkpoints, 20.00 GiB"));
+    ck_assert_str_eq(r.hint, "raise tensor_par or context_par");
+    r = capacity(&c, &(calc_stats){.optimizer_space = 60 * 0x1p30,
+                                   .optimizer_space_with_offload = 21 * 0x1p30,
+                                   .act_checkpoint_size = 20 * 0x1p30});
+    ck_assert_ptr_nonnull(strstr(r.text, "largest: the optimizer, 21.00 GiB"));
+}
+
+CALC_TEST(the_largest_part_is_named_with_its_stage)
+{
+    shipped_case c = roomy();
+    calc_reason r = capacity(
+        &c, &(calc_stats){.act_space = 60 * 0x1p30, .weight_space = 20 * 0x1p30, .peak_stage = 3});
+    ck_assert_str_eq(r.text, "tier 1 needs 81.00 GiB and has 80.00 GiB: 1.00 GiB too little; "
+                             "largest: activations, 60.00 GiB, on stage 3");
+    ck_assert_str_eq(r.hint, "recompute more (activation_recompute, recompute_modules), raise "
+                             "context_par or tensor_par");
+    c.exec.pipeline_par = 1;
+    c.exec.pipeline_interleaving = 1;
+    r = capacity(&c, &(calc_stats){.head_space = 60 * 0x1p30});
+    ck_assert_str_eq(r.text, "tier 1 needs 81.00 GiB and has 80.00 GiB: 1.00 GiB too little; "
+                             "largest: the head, 60.00 GiB");
+    ck_assert_str_eq(r.hint, "set fused_cross_entropy, raise tensor_par or context_par");
+}
+
+CALC_TEST(activations_are_advised_what_is_not_done_yet)
+{
+    shipped_case c = roomy();
+    const calc_stats most = {.act_space = 1};
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_str_eq(capacity(&c, &most).hint, "raise context_par or tensor_par");
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.flash_attention = false;
+    c.exec.microbatch_size = 2;
+    c.exec.batch_size *= 2;
+    c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_GPIPE;
+    ck_assert_str_eq(capacity(&c, &most).hint,
+                     "set flash_attention, use sequence parallelism (tensor_par_comm_type "
+                     "\"rs_ag\"), use pipeline_schedule \"1f1b\", lower microbatch_size, raise "
+                     "context_par or tensor_par");
+    c = roomy();
+    c.exec.strategy.seq_par_ag_redo = false;
+    ck_assert_str_eq(capacity(&c, &most).hint,
+                     "recompute more (activation_recompute, recompute_modules), set "
+                     "seq_par_ag_redo, raise context_par or tensor_par");
+}
+
+CALC_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
+{
+    shipped_case c = roomy();
+    const calc_stats weights = {.weight_space = 1};
+    const calc_stats grads = {.weight_grad_space = 1};
+    const calc_stats optimizer = {.optimizer_space = 1};
+    const char *raise = "raise tensor_par or pipeline_par";
+    c.exec.strategy.zero_stage = 0;
+    c.exec.strategy.optimizer_sharding = false;
+    ck_assert_str_eq(capacity(&c, &optimizer).hint,
+                     "shard it (zero_stage 1), narrow it (optimizer_moment_datatype "
+                     "\"bfloat16\"), raise tensor_par or pipeline_par");
+    c.exec.strategy.zero_stage = 1;
+    c.exec.strategy.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
+    ck_assert_str_eq(capacity(&c, &optimizer).hint, raise);
+    ck_assert_str_eq(capacity(&c, &grads).hint,
+                     "shard them (zero_stage 2), narrow them (grad_datatype \"bfloat16\"), raise "
+                     "tensor_par or pipeline_par");
+    c.exec.strategy.zero_stage = 2;
+    c.exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
+    ck_assert_str_eq(capacity(&c, &grads).hint, raise);
+    ck_assert_str_eq(capacity(&c, &weights).hint,
+                     "shard them (zero_stage 3), raise tensor_par or pipeline_par");
+    c.exec.strategy.zero_stage = 3;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise);
+    c = modern_layout(4);
+    c.exec.strategy.expert_par = 1;
+    c.exec.strategy.zero_stage = 3;
+    ck_assert_str_eq(capacity(&c, &weights).hint,
+                     "raise expert_par, raise expert_tensor_par or pipeline_par");
+    c.exec.strategy.expert_par = 8; /* of 8 experts: their pieces are still larger */
+    ck_assert_str_eq(capacity(&c, &weights).hint, "raise expert_tensor_par or pipeline_par");
+    c.exec.strategy.tensor_par = 1;
+    c.exec.strategy.expert_tensor_par = 64;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise); /* now the rest is */
+    c.exec.training = false;
+    c.exec.strategy.zero_stage = 0;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise); /* nothing shards what is served */
+    c.exec.strategy.data_par = 1;
+    c.exec.strategy.zero_stage = 0;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise);
 }

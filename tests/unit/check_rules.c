@@ -1,5 +1,6 @@
-/* Rules between fields, through calc_check(): unit/check_rules.txt. Its words begin a layout, or
- * set a field as --set does; the errors are the answer. */
+/* Rules between fields, and reasons why a layout does not run: unit/check_rules.txt. Its words
+ * begin a layout, or set a field as --set does; the errors of calc_check() are the answer, or with
+ * "run" the verdict. */
 #include "spec/rules.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "engines.h"
 #include "frame.h"
 #include "serving_case.h"
+#include "shipped_case.h"
 #include "spec/serving_engine.h"
 
 static calc_app app;
@@ -29,10 +31,15 @@ static void take(const char *word, FILE *out)
     const bool elsewhere = strncmp(word, "other.", 6) == 0;
     snprintf(line, sizeof line, "%s%s", elsewhere ? "sys." : "", word + (elsewhere ? 6 : 0));
     if (strncmp(line + 4, "networks=", 9) == 0) {
-        (elsewhere ? &other : &machine)->networks_count = atoi(line + 13);
+        calc_system *system = elsewhere ? &other : &machine;
+        for (int64_t count = atoi(line + 13); system->networks_count < count;) {
+            system->networks[system->networks_count] = system->networks[1];
+            system->networks_count++;
+        }
+        system->networks_count = atoi(line + 13);
     } else if (strncmp(word, "engine=", 7) == 0) {
         exec.inference.engine = shipped_engine(word + 7);
-    } else if (strstr(line, ".tflops=0")) { /* an engine that the chip does not have */
+    } else if (strstr(line, ".tflops=0") || strstr(line, "GiB=0")) { /* what a file cannot say */
         calc_field_ref ref;
         line[strlen(line) - 2] = '\0';
         ck_assert_int_eq(calc_field_find(CALC_KIND_SYSTEM, line + 4, &ref), CALC_OK);
@@ -49,7 +56,7 @@ static void take(const char *word, FILE *out)
 /* The layout that a line begins, or changes of fields. */
 static void take_line(char *line, FILE *out)
 {
-    char name[64];
+    char name[64], system[64], layout[64];
     int tensor, pipeline, data;
     if (sscanf(line, "small %d %d %d", &tensor, &pipeline, &data) == 3) {
         begin();
@@ -61,6 +68,12 @@ static void take_line(char *line, FILE *out)
         machine.chip.matrix[CALC_DATATYPE_BFLOAT16] = machine.chip.matrix[CALC_DATATYPE_FLOAT16];
         other.chip.matrix[CALC_DATATYPE_BFLOAT16] = other.chip.matrix[CALC_DATATYPE_FLOAT16];
         exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, tensor, pipeline, data, 16);
+    } else if (!strchr(line, '=') && sscanf(line, "%63s %63s %63s", name, system, layout) == 3) {
+        const shipped_case c = load_case(name, system, layout);
+        begin();
+        app = c.app;
+        machine = c.system;
+        exec = c.exec;
     } else {
         for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
             take(word, out);
@@ -68,19 +81,41 @@ static void take_line(char *line, FILE *out)
     }
 }
 
+/* The reasons, after what the verdict of calc_run() is. */
+static void run(calc_compat rules, FILE *out)
+{
+    calc_stats stats = {0};
+    calc_reason reason[CALC_MAX_REASONS];
+    calc_verdict verdict = calc_run(&app, &machine, &exec, CALC_COMPAT_NONE, &stats);
+    size_t count = calc_reasons(&app, &machine, &exec, rules, &stats, reason);
+    ck_assert(rules || verdict == (count == 0 ? CALC_VERDICT_OK : reason[0].verdict));
+    fputs(count == 0 ? "runs\n" : "", out);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s: %s%s%s%s\n", calc_verdict_text(reason[i].verdict), reason[i].text,
+                reason[i].hint[0] ? " (" : "", reason[i].hint, reason[i].hint[0] ? ")" : "");
+    }
+}
+
 static void check(const char *said, FILE *out)
 {
     char line[4096];
+    const char *how = strstr(said, "run\n"), *even = strstr(said, "run even-stages\n");
     for (size_t length; *said; said += length + 1) {
         length = strcspn(said, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, said);
-        take_line(line, out);
+        if (strncmp(line, "run", 3) != 0) {
+            take_line(line, out);
+        }
     }
     for (int i = 0; i < exec.stages.chips; i++) {
         exec.stages.system[i] = given ? &other : NULL;
     }
     exec.inference.prefill_system.system =
         given && exec.inference.prefill_system.name[0] ? &other : NULL;
+    if (how || even) {
+        run(even ? 1 << CALC_COMPAT_EVEN_STAGES : CALC_COMPAT_NONE, out);
+        return;
+    }
     calc_errors errors = {0};
     calc_status status = calc_check(&app, &machine, &exec, &errors);
     fputs(status == CALC_OK && errors.count == 0 ? "ok\n" : "", out);
