@@ -34,13 +34,40 @@ static const char *line_after(const char *at)
     return at + (*at == '\n');
 }
 
-/* Writes what was said, as it is, and under it the answer. */
+/* What was said, with its bytes <0D> and repetitions <100*x>. */
+static char *expand(const char *said)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    for (; *said; said++) {
+        unsigned byte;
+        int count, used = 0;
+        if (sscanf(said, "<%d*%n", &count, &used) == 1 && used > 0) {
+            size_t unit = strcspn(said + used, ">");
+            while (count-- > 0) {
+                fwrite(said + used, 1, unit, file);
+            }
+            said += (size_t)used + unit;
+        } else if (sscanf(said, "<%2X>%n", &byte, &used) == 1 && used == 4) {
+            fputc((int)byte, file);
+            said += 3;
+        } else {
+            fputc(*said, file);
+        }
+    }
+    fclose(file);
+    return text;
+}
+
 static void answer(char *said, FILE *out)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
-    frame->answer(said, memory);
+    char *expanded = expand(said);
+    frame->answer(expanded, memory);
+    free(expanded);
     fclose(memory);
     for (const char *at = text, *next; *at; at = next) {
         next = line_after(at);

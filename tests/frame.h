@@ -34,9 +34,9 @@ typedef struct calc_test {
 
 void calc_test_add(calc_test *test, int from, int to);
 
-/** How the tests of a program run. In a file of cases a line "= NAME" begins a test, lines that
- *  begin with "> " are the answer to the lines before them, and the rest of a line that begins with
- *  "#" is a remark. CALC_UPDATE=1 writes the answers into the file. */
+/** How the tests of a program run. In a file of cases a line "= NAME" begins a test, a line that
+ *  begins with "%" is a remark, lines that begin with ">" are the answer to the lines before them.
+ *  <0D> is a byte there, and <100*x> a hundred times x. CALC_UPDATE=1 writes the answers. */
 typedef struct calc_test_frame {
     void (*setup)(void), (*teardown)(void); /**< before and after each test, in its process */
     void (*setup_once)(void), (*teardown_once)(void); /**< before and after all, in their parent */

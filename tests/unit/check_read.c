@@ -1,6 +1,5 @@
 /* Settings in the texts of scripts and files, and edits of YAML: unit/check_read.txt. The first
- * line says the syntax, with "places" to see where keys stand, or "edit KEY VALUE"; <0D> is a byte,
- * and <100*x> a hundred times x. */
+ * line says the syntax, with "places" to see where keys stand, or "edit KEY VALUE". */
 #include "formats/read.h"
 
 #include <stdio.h>
@@ -9,31 +8,6 @@
 
 #include "formats/yaml_edit.h"
 #include "frame.h"
-
-/* The text with its bytes and repetitions; @return its length */
-static size_t expand(const char *said, char **out)
-{
-    size_t length = 0;
-    FILE *file = open_memstream(out, &length);
-    for (; *said; said++) {
-        unsigned byte;
-        int count, used = 0;
-        if (sscanf(said, "<%d*%n", &count, &used) == 1 && used > 0) {
-            size_t unit = strcspn(said + used, ">");
-            while (count-- > 0) {
-                fwrite(said + used, 1, unit, file);
-            }
-            said += (size_t)used + unit;
-        } else if (sscanf(said, "<%2X>%n", &byte, &used) == 1 && used == 4) {
-            fputc((int)byte, file);
-            said += 3;
-        } else {
-            fputc(*said, file);
-        }
-    }
-    fclose(file);
-    return length;
-}
 
 static void print(const calc_settings *settings, bool places, FILE *out)
 {
@@ -59,15 +33,14 @@ static void read(const char *said, FILE *out)
                     {"yaml", "f.yaml", CALC_SYNTAX_YAML},
                     {"toml", "f.toml", CALC_SYNTAX_TOML},
                     {"json", "f.json", CALC_SYNTAX_JSON}};
-    char word[64], key[64], value[64], line[1024], *text;
+    char word[64], key[64], value[64], line[1024];
     calc_errors errors = {0};
     calc_settings settings = {0};
     calc_text edited = {0};
     calc_status status = CALC_ERR_FIELD;
     ck_assert_int_eq(sscanf(said, "%63[^\n]", word), 1);
-    size_t length = expand(said + strlen(word) + 1, &text);
-    text[length - (length > 0)] = '\0'; /* without the end of the last line */
-    length -= length > 0;
+    const char *text = said + strlen(word) + 1;
+    size_t length = strlen(text) - 1; /* without the end of the last line */
     if (sscanf(word, "edit %63s %63[^\n]", key, value) == 2) {
         const calc_yaml_edit edit = {key, value};
         status = calc_yaml_edit_text(text, length, "file", &edit, 1, &edited, &errors);
@@ -95,7 +68,6 @@ static void read(const char *said, FILE *out)
     }
     calc_settings_free(&settings);
     calc_text_free(&edited);
-    free(text);
 }
 
 const calc_test_frame calc_tests = {
