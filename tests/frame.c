@@ -73,7 +73,7 @@ static void answer(char *said, FILE *out)
         next = line_after(at);
         fprintf(out, *at == '\n' ? ">%.*s" : "> %.*s", (int)(next - at), at);
     }
-    fputs(text[0] && text[strlen(text) - 1] != '\n' ? "\n" : "", out);
+    fputs(!text[0] ? ">\n" : text[strlen(text) - 1] != '\n' ? "\n" : "", out);
     free(text);
     said[0] = '\0';
 }
