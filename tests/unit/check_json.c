@@ -2,6 +2,7 @@
  * "app MEMBERS", "sys MEMBERS" and "exe MEMBERS" read the small documents with more members, "text
  * TEXT" a model, and "set FIELD=VALUE" changes the three documents; the answer is what differs now,
  * or the first error. */
+#include "differences.h"
 #include "documents.h"
 
 #include <stdio.h>
@@ -13,8 +14,6 @@
 #include "frame.h"
 #include "io/json_put.h"
 #include "io/text.h"
-#include "spec/field.h"
-#include "spec/value_text.h"
 
 typedef struct documents {
     calc_app app;
@@ -38,48 +37,6 @@ static void setup(void)
         ck_assert_int_eq(calc_parse((calc_kind)kind, document(&now, (calc_kind)kind), texts[kind],
                                     strlen(texts[kind]), "x", NULL),
                          CALC_OK);
-    }
-}
-
-/* ---- What differs ---------------------------------------------------------------------------- */
-
-typedef struct difference {
-    calc_kind kind;
-    documents *before;
-    FILE *out;
-    int count;
-} difference;
-
-static void compare(difference *d, const char *path)
-{
-    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT];
-    calc_field_ref ref;
-    if (calc_field_find(d->kind, path, &ref) == CALC_OK) {
-        calc_value_text(ref.field, (char *)document(d->before, d->kind) + ref.offset, before);
-        calc_value_text(ref.field, (char *)document(&now, d->kind) + ref.offset, after);
-        if (strcmp(before, after) != 0) {
-            fprintf(d->out, "%s%s=%s", d->count++ ? " " : "", path, after);
-        }
-    }
-}
-
-/* The fields of elements, too: networks[N], matrix.DATATYPE. */
-static void see(void *context, const calc_table *table, const char *path, const calc_field *field)
-{
-    char element[256];
-    const char *list = strstr(path, "[N]"), *map = strstr(path, "DATATYPE");
-    (void)table;
-    if (field->type == CALC_TYPE_NOTE) {
-        return;
-    }
-    for (int i = 0; i < (list ? CALC_MAX_NETWORKS : map ? CALC_DATATYPE_COUNT : 1); i++) {
-        if (list) {
-            snprintf(element, sizeof element, "%.*s[%d]%s", (int)(list - path), path, i, list + 3);
-        } else if (map) {
-            snprintf(element, sizeof element, "%.*s%s%s", (int)(map - path), path,
-                     calc_datatype_names[i], map + 8);
-        }
-        compare(context, list || map ? element : path);
     }
 }
 
@@ -147,10 +104,10 @@ static void answer(const char *said, FILE *out)
     }
     fprintf(out, errors.dropped ? "and %d more\n" : "", errors.dropped);
     if (status == CALC_OK) {
-        difference d = {.before = &before, .out = out};
+        int count = 0;
         for (int k = 0; k < 3; k++) {
-            d.kind = (calc_kind)k;
-            calc_field_each(calc_table_of(d.kind), see, &d);
+            print_differences((calc_kind)k, document(&before, (calc_kind)k),
+                              document(&now, (calc_kind)k), out, &count);
         }
         fputs("\n", out);
         print_list("stages", &before, out);
