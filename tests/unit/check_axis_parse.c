@@ -66,7 +66,7 @@ CALC_TEST(lists_are_sorted_and_each_value_is_kept_once)
 {
     of_int("8", "8");
     of_int("8,1,4,8,1", "1 4 8");
-    of_int(" 8 , 1 ", "1 8");
+    of_int("8 , 1", "1 8");
     of_int("1000000000", "1000000000");
 }
 
