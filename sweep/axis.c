@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "objective.h"
 #include "spec/amount.h"
@@ -98,12 +99,9 @@ static bool add(reader *r, double value, const char *from)
 
 /* ---- One value ------------------------------------------------------------------------------ */
 
-/* Whether the whole word is a decimal number: not hexadecimal, infinite or NaN. */
 static bool is_number(const char *word, double *out)
 {
-    char *end;
-    *out = strtod(word, &end);
-    return *word && *end == '\0' && strspn(word, "+-.0123456789eE") == strlen(word);
+    return calc_decimal_read(word, false, -HUGE_VAL, HUGE_VAL, out);
 }
 
 /* Report "expected EXPECTED, found WORD". */
@@ -125,7 +123,7 @@ static bool read_number(reader *r, const char *word, double *out)
     bool number = is_number(word, out);
     bool whole = r->field->type == CALC_TYPE_INT;
     bool fits = number && *out == floor(*out) && fabs(*out) < 0x1p53;
-    if (whole && number && strpbrk(word, "+.eE")) {
+    if (whole && number && strpbrk(word, ".eE")) {
         if (fits) {
             snprintf(hint, sizeof hint, "write %.0f", *out);
         }
@@ -301,7 +299,7 @@ static bool read_word(reader *r, const char *word)
     }
 }
 
-/* The words of an item, between commas and without the spaces around them, up to a wrong one. */
+/* The words of an item, without the spaces beside the commas between them, up to a wrong one. */
 static void read_item(reader *r, const char *item)
 {
     bool fine = true;
@@ -310,10 +308,10 @@ static void read_item(reader *r, const char *item)
         char shown[CALC_SHOW_SIZE];
         const char *comma = r->text->one ? NULL : strchr(at, ',');
         const char *end = comma ? comma : at + strlen(at);
-        while (at < end && *at == ' ') {
+        while (at > item && at < end && *at == ' ') {
             at++;
         }
-        while (at < end && end[-1] == ' ') {
+        while (comma && at < end && end[-1] == ' ') {
             end--;
         }
         if (end - at >= WORD_SIZE) {
@@ -746,7 +744,7 @@ static calc_status assign(calc_space *space, calc_designs_builder *designs, bool
     char name[CALC_SHOW_SIZE + 8];
     char key[PATH_SIZE] = "";
     const char *equals = strchr(assignment, '=');
-    const char *item = equals ? equals + 1 : "";
+    const char *item = equals ? equals + 1 + strspn(equals + 1, " ") : "";
     calc_axis_text text = {.key = key, .item = &item, .count = 1, .name = name};
     snprintf(name, sizeof name, "--%s %s", one_value ? "set" : "axis",
              calc_show(shown, assignment));

@@ -1,5 +1,6 @@
 #include "base/decimal.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,4 +249,25 @@ char *calc_decimal_grouped(double value, char *buffer)
     }
     *out = '\0';
     return buffer;
+}
+
+double calc_decimal_at(const char *text, char **end)
+{
+    const char *digits = text + (*text == '-');
+    bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    if (hex || !isdigit((unsigned char)digits[digits[0] == '.'])) {
+        *end = (char *)text;
+        return 0;
+    }
+    return strtod(text, end);
+}
+
+bool calc_decimal_read(const char *text, bool whole, double lo, double hi, double *out)
+{
+    char *end;
+    double value = calc_decimal_at(text, &end);
+    bool fine = end != text && *end == '\0' && isfinite(value) && value >= lo && value <= hi &&
+                (*text != '-' || lo < 0) && !(whole && strpbrk(text, ".eE"));
+    *out = fine ? value : *out;
+    return fine;
 }

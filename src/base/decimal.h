@@ -23,4 +23,14 @@ char *calc_decimal_rounded(double value, int digits, char *buffer);
  *  more with an exponent. @param buffer  CALC_DECIMAL_SIZE bytes @return buffer */
 char *calc_decimal_grouped(double value, char *buffer);
 
+/** The decimal number that a text begins with: strtod() without leading blanks, a plus sign,
+ *  hexadecimal digits, infinities and NaN. Too large a number is infinite.
+ *  @param end  as of strtod(): where the number ends; `text` if there is none, which is 0 */
+double calc_decimal_at(const char *text, char **end);
+
+/** Read a number from `lo` to `hi`, the whole text: digits alone if it is whole, with a minus sign
+ *  only if `lo` is below 0.
+ *  @return false if the text is anything else; then *out is unchanged */
+bool calc_decimal_read(const char *text, bool whole, double lo, double hi, double *out);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "io/json_report.h"
 #include "spec/field.h"
@@ -711,7 +712,7 @@ static void read_one(calc_standard_errors *out, const char *from, size_t length,
 {
     char name[64];
     char *end;
-    double value = strtod(percent, &end);
+    double value = calc_decimal_at(percent, &end);
     if (length >= sizeof name || strncmp(end, " %)", 3) != 0 || !(value >= 0) || value > 1e6) {
         return;
     }

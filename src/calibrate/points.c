@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "base/error.h"
 #include "calibrate/point_fit.h"
 #include "io/csv_table.h"
@@ -107,7 +108,7 @@ static double parse_size(const char *text)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB"};
     char *end;
-    double number = strtod(text, &end);
+    double number = calc_decimal_at(text, &end);
     if (end == text) {
         return (double)NAN;
     }
@@ -314,7 +315,7 @@ static double seconds(const calc_point *p)
     }
     if (strncmp(unit, fraction, sizeof fraction - 1) == 0) {
         char *rest;
-        double peak = strtod(unit + sizeof fraction - 1, &rest);
+        double peak = calc_decimal_at(unit + sizeof fraction - 1, &rest);
         bool of_flop = strncmp(rest, " TFLOPS", 7) == 0 && !bytes;
         bool of_bytes = strncmp(rest, " GB/s", 5) == 0 && bytes;
         return of_flop    ? flop / (p->value * peak * 1e12)

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "formats/plan.h"
 #include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
@@ -284,7 +285,7 @@ static bool is_preset(const char *value, const char *preset, size_t length)
         return value[0] && strstr(off, text);
     }
     snprintf(text, sizeof text, "%.*s", (int)length, preset);
-    double a = strtod(text, &end), b = strtod(value, &mine);
+    double a = calc_decimal_at(text, &end), b = calc_decimal_at(value, &mine);
     char word[80]; /* without what else follows an option */
     snprintf(word, sizeof word, "%.*s", (int)strcspn(value, " "), value);
     return strcasecmp(text, value) == 0 ||
@@ -415,7 +416,7 @@ bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *wor
     size_t whole = strcspn(*at, " "), length = strcspn(*at, " =");
     size_t from = length < whole ? length + 1 : 0;
     snprintf(value, sizeof value, "%.*s", (int)(whole - from), *at + from);
-    *word = (calc_word){*at, length, strtod(value, &end)};
+    *word = (calc_word){*at, length, calc_decimal_at(value, &end)};
     if (end == value || *end) {
         int index = find_field(row->member, &ref) && ref.field->choices
                         ? calc_choice_index(ref.field->choices, value)
@@ -579,7 +580,7 @@ static bool read_number(const char *text, double *out)
 {
     char *end;
     errno = 0;
-    double value = strtod(text, &end);
+    double value = calc_decimal_at(text, &end);
     /* "2 pretrain.py": stops at a blank, since another argument follows. */
     if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
         return false;

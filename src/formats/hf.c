@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_layers.h"
 #include "formats/hf_model.h"
@@ -668,7 +669,7 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
 {
     char *end, range[128];
     errno = 0;
-    double value = strtod(setting->value, &end);
+    double value = calc_decimal_at(setting->value, &end);
     if (strcasecmp(setting->value, "false") == 0) { /* in place of 0 */
         end = setting->value + setting->length;
         value = 0;
@@ -678,7 +679,7 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
         value = (double)local + 1;
         end = setting->value + setting->length;
     }
-    for (char *next; *end == ' ' && strtod(end, &next) == value && next > end;) {
+    for (char *next; *end == ' ' && calc_decimal_at(end + 1, &next) == value && next > end + 1;) {
         end = next; /* a list with the same number for each layer */
     }
     if (end == setting->value || *end || errno != 0 || !isfinite(value)) {

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_model.h"
 #include "formats/read.h"
@@ -95,7 +96,7 @@ const calc_setting *calc_hf_row_fill(const calc_hf_row *row, const calc_table *t
         for (size_t at = 0; (s = calc_hf_row_next(row, link, "is", &at, &key));) {
             const calc_field *field = calc_table_find(table, key);
             char *end;
-            double number = strtod(s->value, &end);
+            double number = calc_decimal_at(s->value, &end);
             bool yes = strcmp(s->value, "true") == 0;
             int word = field && field->choices ? calc_choice_index(field->choices, s->value) : yes;
             if (field && (end != s->value || word > 0 || strcmp(s->value, "false") == 0)) {
@@ -208,6 +209,6 @@ bool calc_hf_key_structural(const char *key)
 bool calc_hf_value_neutral(const char *value)
 {
     char *end;
-    double number = strtod(value, &end);
+    double number = calc_decimal_at(value, &end);
     return strcasecmp(value, "false") == 0 || (end != value && !*end && number <= 0);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_layers.h"
 #include "formats/read.h"
@@ -152,7 +153,7 @@ static calc_status read_value(const calc_hf *hf, member m, const calc_setting *s
 {
     char *end, shown[CALC_UTF8_SHOW_SIZE], key[CALC_UTF8_SHOW_SIZE];
     bool words = m == PROJECTOR_BIAS;
-    double number = strtod(s->value, &end);
+    double number = calc_decimal_at(s->value, &end);
     if (m == DEEPSTACK || m == FULL) { /* how many there are */
         *value = s->length > 0;
         for (const char *at = s->value; *at; at++) {

@@ -1,3 +1,4 @@
+#include "base/decimal.h"
 #include "formats/launch.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ static bool multiply(const calc_settings *settings, const char *list, int depth,
         size_t length = strcspn(list, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, list);
         const char *number = resolve(settings, one + strspn(one, " "), depth + 1, text);
-        *product *= strtod(number, &end);
+        *product *= calc_decimal_at(number, &end);
         if (end == number) {
             return false;
         }
@@ -205,7 +206,7 @@ static calc_status take(reading *r, const calc_job_launch_row *row, const calc_s
              "calc has no such algorithm; which roles run, the other settings say");
         return CALC_OK;
     }
-    double number = strtod(to, &end);
+    double number = calc_decimal_at(to, &end);
     bool counts = form != CALC_LAUNCH_NAME_FORM && form != CALC_LAUNCH_WORD_FORM && !chooses;
     bool bad = counts && (end == to || *end || !isfinite(number) || number < 0);
     if (!known || (bad && to[0])) {

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "formats/read.h"
 #include "io/json_report.h"
@@ -51,7 +52,7 @@ static bool number(const calc_galvatron_argument *row, const char **at, const ch
                    double *out)
 {
     char *end;
-    double value = strtod(*at, &end);
+    double value = calc_decimal_at(*at, &end);
     bool any = row->kind == CALC_GALVATRON_TAKES_LIMIT && value == -1;
     bool whole = row->kind == CALC_GALVATRON_TAKES_REAL || value == floor(value);
     if (end == *at || (*end && !strchr(ends, *end)) || !whole ||
@@ -316,7 +317,7 @@ static int64_t whole_at(const reader *r, const char *pointer)
     }
     snprintf(text, sizeof text, "%.*s", (int)(end - start), r->text + start);
     char *rest;
-    double value = strtod(text, &rest);
+    double value = calc_decimal_at(text, &rest);
     return !*rest && value >= 1 && value <= MOST && value == floor(value) ? (int64_t)value : 0;
 }
 

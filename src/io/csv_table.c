@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -156,10 +157,9 @@ static bool is_blank(const char *cell)
 static bool read_number(const calc_csv_column *c, const char *cell, double *out)
 {
     char *end;
-    *out = strtod(cell, &end);
-    /* Not hexadecimal, which strtod() reads as well. */
-    bool decimal = cell[strspn(cell, "0123456789+-.eE ")] == '\0';
-    bool number = decimal && end != cell && is_blank(end) && isfinite(*out);
+    cell += strspn(cell, " ");
+    *out = calc_decimal_at(cell, &end);
+    bool number = end != cell && is_blank(end) && isfinite(*out);
     bool whole = !is_whole(c) || *out == floor(*out);
     return number && whole && ((c->lo == 0 && c->hi == 0) || (*out >= c->lo && *out <= c->hi));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "formats/import.h"
 #include "io/utf8.h"
@@ -372,10 +373,7 @@ static calc_status read_devices(const reading *r)
     double each = calc_plan_value(plan, CALC_PLAN_NODE_PROCS);
     double planned = nodes;
     if (target) {
-        char *end;
-        planned = strtod(target->value, &end);
-        if (*end || end == target->value || !(planned >= 1) || planned != floor(planned) ||
-            planned > MOST_DEVICES) {
+        if (!calc_decimal_read(target->value, true, 1, MOST_DEVICES, &planned)) {
             return wrong(r, target, CALC_ERR_RANGE, "expected a whole number of at least 1");
         }
         if (r->generation == CALC_MINDSPEED_GEN1) {

@@ -191,15 +191,11 @@ static calc_status take_per(sources *s, const char *word)
 static calc_status take_number(calc_errors *errors, const char *word, bool whole, double lo,
                                double hi, double *out)
 {
-    char *end;
-    double value = strtod(word, &end);
-    bool fine = end != word && *end == '\0' && value >= lo && value <= hi &&
-                (!whole || value == floor(value));
-    *out = fine ? value : *out;
-    return fine ? CALC_OK
-                : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                                  "expected a %snumber from %.15g to %.15g", whole ? "whole " : "",
-                                  lo, hi);
+    return calc_decimal_read(word, whole, lo, hi, out)
+               ? CALC_OK
+               : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                                 "expected a %snumber from %.15g to %.15g", whole ? "whole " : "",
+                                 lo, hi);
 }
 
 static calc_status take_top(sources *s, const char *word)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 typedef enum dimension {
@@ -153,9 +155,8 @@ calc_amount calc_amount_read(const char *text, const char *unit, double *number)
 {
     char *end;
     size is, wanted;
-    double value = strtod(text, &end);
-    size_t digits = strspn(text, "+-.0123456789eE");
-    if (end == text || (size_t)(end - text) > digits || !isfinite(value)) {
+    double value = calc_decimal_at(text, &end);
+    if (end == text || !isfinite(value)) {
         return CALC_AMOUNT_NO_NUMBER;
     }
     const char *behind = end + strspn(end, " ");

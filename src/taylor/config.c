@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/error.h"
 #include "formats/import.h"
 #include "formats/read.h"
@@ -41,7 +42,7 @@ static calc_status count_of(const reader *r, const char *key, const char *other,
                                             other ? other : "");
     }
     char *end;
-    double value = strtod(s->value, &end);
+    double value = calc_decimal_at(s->value, &end);
     bool counts = value >= 0 && value <= HI; /* neither infinite nor NaN */
     if (*end != '\0' || !counts || value != (double)(int64_t)value || (value == 0 && absent != 0)) {
         return wrong(r, s, absent == 0 ? "a whole number" : "a whole number from 1");
@@ -71,7 +72,7 @@ static calc_status asks(const reader *r, const char *key, bool *out)
     bool numbers = !*out;
     for (const char *at = s->value; numbers && *at; at += strcspn(at, " "), at += *at == ' ') {
         char *end;
-        double count = strtod(at, &end);
+        double count = calc_decimal_at(at, &end);
         numbers = end != at && (*end == ' ' || !*end) && count >= 0;
         *out = *out || count > 0;
     }

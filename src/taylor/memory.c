@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "io/utf8.h"
 #include "model/stages/layout.h"
@@ -161,7 +162,7 @@ static calc_status take_line(calc_taylor_memory *out, uint64_t *said, char *text
         return refuse_key(name, line, start, errors);
     }
     char *end;
-    double mb = strtod(value, &end);
+    double mb = calc_decimal_at(value, &end);
     if (end == value || end[strspn(end, " \t\r")] != '\0' || !(mb >= 0 && mb <= most_mb)) {
         char shown[CALC_UTF8_SHOW_SIZE];
         return calc_errors_at(errors, CALC_ERR_RANGE, name, line, (int)(value - text) + 1, NULL,
@@ -512,7 +513,7 @@ static calc_status take_cell(char *line, int number, const char *name, double *o
     char *blank = key + strcspn(key, " \t\r");
     char *value = blank + strspn(blank, " \t\r");
     char *end;
-    double found = strtod(value, &end);
+    double found = calc_decimal_at(value, &end);
     *is = false;
     if (!*key || *key == '#') {
         return CALC_OK;

@@ -61,6 +61,10 @@ FORMS = {"FIELD=VALUE": ["tp=@", "mem1.GiB=@", "@=1"], "FIELD=VALUES": ["tp=@", 
          "TYPE=FILE,...": ["a800=@", "@"]}
 BESIDE = {"days": ["--tokens", "1T"], "checkpoint-every": ["--checkpoint", "ck"]}
 PROFILE = ["export", "llama3-8B", "h100_sxm", "--to", "galvatron-profile", "--out", "d"]
+UNREAD = ("master-port", "node-rank")  # without effect
+# Options that are numbers, by the name of their value, and texts that are none: digits alone are read, by all of them alike.
+NUMBERS = {"N", "K", "S", "Q", "SEED", "SECONDS", "FRAC", "SHARE", "X", "MAX", "VALUES", "USD"}
+NO_NUMBER = {"nan", "inf", "-inf", "0x10", "abc", " 5", "+5", "5x", "\u0663", "5\n", "%s%n"}
 NOT_A_NUMBER = re.compile(r"(?<![\w/.-])-?(nan|inf)(?![\w/.-])", re.I)
 
 
@@ -93,6 +97,8 @@ def main():
             wrong = "no word"
         elif result.code == 4 and "emory" in said:
             wrong = "out of memory"
+        elif value in NO_NUMBER and a.commands[command][option] in NUMBERS and result.code not in (2, 3) and option not in UNREAD:
+            wrong = "taken as a number"
         elif not re.search("nan|inf", value) and not result.out.startswith(b"<!doctype"):
             found = NOT_A_NUMBER.search(result.out.decode(errors="replace"))
             wrong = f"{found[0]} in the output" if found else None

@@ -151,3 +151,67 @@ CALC_TEST_LOOP(rounded_texts_are_those_of_printf, 1, 18)
         ck_assert_str_eq(calc_decimal_rounded(value, _i, got), want);
     }
 }
+
+CALC_TEST(numbers_are_read_as_they_are_written_or_not_at_all)
+{
+    static const struct {
+        const char *text;
+        bool whole;
+        double lo, hi, is; /* NAN: refused */
+    } cases[] = {{"0", true, 0, 10, 0},
+                 {"10", true, 0, 10, 10},
+                 {"11", true, 0, 10, NAN},
+                 {"-1", true, 0, 10, NAN},
+                 {"-1", true, -1, 10, -1},
+                 {"-0", true, 0, 10, NAN},
+                 {"007", true, 0, 10, 7},
+                 {"2.5", true, 0, 10, NAN},
+                 {"1e1", true, 0, 10, NAN},
+                 {"2.5", false, 0, 10, 2.5},
+                 {"1e1", false, 0, 10, 10},
+                 {"1E+1", false, 0, 10, 10},
+                 {".5", false, 0, 10, 0.5},
+                 {"5.", false, 0, 10, 5},
+                 {"+5", false, 0, 10, NAN},
+                 {"-.5", false, -1, 10, -.5},
+                 {"-+5", false, -9, 10, NAN},
+                 {"--5", false, -9, 10, NAN},
+                 {"", false, 0, 10, NAN},
+                 {"-", true, -1, 10, NAN},
+                 {"-", false, -1, 10, NAN},
+                 {" 5", false, 0, 10, NAN},
+                 {"5 ", true, 0, 10, NAN},
+                 {"0x5", false, 0, 10, NAN},
+                 {"nan", false, 0, 10, NAN},
+                 {"inf", false, 0, INFINITY, NAN},
+                 {"1e999", false, 0, INFINITY, NAN},
+                 {"1e5", false, 0, INFINITY, 1e5},
+                 {"1e", false, 0, 10, NAN},
+                 {"1.2.3", false, 0, 10, NAN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double is = -7;
+        bool fine = calc_decimal_read(cases[i].text, cases[i].whole, cases[i].lo, cases[i].hi, &is);
+        ck_assert_msg(fine == !isnan(cases[i].is), "\"%s\"", cases[i].text);
+        ck_assert_msg(is == (fine ? cases[i].is : -7), "\"%s\" is %g", cases[i].text, is);
+    }
+}
+
+CALC_TEST(a_text_begins_with_a_decimal_number_or_with_none)
+{
+    static const struct {
+        const char *text;
+        double is;
+        size_t length; /* 0: none */
+    } cases[] = {{"8", 8, 1},     {"8 x", 8, 1},    {"-8,2", -8, 2},    {"8e2k", 800, 3},
+                 {".5]", 0.5, 2}, {"-.5", -0.5, 3}, {"5.GiB", 5, 2},    {"0", 0, 1},
+                 {"08", 8, 2},    {"1e", 1, 1},     {" 8", 0, 0},       {"+8", 0, 0},
+                 {"0x8", 0, 0},   {"-0X8", 0, 0},   {"--8", 0, 0},      {"", 0, 0},
+                 {"-", 0, 0},     {".", 0, 0},      {"-.", 0, 0},       {"..5", 0, 0},
+                 {"inf", 0, 0},   {"-nan", 0, 0},   {"infinity", 0, 0}, {"e5", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *end;
+        double is = calc_decimal_at(cases[i].text, &end);
+        ck_assert_msg(is == cases[i].is && end == cases[i].text + cases[i].length,
+                      "\"%s\": %g and \"%s\"", cases[i].text, is, end);
+    }
+}

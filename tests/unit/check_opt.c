@@ -163,17 +163,72 @@ CALC_TEST(arguments_may_be_limited_to_choices)
     calc_opt_free(&args);
 }
 
-CALC_TEST(numbers_are_whole_texts_in_their_range)
+/* All commands, those of other planners too; NULL behind the last. */
+static const calc_command *command_at(size_t i)
 {
-    static const char *const wrong[] = {"",    "x",  "3x", "-1",  "11", "2.5",
-                                        "nan", " 3", "3 ", "0x3", "+3", "inf"};
-    double number = 7;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        ck_assert_msg(!calc_opt_number(wrong[i], true, 0, 10, &number), "%s", wrong[i]);
+    static const calc_command *const theirs[] = {
+        &calc_as_taylor_nd, &calc_as_taylor_rank,      &calc_as_taylor_balance, &calc_as_aiak,
+        &calc_as_galvatron, &calc_as_galvatron_paddle, &calc_as_mindspeed,      NULL};
+    size_t own = 0;
+    while (calc_command_list[own]) {
+        own++;
     }
-    ck_assert_double_eq(number, 7);
-    ck_assert(calc_opt_number("10", true, 0, 10, &number) && number == 10);
-    ck_assert(calc_opt_number("2.5", false, 0, 10, &number) && number == 2.5);
+    return i < own ? calc_command_list[i] : theirs[i - own];
+}
+
+/* Whether the command takes a text as the number of an option; what it says of it else. */
+static bool takes(const calc_command *of, const calc_opt *opt, const char *text)
+{
+    calc_args args;
+    char name[64], refused[128];
+    snprintf(name, sizeof name, "%s%s", opt->name[0] == '-' ? "" : "--", opt->name);
+    snprintf(refused, sizeof refused, "%s: \"%s\" is not a ", name, text);
+    (void)!calc_opt_parse(&args, of, 2, WORDS(name, (char *)text));
+    bool fine = strncmp(args.complaint, refused, strlen(refused)) != 0;
+    ck_assert_msg(fine || strstr(args.complaint, opt->kind == CALC_OPT_WHOLE ? "whole" : " from "),
+                  "%s", args.complaint);
+    ck_assert_msg(!fine || strstr(args.complaint, name) == NULL ||
+                      strncmp(args.complaint, "missing", 7) == 0,
+                  "%s", args.complaint);
+    calc_opt_free(&args);
+    return fine;
+}
+
+CALC_TEST(every_number_of_every_command_is_read_alike)
+{
+    static const char *const no_number[] = {"x",   "3x",  " 3",  "3 ",    "+3",  "0x3",  "0x1p3",
+                                            "nan", "inf", "-",   "--3",   "3,4", "1e",   "e1",
+                                            ".",   "1-1", "3\n", "1e999", "٣",   "1e1.5"};
+    static const char *const not_whole[] = {"1.5", "1.0", "1e3", "1.", ".5"};
+    size_t found = 0, count = sizeof no_number / sizeof *no_number;
+    for (size_t c = 0; command_at(c); c++) {
+        const calc_command *of = command_at(c);
+        for (const calc_opt *opt = of->opts; opt->name; opt++) {
+            bool whole = opt->kind == CALC_OPT_WHOLE;
+            char text[32];
+            if (!whole && opt->kind != CALC_OPT_NUMBER) {
+                continue;
+            }
+            found++;
+            for (size_t i = 0; i < count; i++) {
+                ck_assert_msg(!takes(of, opt, no_number[i]), "%s %s", opt->name, no_number[i]);
+            }
+            for (size_t i = 0; whole && i < sizeof not_whole / sizeof *not_whole; i++) {
+                ck_assert_msg(!takes(of, opt, not_whole[i]), "%s %s", opt->name, not_whole[i]);
+            }
+            const double edge[] = {opt->lo, opt->hi};
+            for (size_t i = 0; i < 2; i++) {
+                double beyond = whole ? (i ? 1 : -1) : (i ? 0.5 : -0.5) * fmax(edge[i], 1);
+                snprintf(text, sizeof text, "%.*f", whole ? 0 : 6, edge[i]);
+                ck_assert_msg(takes(of, opt, text), "%s %s", opt->name, text);
+                snprintf(text, sizeof text, "%.*f", whole ? 0 : 6, edge[i] + beyond);
+                ck_assert_msg(!takes(of, opt, text), "%s %s", opt->name, text);
+            }
+            ck_assert_msg(!opt->preset || takes(of, opt, opt->preset), "%s", opt->name);
+            ck_assert_msg(takes(of, opt, "-0") == (opt->lo < 0), "%s", opt->name);
+        }
+    }
+    ck_assert_uint_gt(found, 60);
 }
 
 /* ---- Command lines of other programs --------------------------------------------------------- */
@@ -264,7 +319,7 @@ CALC_TEST(what_is_not_given_is_preset_or_nothing)
     ck_assert(parse(&f, "--yaml_dir b"));
     ck_assert_str_eq(calc_opt_value(&f, FLAG_FILE), "b");
     ck_assert_double_eq(calc_opt_real(&f, FLAG_RATIO), 0.3);
-    ck_assert(isnan(calc_opt_real(&f, FLAG_COUNT)));
+    ck_assert_double_eq(calc_opt_real(&f, FLAG_COUNT), 0);
     ck_assert(calc_opt_truth(&f, FLAG_CHECK));
     ck_assert(!calc_opt_truth(&f, FLAG_SWITCH));
     ck_assert_ptr_null(calc_opt_value(&f, FLAG_SIZE));

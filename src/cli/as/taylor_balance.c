@@ -251,7 +251,7 @@ static void fill_job(request *r)
     j->ask.less_memory =
         calc_opt_given(f, FLAG_LOW) ? calc_opt_truth(f, FLAG_LOW) : less && strcmp(less, "1") == 0;
     j->check = calc_opt_truth(f, FLAG_CHECK);
-    j->time_limit_s = calc_opt_given(f, FLAG_TIME) ? calc_opt_real(f, FLAG_TIME) : 0;
+    j->time_limit_s = calc_opt_real(f, FLAG_TIME);
     j->solver =
         (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_opt_value(f, FLAG_SOLVER));
 }

@@ -183,8 +183,7 @@ static void solve(const ranking *r, calc_taylor_result *one)
         j->ask.shipped = calc_opt_truth(r->flags, FLAG_COMPAT);
         j->check = calc_opt_truth(r->flags, FLAG_CHECK);
         j->solver = wanted_solver(r);
-        j->time_limit_s =
-            calc_opt_given(r->flags, FLAG_TIME) ? calc_opt_real(r->flags, FLAG_TIME) : 0;
+        j->time_limit_s = calc_opt_real(r->flags, FLAG_TIME);
         one->job.ratios = ratios;
         status = calc_taylor_solve(&one->job, &errors);
     }

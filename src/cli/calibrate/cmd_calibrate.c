@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/decimal.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
@@ -59,7 +60,8 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (nvidia; the first word of a "        \
              "table's name), or those published since a month (2025-07), but do not fit to them")  \
-    X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15")     \
+    X(MOST, "most", "N", CALC_OPT_IS_WHOLE(0, 1e9),                                                \
+      .doc = "change no more than N constants of a family", .preset = "15")                        \
     X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
     X(OUT, "out", "DIR",                                                                           \
       .doc = "write the calibrated files there, NAME.json; one machine: or to a file ending in "   \
@@ -207,7 +209,7 @@ static const char *read_rows(task *t)
     const char *text = calc_opt_value(t->args, OPT_ROWS);
     bool runs = text && !calc_opt_value(t->args, OPT_OPERATORS);
     t->rows = (double)NAN;
-    return runs && !calc_opt_number(text, true, 0, 999999999, &t->rows)
+    return runs && !calc_decimal_read(text, true, 0, 999999999, &t->rows)
                ? "--rows: a number of runs, 0 or more; names are of --operators"
                : NULL;
 }
@@ -226,11 +228,7 @@ static const char *read_options(task *t)
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
     t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
-    double most = 0;
-    if (!calc_opt_number(calc_opt_value(t->args, OPT_MOST), true, 0, 1e9, &most) && !complaint) {
-        complaint = "--most: a number of constants, 0 or more";
-    }
-    t->plan.most = (size_t)most;
+    t->plan.most = (size_t)calc_opt_real(t->args, OPT_MOST);
     t->plan.all = calc_opt_value(t->args, OPT_ALL) != NULL;
     date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);

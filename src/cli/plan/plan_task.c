@@ -7,6 +7,7 @@
 
 #include "axis.h"
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/draw/human.h"
@@ -102,7 +103,7 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
         char *colon = strrchr(word, ':');
         double most = -1;
         int i = 0;
-        if (colon && !calc_opt_number(colon + 1, true, -1, 1e9, &most)) {
+        if (colon && !calc_decimal_read(colon + 1, true, -1, 1e9, &most)) {
             bad_cap(word, "has no number of processors behind its colon", errors);
             continue;
         }
@@ -260,19 +261,6 @@ static void take_only(calc_plan_task *t, const char *argument, calc_errors *erro
     calc_text_free(&input.text);
 }
 
-static void take_number(calc_plan_task *t, calc_plan_opt opt, bool whole, double lo, double hi,
-                        double *out, calc_errors *errors)
-{
-    const char *text = calc_opt_value(t->args, (int)opt);
-    char name[64];
-    snprintf(name, sizeof name, "--%s", calc_plan_opts[opt].name);
-    if (text && !calc_opt_number(text, whole, lo, hi, out)) {
-        calc_errors_at(errors, CALC_ERR_RANGE, name, 0, 0, NULL,
-                       "expected a %snumber from %.15g to %.15g, found \"%.100s\"",
-                       whole ? "whole " : "", lo, hi, text);
-    }
-}
-
 static void calc_plan_room_take(calc_plan_task *task);
 
 static CALC_MUST_USE calc_status calc_plan_rows_runs(const void *task, int chip,
@@ -281,7 +269,6 @@ static CALC_MUST_USE calc_status calc_plan_rows_runs(const void *task, int chip,
 calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_errors *errors)
 {
     const char *only = calc_opt_value(args, CALC_PLAN_OPT_BALANCE_ONLY);
-    double top = 5, threads = 0;
     t->args = args;
     t->listed = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
     load_app(t, errors);
@@ -298,16 +285,14 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     } else {
         take_space(t, errors);
     }
-    take_number(t, CALC_PLAN_OPT_TOP, true, 1, 1000, &top, errors);
-    take_number(t, CALC_PLAN_OPT_THREADS, true, 1, 4096, &threads, errors);
-    take_number(t, CALC_PLAN_OPT_JOIN, false, 0, 1, &t->planner.join_latency_s, errors);
+    t->planner.join_latency_s = calc_opt_real(args, CALC_PLAN_OPT_JOIN);
     t->planner.app = &t->app;
     t->planner.chips = t->chips;
     t->planner.chip = t->planned;
     t->planner.space = &t->space;
     t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
-    t->planner.top = (size_t)top;
-    t->planner.threads = (int)threads;
+    t->planner.top = (size_t)calc_opt_real(args, CALC_PLAN_OPT_TOP);
+    t->planner.threads = (int)calc_opt_real(args, CALC_PLAN_OPT_THREADS);
     t->planner.runs = calc_plan_rows_runs;
     t->planner.runs_context = t;
     t->planner.curve = true;

@@ -21,7 +21,7 @@
     CALC_INPUTS_SET(X)                                                                             \
     X(KEEP_ORDER, "keep-order", NULL,                                                              \
       .doc = "chips stand along the pipeline as they were named; else in the best order")          \
-    X(JOIN, "join-latency", "SECONDS",                                                             \
+    X(JOIN, "join-latency", "SECONDS", CALC_OPT_IS_NUMBER(0, 1),                                   \
       .doc = "latency of messages between different chips, beside the slower network's",           \
       .preset = "0")                                                                               \
     X(RECOMPUTE, "recompute", "HOW",                                                               \
@@ -33,7 +33,8 @@
              "runs")                                                                               \
     X(LAYERS, "layers", NULL,                                                                      \
       .doc = "find a strategy for each layer: parallelism, sharding and recomputation")            \
-    X(TOP, "top", "N", .section = "Display", .doc = "how many layouts to find", .preset = "5")     \
+    X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1000), .section = "Display",                           \
+      .doc = "how many layouts to find", .preset = "5")                                            \
     X(PLOT, "plot", NULL,                                                                          \
       .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
     X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
@@ -47,9 +48,10 @@
     X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
       .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .section = "Running",                                   \
+    X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9), .section = "Running",    \
       .doc = "stop after this time with the results so far", .preset = "10")                       \
-    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
+    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096),                                         \
+      .doc = "threads [as many as the machine has cores]")                                         \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \

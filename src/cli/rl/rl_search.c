@@ -217,7 +217,6 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
 {
     calc_rl_task *task = calloc(1, sizeof *task);
     int64_t split[SPLITS];
-    double procs = 0;
     if (!task) {
         return calc_errors_no_memory(errors);
     }
@@ -234,8 +233,7 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
     if (status == CALC_OK) {
         status = try_placement(fixed ? words : &own, 0, found, errors);
     }
-    bool splits = words->procs && !fixed && calc_opt_number(words->procs, true, 1, 1e9, &procs);
-    size_t count = splits ? splits_of((int64_t)procs, split) : 0;
+    size_t count = words->procs && !fixed ? splits_of(strtoll(words->procs, NULL, 10), split) : 0;
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
         const calc_sweep_progress progress = {{.evaluated = found->tried, .total = found->tried},
                                               (double)(i + 1),

@@ -272,14 +272,8 @@ static calc_status read_document(calc_rl_task *task, const char *name, calc_erro
 /* Two pools where the command line gives the rollout processors of its own. */
 static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *errors)
 {
-    double chips;
     if (!rollout_procs) {
         return CALC_OK;
-    }
-    if (!calc_opt_number(rollout_procs, true, 1, 1e9, &chips)) {
-        return calc_errors_at(errors, CALC_ERR_RANGE, "--rollout-procs", 0, 0, NULL,
-                              "expected a number of processors from 1, found \"%.40s\"",
-                              rollout_procs);
     }
     if (job->pools_count > 0) {
         return calc_errors_at(errors, CALC_ERR_FIELD, "--rollout-procs", 0, 0,
@@ -287,7 +281,7 @@ static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *
     }
     job->pools_count = 2;
     job->pools[0] = (calc_job_pool){.name = "train"};
-    job->pools[1] = (calc_job_pool){.name = "rollout", .chips = (int64_t)chips};
+    job->pools[1] = (calc_job_pool){.name = "rollout", .chips = strtoll(rollout_procs, NULL, 10)};
     strcpy(job->roles.rollout.pool, "rollout");
     return CALC_OK;
 }
@@ -363,13 +357,8 @@ static calc_status job_error(calc_errors *errors, const char *pointer, const cha
 static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
 {
     calc_job *job = &task->job;
-    double procs = 0;
+    int64_t procs = words->procs ? strtoll(words->procs, NULL, 10) : 0;
     int64_t known = 0, unknown = 0;
-    if (words->procs && !calc_opt_number(words->procs, true, 1, 1e9, &procs)) {
-        return calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, NULL,
-                              "expected a number of processors from 1, found \"%.40s\"",
-                              words->procs);
-    }
     task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
     for (size_t i = 0; i < task->pools; i++) {
         calc_job_pool *pool = &job->pools[i];
@@ -384,15 +373,15 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
             }
         }
     }
-    if (unknown > 1 || (unknown == 1 && procs > 0 && (int64_t)procs <= known)) {
+    if (unknown > 1 || (unknown == 1 && procs > 0 && procs <= known)) {
         return job_error(errors, "/pools", "say chips of each pool",
                          "--procs %s leaves nothing for pools that do not say their chips",
                          words->procs ? words->procs : "");
     }
     for (size_t i = 0; i < task->pools && procs > 0; i++) {
-        task->chips[i] = task->chips[i] > 0 ? task->chips[i] : (int64_t)procs - known;
+        task->chips[i] = task->chips[i] > 0 ? task->chips[i] : procs - known;
     }
-    if (procs > 0 && unknown == 0 && (int64_t)procs != known) {
+    if (procs > 0 && unknown == 0 && procs != known) {
         return job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips",
                          words->procs);
     }

@@ -320,7 +320,7 @@ static void trace_write(calc_output *out, const calc_trace *trace)
     CALC_INPUTS_SET(X)                                                                             \
     X(OUT, "out", "FILE", .doc = "where the trace goes; names ending in .gz are compressed",       \
       .preset = "-")                                                                               \
-    X(MICROBATCHES, "microbatches", "N",                                                           \
+    X(MICROBATCHES, "microbatches", "N", CALC_OPT_IS_WHOLE(1, 1e9),                                \
       .doc = "show the first N micro-batches only; the step is still simulated with all of them")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
@@ -345,19 +345,8 @@ static calc_status write_trace(const calc_args *args, const calc_trace *trace, c
     return calc_output_close(out, errors);
 }
 
-/* Micro-batches to show; 0: not a number. */
-static int64_t shown(const calc_args *args)
-{
-    const char *text = calc_opt_value(args, OPT_MICROBATCHES);
-    double value;
-    if (!text) {
-        return INT64_MAX;
-    }
-    return calc_opt_number(text, true, 1, 1e15, &value) ? (int64_t)value : 0;
-}
-
-static calc_status trace(const calc_args *args, int64_t microbatches, const calc_inputs *inputs,
-                         calc_stats *stats, calc_errors *errors)
+static calc_status trace(const calc_args *args, const calc_inputs *inputs, calc_stats *stats,
+                         calc_errors *errors)
 {
     calc_simulation simulation = {0};
     calc_status status = calc_simulation_run(&simulation, inputs, errors);
@@ -366,10 +355,11 @@ static calc_status trace(const calc_args *args, int64_t microbatches, const calc
     }
     if (status == CALC_OK) {
         int64_t all = simulation.timeline.shape.microbatches;
+        int64_t shown = (int64_t)calc_opt_real(args, OPT_MICROBATCHES);
         const calc_trace trace = {.inputs = inputs,
                                   .simulation = &simulation,
                                   .stats = stats,
-                                  .microbatches = microbatches < all ? microbatches : all};
+                                  .microbatches = shown > 0 && shown < all ? shown : all};
         status = write_trace(args, &trace, errors);
     }
     calc_simulation_free(&simulation);
@@ -378,11 +368,7 @@ static calc_status trace(const calc_args *args, int64_t microbatches, const calc
 
 static calc_exit run(const calc_args *args)
 {
-    int64_t microbatches = shown(args);
     const char *complaint = calc_inputs_check_stdin(args);
-    if (!complaint && microbatches == 0) {
-        complaint = "--microbatches takes a number from 1 on";
-    }
     if (complaint) {
         return calc_complain_usage(args->command, complaint);
     }
@@ -391,7 +377,7 @@ static calc_exit run(const calc_args *args)
     calc_stats stats;
     calc_status status = calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors);
     if (status == CALC_OK) {
-        status = trace(args, microbatches, &inputs, &stats, &errors);
+        status = trace(args, &inputs, &stats, &errors);
     }
     calc_inputs_free(&inputs);
     if (status != CALC_OK) {

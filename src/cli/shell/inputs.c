@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "formats/export.h"
@@ -207,7 +208,7 @@ static calc_status calc_script_load(calc_input *input, const char *procs, calc_a
             calc_errors_at(errors, CALC_ERR_RULE, input->path, 0, 0,
                            "calc import FILE --job job.json, and calc rl MODEL MACHINE job.json",
                            "a job of reinforcement learning, of %s", framework->title);
-    } else if (procs && !calc_opt_number(procs, true, 1, 1e9, &count)) {
+    } else if (procs && !calc_decimal_read(procs, true, 1, 1e9, &count)) {
         status = calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, NULL,
                                 "expected a number from 1 to 1000000000");
     }

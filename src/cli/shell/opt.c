@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "spec/field.h"
 
@@ -233,7 +234,7 @@ static calc_exit check_value(calc_args *args, const calc_opt *opt, const char *v
                               "%s%s: \"%.60s\" is not yes, true, t, y, 1, no, false, f, n or 0",
                               dashes, opt->name, value);
     }
-    return calc_opt_number(value, whole, opt->lo, opt->hi, &number)
+    return calc_decimal_read(value, whole, opt->lo, opt->hi, &number)
                ? CALC_EXIT_OK
                : complain(args, "%s%s: \"%.60s\" is not a %snumber from %.15g to %.15g", dashes,
                           opt->name, value, whole ? "whole " : "", opt->lo, opt->hi);
@@ -366,7 +367,7 @@ bool calc_opt_given(const calc_args *args, int opt)
 double calc_opt_real(const calc_args *args, int opt)
 {
     const char *value = calc_opt_value(args, opt);
-    return value ? strtod(value, NULL) : NAN;
+    return value ? strtod(value, NULL) : 0;
 }
 
 bool calc_opt_truth(const calc_args *args, int opt)
@@ -384,19 +385,6 @@ const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor)
         }
     }
     return NULL;
-}
-
-bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out)
-{
-    char *end;
-    double value = strtod(text, &end);
-    bool decimal = *text != '+' && text[strspn(text, "+-.0123456789eE")] == '\0';
-    bool fine = decimal && end != text && *end == '\0' && value >= lo && value <= hi &&
-                (!whole || value == floor(value));
-    if (fine) {
-        *out = value;
-    }
-    return fine;
 }
 
 bool calc_opt_is_stdout(const calc_args *args, int opt)

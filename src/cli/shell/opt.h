@@ -64,6 +64,10 @@ typedef struct calc_opt {
 #define CALC_OPT_NUMBER(id, ...) OPT_##id,
 #define CALC_OPT_ROW(id, opt, what, ...) {.name = (opt), .value = (what), __VA_ARGS__},
 
+/** Members of the row of an option that is a number in a range. */
+#define CALC_OPT_IS_WHOLE(least, most) .kind = CALC_OPT_WHOLE, .lo = (least), .hi = (most)
+#define CALC_OPT_IS_NUMBER(least, most) .kind = CALC_OPT_NUMBER, .lo = (least), .hi = (most)
+
 /** One argument. Lists of them end with a row without a name. */
 typedef struct calc_arg {
     const char *name;    /**< "APP" */
@@ -161,7 +165,7 @@ const char *calc_opt_value(const calc_args *args, int opt);
 /** Whether a value is given for that row. */
 bool calc_opt_given(const calc_args *args, int opt);
 
-/** The value of a row of numbers; NaN if there is none. */
+/** The value of a row of numbers; 0 if there is none. */
 double calc_opt_real(const calc_args *args, int opt);
 
 /** The value of a row of kind BOOL, or whether an option without a value is given. */
@@ -170,10 +174,6 @@ bool calc_opt_truth(const calc_args *args, int opt);
 /** The values given for that row, one per call; NULL after the last.
  *  @param cursor  0 before the first call */
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor);
-
-/** Read a number from `lo` to `hi`: decimal digits with a sign, a point, an exponent.
- *  @return false if the text is anything else; then *out is unchanged */
-bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out);
 
 /** Whether a value of that row is "-": standard output. */
 bool calc_opt_is_stdout(const calc_args *args, int opt);

@@ -69,7 +69,7 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
     X(TOP_BY, "top-by", "STAT",                                                                    \
       .doc =                                                                                       \
           "statistic that ranks the best [sample_rate; for serving output_tokens_per_s_per_proc]") \
-    X(TOP, "top", "N",                                                                             \
+    X(TOP, "top", "N", CALC_OPT_IS_WHOLE(0, 1e6),                                                  \
       .doc = "number of best layouts to list; in the table, similar layouts count once [10]")      \
     X(PER, "per", "LIST",                                                                          \
       .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
@@ -97,26 +97,29 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
     X(PLAN, "plan", NULL, .section = "Instead of a sweep",                                         \
       .doc = "show the axes, the number of layouts and about how long the sweep takes, without "   \
              "sweeping")                                                                           \
-    X(SAMPLE, "sample", "N",                                                                       \
+    X(SAMPLE, "sample", "N", CALC_OPT_IS_WHOLE(1, 1e6 /* all are kept in memory */),               \
       .doc =                                                                                       \
           "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
-    X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0")                 \
-    X(THREADS, "threads", "N", .section = "Running",                                               \
+    X(SEED, "seed", "S", CALC_OPT_IS_WHOLE(0, 999999999999999),                                    \
+      .doc = "another seed draws other layouts", .preset = "0")                                    \
+    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
       .doc = "threads [as many as the machine has cores]")                                         \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with the results so far")  \
+    X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9),                          \
+      .doc = "stop after this time with the results so far")                                       \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = progress_words, .preset = "auto")                                                 \
     X(NO_PRUNE, "no-prune", NULL,                                                                  \
       .doc = "also evaluate layouts that bounds prove to be dominated or too large; the result "   \
              "is the same")                                                                        \
-    X(VERIFY, "verify", "FRAC",                                                                    \
+    X(VERIFY, "verify", "FRAC", CALC_OPT_IS_NUMBER(0, 1),                                          \
       .doc = "share of the layouts to check against calc run, from 0 to 1; a difference ends the " \
              "sweep")                                                                              \
     X(CPU, "cpu", "LEVEL",                                                                         \
       .doc = "instruction set: generic, x86-64-v3 or x86-64-v4 [the best of this machine]")        \
     X(CHECKPOINT, "checkpoint", "FILE", .section = "Long sweeps",                                  \
       .doc = "save the results so far, so that a killed sweep can continue")                       \
-    X(EVERY, "checkpoint-every", "SECONDS", .doc = "time between checkpoints", .preset = "5")      \
+    X(EVERY, "checkpoint-every", "SECONDS", CALC_OPT_IS_NUMBER(0, 1e9),                            \
+      .doc = "time between checkpoints", .preset = "5")                                            \
     X(RESUME, "resume", NULL, .doc = "continue from the checkpoint, or start if there is none")    \
     X(SHARD, "shard", "I/N",                                                                       \
       .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge and a "   \

@@ -114,7 +114,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     CALC_INPUTS_SET(X)                                                                             \
     X(WHERE, "where", "COND", .doc = "only layouts that meet a condition: 'tensor_par <= 8'",      \
       .repeated = true)                                                                            \
-    X(CANDIDATES, "candidates", "N",                                                               \
+    X(CANDIDATES, "candidates", "N", CALC_OPT_IS_WHOLE(1, 1e6),                                    \
       .doc = "number of candidates: the best predicted layouts, allowing 10 % more memory than "   \
              "the machine has",                                                                    \
       .preset = "10000")                                                                           \
@@ -135,35 +135,40 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(NEXT, "next", NULL,                                                                          \
       .doc = "print the layouts to try, an identity and a path per line, or nothing if it is "     \
              "time to stop")                                                                       \
-    X(PICKS, "picks", "Q", .doc = "number of layouts to try at once", .preset = "1")               \
+    X(PICKS, "picks", "Q", CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                                  \
+      .doc = "number of layouts to try at once", .preset = "1")                                    \
     X(WORTH, "worth", "SHARE", .doc = "smallest gain that matters", .preset = "1%")                \
     X(STOP, "stop", "SHARE", .doc = "stop when the chance of such a gain is below this",           \
       .preset = "5%")                                                                              \
-    X(MOST, "most", "N", .doc = "largest number of measurements, including earlier ones")          \
+    X(MOST, "most", "N", CALC_OPT_IS_WHOLE(1, 1e6),                                                \
+      .doc = "largest number of measurements, including earlier ones")                             \
     X(CHOOSER, "chooser", "NAME", .doc = "how the next layouts are chosen",                        \
       .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
-    X(TOP_K, "top-k", "K",                                                                         \
+    X(TOP_K, "top-k", "K", CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                                  \
       .doc = "thompson: keep the K fastest layouts of each draw, until five are measured",         \
       .preset = "3")                                                                               \
-    X(DRAWS, "draws", "N", .doc = "draws of the joint distribution of times", .preset = "1000")    \
-    X(SEED, "seed", "S", .doc = "another seed draws other numbers", .preset = "1")                 \
+    X(DRAWS, "draws", "N", CALC_OPT_IS_WHOLE(10, 1e5),                                             \
+      .doc = "draws of the joint distribution of times", .preset = "1000")                         \
+    X(SEED, "seed", "S", CALC_OPT_IS_WHOLE(0, 1e9), .doc = "another seed draws other numbers",     \
+      .preset = "1")                                                                               \
     X(COMMAND, "command", "TEXT", .section = "Automatic measuring",                                \
       .doc =                                                                                       \
           "run this for each layout to try ({exe} is its file) and add its last line of output "   \
           "to --measured: a time, with or without memory (1.53s 61.2GiB), oom or failed")          \
     X(TIMEOUT, "timeout", "TIME", .doc = "a command that runs longer has failed",                  \
       .preset = "30min")                                                                           \
-    X(RETRIES, "retries", "N",                                                                     \
+    X(RETRIES, "retries", "N", CALC_OPT_IS_WHOLE(0, 100),                                          \
       .doc = "how often a failed command is run again, except after a time-out", .preset = "1")    \
-    X(SIMULATE, "simulate", "SEED",                                                                \
+    X(SIMULATE, "simulate", "SEED", CALC_OPT_IS_WHOLE(0, 1e9),                                     \
       .doc = "measure a simulated truth, which differs from calc as published runs do")            \
-    X(TOP, "top", "N", .section = "Output", .doc = "layouts in the table", .preset = "10")         \
+    X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1e6), .section = "Output",                             \
+      .doc = "layouts in the table", .preset = "10")                                               \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write an HTML page: layouts to try next, the expected range of each, the "           \
              "measurements; one file that needs no network")                                       \
     X(JSON, "json", "FILE", .doc = "write the decision with all candidates as JSON")               \
     X(CSV, "csv", "FILE", .doc = "write all candidates as CSV")                                    \
-    X(THREADS, "threads", "N", .section = "Running",                                               \
+    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
       .doc = "threads [as many as the machine has cores]")                                         \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_tune_progress, .preset = "auto")

@@ -242,14 +242,15 @@ static void write_csv_row(calc_output *out, const calc_result *r)
              "network")                                                                            \
     X(BASELINE, "baseline", "FILE",                                                                \
       .doc = "an earlier --csv file: exit with status 1 if the mean error of a group grew")        \
-    X(TOLERANCE, "tolerance", "X", .doc = "percentage points by which it may grow",                \
-      .preset = "0.5")                                                                             \
+    X(TOLERANCE, "tolerance", "X", CALC_OPT_IS_NUMBER(0, 1e9),                                     \
+      .doc = "percentage points by which it may grow", .preset = "0.5")                            \
     X(SYSTEM, "system", "NAME", .doc = "machine of the rows of RUNS that name none")               \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "use measured kernels, collectives and blocks where there are some, as calc run "     \
              "does; the column \"system\" has the names of machines (docs/operators.md)")          \
     X(TEMPLATE, "template", NULL, .doc = "write a template for your own runs, and nothing else")   \
-    X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
+    X(ROWS, "rows", "N", CALC_OPT_IS_WHOLE(0, 999999999),                                          \
+      .doc = "show the N measurements with the largest errors", .preset = "10")                    \
     X(BAND, "band", NULL,                                                                          \
       .doc = "show how often a band of calc run --band, made without a run, contains its "         \
              "measured value")                                                                     \
@@ -309,14 +310,7 @@ static const char *read_options(task *t)
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
                 calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
-    double points, worst;
-    if (!calc_opt_number(calc_opt_value(t->args, OPT_TOLERANCE), false, 0, HUGE_VAL, &points)) {
-        return "--tolerance: a number of percentage points, 0 or more";
-    }
-    if (!calc_opt_number(calc_opt_value(t->args, OPT_ROWS), true, 0, 999999999, &worst)) {
-        return "--rows: a number of measurements, 0 or more";
-    }
-    t->tolerance = points / 100;
+    t->tolerance = calc_opt_real(t->args, OPT_TOLERANCE) / 100;
     t->found = (calc_validation){.results = &t->results,
                                  .groups = &t->groups,
                                  .features = &t->features,
@@ -327,7 +321,7 @@ static const char *read_options(task *t)
                                  .forecasts = &t->forecasts,
                                  .measured = &t->measured,
                                  .systems = &t->measured.systems,
-                                 .worst = (size_t)worst,
+                                 .worst = (size_t)calc_opt_real(t->args, OPT_ROWS),
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
                                  .options = calc_opt_value(t->args, OPT_FEATURES) != NULL,
                                  .over_dates = calc_opt_value(t->args, OPT_FORECAST) != NULL};
