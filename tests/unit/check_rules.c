@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "frame.h"
 #include "small_case.h"
+#include "spec/field.h"
+#include "spec/stack.h"
 
 /* The three documents, free of errors to begin with. */
 typedef struct documents {
@@ -464,16 +466,6 @@ CALC_TEST(latent_attention_has_all_its_sizes)
                       "give kv_lora_rank, or leave q_lora_rank out");
 }
 
-CALC_TEST(windows_slide_over_causal_attention)
-{
-    documents d = valid(1, 1, 1);
-    d.app.window_size = 8;
-    assert_broken_app(&d, "/window_size", "a window slides over causal attention only",
-                      "set causal true");
-    d.app.causal = true;
-    assert_valid(&d);
-}
-
 /* 8 experts, 2 per token, in every block. */
 static documents with_experts(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
 {
@@ -498,6 +490,91 @@ CALC_TEST(tokens_are_routed_to_experts_that_exist)
                       "use 1 to 8");
     d.app.num_experts = 0;
     assert_valid(&d);
+}
+
+CALC_TEST(groups_of_experts_are_equal_and_a_token_goes_to_some)
+{
+    documents d = with_experts(1, 1, 1);
+    d.app.expert_groups = 4;
+    d.app.groups_per_token = 4;
+    assert_valid(&d);
+    d.app.groups_per_token = 5;
+    assert_broken_app(&d, "/groups_per_token", "a token cannot be sent to 5 of 4 groups", "");
+    d.app.groups_per_token = 1;
+    d.app.expert_groups = 3;
+    assert_broken_app(&d, "/expert_groups", "3 does not divide num_experts = 8", "");
+}
+
+CALC_TEST(an_indexer_has_a_width_and_chooses_keys)
+{
+    documents d = valid(1, 1, 1);
+    d.app.index_heads = 2;
+    d.app.index_size = 8;
+    d.app.index_topk = 4;
+    assert_valid(&d);
+    d.app.index_topk = 0;
+    assert_broken_app(&d, "/index_heads",
+                      "an indexer needs the width of its heads, and how many keys it chooses",
+                      "give index_size and index_topk");
+}
+
+/* What a part says is checked as what the model says. */
+CALC_TEST(parts_have_sizes_that_can_be)
+{
+    static const struct {
+        const char *type;
+        int64_t kv_heads, key_heads, value_heads, size;
+        const char *pointer, *text;
+    } cases[] = {
+        {"attention", 2, 0, 0, 0, NULL, NULL},
+        {"attention", 3, 0, 0, 0, "/kv_heads", "\"x\": 3 does not divide attn_heads = 4"},
+        {"gated_delta", 4, 2, 4, 16, NULL, NULL},
+        {"gated_delta", 4, 3, 4, 16, "/parts",
+         "\"x\": key_heads = 3 does not divide value_heads = 4"},
+        {"mamba2", 4, 3, 4, 16, "/parts", "\"x\": key_heads = 3 does not divide value_heads = 4"},
+        {"mamba2", 4, 2, 0, 16, "/parts",
+         "\"x\" has no heads, no width, no state or no convolution"},
+        {"lightning", 4, 0, 4, 0, "/parts",
+         "\"x\" has no heads, no width, no state or no convolution"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        documents d = valid(1, 1, 1);
+        const char *why;
+        calc_stack_fault fault;
+        int type = calc_choice_index(calc_part_type_names, cases[i].type);
+        calc_part *p = calc_stack_declare(&d.app, "x", (calc_part_type)type, &why);
+        ck_assert_ptr_nonnull(p);
+        p->kv_heads = cases[i].kv_heads;
+        p->linear_key_heads = cases[i].key_heads;
+        p->linear_value_heads = cases[i].value_heads;
+        p->linear_key_size = p->linear_value_size = cases[i].size;
+        ck_assert(calc_stack_read(&d.app, "8xx+mlp", false, &fault));
+        if (cases[i].pointer) {
+            calc_errors errors = {0};
+            calc_rules_model(&d.app, false, &errors);
+            ck_assert_int_eq(errors.count, 1);
+            ck_assert_str_eq(errors.item[0].pointer, cases[i].pointer);
+            ck_assert_str_eq(errors.item[0].text, cases[i].text);
+        } else {
+            assert_valid(&d);
+        }
+    }
+}
+
+CALC_TEST(a_model_without_a_head_generates_and_predicts_nothing)
+{
+    documents d = valid(1, 1, 1);
+    d.app.lm_head = CALC_CHOICE_FALSE;
+    assert_valid(&d);
+    d.app.mtp_blocks = 1;
+    assert_broken_app(&d, "/mtp_blocks", "a model without a head predicts no tokens",
+                      "leave it out, or lm_head");
+    d.app.mtp_blocks = 0;
+    d.exec.training = false;
+    d.exec.inference.phase = CALC_INFERENCE_PHASE_PREFILL;
+    assert_valid(&d);
+    d.exec.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    assert_broken(&d, "/inference/phase", "a model without a head (lm_head) generates nothing",
+                  "use \"prefill\"");
 }
 
 CALC_TEST(some_block_has_experts)
