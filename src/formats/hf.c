@@ -546,6 +546,11 @@ static const struct {
 #undef CALC_HF
 };
 
+const char *calc_hf_member_field(calc_hf_member member)
+{
+    return members[member].field;
+}
+
 /* A file and the values read from it so far. */
 typedef struct reader {
     calc_hf_said said;
@@ -640,8 +645,15 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
         r->audio = true;
         return CALC_OK;
     }
-    if (nested || calc_hf_row_passes(&r->family.row, key) || calc_hf_checkpoint_has(key)) {
+    calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
+    if (nested || passes == CALC_HF_PASSES || calc_hf_checkpoint_has(key)) {
         return CALC_OK;
+    }
+    if (passes == CALC_HF_PASSES_OTHERWISE) {
+        char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+        snprintf(text, sizeof text, "calc has nothing for models with the value %.80s",
+                 calc_utf8_show(shown, setting->value, setting->length));
+        return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL, text);
     }
     if (calc_hf_key_structural(key)) {
         return calc_hf_value_neutral(setting->value)
@@ -716,6 +728,9 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         {CALC_HF_TWO_WAYS, "true all", 1},
         {CALC_HF_TWO_WAYS, "false vision", 0}, /* of images: their tokens are few */
         {CALC_HF_ACTIVATION, "silu swish situ swigluoai swiglu", CALC_FFN_TYPE_SWIGLU},
+        {CALC_HF_NORM, "rmsnorm rms_norm RMSNorm rms true", CALC_NORM_TYPE_RMS},
+        {CALC_HF_NORM, "layer_norm layernorm LayerNorm low_precision_layernorm layer default false",
+         CALC_NORM_TYPE_LAYER},
         {CALC_HF_QK_NORM_TYPE, "per_layer", 1},
         {CALC_HF_QK_NORM_TYPE, "per_head", 0},
         {CALC_HF_ACTIVATION,
@@ -741,8 +756,33 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
     return expected(r, setting, words);
 }
 
+/* Two names of one thing must say the same of one model. Positions are not one thing: how many a
+ * table has, and how many tokens were trained with. */
+static calc_status agrees(const reader *r, calc_hf_member member, const calc_setting *setting)
+{
+    const calc_setting *other = r->said.setting[member];
+    bool positions = member == CALC_HF_POSITIONS || member == CALC_HF_ORIGINAL;
+    if (!other || positions || strcmp(other->key, setting->key) == 0 ||
+        nest_length(other->key) != nest_length(setting->key) ||
+        strcasecmp(other->value, setting->value) == 0 ||
+        (members[member].how == HOW_COUNT &&
+         strtod(other->value, NULL) == strtod(setting->value, NULL))) {
+        return CALC_OK;
+    }
+    char key[CALC_UTF8_SHOW_SIZE], value[2][CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    snprintf(text, sizeof text, "\"%.80s\", but %.80s is \"%.80s\": both are names of one thing",
+             calc_utf8_show(value[0], setting->value, setting->length),
+             calc_utf8_show(key, other->key, strlen(other->key)),
+             calc_utf8_show(value[1], other->value, other->length));
+    return wrong(r, setting, CALC_ERR_RULE, NULL, text);
+}
+
 static calc_status read_member(reader *r, calc_hf_member member, const calc_setting *setting)
 {
+    calc_status status = agrees(r, member, setting);
+    if (status != CALC_OK) {
+        return status;
+    }
     r->said.setting[member] = setting;
     switch (members[member].how) {
     case HOW_YES:
@@ -831,6 +871,40 @@ static calc_status read_absent(reader *r, bool known)
     return status;
 }
 
+/* Whether a text has a word for a class of transformers that scores words. */
+static bool names_head(const char *text)
+{
+    static const char *const heads[] = {"CausalLM",   "LMHead",      "MaskedLM",  "ModelLM",
+                                        "Generation", "PreTraining", "Seq2SeqLM", "DoubleHeads"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        any = any || strstr(text, heads[i]);
+    }
+    return any;
+}
+
+/* The class without a head that a configuration is of: LlamaModel, or with a head of another kind,
+ * as LlamaForSequenceClassification. A class of which that is not known has one. NULL: it has one.
+ */
+static const calc_setting *headless(const calc_settings *settings)
+{
+    static const char map[] = "auto_map.", model[] = "Model";
+    const calc_setting *none = NULL;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        const char *key = s->key + nest_length(s->key);
+        bool class = strcmp(key, "architectures") == 0 && s->length > 0;
+        if ((class || strncmp(key, map, strlen(map)) == 0) &&
+            (names_head(s->value) || names_head(key))) {
+            return NULL;
+        }
+        bool ends =
+            s->length >= strlen(model) && strcmp(s->value + s->length - strlen(model), model) == 0;
+        none = class && (ends || strstr(s->value, "For")) ? s : none;
+    }
+    return none;
+}
+
 static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
 {
     bool nested;
@@ -850,6 +924,15 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
             r.said.value[CALC_HF_LAYERS] = (double)listed;
         }
         status = status == CALC_OK ? calc_hf_model(&r.said, app, errors) : status;
+        bool headed = r.family.is.lm_head == CALC_CHOICE_TRUE; /* the class of no head has one */
+        const calc_setting *class = headed ? NULL : headless(hf->settings);
+        if (status == CALC_OK && class) {
+            char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+            snprintf(text, sizeof text, "%.80s has no head that scores words",
+                     calc_utf8_show(shown, class->value, class->length));
+            calc_hf_tell(hf, text);
+            app->lm_head = CALC_CHOICE_FALSE;
+        }
         status = status == CALC_OK ? calc_hf_encoder_read(&r.said, app, errors) : status;
         status = status == CALC_OK ? calc_hf_checkpoint_read(hf, app, errors) : status;
     }

@@ -138,5 +138,7 @@ CALC_HF(LAYER_VOCAB,       COUNT, "layer_vocab_size",    "vocab_size_per_layer_i
 CALC_HF(MULTI_QUERY,       YES,   NULL,                  "multi_query")
 CALC_HF(GROUPED,           YES,   NULL,                  "new_decoder_architecture multi_query_attention")
 CALC_HF(ALIBI,             YES,   NULL,                  "alibi")
+CALC_HF(NORM,              WORD,  NULL,                  "norm_type normalization_function layer_norm_type rmsnorm use_rmsnorm")
+CALC_HF(PARALLEL,          YES,   NULL,                  "use_parallel_residual parallel_attn use_parallel_block")
 CALC_HF(WORD_SIZE,         COUNT, "hidden",              "word_embed_proj_dim")
 /* clang-format on */

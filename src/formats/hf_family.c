@@ -73,19 +73,30 @@ void calc_hf_row_find(const calc_settings *rows, const char *type, const char *o
     }
 }
 
-bool calc_hf_row_passes(const calc_hf_row *row, const char *key)
+calc_hf_passes calc_hf_row_passes(const calc_hf_row *row, const char *key, const char *value)
 {
     const calc_setting *s;
     const char *rest;
+    size_t length = strlen(key), object = strcspn(key, ".");
+    calc_hf_passes found = CALC_HF_PASSES_NOT;
     for (int link = 0; link < row->links; link++) {
         for (size_t at = 0; (s = calc_hf_row_next(row, link, "passes", &at, &rest));) {
-            if (calc_hf_word_in(s->value, key, strcspn(key, ".")) ||
-                calc_hf_word_in(s->value, key, strlen(key))) {
-                return true;
+            if (calc_hf_word_in(s->value, key, object) || calc_hf_word_in(s->value, key, length)) {
+                return CALC_HF_PASSES;
+            }
+            for (const char *w = s->value; *w; w += strcspn(w, " "), w += *w == ' ') {
+                if (strncmp(w, key, length) == 0 && w[length] == '=') {
+                    const char *one = w + length + 1;
+                    size_t end = strcspn(one, " ");
+                    if (strlen(value) == end && strncasecmp(one, value, end) == 0) {
+                        return CALC_HF_PASSES;
+                    }
+                    found = CALC_HF_PASSES_OTHERWISE;
+                }
             }
         }
     }
-    return false;
+    return found;
 }
 
 const calc_setting *calc_hf_row_fill(const calc_hf_row *row, const calc_table *table, void *object)

@@ -12,6 +12,7 @@
 #include "formats/read.h"
 #include "io/utf8.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 
 /* Sources: transformers 4.57, src/transformers/models/<kind>/{configuration,modeling}_<kind>.py;
  * modeling_intern_vit.py and modeling_internvl_chat.py beside the weights of InternVL;
@@ -198,8 +199,9 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
             calc_status one = read_value(hf, (member)m, s, &value[m], errors);
             status = status == CALC_OK ? one : status;
         } else if (m == MEMBERS && prefix > 0 && s->value[0] && calc_hf_key_structural(key) &&
-                   !calc_hf_row_passes(&said->family->row, key) &&
-                   !calc_hf_row_passes(&t->row, key) && !calc_hf_value_neutral(s->value)) {
+                   calc_hf_row_passes(&said->family->row, key, s->value) != CALC_HF_PASSES &&
+                   calc_hf_row_passes(&t->row, key, s->value) != CALC_HF_PASSES &&
+                   !calc_hf_value_neutral(s->value)) {
             snprintf(text, sizeof text, "%s is not modelled",
                      calc_utf8_show(shown, s->key, strlen(s->key)));
             calc_hf_tell(hf, text);
@@ -319,6 +321,7 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     const calc_app *f = &s->family->is;
     calc_ffn_type ffn = ffn_of(s);
     calc_position_type position = YES(ALIBI) ? CALC_POSITION_TYPE_NONE : f->position_type;
+    calc_norm_type norm = (calc_norm_type)GET(NORM, f->norm_type);
     bool llama = f->norm_type == CALC_NORM_TYPE_RMS;
     bool bias = GET(BIAS, f->bias == CALC_CHOICE_TRUE || (YES(MLP_BIAS) && YES(ATTN_BIAS))) > 0;
     a->structure_type = llama ? CALC_STRUCTURE_TYPE_LLAMA : CALC_STRUCTURE_TYPE_GPT;
@@ -327,6 +330,9 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     }
     if (position != (llama ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_LEARNED)) {
         a->position_type = position;
+    }
+    if (norm != f->norm_type) {
+        a->norm_type = norm;
     }
     a->bias = choice(bias, !llama);
     a->dropout = choice(GET(DROPOUT, f->dropout == CALC_CHOICE_TRUE) > 0, !llama);
@@ -340,6 +346,13 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     if (SAYS(WORD_SIZE) && COUNT(WORD_SIZE) != a->hidden) {
         calc_hf_tell(s->hf,
                      "word_embed_proj_dim is not modelled: words are as wide as the blocks here");
+    }
+    if (YES(ALIBI)) {
+        calc_hf_tell(s->hf, "ALiBi is not modelled: positions cost nothing");
+    }
+    if (YES(PARALLEL)) {
+        calc_hf_tell(s->hf, "attention and feed-forward stand side by side in it; here they follow "
+                            "each other");
     }
 }
 
@@ -475,6 +488,29 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
                                     "\"%s\" is missing: %s", needed[i].key, needed[i].what);
         }
     }
+    const struct {
+        calc_hf_member member;
+        bool is;
+        const char *text;
+    } wrong[] = {{CALC_HF_KV_HEADS, SAYS(KV_HEADS) && COUNT(KV_HEADS) == 0 && !s->family->alone,
+                  "expected at least 1, found 0"},
+                 {CALC_HF_Q_LORA, COUNT(Q_LORA) > 0 && COUNT(KV_LORA) == 0 && !SAYS(O_GROUPS),
+                  "only latent attention compresses queries, and kv_lora_rank is missing"},
+                 {CALC_HF_ATTN_OFFSET,
+                  COUNT(ATTN_OFFSET) > 0 && COUNT(ATTN_OFFSET) >= COUNT(ATTN_PERIOD),
+                  "expected less than attn_layer_period"},
+                 {CALC_HF_EXPERT_OFFSET,
+                  COUNT(EXPERT_OFFSET) > 0 && COUNT(EXPERT_OFFSET) >= COUNT(EXPERT_PERIOD),
+                  "expected less than expert_layer_period"},
+                 {CALC_HF_SHARED_KV, COUNT(SHARED_KV) > 0 && COUNT(SHARED_KV) >= COUNT(LAYERS),
+                  "no layer is left that has keys and values of its own"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong && status == CALC_OK; i++) {
+        const calc_setting *at = s->setting[wrong[i].member];
+        if (wrong[i].is && at) {
+            status = calc_errors_at(errors, CALC_ERR_RULE, s->hf->name, at->line, at->column, NULL,
+                                    "%.60s: %s", at->key, wrong[i].text);
+        }
+    }
     bool heads_are_derived = SAYS(HEADS) && !(COUNT(KV_LORA) > 0) && !(COUNT(HEAD_SIZE) > 0);
     if (status == CALC_OK && heads_are_derived && COUNT(HIDDEN) % COUNT(HEADS) != 0) {
         const calc_setting *heads = s->setting[CALC_HF_HEADS];
@@ -484,6 +520,35 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
                                 (long long)COUNT(HEADS), (long long)COUNT(HIDDEN));
     }
     return status;
+}
+
+/* Whether the model may be run: an error has the place of the key that gives the field. */
+static calc_status check_model(const calc_hf_said *s, const calc_app *app, calc_errors *errors)
+{
+    char text[256];
+    calc_errors found = {0};
+    const calc_setting *at = NULL;
+    if (calc_misfit(CALC_KIND_APP, app, false, text, sizeof text)) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, s->hf->name, 0, 0, NULL, "%s", text);
+    }
+    calc_rules_model(app, false, &found);
+    if (found.count == 0) {
+        return CALC_OK;
+    }
+    const calc_error *e = &found.item[0];
+    for (int m = 0; m < CALC_HF_COUNT; m++) {
+        const calc_setting *one = s->setting[m];
+        const char *field = calc_hf_member_field((calc_hf_member)m);
+        bool gives = m == CALC_HF_DENSE_FIRST || m == CALC_HF_MOE_EVERY
+                         ? strcmp(e->pointer, "/dense_blocks") == 0
+                     : m == CALC_HF_LINEAR_KEYS || m == CALC_HF_SSM_GROUPS
+                         ? strcmp(e->pointer, "/parts") == 0
+                         : field && strcmp(field, e->pointer + 1) == 0;
+        /* Of several that give it, the one with the number that is wrong. */
+        at = gives && one && (!at || strstr(e->text, one->value)) ? one : at;
+    }
+    return calc_errors_at(errors, e->status, s->hf->name, at ? at->line : 0, at ? at->column : 0,
+                          e->hint, "%.60s: %.200s", at ? at->key : e->pointer + 1, e->text);
 }
 
 calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *errors)
@@ -515,9 +580,6 @@ calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *err
     if (s->family->note) {
         calc_hf_tell(s->hf, s->family->note);
     }
-    char text[256];
     status = calc_hf_layers(s, app, errors);
-    return status == CALC_OK && calc_misfit(CALC_KIND_APP, app, false, text, sizeof text)
-               ? calc_errors_at(errors, CALC_ERR_RANGE, s->hf->name, 0, 0, NULL, "%s", text)
-               : status;
+    return status == CALC_OK ? check_model(s, app, errors) : status;
 }

@@ -24,13 +24,17 @@ enum {
     CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
 };
 
+/** The field of the model that a member gives; NULL: none by itself. */
+const char *calc_hf_member_field(calc_hf_member member);
+
 /** The texts of hf_families.json, kinds of models, and of hf_encoders.json, kinds of encoders of
  *  images. */
 extern const calc_unread_keys calc_hf_families, calc_hf_encoders;
 
 /** A row of such a file with those that it is like. A row has: `also`, more types that it is of;
  *  `like`, the row it begins with; `is`, fields of the model or encoder that its configurations do
- *  not say, or may leave out; `passes`, keys that change neither the shape nor the cost. */
+ *  not say, or may leave out; `passes`, keys that change neither the shape nor the cost, or do not
+ *  with one value: "key=value". */
 typedef struct calc_hf_row {
     const calc_settings *rows;
     char chain[CALC_HF_LINKS][CALC_HF_TYPE_SIZE]; /**< names of rows: its own first */
@@ -57,8 +61,14 @@ const calc_setting *calc_hf_row_next(const calc_hf_row *row, int link, const cha
  *  @return an entry that names no field, or no value of it; NULL: all are set */
 const calc_setting *calc_hf_row_fill(const calc_hf_row *row, const calc_table *table, void *object);
 
-/** Whether a key changes neither the shape nor the cost. */
-bool calc_hf_row_passes(const calc_hf_row *row, const char *key);
+/** Whether a setting changes neither the shape nor the cost. */
+typedef enum calc_hf_passes {
+    CALC_HF_PASSES_NOT,       /**< not known */
+    CALC_HF_PASSES_OTHERWISE, /**< only with another value */
+    CALC_HF_PASSES
+} calc_hf_passes;
+
+calc_hf_passes calc_hf_row_passes(const calc_hf_row *row, const char *key, const char *value);
 
 /** One kind of model. Beside what a row has: `absent`, what keys are worth that a configuration
  *  leaves out; `names`, keys that only this kind calls so, and what others call them; `layers`, the

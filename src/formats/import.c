@@ -13,6 +13,7 @@
 #include "io/text.h"
 #include "io/utf8.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 
 /* How many keys of a text a framework reads, and has in its table; of two frameworks that read as
  * many, the one that knows more is meant. */
@@ -690,5 +691,20 @@ calc_status calc_import_complete(const calc_import *import, const calc_app *app,
                                  "the model needs %s, and %s is missing", field->key,
                                  key ? key : "its setting");
     }
-    return status;
+    calc_errors found = {0};
+    calc_rules_model(app, false, &found);
+    if (status != CALC_OK || found.count == 0) {
+        return status;
+    }
+    const calc_error *e = &found.item[0];
+    for (size_t i = 0; i < import->settings->count; i++) {
+        const calc_setting *s = &import->settings->item[i];
+        const calc_setting_row *row = calc_framework_row(import->framework, s->key);
+        const char *path = row ? calc_plan_field(row->member) : NULL;
+        if (path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, e->pointer + 1) == 0) {
+            return wrong(import, s, e->status, e->text, errors);
+        }
+    }
+    return calc_errors_add(errors, e->status, CALC_KIND_NONE, NULL, e->hint, "the model: %s: %s",
+                           e->pointer + 1, e->text);
 }

@@ -353,35 +353,6 @@ static void check_parallel_sizes(rules *r)
 
 /* ---- Modern models --------------------------------------------------------------------------- */
 
-/* Add an error about a field of the application. */
-#define BROKEN_APP(r, field, hint, ...)                                                            \
-    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_APP, "/" #field, hint, __VA_ARGS__)
-
-/* Layers that are listed: as many as blocks, and nothing else that says which blocks have what. */
-static void check_layers(rules *r)
-{
-    const calc_app *a = r->app;
-    const calc_stack *s = &a->stack;
-    char hint[64];
-    if (s->layers == 0) {
-        return;
-    }
-    if (s->layers != a->num_blocks) {
-        snprintf(hint, sizeof hint, "set num_blocks to %d, or mend the pattern", (int)s->layers);
-        BROKEN_APP(r, layers, hint, "the pattern has %d layers, num_blocks is %lld", (int)s->layers,
-                   (long long)a->num_blocks);
-    }
-    if (a->dense_blocks > 0 || a->moe_every > 1 || a->global_every > 0) {
-        BROKEN_APP(r, layers, "leave dense_blocks, moe_every and global_every out",
-                   "the pattern says which layers have experts and windows");
-    }
-    for (int i = 0; i < s->parts; i++) {
-        if (s->part[i].type == CALC_PART_TYPE_MOE && s->part[i].num_experts == 0) {
-            BROKEN_APP(r, layers, "set num_experts", "\"%s\" has no experts", s->part[i].name);
-        }
-    }
-}
-
 /* An encoder of images, and the images for it. */
 static void check_encoder(rules *r)
 {
@@ -424,52 +395,120 @@ static void check_encoder(rules *r)
     }
 }
 
-static void check_structure(rules *r)
+/* Add an error about a field of the application. */
+#define BROKEN_APP(errors, field, hint, ...)                                                       \
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_APP, "/" #field, hint, __VA_ARGS__)
+
+/* Layers that are listed: as many as blocks, and nothing else that says which blocks have what. */
+static void check_layers(const calc_app *a, calc_errors *errors)
 {
-    const calc_app *a = r->app;
-    char hint[224];
-    check_layers(r);
-    check_encoder(r);
-    int operators = calc_stack_most_operators(&a->stack, r->exec->strategy.lora_rank > 0);
+    const calc_stack *s = &a->stack;
+    char hint[64];
+    if (s->layers == 0) {
+        return;
+    }
+    if (s->layers != a->num_blocks) {
+        snprintf(hint, sizeof hint, "set num_blocks to %d, or mend the pattern", (int)s->layers);
+        BROKEN_APP(errors, layers, hint, "the pattern has %d layers, num_blocks is %lld",
+                   (int)s->layers, (long long)a->num_blocks);
+    }
+    if (a->dense_blocks > 0 || a->moe_every > 1 || a->global_every > 0) {
+        BROKEN_APP(errors, layers, "leave dense_blocks, moe_every and global_every out",
+                   "the pattern says which layers have experts and windows");
+    }
+}
+
+/* The sizes of a part, or of the model: of `name`, where it is a part. */
+static void check_part(const calc_part *p, const char *name, calc_errors *errors)
+{
+    char hint[224], divisors[200], of[40] = "";
+    if (*name) {
+        snprintf(of, sizeof of, "\"%.31s\": ", name);
+    }
+    if (p->kv_heads > 0 && p->attn_heads % p->kv_heads != 0) {
+        snprintf(hint, sizeof hint, "use %s",
+                 calc_divisors_text(p->attn_heads, divisors, sizeof divisors));
+        BROKEN_APP(errors, kv_heads, hint, "%s%lld does not divide attn_heads = %lld", of,
+                   (long long)p->kv_heads, (long long)p->attn_heads);
+    }
+    if (p->kv_lora_rank > 0 && (p->qk_nope_size == 0 || p->v_size == 0)) {
+        BROKEN_APP(errors, kv_lora_rank, "give qk_nope_size, qk_rope_size and v_size",
+                   "%slatent attention needs the sizes of its heads", of);
+    }
+    if (p->index_heads > 0 && (p->index_size == 0 || p->index_topk == 0)) {
+        BROKEN_APP(errors, index_heads, "give index_size and index_topk",
+                   "%san indexer needs the width of its heads, and how many keys it chooses", of);
+    }
+    if (p->num_experts > 0 && (p->experts_per_token < 1 || p->experts_per_token > p->num_experts)) {
+        snprintf(hint, sizeof hint, "use 1 to %lld", (long long)p->num_experts);
+        BROKEN_APP(errors, experts_per_token, hint,
+                   "%sa token cannot be routed to %lld of %lld experts", of,
+                   (long long)p->experts_per_token, (long long)p->num_experts);
+    }
+}
+
+/* What a part of a list needs beside: sizes that only its type has. */
+static void check_listed_part(const calc_part *p, calc_errors *errors)
+{
+    bool linear = calc_part_is_linear(p->type);
+    bool mamba1 = p->type == CALC_PART_TYPE_MAMBA1, conv = p->type == CALC_PART_TYPE_SHORT_CONV;
+    bool keys = p->type == CALC_PART_TYPE_GATED_DELTA || p->type == CALC_PART_TYPE_MAMBA2;
+    if (p->type == CALC_PART_TYPE_MOE && p->num_experts == 0) {
+        BROKEN_APP(errors, layers, "set num_experts", "\"%s\" has no experts", p->name);
+    }
+    if (linear &&
+        ((!mamba1 && !conv && p->linear_value_heads == 0) || (!conv && p->linear_value_size == 0) ||
+         (keys && p->linear_key_heads == 0) || ((keys || mamba1) && p->linear_key_size == 0) ||
+         (conv && p->linear_conv == 0))) {
+        BROKEN_APP(errors, parts, "calc fields part says which sizes each type has",
+                   "\"%s\" has no heads, no width, no state or no convolution", p->name);
+    } else if (keys && p->linear_value_heads % p->linear_key_heads != 0) {
+        BROKEN_APP(errors, parts, NULL,
+                   "\"%s\": key_heads = %lld does not divide value_heads = %lld", p->name,
+                   (long long)p->linear_key_heads, (long long)p->linear_value_heads);
+    }
+}
+
+void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
+{
+    const calc_part own = calc_part_of(a, CALC_PART_TYPE_ATTENTION);
+    bool compressed = false; /* DeepSeek-V4's attention compresses queries, too */
+    int operators = calc_stack_most_operators(&a->stack, adapted);
+    check_layers(a, errors);
     if (a->stack.layers > 0 && operators > CALC_MAX_OPERATORS) {
         BROKEN_APP(
-            r, layers, "use fewer parts that differ",
+            errors, layers, "use fewer parts that differ",
             "layers of so many kinds may have %d operators, and %d are what a block can have",
             operators, CALC_MAX_OPERATORS);
     }
-    char divisors[200];
-    if (a->kv_heads > 0 && a->attn_heads % a->kv_heads != 0) {
-        snprintf(hint, sizeof hint, "use %s",
-                 calc_divisors_text(a->attn_heads, divisors, sizeof divisors));
-        BROKEN_APP(r, kv_heads, hint, "%lld does not divide attn_heads = %lld",
-                   (long long)a->kv_heads, (long long)a->attn_heads);
-    }
-    if (a->kv_lora_rank > 0 && (a->qk_nope_size == 0 || a->v_size == 0)) {
-        BROKEN_APP(r, kv_lora_rank, "give qk_nope_size, qk_rope_size and v_size",
-                   "latent attention needs the sizes of its heads");
-    }
-    bool compressed = false; /* DeepSeek-V4's attention compresses queries, too */
+    check_part(&own, "", errors);
     for (int i = 0; i < a->stack.parts; i++) {
-        compressed = compressed || a->stack.part[i].type == CALC_PART_TYPE_COMPRESSED ||
-                     a->stack.part[i].kv_lora_rank > 0;
+        const calc_part *p = &a->stack.part[i];
+        bool attends = p->type == CALC_PART_TYPE_ATTENTION;
+        compressed = compressed || p->type == CALC_PART_TYPE_COMPRESSED || p->kv_lora_rank > 0;
+        if ((attends && (p->kv_heads != a->kv_heads || p->attn_heads != a->attn_heads)) ||
+            (p->type == CALC_PART_TYPE_MOE && p->num_experts != a->num_experts)) {
+            check_part(p, p->name, errors);
+        }
+        check_listed_part(p, errors);
     }
     if (a->q_lora_rank > 0 && a->kv_lora_rank == 0 && !compressed) {
-        BROKEN_APP(r, q_lora_rank, "give kv_lora_rank, or leave q_lora_rank out",
+        BROKEN_APP(errors, q_lora_rank, "give kv_lora_rank, or leave q_lora_rank out",
                    "only latent attention compresses queries");
     }
-    if (a->window_size > 0 && !a->causal) {
-        BROKEN_APP(r, window_size, "set causal true", "a window slides over causal attention only");
+    if (a->expert_groups > 1 && a->num_experts % a->expert_groups != 0) {
+        BROKEN_APP(errors, expert_groups, NULL, "%lld does not divide num_experts = %lld",
+                   (long long)a->expert_groups, (long long)a->num_experts);
+    } else if (a->expert_groups > 1 && a->groups_per_token > a->expert_groups) {
+        BROKEN_APP(errors, groups_per_token, NULL, "a token cannot be sent to %lld of %lld groups",
+                   (long long)a->groups_per_token, (long long)a->expert_groups);
     }
-    if (a->num_experts == 0) {
-        return;
+    if (a->mtp_blocks > 0 && a->lm_head == CALC_CHOICE_FALSE) {
+        BROKEN_APP(errors, mtp_blocks, "leave it out, or lm_head",
+                   "a model without a head predicts no tokens");
     }
-    if (a->experts_per_token < 1 || a->experts_per_token > a->num_experts) {
-        snprintf(hint, sizeof hint, "use 1 to %lld", (long long)a->num_experts);
-        BROKEN_APP(r, experts_per_token, hint, "a token cannot be routed to %lld of %lld experts",
-                   (long long)a->experts_per_token, (long long)a->num_experts);
-    }
-    if (a->dense_blocks >= a->num_blocks && a->stack.layers == 0) {
-        BROKEN_APP(r, dense_blocks, "use less than num_blocks, or num_experts 0",
+    if (a->num_experts > 0 && a->dense_blocks >= a->num_blocks && a->stack.layers == 0) {
+        BROKEN_APP(errors, dense_blocks, "use less than num_blocks, or num_experts 0",
                    "all %lld blocks are dense: none has experts", (long long)a->num_blocks);
     }
 }
@@ -851,7 +890,8 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
                         "read it by calc_software_read()", "software \"%.60s\" was not given",
                         exec->software);
     }
-    check_structure(&r);
+    calc_rules_model(app, exec->strategy.lora_rank > 0, r.errors);
+    check_encoder(&r);
     check_attention_type(&r);
     check_offload(&r);
     check_groups(&r);

@@ -12,6 +12,11 @@ static inline bool calc_recomputes_block(const calc_strategy *strategy)
            strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
 }
 
+/** Add an error for each contradiction within a model: what calc_check() finds whatever the layout
+ *  is.
+ *  @param adapted  with adapters beside all matrices */
+void calc_rules_model(const calc_app *app, bool adapted, calc_errors *errors);
+
 /** Greatest common divisor of two positive numbers. */
 int64_t calc_gcd(int64_t a, int64_t b);
 

@@ -36,6 +36,11 @@ static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *er
                "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
                i->generate_size == 1 ? "" : "s");
     }
+    if (a->lm_head == CALC_CHOICE_FALSE && i->phase != CALC_INFERENCE_PHASE_NONE &&
+        i->phase != CALC_INFERENCE_PHASE_PREFILL) {
+        BROKEN(errors, phase, "use \"prefill\"",
+               "a model without a head (lm_head) generates nothing");
+    }
     /* With two pools a router sends each request to the replica with most room. */
     bool routed = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED && i->batch > e->strategy.data_par;
     if (i->batch % e->strategy.data_par != 0 && !routed) {

@@ -116,6 +116,7 @@ VALUE(structure_of_app, a->structure_type)
 VALUE(ffn, llama(a, e) ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU)
 VALUE(norm, llama(a, e) ? CALC_NORM_TYPE_RMS : CALC_NORM_TYPE_LAYER)
 VALUE(position, llama(a, e) ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_LEARNED)
+VALUE(headed, CALC_CHOICE_TRUE)
 VALUE(unless_llama, llama(a, e) ? CALC_CHOICE_FALSE : CALC_CHOICE_TRUE)
 VALUE(kv_heads, e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1 : a->attn_heads)
 VALUE(vocab_multiple, 128)
@@ -277,6 +278,7 @@ static const struct {
     {"app.bias", unless_llama},
     {"app.dropout", unless_llama},
     {"app.tied_embeddings", unless_llama},
+    {"app.lm_head", headed},
     {"app.causal", NULL},
     {"app.window_size", NULL},
     {"app.global_every", NULL},

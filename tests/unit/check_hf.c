@@ -330,8 +330,8 @@ CALC_TEST(heads_may_be_listed_layer_by_layer)
     ck_assert_int_eq(a.stack.layers, 12);
     ck_assert_int_eq(a.stack.part[a.stack.kind[a.stack.layer[4]].mixer[0]].kv_heads, 2);
     ck_assert_int_eq(a.stack.part[a.stack.kind[a.stack.layer[11]].mixer[0]].kv_heads, 1);
-    a = silent(
-        ", \"num_attention_heads_per_layer\": [" FOUR("2") ", " FOUR("2") ", " FOUR("2") "]");
+    a = silent(", \"num_key_value_heads\": 2, \"num_attention_heads_per_layer\": [" FOUR(
+        "2") ", " FOUR("2") ", " FOUR("2") "]");
     ck_assert_int_eq(a.attn_heads, 2);
     ck_assert_int_eq(a.stack.layers, 0);
     fails("{\"model_type\": \"llama\", " SMALL

@@ -164,7 +164,7 @@ CALC_TEST(layers_may_share_keys_across)
 CALC_TEST(widths_may_be_fitted_for_a_gate)
 {
     const char *fitted = ", \"intermediate_size\": null, \"block_auto_adjust_ff_dim\": true, "
-                         "\"block_multiple_of\": 256, \"block_ff_dim\": ";
+                         "\"block_multiple_of\": 256, \"intermediate_size\": ";
     char more[256];
     snprintf(more, sizeof more, "%s12288", fitted);
     ck_assert_int_eq(silent(more).feedforward, 8192);
@@ -203,6 +203,40 @@ CALC_TEST(blocks_with_experts_are_those_that_are_said)
                 "attention+mlp 2xattention+moe 2xattention+mlp 7xattention+moe");
 }
 
+/* Classes of transformers; that of ChatGLM scores words by the map of its own code. */
+CALC_TEST(classes_say_whether_there_is_a_head)
+{
+    static const struct {
+        const char *more;
+        bool head;
+    } cases[] = {{"", true},
+                 {", \"architectures\": [\"LlamaForCausalLM\"]", true},
+                 {", \"architectures\": [\"GPT2LMHeadModel\"]", true},
+                 {", \"architectures\": [\"Anything\"]", true},
+                 {", \"architectures\": [\"ChatGLMModel\"], "
+                  "\"auto_map\": {\"AutoModelForCausalLM\": \"x.ChatGLM\"}",
+                  true},
+                 {", \"architectures\": [\"LlamaModel\"]", false},
+                 {", \"architectures\": [\"LlamaForSequenceClassification\"]", false},
+                 {", \"architectures\": [\"Qwen2ForRewardModel\"]", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *remark = cases[i].head ? "" : "has no head that scores words";
+        ck_assert_int_eq(small("llama", cases[i].more, remark).lm_head,
+                         cases[i].head ? CALC_CHOICE_AUTO : CALC_CHOICE_FALSE);
+    }
+}
+
+CALC_TEST(keys_of_structure_pass_with_their_usual_value_only)
+{
+    silent(", \"do_layer_norm_before\": true, \"conv_bias\": false, \"norm_type\": \"rmsnorm\"");
+    ck_assert_int_eq(silent(", \"norm_type\": \"layer_norm\"").norm_type, CALC_NORM_TYPE_LAYER);
+    ck_assert_int_eq(small("gpt2", ", \"use_rmsnorm\": true", "").norm_type, CALC_NORM_TYPE_RMS);
+    small("llama", ", \"use_parallel_residual\": true", "side by side");
+    small("gpt_neox", ", \"use_parallel_residual\": false", "");
+    ck_assert_int_eq(small("llama", ", \"alibi\": true", "ALiBi is not modelled").position_type,
+                     CALC_POSITION_TYPE_NONE);
+}
+
 /* Keys that contradict each other or are not known name their place. */
 CALC_TEST(what_is_not_understood_is_refused)
 {
@@ -220,7 +254,30 @@ CALC_TEST(what_is_not_understood_is_refused)
          CALC_ERR_RANGE},
         {"\"head_dim\": 8, \"full_attention_interval\": 4", "no key says what they are",
          CALC_ERR_UNSUPPORTED},
-        {"\"intermediate_size\": [128, 64]", "intermediate_size: expected", CALC_ERR_RANGE}};
+        {"\"intermediate_size\": [128, 64]", "intermediate_size: expected", CALC_ERR_RANGE},
+        {"\"do_layer_norm_before\": false",
+         "do_layer_norm_before: calc has nothing for models with the value false",
+         CALC_ERR_UNSUPPORTED},
+        {"\"n_layers\": 24", "n_layers: \"24\", but num_hidden_layers is \"12\": both are names",
+         CALC_ERR_RULE},
+        {"\"num_key_value_heads\": 3", "num_key_value_heads: 3 does not divide attn_heads = 4",
+         CALC_ERR_RULE},
+        {"\"num_key_value_heads\": 0", "num_key_value_heads: expected at least 1, found 0",
+         CALC_ERR_RULE},
+        {"\"num_experts\": 4, \"num_experts_per_tok\": 8",
+         "num_experts_per_tok: a token cannot be routed to 8 of 4 experts", CALC_ERR_RULE},
+        {"\"num_experts\": 8, \"num_experts_per_tok\": 2, \"n_group\": 3",
+         "n_group: 3 does not divide num_experts = 8", CALC_ERR_RULE},
+        {"\"q_lora_rank\": 8", "q_lora_rank: only latent attention compresses queries",
+         CALC_ERR_RULE},
+        {"\"attn_layer_period\": 2, \"attn_layer_offset\": 2, \"mamba_d_state\": 16",
+         "attn_layer_offset: expected less than attn_layer_period", CALC_ERR_RULE},
+        {"\"num_kv_shared_layers\": 12", "num_kv_shared_layers: no layer is left", CALC_ERR_RULE},
+        {"\"num_experts\": 8, \"num_experts_per_tok\": 2, \"first_k_dense_replace\": 12",
+         "first_k_dense_replace: all 12 blocks are dense", CALC_ERR_RULE},
+        {"\"sliding_window\": 8, \"sliding_window_pattern\": 4, \"num_key_value_heads\": 2, "
+         "\"num_global_key_value_heads\": 3",
+         "num_global_key_value_heads: \"attention\": 3 does not divide", CALC_ERR_RULE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];
         calc_app app;
@@ -229,6 +286,8 @@ CALC_TEST(what_is_not_understood_is_refused)
         snprintf(text, sizeof text, "{\"model_type\": \"unheard\", " SMALL ", %s}", cases[i].more);
         ck_assert_int_eq(read_text(text, &app, &all, &errors), cases[i].status);
         ck_assert_msg(strstr(errors.item[0].text, cases[i].text), "%s", errors.item[0].text);
+        bool silent = strstr(cases[i].more, "full_attention_interval");
+        ck_assert(silent || errors.item[0].column > 0);
     }
 }
 

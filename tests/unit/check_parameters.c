@@ -3,6 +3,7 @@
 #include "frame.h"
 #include "model/cost/block.h"
 #include "model/operators/calculon.h"
+#include "model/operators/transformer.h"
 #include "modern_case.h"
 
 /* Brown et al. 2020, arXiv 2005.14165, table 2.1. */
@@ -39,6 +40,29 @@ CALC_TEST(the_parts_are_those_of_the_block)
     ck_assert_double_eq(p.mlp, 8 * (2 * 64 * 256 + 256 + 64));
     ck_assert_double_eq(p.norm, (8 * 2 + 1) * 2 * 64) /* and the last one */;
     ck_assert_double_eq(p.embedding, (51200 + 32) * 64);
+}
+
+/* The model of the next test is counted with one table of 512 rows, or two. */
+CALC_TEST(a_model_without_a_head_has_no_table_for_it)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    calc_parameters two, none;
+    calc_operator head[CALC_MAX_OPERATORS];
+    app.tied_embeddings = CALC_CHOICE_FALSE;
+    calc_count_parameters(&app, &two);
+    calc_shape s = calc_shape_of(&app, &exec.strategy, 1, 0);
+    double flop = calc_parameters_step_flop(&s, &exec, false);
+    app.lm_head = CALC_CHOICE_FALSE;
+    calc_count_parameters(&app, &none);
+    double table = (double)(app.vocab_size * app.hidden);
+    ck_assert_double_eq(none.total, two.total - table);
+    ck_assert_double_eq(none.embedding, table);
+    s = calc_shape_of(&app, &exec.strategy, 1, 0);
+    ck_assert_double_eq(calc_parameters_step_flop(&s, &exec, false),
+                        flop - 6 * table * s.seq * (double)exec.batch_size);
+    ck_assert_uint_eq(calc_transformer_head(&s, &exec.strategy, true, head), 1);
+    ck_assert_str_eq(head[0].name, "final norm");
 }
 
 CALC_TEST(the_parts_sum_to_the_total)

@@ -11,7 +11,9 @@
 #include "frame.h"
 #include "serving_case.h"
 #include "shipped_case.h"
+#include "spec/field.h"
 #include "spec/serving_engine.h"
+#include "spec/stack.h"
 
 static calc_app app;
 static calc_system machine, other; /* what lists of stages and prefill pools name is `other` */
@@ -173,6 +175,48 @@ CALC_TEST(divisors_stay_inside_a_small_buffer)
     calc_divisors_text(65536, text, 8);
     ck_assert_str_eq(text, "1, 2, 4");
     ck_assert_mem_eq(text + 8, "####", 4);
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------ */
+
+/* What a part says is checked as what the model says. */
+CALC_TEST(parts_have_sizes_that_can_be)
+{
+    static const struct {
+        const char *type;
+        int64_t kv_heads, key_heads, value_heads, size;
+        const char *pointer, *text;
+    } cases[] = {
+        {"attention", 2, 0, 0, 0, NULL, NULL},
+        {"attention", 3, 0, 0, 0, "/kv_heads", "\"x\": 3 does not divide attn_heads = 4"},
+        {"gated_delta", 4, 2, 4, 16, NULL, NULL},
+        {"gated_delta", 4, 3, 4, 16, "/parts",
+         "\"x\": key_heads = 3 does not divide value_heads = 4"},
+        {"mamba2", 4, 3, 4, 16, "/parts", "\"x\": key_heads = 3 does not divide value_heads = 4"},
+        {"mamba2", 4, 2, 0, 16, "/parts",
+         "\"x\" has no heads, no width, no state or no convolution"},
+        {"lightning", 4, 0, 4, 0, "/parts",
+         "\"x\" has no heads, no width, no state or no convolution"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_app a = small_app();
+        calc_errors errors = {0};
+        const char *why;
+        calc_stack_fault fault;
+        int type = calc_choice_index(calc_part_type_names, cases[i].type);
+        calc_part *p = calc_stack_declare(&a, "x", (calc_part_type)type, &why);
+        ck_assert_ptr_nonnull(p);
+        p->kv_heads = cases[i].kv_heads;
+        p->linear_key_heads = cases[i].key_heads;
+        p->linear_value_heads = cases[i].value_heads;
+        p->linear_key_size = p->linear_value_size = cases[i].size;
+        ck_assert(calc_stack_read(&a, "8xx+mlp", false, &fault));
+        calc_rules_model(&a, false, &errors);
+        ck_assert_int_eq(errors.count, cases[i].pointer ? 1 : 0);
+        if (cases[i].pointer) {
+            ck_assert_str_eq(errors.item[0].pointer, cases[i].pointer);
+            ck_assert_str_eq(errors.item[0].text, cases[i].text);
+        }
+    }
 }
 
 /* ---- Engines --------------------------------------------------------------------------------- */

@@ -314,6 +314,26 @@ CALC_TEST(the_share_of_scores_is_that_of_the_mask)
     ck_assert_double_eq(calc_shape_score_share(&s), 1);
 }
 
+/* A window of 8 reaches 4 tokens to each side: of 32 rows the first have 5, 6, 7, 8 of 9, and so
+ * do the last. */
+CALC_TEST(a_window_without_a_direction_has_two_sides)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    const double band = (32 * 9 - 2 * (4 + 3 + 2 + 1)) / 1024.0;
+    calc_shape s = shape_of(&app, &exec);
+    s.causal = false;
+    s.window = 8;
+    assert_near(calc_shape_score_share(&s), band);
+    s.global_every = 4;
+    assert_near(calc_shape_score_share(&s), (1 + 3 * band) / 4);
+    s.global_every = 0;
+    s.window = 62; /* reaches from one end to the other */
+    assert_near(calc_shape_score_share(&s), 1);
+    s.window = 1000;
+    assert_near(calc_shape_score_share(&s), 1);
+}
+
 /* Of 12 blocks, numbered from 1, those whose number g divides. */
 CALC_TEST(one_block_in_so_many_has_no_window)
 {

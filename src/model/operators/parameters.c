@@ -366,7 +366,7 @@ void calc_count_parameters(const calc_app *app, calc_parameters *out)
     double vocab = app->vocab_size > 0 ? (double)app->vocab_size : VOCABULARY;
     double each_norm = s.rms ? 1 : 2;
     *out = (calc_parameters){
-        .embedding = (vocab * (s.tied ? 1 : 2) + (s.learned ? s.seq : 0)) * s.hidden,
+        .embedding = (vocab * (s.tied || s.headless ? 1 : 2) + (s.learned ? s.seq : 0)) * s.hidden,
     };
     double idle = add_members(&s, &layers, out);
     out->attention += residual_end_weights(&s, false);
@@ -532,10 +532,10 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
         }
     }
     used += residual_weights(s, &m, true) + residual_end_weights(s, true) +
-            layer_embedding_matrices(s) + s->hidden * s->vocab;
+            layer_embedding_matrices(s) + s->hidden * s->words;
     double encoder = calc_encoder_flop(s, &exec->strategy, exec->training);
     if (exec->training && calc_adapter_freezes(&exec->strategy, true)) {
-        double head = s->hidden * s->vocab;
+        double head = s->hidden * s->words;
         return (double)exec->batch_size *
                (step_flop(s, exec, 2 * s->seq * (used - head), mixing, 2 * s->seq * head) +
                 encoder);
@@ -556,6 +556,6 @@ void calc_parameters_tensors(const calc_shape *s, double stages, double *dense, 
         blocks += m.of[i].layers * w.tensors;
         *expert += m.of[i].layers * part.experts / s->expert_par * w.expert_tensors / stages;
     }
-    double ends = s->vocab > 0 ? (s->tied ? 1 : 2) + (s->learned ? 1 : 0) + 1 : 0;
+    double ends = s->vocab > 0 ? (s->tied || s->headless ? 1 : 2) + (s->learned ? 1 : 0) + 1 : 0;
     *dense = (blocks + ends) / stages;
 }

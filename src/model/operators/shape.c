@@ -23,7 +23,8 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_strateg
                      : app->position_type == CALC_POSITION_TYPE_LEARNED;
     s->bias = chosen(app->bias, !llama);
     s->dropout = chosen(app->dropout, !llama);
-    s->tied = chosen(app->tied_embeddings, !llama);
+    s->headless = app->lm_head == CALC_CHOICE_FALSE;
+    s->tied = !s->headless && chosen(app->tied_embeddings, !llama);
     s->causal = app->causal;
     const calc_encoder *e = &app->encoder;
     s->encoder =
@@ -206,6 +207,7 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
         double multiple =
             (app->vocab_multiple > 0 ? (double)app->vocab_multiple : 128) * s.tensor_par;
         s.vocab = ceil((double)app->vocab_size / multiple) * multiple;
+        s.words = app->lm_head == CALC_CHOICE_FALSE ? 0 : s.vocab;
     }
     s.tokens = s.microbatch * s.seq / s.context_par;
     const calc_part own = calc_part_of(app, CALC_PART_TYPE_ATTENTION);
@@ -327,8 +329,11 @@ double calc_shape_score_share(const calc_shape *s)
         const calc_shape document = document_of(s);
         return calc_shape_score_share(&document) * s->packed / s->seq;
     }
-    if (!s->causal) {
-        return 1;
+    if (!s->causal) { /* half of a window is before a token, half behind it */
+        double near =
+            s->window > 0 ? 2 * last_tokens(s->seq, floor(s->window / 2) + 1) - 1 : s->seq;
+        double global = calc_shape_global_share(s);
+        return s->window > 0 ? global + (1 - global) * near / s->seq : 1;
     }
     if (s->mixer == CALC_PART_TYPE_COMPRESSED) {
         double window = s->window > 0 ? last_tokens(s->seq, s->window) : 0;

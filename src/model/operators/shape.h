@@ -16,6 +16,7 @@ typedef struct calc_shape {
     double q_rank, kv_rank; /**< latent attention; kv_rank 0: none, q_rank 0: not compressed */
     double rope_size;       /**< latent attention: rotary part of a key */
     double vocab;           /**< padded; 0: no embedding and no head */
+    double words;           /**< that the head scores: vocab, or 0 without a head */
     double experts, expert_feedforward, shared_feedforward;
     double experts_per_token; /**< mean, of those that compute */
     double placed_experts;    /**< with the copies that serving has of some */
@@ -46,7 +47,7 @@ typedef struct calc_shape {
     bool latent, gated, rms, rope, learned, bias, dropout, tied, causal, qk_norm, router_bias;
     bool qkv_bias, qk_norm_whole, sinks, k_eq_v, kv_shared, index_shared, linear_norm;
     bool shared_gate, router_scale, expert_latent_norm, mtp_shared;
-    bool flash;
+    bool flash, headless;
     bool llama, multiquery;      /**< what the preset and the layout say of parts */
     const calc_encoder *encoder; /**< of images, borrowed; NULL: the model has none */
     const calc_stack *stack; /**< the model's layers where it lists them, borrowed; NULL: it does

@@ -803,13 +803,16 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
         return 0;
     }
     b.training = training;
-    double words = shape->vocab / shape->tensor_par;
+    double words = shape->words / shape->tensor_par;
     double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
     bool gathers = training && shape->tensor_par > 1 &&
                    strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1;
-    double logits = b.tokens * lossy * (gathers ? shape->vocab : words); /* that a loss sees */
+    double logits = b.tokens * lossy * (gathers ? shape->words : words); /* that a loss sees */
     double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
+    if (shape->headless) {
+        return b.count;
+    }
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
     calc_operator *o = calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens * lossy,
                                          shape->hidden, words, 1);

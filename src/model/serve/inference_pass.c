@@ -518,8 +518,11 @@ size_t calc_inference_pass_head(const calc_inference_pass_model *m, const calc_s
             set_weights(&out[i], &s, 1);
         }
     }
+    if (s.headless) {
+        return count;
+    }
     calc_operator *sampling = &out[count - 1]; /* in place of the loss */
-    double logit_bytes = tokens * s.vocab * s.element_bytes;
+    double logit_bytes = tokens * s.words * s.element_bytes;
     sampling->name = "sampling";
     sampling->bytes[CALC_PASS_FW] = logit_bytes;
     sampling->kept_bytes = logit_bytes;

@@ -353,7 +353,7 @@ static void set_framework(const calc_cost_context *c, const calc_stage_operators
             list->count > 0 ? copies * e + workspace_bytes(c->strategy, moe) : 0;
     }
     out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->strategy, shape->experts > 0);
-    out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
+    out->framework_head_bytes = shape->words / shape->tensor_par * shape->hidden * e;
 }
 
 /* @param begins  sum of the first of the operators */

@@ -772,7 +772,7 @@ static void calc_stage_set_deferred(const calc_cost_context *c, const calc_exec 
 {
     const calc_shape *s = c->shape;
     bool none = e->deferred_head_wgrad == 0 || !e->training || e->pipeline_par <= 1 ||
-                e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B || s->vocab <= 0;
+                e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B || s->words <= 0;
     if (none) {
         return;
     }
@@ -784,7 +784,7 @@ static void calc_stage_set_deferred(const calc_cost_context *c, const calc_exec 
     t->deferred.any = true;
     t->deferred.all_s = deferred * p->head.wgrad_s / calc_share_or(e->software_efficiency, 1);
     t->deferred.bytes = calc_min(deferred, runs - 1) * s->tokens *
-                        (input + s->vocab / s->tensor_par) * s->element_bytes;
+                        (input + s->words / s->tensor_par) * s->element_bytes;
     t->head.wgrad_s -= t->deferred.all_s / t->microbatches;
 }
 
