@@ -282,7 +282,7 @@ const char *calc_start_framework(const calc_app *app, const calc_system *system,
 bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec)
 {
     bool starts;
-    return calc_is_yes(calc_export_starts(app, system, exec, &starts)) && starts;
+    return calc_is_yes(calc_export_starts(app, system, exec, NULL, &starts)) && starts;
 }
 
 void calc_start_put(calc_put *put, const calc_start *s)
@@ -652,22 +652,6 @@ calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system, cons
                              errors);
     }
     return status;
-}
-
-bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
-{
-    calc_stage_list *list = &exec->stages;
-    *exec = inputs->exec;
-    bool some = list->count == 0;
-    for (int32_t i = 0; i < list->count; i++) {
-        uint8_t *chip = &list->run[i].chip;
-        *chip = *chip > 0 && list->system[*chip - 1] == &inputs->system ? 0 : *chip;
-        some = some || *chip == 0;
-    }
-    if (exec->inference.prefill_system.system == &inputs->system) {
-        exec->inference.prefill_system = (calc_other_system){{0}, NULL};
-    }
-    return some;
 }
 
 /* Arguments APP EXE: what was read as SYS is an execution that names the systems of its stages. SYS

@@ -67,16 +67,11 @@ struct calc_inputs {
     const char *framework; /**< for complete(): that runs the layout, as for --for; NULL: any */
     /** Likewise: calc_sweep_options.runs of that framework, if it has to do more; else NULL */
     calc_status (*runs)(const void *context, const calc_app *app, const calc_system *system,
-                        const calc_exec *exec, bool *runs);
+                        const calc_exec *exec, int *known, bool *runs);
     const void *runs_context;
     const char *who; /**< complete() begins what it says with this; NULL: nothing */
     bool silent;     /**< complete() says nothing of what it chose */
 };
-
-/** The execution in which stages and a prefill pool that name the system of the run no longer name
- *  it, so that they follow changes of that system.
- *  @return whether any stage is on it */
-bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec);
 
 /** Find and read the systems that an execution names: those of its stages and of its prefill pool.
  *  @param system  of the run, and `path` its file: stages and pool may name it, too
