@@ -106,7 +106,10 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
         score s = score_of(framework, settings);
         s.fresh = true;
         s.named = has_program(framework->program, text, length);
-        if (!s.named && adds_nothing(&s, syntax, settings)) {
+        /* Options of two frameworks together are of one that a command names. */
+        bool joins = syntax == CALC_SYNTAX_SHELL && framework->program && framework->bases &&
+                     framework->bases[1] && strncmp(text, "--", 2) != 0;
+        if (!s.named && (joins || adds_nothing(&s, syntax, settings))) {
             continue;
         }
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
@@ -199,6 +202,16 @@ static bool is_toml(const char *line, const char *end)
     return blank > line && at > blank && at + 1 < end && *at == '=' && at[1] == ' ';
 }
 
+/* A test of a shell, "[ -n x ] && ...", which is no list of JSON. */
+static bool is_test(const char *line, const char *end)
+{
+    while (line + 4 < end && *line != '\n' && strncmp(line, "] &&", 4) != 0 &&
+           strncmp(line, "] ||", 4) != 0) {
+        line++;
+    }
+    return line + 4 < end && *line == ']';
+}
+
 /* A key of YAML, or the start of a document. */
 static bool is_yaml(const char *line, const char *end)
 {
@@ -240,6 +253,168 @@ static bool keep_options(calc_settings *settings)
     return any;
 }
 
+/* What a program or a key says that the text is, if it is of no language model, up to the end of a
+ * line; NULL: nothing. @param what  set to the program or the key */
+static const char *other_work(const char *words, const calc_settings *settings,
+                              char what[CALC_UTF8_SHOW_SIZE])
+{
+    const calc_framework others = {.unread = &calc_unread_others};
+    const char *sentence;
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        bool file = length > 3 && strncmp(at + length - 3, ".py", 3) == 0;
+        const char *end = at + length - (file ? 3 : 0), *last = end;
+        while (last > at && last[-1] != '/' && (last[-1] != '.' || file)) {
+            last--;
+        }
+        char name[200];
+        snprintf(name, sizeof name, "/%.*s", (int)(end - last), last);
+        if (calc_framework_unread(&others, name, "-", &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, last, (size_t)(at + length - last));
+            return sentence;
+        }
+        at += length;
+    }
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        if (calc_framework_unread(&others, s->key, s->value, &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, s->key, strlen(s->key));
+            return sentence;
+        }
+    }
+    return NULL;
+}
+
+static calc_status refuse_other(calc_errors *errors, const char *name, int line, const char *what,
+                                const char *sentence)
+{
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, line, 0,
+                          "calc import --help lists the formats, of training and serving of "
+                          "language models; --from reads it as one",
+                          "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
+}
+
+/* A command of a script, as what it has says. */
+typedef struct launch {
+    const calc_script_command *command;
+    uint64_t bit;
+    calc_settings settings; /* of `all`, those that it has */
+    const char *other;      /* what it is instead of a training or a serving; NULL: nothing */
+    char what[CALC_UTF8_SHOW_SIZE]; /* the word that says so */
+    score best;
+    int rank; /* 0: it is another work; 2: it starts a training or a serving */
+} launch;
+
+static bool launch_of(launch *l, const calc_settings *all, size_t index)
+{
+    static const char starts[] =
+        "torchrun|torch.distributed|accelerate|deepspeed|srun|mpirun|train|sft|tune|serve|"
+        "launch_server|rlhf|ppo|grpo|dpo|swift|axolotl|llamafactory|job submit";
+    *l = (launch){.command = &all->command[index], .bit = UINT64_C(1) << index};
+    l->settings.item = malloc((all->count + 1) * sizeof *l->settings.item);
+    for (size_t i = 0; i < all->count && l->settings.item; i++) {
+        if (all->item[i].commands & l->bit) {
+            l->settings.item[l->settings.count++] = all->item[i];
+        }
+    }
+    if (l->settings.count > 0) {
+        const char *words = l->command->words;
+        l->other = other_work(words, &l->settings, l->what);
+        choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
+        l->rank = l->other ? 0 : 1 + has_program(starts, words, strlen(words));
+    }
+    return l->settings.item != NULL;
+}
+
+/* A key that two commands give different values, both of which are read; NULL: there is none. */
+static const char *differs(const launch *a, const launch *b)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        const launch *mine = pass ? b : a, *other = pass ? a : b;
+        for (size_t i = 0; i < mine->settings.count; i++) {
+            const char *key = mine->settings.item[i].key;
+            const calc_setting_row *row = calc_framework_row(a->best.framework, key);
+            const calc_setting *one = calc_settings_last(&mine->settings, key);
+            const calc_setting *two = calc_settings_last(&other->settings, key);
+            if (row && !row->launcher && !is_of_job(row) && row->how != CALC_HOW_NAME &&
+                (!two || strcmp(one->value, two->value) != 0)) {
+                return key;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Drops settings that only commands of `rivals` have, and of lists that no command has where the
+ * one that is kept has some. @param kept  its bit; 0: none is */
+static void drop_rivals(calc_settings *settings, uint64_t rivals, uint64_t kept)
+{
+    size_t count = 0;
+    bool lists = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        lists = lists || (s->commands & kept && s->list != kept);
+    }
+    for (size_t i = 0; i < settings->count; i++) {
+        calc_setting *s = &settings->item[i];
+        if (s->commands & kept || (s->commands ? (s->commands & ~rivals) != 0 : !lists || !s->list)) {
+            settings->item[count++] = *s;
+        } else {
+            free(s->key);
+            free(s->value);
+        }
+    }
+    settings->count = count;
+}
+
+/* Leaves of a script the settings of the command that trains or serves, and of launchers around it.
+ * @param words  set to the command's program and what follows it, if there is one
+ * @return CALC_OK; CALC_ERR_UNSUPPORTED with an error: there are two, or only other work */
+static calc_status keep_command(calc_settings *settings, const char *name, const char **words,
+                                calc_errors *errors)
+{
+    launch *all = calloc(settings->commands + 1, sizeof *all), *first = NULL, *other = NULL;
+    calc_status status = all ? CALC_OK : CALC_ERR_NOMEM;
+    uint64_t rivals = 0;
+    int top = 1;
+    for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
+        launch *l = &all[i];
+        status = settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
+        bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
+        top = rival && l->rank > top ? l->rank : top;
+        rivals |= rival ? l->bit : 0;
+        other = l->other && (!other || l->settings.count > other->settings.count) ? l : other;
+    }
+    for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
+        launch *l = &all[i];
+        if (!(rivals & l->bit) || l->rank < top) {
+            continue;
+        }
+        bool same = !first || first->best.framework == l->best.framework;
+        const char *key = first && same ? differs(first, l) : NULL;
+        if (!same || key) {
+            status = calc_errors_at(
+                errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
+                "leave one of them in the file", "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
+                l->command->words, first->command->line, first->command->words, key ? ", by " : "",
+                key ? key : "");
+        }
+        first = first ? first : l;
+    }
+    if (status == CALC_OK) {
+        *words = first ? first->command->words : *words;
+        drop_rivals(settings, rivals, first ? first->bit : 0);
+    }
+    if (status == CALC_OK && !first && other && settings->count == 0) {
+        status = refuse_other(errors, name, other->command->line, other->what, other->other);
+    }
+    for (size_t i = 0; all && i < settings->commands; i++) {
+        free(all[i].settings.item);
+    }
+    free(all);
+    return status;
+}
+
 /* Reads a text in each syntax that it may have. */
 static calc_status read_any(const calc_framework **framework, const char *text, size_t length,
                             const char *name, calc_settings *settings, calc_errors *errors)
@@ -248,9 +423,10 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                         CALC_SYNTAX_SHELL};
     score best = {0};
     calc_errors first = {0}; /* of the syntax that the text seems to have */
+    calc_errors only = {0};  /* on the commands of a script */
     const char *line = first_line(text, length);
     bool toml = line && is_toml(line, text + length);
-    bool json = line && !toml && (*line == '{' || *line == '[');
+    bool json = line && !toml && (*line == '{' || *line == '[') && !is_test(line, text + length);
     bool yaml = line && is_yaml(line, text + length);
     bool other = line && !toml && !json, script = false;
     bool tried[] = {[CALC_SYNTAX_TOML] = toml,
@@ -263,10 +439,16 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         calc_status status = tried[order[i]] ? calc_settings_from_text(&read, order[i], text,
                                                                        length, name, &mistakes)
                                              : CALC_ERR_SYNTAX;
+        const char *words = text;
+        size_t words_length = length;
+        if (status == CALC_OK && read.commands > 0) {
+            status = keep_command(&read, name, &words, &only);
+            words_length = words == text ? length : strlen(words);
+        }
         if (status == CALC_OK) {
             best.fresh = false;
             bool options = order[i] == CALC_SYNTAX_YAML && keep_options(&read);
-            choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, text, length);
+            choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, words, words_length);
             const char *dot = name ? strrchr(name, '.') : NULL;
             bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
             first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
@@ -291,6 +473,15 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     if (first.count > 0 && (best.read == 0 || (json && 2 * best.known < best.all))) {
         *(errors ? errors : &first) = first;
         return CALC_ERR_SYNTAX;
+    }
+    if (only.count > 0 && best.read == 0) {
+        *(errors ? errors : &only) = only;
+        return CALC_ERR_UNSUPPORTED;
+    }
+    char what[CALC_UTF8_SHOW_SIZE];
+    const char *work = other_work("", settings, what);
+    if (work) {
+        return refuse_other(errors, name, 0, what, work);
     }
     return settle(framework, &best, name,
                   !line    ? "an empty file"

@@ -94,5 +94,6 @@ void calc_settings_free(calc_settings *settings)
         free(settings->item[i].value);
     }
     free(settings->item);
+    free(settings->command);
     *settings = (calc_settings){0};
 }

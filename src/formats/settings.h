@@ -19,13 +19,25 @@ typedef struct calc_setting {
     size_t length; /**< of value */
     int line, column; /**< 1-based; 0: not from a file */
     int argument;     /**< 1-based on a command line; 0: not from one */
-    bool conditional; /**< a branch of a script has it */
+    bool conditional;  /**< a branch of a script has it */
+    uint64_t commands; /**< a bit for each command of a script that has it, also by a list */
+    uint64_t list;     /**< that of the command, or of the list, in which it stands */
 } calc_setting;
+
+enum { CALC_COMMANDS_MAX = 64 /**< more are taken as one with the last */ };
+
+/** A command of a script. */
+typedef struct calc_script_command {
+    int line;        /**< 0: a list of options, which commands have by its name */
+    char words[200]; /**< its program, and what other words stand before its options */
+} calc_script_command;
 
 /** A list of settings; owns its texts. Start with {0}. */
 typedef struct calc_settings {
     calc_setting *item;
     size_t count, capacity;
+    calc_script_command *command; /**< of a script; else NULL */
+    size_t commands;
 } calc_settings;
 
 /** Appends a copy of a key (`key_length` bytes) with the value "".

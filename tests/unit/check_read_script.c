@@ -78,7 +78,7 @@ CALC_TEST(defaults_are_taken_where_nothing_is_set)
                      "--a=4;--b=5;--c=6;--d=6;");
     ck_assert_str_eq(said("A=1\n--a ${A:=2} --b ${A} --c ${A%x} --d ${#A}"),
                      "--a=1;--b=1;--c=${A%x};--d=${#A};");
-    ck_assert_str_eq(said("B=(1)\n--a x ${B[@]} --b ${@:2}"), "--a=x ;--b=${@:2};");
+    ck_assert_str_eq(said("B=(1)\n--a x ${B[@]} --b ${@:2}"), "--a=x;--b=${@:2};");
 }
 
 CALC_TEST(arithmetic_is_computed)
