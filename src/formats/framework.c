@@ -316,7 +316,7 @@ static const char *key_in_bases(const calc_framework *framework, const char *key
     return key;
 }
 
-const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key)
+static const calc_setting_row *find_row(const calc_framework *framework, const char *key)
 {
     char text[KEY_SIZE];
     const calc_setting_row *row = NULL, *bare = NULL; /* bare: the same without dashes before it */
@@ -336,9 +336,22 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
     }
     row = bare;
     for (size_t i = 0; framework->bases && framework->bases[i] && !row; i++) {
-        row = calc_framework_row(framework->bases[i], key_in_bases(framework, key, text));
+        row = find_row(framework->bases[i], key_in_bases(framework, key, text));
     }
     return row;
+}
+
+const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key)
+{
+    /* Of torchrun and of the launcher of DeepSpeed. */
+    static const calc_setting_row sizes[] = {
+        CALC_ROW(NUMBER, NODE_PROCS, "--nproc-per-node", .launcher = true)
+        CALC_ROW(NUMBER, NODES, "--nnodes", .launcher = true)
+        CALC_ROW(NUMBER, NODE_PROCS, "--num-gpus", .launcher = true)
+        CALC_ROW(NUMBER, NODES, "--num-nodes", .launcher = true)};
+    static const calc_framework launchers = {.rows = sizes, .count = sizeof sizes / sizeof *sizes};
+    const calc_setting_row *row = find_row(framework, key);
+    return row || framework->serves || key[0] != '-' ? row : find_row(&launchers, key);
 }
 
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,

@@ -14,6 +14,8 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
+enum { PATH_SIZE = 4096, DEEP = 6 /* files in one another */ };
+
 /* How many keys of a text a framework reads, and has in its table; of two frameworks that read as
  * many, the one that knows more is meant. */
 typedef struct score {
@@ -22,6 +24,22 @@ typedef struct score {
     bool named; /* the text has the framework's program */
     bool fresh; /* in the syntax that was tried last */
 } score;
+
+/* Whether a setting names files whose settings come before the text's own: a word of a command, an
+ * option for it, or the files that a file adds to. */
+static bool names_files(const calc_setting *setting)
+{
+    static const char *const keys[] = {"file", "config", "config-file", "config_file",
+                                       "job.config_file", "extra_llm_api_options", "defaults"};
+    const char *key = setting->key + strspn(setting->key, "-");
+    bool named = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        named = named || strcmp(key, keys[i]) == 0;
+    }
+    size_t length = strcspn(setting->value, " ");
+    return named && length > 5 && (memcmp(setting->value + length - 5, ".yaml", 5) == 0 || memcmp(setting->value + length - 4, ".yml", 4) == 0 ||
+            memcmp(setting->value + length - 5, ".toml", 5) == 0);
+}
 
 /* Whether a row is of the size of the job, which --procs gives instead. */
 static bool is_of_job(const calc_setting_row *row)
@@ -46,11 +64,43 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         bool named = read && row->how == CALC_HOW_NAME;
         bool launched = read && row->launcher;
         s.read +=
-            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched));
+            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched)) &&
+            !names_files(setting); /* a file that is not here */
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }
     return s;
+}
+
+/* Opens a file that a setting names: as it says from the folder of the file at hand or one above it,
+ * or beside that by its last name.
+ * @param name  of the file at hand; NULL: a command line
+ * @param path  filled with where it is */
+static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
+                              calc_text *text)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
+    size_t length = strcspn(value, " "); /* other arguments follow an option's */
+    const char *last = value + length;
+    while (last > value && last[-1] != '/') {
+        last--;
+    }
+    for (bool absolute = value[0] == '/', done = false; !done;) {
+        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
+                 (int)length, value);
+        calc_status status = calc_text_read(text, path, NULL);
+        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+            return status;
+        }
+        done = absolute || folder == 0;
+        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
+            folder--;
+        }
+    }
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "",
+             (int)(value + length - last), last);
+    return calc_text_read(text, path, NULL);
 }
 
 /* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
@@ -245,8 +295,7 @@ static bool keep_options(calc_settings *settings)
         if (strncmp(setting->key, "--", 2) == 0) {
             settings->item[kept++] = *setting;
         } else {
-            free(setting->key);
-            free(setting->value);
+            calc_setting_free(setting);
         }
     }
     settings->count = any ? kept : settings->count;
@@ -292,6 +341,62 @@ static calc_status refuse_other(calc_errors *errors, const char *name, int line,
                           "calc import --help lists the formats, of training and serving of "
                           "language models; --from reads it as one",
                           "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
+}
+
+/* Moves settings behind others. Those of the files that they name come first, and may be said
+ * otherwise; a file that is not here leaves its setting.
+ * @param by  the setting that names the file in which they stand; NULL: they are the text's own */
+static calc_status include(calc_settings *out, calc_settings *in, const char *name,
+                           const calc_setting *by, int depth, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    const char *file = NULL;
+    if (by && out->files < CALC_FILES_MAX && (out->file[out->files] = strdup(name))) {
+        file = out->file[out->files++];
+    }
+    for (size_t i = 0; i < in->count && status == CALC_OK && depth < DEEP; i++) {
+        char path[PATH_SIZE];
+        calc_text text = {0};
+        calc_settings more = {0};
+        calc_setting *named = &in->item[i];
+        if (by) {
+            named->commands = by->commands;
+            named->list = by->list;
+        }
+        if (names_files(named) && open_named(name, named->value, path, &text) == CALC_OK) {
+            const char *line = first_line(text.data, text.length);
+            bool toml = line && is_toml(line, text.data + text.length);
+            status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
+                                             text.data, text.length, path, errors);
+            status = status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
+            named->key[0] = '\0';
+        }
+        calc_settings_free(&more);
+        calc_text_free(&text);
+    }
+    for (size_t i = 0; i < in->count && status == CALC_OK; i++) {
+        calc_setting *item = calc_grown(out->item, out->count, &out->capacity, sizeof *item);
+        status = item ? CALC_OK : CALC_ERR_NOMEM;
+        out->item = item ? item : out->item;
+        if (item && in->item[i].key[0]) {
+            in->item[i].file = file;
+            out->item[out->count++] = in->item[i];
+            in->item[i] = (calc_setting){0};
+        }
+    }
+    return status;
+}
+
+/* Puts the settings of files that settings name before them. */
+static calc_status follow(calc_settings *settings, const char *name, calc_errors *errors)
+{
+    calc_settings out = {.command = settings->command, .commands = settings->commands};
+    calc_settings in = *settings;
+    in.command = NULL;
+    calc_status status = include(&out, &in, name, NULL, 0, errors);
+    calc_settings_free(&in);
+    *settings = out;
+    return status;
 }
 
 /* A command of a script, as what it has says. */
@@ -360,8 +465,7 @@ static void drop_rivals(calc_settings *settings, uint64_t rivals, uint64_t kept)
         if (s->commands & kept || (s->commands ? (s->commands & ~rivals) != 0 : !lists || !s->list)) {
             settings->item[count++] = *s;
         } else {
-            free(s->key);
-            free(s->value);
+            calc_setting_free(s);
         }
     }
     settings->count = count;
@@ -441,6 +545,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                              : CALC_ERR_SYNTAX;
         const char *words = text;
         size_t words_length = length;
+        status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
         if (status == CALC_OK && read.commands > 0) {
             status = keep_command(&read, name, &words, &only);
             words_length = words == text ? length : strlen(words);
@@ -460,7 +565,8 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         } else if (mistakes.count > 0 && yaml) {
             first = mistakes;
         }
-        if (status == CALC_OK && best.fresh) {
+        bool last = i + 1 == sizeof order / sizeof *order && best.read == 0;
+        if (status == CALC_OK && (best.fresh || last)) {
             calc_settings worse = *settings;
             *settings = read;
             read = worse;
@@ -477,6 +583,16 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     if (only.count > 0 && best.read == 0) {
         *(errors ? errors : &only) = only;
         return CALC_ERR_UNSUPPORTED;
+    }
+    for (size_t i = 0; i < settings->count && best.read == 0; i++) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        const calc_setting *s = &settings->item[i];
+        if (names_files(s)) {
+            return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, s->line, s->column,
+                                  "calc import of that file reads it by itself",
+                                  "%s is not here, and nothing else says what the layout is",
+                                  calc_utf8_show(shown, s->value, strcspn(s->value, " ")));
+        }
     }
     char what[CALC_UTF8_SHOW_SIZE];
     const char *work = other_work("", settings, what);
@@ -519,6 +635,7 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
                                                  length, name, errors);
     (void)(table && status == CALC_OK && keep_options(settings));
+    status = status == CALC_OK ? follow(settings, name, errors) : status;
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
 }
 
@@ -528,6 +645,7 @@ calc_status calc_detect_options(const calc_framework **framework, const char *co
     score best = {0};
     char text[256] = "";
     calc_status status = calc_settings_from_words(settings, word, count);
+    status = status == CALC_OK ? follow(settings, NULL, errors) : status;
     if (status != CALC_OK || *framework) {
         return status == CALC_OK ? check_named(*framework, settings, NULL, errors) : status;
     }
@@ -553,7 +671,8 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
         snprintf(hint, sizeof hint, "nothing in a script is executed: write the value there%s",
                  is_of_job(row) ? "; --procs N of calc import replaces it" : "");
     }
-    return calc_errors_at(errors, status, setting->line > 0 ? import->name : NULL, setting->line,
+    const char *file = setting->file ? setting->file : import->name;
+    return calc_errors_at(errors, status, setting->line > 0 ? file : NULL, setting->line,
                           setting->column, hint, "%s%s: %s", argument,
                           calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
@@ -704,46 +823,23 @@ static void assume(const calc_import *import, const reading *r)
 
 static calc_status read_settings(const calc_import *import, reading *r);
 
-/* Opens a file that a setting names, beside the file at hand: as it says from there, or by its last
- * name.
- * @param path  filled with where it is */
-static calc_status open_named(const calc_import *import, const char *value, char *path, size_t size,
-                              calc_text *text)
-{
-    const char *slash = import->name ? strrchr(import->name, '/') : NULL;
-    const char *last = value + strcspn(value, " ");
-    while (last > value && last[-1] != '/') {
-        last--;
-    }
-    const char *names[] = {value, last};
-    int folder = slash ? (int)(slash - import->name) + 1 : 0;
-    for (size_t i = value[0] == '/'; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, size, "%.*s%.*s", folder, folder ? import->name : "",
-                 (int)strcspn(names[i], " "), names[i]); /* other arguments follow an option's */
-        calc_status status = calc_text_read(text, path, NULL);
-        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
-            return status;
-        }
-    }
-    return CALC_ERR_IO;
-}
-
-/* Reads the file that a setting names into the same plan. */
+/* Reads the file that a setting names into the same plan. @param row  NULL: it is not here */
 static calc_status take_file(const calc_import *import, const calc_setting *setting,
                              const calc_setting_row *row, reading *r)
 {
-    enum { PATH_SIZE = 4096 };
     char path[PATH_SIZE];
     calc_text text = {0};
     calc_settings settings = {0};
     calc_import inner = *import;
-    calc_status status = open_named(import, setting->value, path, sizeof path, &text);
+    calc_status status =
+        row ? open_named(setting->file ? setting->file : import->name, setting->value, path, &text)
+            : CALC_ERR_IO;
     if (status == CALC_ERR_NOMEM) {
         return calc_errors_status(r->errors, status);
     }
     if (status != CALC_OK) {
         tell(import, setting->key, CALC_UNREAD_COST,
-             "its file is not beside this one; what it says is not in the layout");
+             "its file is not here; what it says is not in the layout");
         return CALC_OK;
     }
     inner.name = path;
@@ -782,7 +878,9 @@ static calc_status read_settings(const calc_import *import, reading *r)
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
-        if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
+        if (!row && names_files(setting)) {
+            one = take_file(import, setting, NULL, r);
+        } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
         } else if (row && !computed) {
             one = take(import, setting, row, r->owner, r->plan, r->errors);

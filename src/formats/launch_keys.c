@@ -320,7 +320,7 @@ static const calc_job_launch_format formats[] = {
      .command_async = "python3 train_async.py", .engine_written = "--sglang-"},
     {&calc_framework_nemo_rl, &nemo_engine, GENERATION "vllm_cfg. " GENERATION "backend", ROWS(nemo), &calc_unread_nemo_rl_job,
      .switches = "policy.dtensor_cfg.enabled policy.megatron_cfg.enabled grpo.async_grpo.enabled policy.sequence_packing.enabled policy.dynamic_batching.enabled",
-     .defaults = "defaults", .within = true, .offloads = true},
+     .within = true, .offloads = true},
     {&calc_framework_openrlhf, &openrlhf_engine, "--vllm. --vllm_", ROWS(openrlhf), &calc_unread_openrlhf_job, .ranks = CALC_LAUNCH_TENSOR},
 };
 /* clang-format on */

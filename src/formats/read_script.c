@@ -204,6 +204,7 @@ typedef struct script {
     int list_depth;            /* parentheses around the list; -1: those of a command */
     uint64_t used;             /* lists that the word has */
     bool first, module;        /* the next word is the program of a command; a module of Python */
+    bool keys;                 /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
@@ -566,7 +567,8 @@ static const char *assignment(script *s, const char *at)
     size_t length = name_length(at, s->end);
     size_t adds = s->end - at > (ptrdiff_t)length && at[length] == '+';
     const char *value = at + length + adds + 1;
-    if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=') {
+    if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=' ||
+        (s->keys && !s->first)) {
         return NULL;
     }
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
@@ -660,6 +662,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         good = good && (placed || take_word(settings, s->word, starts, 0, line, column));
         if (settings->count > before) {
             settings->item[before].conditional = s->branches > 0 || s->chained || s->taken;
+            s->keys = settings->item[before].key[0] != '-';
             settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
         }
     }
@@ -829,25 +832,33 @@ static calc_status read_script(script *s, calc_settings *settings)
                                                                           : CALC_ERR_NOMEM;
 }
 
-/* Sizes that a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option
- * says them. */
+/* What a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option says it:
+ * sizes, of which nodes alone are none, and a configuration of TorchTitan. */
 static bool put_launched(script *s, calc_settings *settings)
 {
-    static const char *const names[][2] = {
-        {"--nproc-per-node", "NPROC_PER_NODE"}, {"--nproc-per-node", "NGPU"}, {"--nnodes", "NNODES"}};
-    bool good = true, open = settings->count > 0, sized = false;
+    static const char *const names[][2] = {{"--job.config_file", "CONFIG_FILE"},
+                                           {"--nproc-per-node", "NPROC_PER_NODE"},
+                                           {"--nproc-per-node", "NGPU"},
+                                           {"--nnodes", "NNODES"}};
+    enum { FILE, NODES = 3 };
+    bool good = true, said[NODES + 1] = {[NODES] = true};
     for (size_t i = 0; i < settings->count; i++) {
         const char *key = settings->item[i].key;
-        open = open && strncmp(key, names[1][0], 8) != 0 && strncmp(key, names[0][0], 7) != 0;
+        bool sized = strncmp(key, names[NODES][0], 8) == 0 || strncmp(key, names[1][0], 7) == 0;
+        said[1] = said[2] = said[1] || sized;
+        said[FILE] = said[FILE] || strcmp(key, names[FILE][0]) == 0;
     }
-    for (size_t i = 0; open && good && i < sizeof names / sizeof *names; i++) {
+    for (int i = FILE; good && i <= NODES; i++) {
         s->word_length = 0;
-        bool said = put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
+        bool found = !said[i] && (i == FILE || settings->count > 0) &&
+                     put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
         s->word[s->word_length] = '\0';
-        if (said && (sized || i + 1 < sizeof names / sizeof *names) && s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length) {
+        bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
+        if (found && (i == FILE ? is_file(s->word) : number)) {
             calc_setting *setting = calc_settings_add(settings, names[i][0], strlen(names[i][0]));
             good = setting && calc_setting_append(setting, s->word, s->word_length);
-            sized = true;
+            said[2] = said[2] || i > FILE;
+            said[NODES] = i == FILE || i == NODES;
         }
     }
     return good;

@@ -116,10 +116,6 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(IS, FROZEN, "load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
     CALC_ROW(NUMBER, SEQ, "model_max_length") /* not the Trainer's: most programs around it have it */
     CALC_ROW(NAME, MODEL, "model_name_or_path")
-    CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node", .launcher = true)
-    CALC_ROW(NUMBER, NODES, "nnodes", .launcher = true)
-    CALC_ROW(NUMBER, NODE_PROCS, "num_gpus", .launcher = true) /* of the launcher of DeepSpeed */
-    CALC_ROW(NUMBER, NODES, "num_nodes", .launcher = true)
     CALC_ROW_DEFAULT(MICROBATCH, 8)
     OPEN_FORMAT
 };
