@@ -593,6 +593,14 @@ static bool read_number(const char *text, double *out)
     char *end;
     errno = 0;
     double value = strtod(text, &end);
+    /* vllm/utils, human_readable_int(): 32k, 32K */
+    static const char units[] = "kmgtKMGT";
+    const char *unit = *end && end > text ? strchr(units, *end) : NULL;
+    if (unit) {
+        size_t power = (size_t)(unit - units) % 4 + 1;
+        value *= pow(unit < units + 4 ? 1000 : 1024, (double)power);
+        end++;
+    }
     /* "2 pretrain.py": stops at a blank, since another argument follows. */
     if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
         return false;
@@ -804,25 +812,6 @@ static bool read_recomputed(const calc_setting_row *row, const char *text, calc_
     return true;
 }
 
-/* Reads the number that stands after the same key as in the row's text, {"key": #}. */
-static bool read_format(const calc_setting_row *row, const char *text, double *out)
-{
-    const char *end = strchr(row->text, '#'), *key = end;
-    while (key > row->text && !(key[0] == '"' && strchr("{ ,", key[-1]))) {
-        key--;
-    }
-    size_t length = (size_t)(strrchr(key, ':') - key);
-    const char *at = text;
-    while (*at && strncmp(at, key, length) != 0) {
-        at++;
-    }
-    char number[32];
-    at += *at ? length : 0;
-    at += strspn(at, " :");
-    snprintf(number, sizeof number, "%.*s", (int)strspn(at, "0123456789"), at);
-    return read_number(number, out);
-}
-
 bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size)
 {
@@ -849,10 +838,6 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         /* 0 is no context parallelism */
         plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;
         return true;
-    case CALC_HOW_FORMAT:
-        snprintf(expect, size, "%s with a number for #", row->text);
-        return read_format(row, text, &number) && number_fits(row, number, expect, size) &&
-               (plan->value[row->member] = number, true);
     case CALC_HOW_SWITCH:
     case CALC_HOW_IS:
         return read_on_off(row, text, plan, expect, size);

@@ -343,6 +343,33 @@ static calc_status refuse_other(calc_errors *errors, const char *name, int line,
                           "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
 }
 
+/* Puts the keys of an option whose value is an object of JSON behind its own, --option.key.
+ * @return whether it is one */
+static bool open_value(calc_settings *out, const calc_setting *option, calc_status *status)
+{
+    calc_settings more = {0};
+    calc_errors ignored = {0};
+    bool good = calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) ==
+                CALC_OK;
+    for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
+        char key[PATH_SIZE];
+        int length = snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
+        calc_setting *item = calc_settings_add(out, key, (size_t)length);
+        bool added = item && (!more.item[i].length ||
+                              calc_setting_append(item, more.item[i].value, more.item[i].length));
+        *status = added ? CALC_OK : CALC_ERR_NOMEM;
+        if (item) {
+            calc_setting mine = *item;
+            *item = *option;
+            item->key = mine.key;
+            item->value = mine.value;
+            item->length = mine.length;
+        }
+    }
+    calc_settings_free(&more);
+    return good;
+}
+
 /* Moves settings behind others. Those of the files that they name come first, and may be said
  * otherwise; a file that is not here leaves its setting.
  * @param by  the setting that names the file in which they stand; NULL: they are the text's own */
@@ -375,6 +402,10 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
         calc_text_free(&text);
     }
     for (size_t i = 0; i < in->count && status == CALC_OK; i++) {
+        if (in->item[i].value[0] == '{' && in->item[i].key[0] == '-' &&
+            open_value(out, &in->item[i], &status)) {
+            continue;
+        }
         calc_setting *item = calc_grown(out->item, out->count, &out->capacity, sizeof *item);
         status = item ? CALC_OK : CALC_ERR_NOMEM;
         out->item = item ? item : out->item;
@@ -528,11 +559,13 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     score best = {0};
     calc_errors first = {0}; /* of the syntax that the text seems to have */
     calc_errors only = {0};  /* on the commands of a script */
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
     const char *line = first_line(text, length);
     bool toml = line && is_toml(line, text + length);
     bool json = line && !toml && (*line == '{' || *line == '[') && !is_test(line, text + length);
     bool yaml = line && is_yaml(line, text + length);
-    bool other = line && !toml && !json, script = false;
+    bool other = line && !toml && !json, script = false, manifest = false;
     bool tried[] = {[CALC_SYNTAX_TOML] = toml,
                     [CALC_SYNTAX_JSON] = json,
                     [CALC_SYNTAX_YAML] = other,
@@ -545,6 +578,13 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                              : CALC_ERR_SYNTAX;
         const char *words = text;
         size_t words_length = length;
+        if (status == CALC_OK && order[i] == CALC_SYNTAX_YAML && yaml) {
+            calc_settings runs = {0};
+            status = calc_settings_from_manifest(&runs, text, length, name, &mistakes);
+            manifest = status == CALC_OK && runs.count > 0;
+            calc_settings_free(manifest ? &read : &runs);
+            read = manifest ? runs : read;
+        }
         status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
         if (status == CALC_OK && read.commands > 0) {
             status = keep_command(&read, name, &words, &only);
@@ -552,16 +592,14 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         }
         if (status == CALC_OK) {
             best.fresh = false;
-            bool options = order[i] == CALC_SYNTAX_YAML && keep_options(&read);
+            bool options = manifest || (order[i] == CALC_SYNTAX_YAML && keep_options(&read));
             choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, words, words_length);
-            const char *dot = name ? strrchr(name, '.') : NULL;
-            bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
             first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
             script = order[i] == CALC_SYNTAX_SHELL && read.count > 0;
         } else if (mistakes.count > 0 && !other) {
             first = mistakes;
             /* Braces around lines of YAML, whose comments no JSON has. */
-            tried[CALC_SYNTAX_YAML] = json && memchr(text, '#', length);
+            tried[CALC_SYNTAX_YAML] = json && (named || memchr(text, '#', length));
         } else if (mistakes.count > 0 && yaml) {
             first = mistakes;
         }
@@ -780,6 +818,11 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
     char sentence[160] = "";
     calc_unread what =
         calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
+        char option[160];
+        snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
+        what = calc_framework_unread(import->framework, option, "-", &assumed);
+    }
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
     }
@@ -921,6 +964,10 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_SEQ) && calc_plan_says(plan, CALC_PLAN_RESPONSE)) {
+        plan->value[CALC_PLAN_SEQ] =
+            plan->value[CALC_PLAN_RESPONSE] + calc_plan_get(plan, CALC_PLAN_PROMPT, 0);
     }
     const calc_framework *const order[] = {r.named, import->framework};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

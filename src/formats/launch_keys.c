@@ -234,8 +234,8 @@ static const calc_setting_row openrlhf_rows[] = {
     CALC_ROW(IS, PACKED, "--packing_samples", .value = 1)
     CALC_ROW(NUMBER, SEQ, "--data.max_len")
     CALC_ROW(NUMBER, SEQ, "--max_len")
-    CALC_ROW(NUMBER, POSITIONS, "--prompt_max_len")
-    CALC_ROW(NUMBER, SEQ, "--generate_max_len")
+    CALC_ROW(NUMBER, PROMPT, "--prompt_max_len")
+    CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
     CALC_ROW(NAME, MODEL, "--actor.model_name_or_path")
     CALC_ROW(NAME, MODEL, "--pretrain")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
@@ -285,10 +285,6 @@ static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
 static calc_status settle_openrlhf(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    if (SAYS(SEQ) && SAYS(POSITIONS)) {
-        SET(SEQ, VALUE(SEQ) + VALUE(POSITIONS));
-    }
-    SET(POSITIONS, NAN);
     calc_plan_note(plan, "the layout is of the actor's training; --job writes all of it");
     return CALC_OK;
 }

@@ -190,6 +190,9 @@ static const calc_setting_row axolotl_rows[] = {
 static const calc_setting_row trl_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(NUMBER, SEQ, "max_seq_length")
+    CALC_ROW(NUMBER, PROMPT, "max_prompt_length")
+    CALC_ROW(NUMBER, RESPONSE, "max_completion_length")
+    CALC_ROW(FILE, SHARDED, "accelerate_config", .words = "fsdp1=3 fsdp2=3 zero1=31 zero2=32 zero3=33 multi_gpu=0 single_gpu=0", .text = "accelerate")
     CALC_ROW(IS, ADAPTER, "use_peft", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(NUMBER, LORA_RANK, "lora_r")
     CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)

@@ -50,9 +50,19 @@ CALC_TEST(comments_quotes_and_null_are_understood)
 {
     ck_assert_str_eq(said("a: 1 # one\n# b: 2\nc: 'x # y'\nd: \"z\"\n"), "a=1;c=x # y;d=z;");
     ck_assert_str_eq(said("a: null\nb: ~\nc:\nd: nullable\nnull: 1"), "d=nullable;null=1;");
-    ck_assert_str_eq(said("a: &x 8\nb: !!int 9\nc: *x\n"), "a=8;b=9;c=*x;");
+    ck_assert_str_eq(said("a: &x 8\nb: !!int 9\nc: *x\nd: *y\n"), "a=8;b=9;c=8;d=*y;");
     ck_assert_str_eq(said("a: 'null'\n'b c': 'it''s'\nd: \"\\\"x\\\" \\u00e4\"\n"),
                      "a=null;b c=it's;d=\"x\" \xC3\xA4;");
+}
+
+/* https://yaml.org/type/merge.html: what a mapping says itself counts more. */
+CALC_TEST(aliases_are_what_they_stand_for)
+{
+    ck_assert_str_eq(said("x: &b\n  p: 1\n  q: {r: [2, 3]}\ny:\n  <<: *b\n  p: 4\nz: *b\n"),
+                     "x.p=1;x.q.r=2 3;y.q.r=2 3;y.p=4;z.p=1;z.q.r=2 3;");
+    ck_assert_str_eq(said("x: &b {p: 1}\ny: &c {q: 2}\n<<: [*b, *c]\nl: &l [7, 8]\nm: *l\n"),
+                     "x.p=1;y.q=2;p=1;q=2;l=7 8;m=7 8;");
+    ck_assert_str_eq(said("x: &b\n  y: *b\n"), "x.y=*b;"); /* it stands for itself */
 }
 
 /* YAML 1.1, as PyYAML reads it. */
