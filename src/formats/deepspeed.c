@@ -63,14 +63,15 @@ static calc_status settle_product(calc_plan *plan, calc_errors *errors)
 {
     double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
     double replicas = SAYS(PROCS) ? floor(VALUE(PROCS) / each) : 0;
+    double batch = SAYS(BATCH) ? VALUE(BATCH) : 0, passes = VALUE(MICROBATCHES);
     if (!SAYS(PROCS) && SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES)) {
-        SET(DATA, floor(VALUE(BATCH) / VALUE(MICROBATCH) / VALUE(MICROBATCHES)));
+        double data = batch / VALUE(MICROBATCH) / passes;
+        SET(DATA, fmax(1, floor(data)));
+        replicas = data == floor(data) ? 0 : VALUE(DATA);
     }
     if (!SAYS(BATCH) || !(replicas >= 1)) {
         return CALC_OK;
     }
-    double batch = VALUE(BATCH);
-    double passes = VALUE(MICROBATCHES);
     if (!SAYS(MICROBATCH)) {
         double microbatch = batch / replicas / passes;
         if (microbatch >= 1 && microbatch == floor(microbatch)) {

@@ -317,7 +317,7 @@ static const char *key_in_bases(const calc_framework *framework, const char *key
     return key;
 }
 
-const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key)
+static const calc_setting_row *find_row(const calc_framework *framework, const char *key)
 {
     char text[KEY_SIZE];
     const calc_setting_row *row = NULL, *bare = NULL; /* bare: the same without dashes before it */
@@ -337,9 +337,22 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
     }
     row = bare;
     for (size_t i = 0; framework->bases && framework->bases[i] && !row; i++) {
-        row = calc_framework_row(framework->bases[i], key_in_bases(framework, key, text));
+        row = find_row(framework->bases[i], key_in_bases(framework, key, text));
     }
     return row;
+}
+
+const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key)
+{
+    /* Of torchrun and of the launcher of DeepSpeed. */
+    static const calc_setting_row sizes[] = {
+        CALC_ROW(NUMBER, NODE_PROCS, "--nproc-per-node", .launcher = true)
+        CALC_ROW(NUMBER, NODES, "--nnodes", .launcher = true)
+        CALC_ROW(NUMBER, NODE_PROCS, "--num-gpus", .launcher = true)
+        CALC_ROW(NUMBER, NODES, "--num-nodes", .launcher = true)};
+    static const calc_framework launchers = {.rows = sizes, .count = sizeof sizes / sizeof *sizes};
+    const calc_setting_row *row = find_row(framework, key);
+    return row || framework->serves || key[0] != '-' ? row : find_row(&launchers, key);
 }
 
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
@@ -581,6 +594,14 @@ static bool read_number(const char *text, double *out)
     char *end;
     errno = 0;
     double value = calc_decimal_at(text, &end);
+    /* vllm/utils, human_readable_int(): 32k, 32K */
+    static const char units[] = "kmgtKMGT";
+    const char *unit = *end && end > text ? strchr(units, *end) : NULL;
+    if (unit) {
+        size_t power = (size_t)(unit - units) % 4 + 1;
+        value *= pow(unit < units + 4 ? 1000 : 1024, (double)power);
+        end++;
+    }
     /* "2 pretrain.py": stops at a blank, since another argument follows. */
     if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
         return false;
@@ -792,25 +813,6 @@ static bool read_recomputed(const calc_setting_row *row, const char *text, calc_
     return true;
 }
 
-/* Reads the number that stands after the same key as in the row's text, {"key": #}. */
-static bool read_format(const calc_setting_row *row, const char *text, double *out)
-{
-    const char *end = strchr(row->text, '#'), *key = end;
-    while (key > row->text && !(key[0] == '"' && strchr("{ ,", key[-1]))) {
-        key--;
-    }
-    size_t length = (size_t)(strrchr(key, ':') - key);
-    const char *at = text;
-    while (*at && strncmp(at, key, length) != 0) {
-        at++;
-    }
-    char number[32];
-    at += *at ? length : 0;
-    at += strspn(at, " :");
-    snprintf(number, sizeof number, "%.*s", (int)strspn(at, "0123456789"), at);
-    return read_number(number, out);
-}
-
 bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size)
 {
@@ -837,10 +839,6 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         /* 0 is no context parallelism */
         plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;
         return true;
-    case CALC_HOW_FORMAT:
-        snprintf(expect, size, "%s with a number for #", row->text);
-        return read_format(row, text, &number) && number_fits(row, number, expect, size) &&
-               (plan->value[row->member] = number, true);
     case CALC_HOW_SWITCH:
     case CALC_HOW_IS:
         return read_on_off(row, text, plan, expect, size);

@@ -15,6 +15,8 @@
 #include "spec/field.h"
 #include "spec/rules.h"
 
+enum { PATH_SIZE = 4096, DEEP = 6 /* files in one another */ };
+
 /* How many keys of a text a framework reads, and has in its table; of two frameworks that read as
  * many, the one that knows more is meant. */
 typedef struct score {
@@ -23,6 +25,22 @@ typedef struct score {
     bool named; /* the text has the framework's program */
     bool fresh; /* in the syntax that was tried last */
 } score;
+
+/* Whether a setting names files whose settings come before the text's own: a word of a command, an
+ * option for it, or the files that a file adds to. */
+static bool names_files(const calc_setting *setting)
+{
+    static const char *const keys[] = {"file", "config", "config-file", "config_file",
+                                       "job.config_file", "extra_llm_api_options", "defaults"};
+    const char *key = setting->key + strspn(setting->key, "-");
+    bool named = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        named = named || strcmp(key, keys[i]) == 0;
+    }
+    size_t length = strcspn(setting->value, " ");
+    return named && length > 5 && (memcmp(setting->value + length - 5, ".yaml", 5) == 0 || memcmp(setting->value + length - 4, ".yml", 4) == 0 ||
+            memcmp(setting->value + length - 5, ".toml", 5) == 0);
+}
 
 /* Whether a row is of the size of the job, which --procs gives instead. */
 static bool is_of_job(const calc_setting_row *row)
@@ -47,11 +65,43 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         bool named = read && row->how == CALC_HOW_NAME;
         bool launched = read && row->launcher;
         s.read +=
-            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched));
+            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched)) &&
+            !names_files(setting); /* a file that is not here */
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }
     return s;
+}
+
+/* Opens a file that a setting names: as it says from the folder of the file at hand or one above it,
+ * or beside that by its last name.
+ * @param name  of the file at hand; NULL: a command line
+ * @param path  filled with where it is */
+static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
+                              calc_text *text)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
+    size_t length = strcspn(value, " "); /* other arguments follow an option's */
+    const char *last = value + length;
+    while (last > value && last[-1] != '/') {
+        last--;
+    }
+    for (bool absolute = value[0] == '/', done = false; !done;) {
+        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
+                 (int)length, value);
+        calc_status status = calc_text_read(text, path, NULL);
+        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+            return status;
+        }
+        done = absolute || folder == 0;
+        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
+            folder--;
+        }
+    }
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "",
+             (int)(value + length - last), last);
+    return calc_text_read(text, path, NULL);
 }
 
 /* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
@@ -107,7 +157,10 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
         score s = score_of(framework, settings);
         s.fresh = true;
         s.named = has_program(framework->program, text, length);
-        if (!s.named && adds_nothing(&s, syntax, settings)) {
+        /* Options of two frameworks together are of one that a command names. */
+        bool joins = syntax == CALC_SYNTAX_SHELL && framework->program && framework->bases &&
+                     framework->bases[1] && strncmp(text, "--", 2) != 0;
+        if (!s.named && (joins || adds_nothing(&s, syntax, settings))) {
             continue;
         }
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
@@ -200,6 +253,16 @@ static bool is_toml(const char *line, const char *end)
     return blank > line && at > blank && at + 1 < end && *at == '=' && at[1] == ' ';
 }
 
+/* A test of a shell, "[ -n x ] && ...", which is no list of JSON. */
+static bool is_test(const char *line, const char *end)
+{
+    while (line + 4 < end && *line != '\n' && strncmp(line, "] &&", 4) != 0 &&
+           strncmp(line, "] ||", 4) != 0) {
+        line++;
+    }
+    return line + 4 < end && *line == ']';
+}
+
 /* A key of YAML, or the start of a document. */
 static bool is_yaml(const char *line, const char *end)
 {
@@ -233,12 +296,259 @@ static bool keep_options(calc_settings *settings)
         if (strncmp(setting->key, "--", 2) == 0) {
             settings->item[kept++] = *setting;
         } else {
-            free(setting->key);
-            free(setting->value);
+            calc_setting_free(setting);
         }
     }
     settings->count = any ? kept : settings->count;
     return any;
+}
+
+/* What a program or a key says that the text is, if it is of no language model, up to the end of a
+ * line; NULL: nothing. @param what  set to the program or the key */
+static const char *other_work(const char *words, const calc_settings *settings,
+                              char what[CALC_UTF8_SHOW_SIZE])
+{
+    const calc_framework others = {.unread = &calc_unread_others};
+    const char *sentence;
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        bool file = length > 3 && strncmp(at + length - 3, ".py", 3) == 0;
+        const char *end = at + length - (file ? 3 : 0), *last = end;
+        while (last > at && last[-1] != '/' && (last[-1] != '.' || file)) {
+            last--;
+        }
+        char name[200];
+        snprintf(name, sizeof name, "/%.*s", (int)(end - last), last);
+        if (calc_framework_unread(&others, name, "-", &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, last, (size_t)(at + length - last));
+            return sentence;
+        }
+        at += length;
+    }
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        if (calc_framework_unread(&others, s->key, s->value, &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, s->key, strlen(s->key));
+            return sentence;
+        }
+    }
+    return NULL;
+}
+
+static calc_status refuse_other(calc_errors *errors, const char *name, int line, const char *what,
+                                const char *sentence)
+{
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, line, 0,
+                          "calc import --help lists the formats, of training and serving of "
+                          "language models; --from reads it as one",
+                          "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
+}
+
+/* Puts the keys of an option whose value is an object of JSON behind its own, --option.key.
+ * @return whether it is one */
+static bool open_value(calc_settings *out, const calc_setting *option, calc_status *status)
+{
+    calc_settings more = {0};
+    calc_errors ignored = {0};
+    bool good = calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) ==
+                CALC_OK;
+    for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
+        char key[PATH_SIZE];
+        int length = snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
+        calc_setting *item = calc_settings_add(out, key, (size_t)length);
+        bool added = item && (!more.item[i].length ||
+                              calc_setting_append(item, more.item[i].value, more.item[i].length));
+        *status = added ? CALC_OK : CALC_ERR_NOMEM;
+        if (item) {
+            calc_setting mine = *item;
+            *item = *option;
+            item->key = mine.key;
+            item->value = mine.value;
+            item->length = mine.length;
+        }
+    }
+    calc_settings_free(&more);
+    return good;
+}
+
+/* Moves settings behind others. Those of the files that they name come first, and may be said
+ * otherwise; a file that is not here leaves its setting.
+ * @param by  the setting that names the file in which they stand; NULL: they are the text's own */
+static calc_status include(calc_settings *out, calc_settings *in, const char *name,
+                           const calc_setting *by, int depth, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    const char *file = NULL;
+    if (by && out->files < CALC_FILES_MAX && (out->file[out->files] = strdup(name))) {
+        file = out->file[out->files++];
+    }
+    for (size_t i = 0; i < in->count && status == CALC_OK && depth < DEEP; i++) {
+        char path[PATH_SIZE];
+        calc_text text = {0};
+        calc_settings more = {0};
+        calc_setting *named = &in->item[i];
+        if (by) {
+            named->commands = by->commands;
+            named->list = by->list;
+        }
+        if (names_files(named) && open_named(name, named->value, path, &text) == CALC_OK) {
+            const char *line = first_line(text.data, text.length);
+            bool toml = line && is_toml(line, text.data + text.length);
+            status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
+                                             text.data, text.length, path, errors);
+            status = status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
+            named->key[0] = '\0';
+        }
+        calc_settings_free(&more);
+        calc_text_free(&text);
+    }
+    for (size_t i = 0; i < in->count && status == CALC_OK; i++) {
+        if (in->item[i].value[0] == '{' && in->item[i].key[0] == '-' &&
+            open_value(out, &in->item[i], &status)) {
+            continue;
+        }
+        calc_setting *item = calc_grown(out->item, out->count, &out->capacity, sizeof *item);
+        status = item ? CALC_OK : CALC_ERR_NOMEM;
+        out->item = item ? item : out->item;
+        if (item && in->item[i].key[0]) {
+            in->item[i].file = file;
+            out->item[out->count++] = in->item[i];
+            in->item[i] = (calc_setting){0};
+        }
+    }
+    return status;
+}
+
+/* Puts the settings of files that settings name before them. */
+static calc_status follow(calc_settings *settings, const char *name, calc_errors *errors)
+{
+    calc_settings out = {.command = settings->command, .commands = settings->commands};
+    calc_settings in = *settings;
+    in.command = NULL;
+    calc_status status = include(&out, &in, name, NULL, 0, errors);
+    calc_settings_free(&in);
+    *settings = out;
+    return status;
+}
+
+/* A command of a script, as what it has says. */
+typedef struct launch {
+    const calc_script_command *command;
+    uint64_t bit;
+    calc_settings settings; /* of `all`, those that it has */
+    const char *other;      /* what it is instead of a training or a serving; NULL: nothing */
+    char what[CALC_UTF8_SHOW_SIZE]; /* the word that says so */
+    score best;
+    int rank; /* 0: it is another work; 2: it starts a training or a serving */
+} launch;
+
+static bool launch_of(launch *l, const calc_settings *all, size_t index)
+{
+    static const char starts[] =
+        "torchrun|torch.distributed|accelerate|deepspeed|srun|mpirun|train|sft|tune|serve|"
+        "launch_server|rlhf|ppo|grpo|dpo|swift|axolotl|llamafactory|job submit";
+    *l = (launch){.command = &all->command[index], .bit = UINT64_C(1) << index};
+    l->settings.item = malloc((all->count + 1) * sizeof *l->settings.item);
+    for (size_t i = 0; i < all->count && l->settings.item; i++) {
+        if (all->item[i].commands & l->bit) {
+            l->settings.item[l->settings.count++] = all->item[i];
+        }
+    }
+    if (l->settings.count > 0) {
+        const char *words = l->command->words;
+        l->other = other_work(words, &l->settings, l->what);
+        choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
+        l->rank = l->other ? 0 : 1 + has_program(starts, words, strlen(words));
+    }
+    return l->settings.item != NULL;
+}
+
+/* A key that two commands give different values, both of which are read; NULL: there is none. */
+static const char *differs(const launch *a, const launch *b)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        const launch *mine = pass ? b : a, *other = pass ? a : b;
+        for (size_t i = 0; i < mine->settings.count; i++) {
+            const char *key = mine->settings.item[i].key;
+            const calc_setting_row *row = calc_framework_row(a->best.framework, key);
+            const calc_setting *one = calc_settings_last(&mine->settings, key);
+            const calc_setting *two = calc_settings_last(&other->settings, key);
+            if (row && !row->launcher && !is_of_job(row) && row->how != CALC_HOW_NAME &&
+                (!two || strcmp(one->value, two->value) != 0)) {
+                return key;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Drops settings that only commands of `rivals` have, and of lists that no command has where the
+ * one that is kept has some. @param kept  its bit; 0: none is */
+static void drop_rivals(calc_settings *settings, uint64_t rivals, uint64_t kept)
+{
+    size_t count = 0;
+    bool lists = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        lists = lists || (s->commands & kept && s->list != kept);
+    }
+    for (size_t i = 0; i < settings->count; i++) {
+        calc_setting *s = &settings->item[i];
+        if (s->commands & kept || (s->commands ? (s->commands & ~rivals) != 0 : !lists || !s->list)) {
+            settings->item[count++] = *s;
+        } else {
+            calc_setting_free(s);
+        }
+    }
+    settings->count = count;
+}
+
+/* Leaves of a script the settings of the command that trains or serves, and of launchers around it.
+ * @param words  set to the command's program and what follows it, if there is one
+ * @return CALC_OK; CALC_ERR_UNSUPPORTED with an error: there are two, or only other work */
+static calc_status keep_command(calc_settings *settings, const char *name, const char **words,
+                                calc_errors *errors)
+{
+    launch *all = calloc(settings->commands + 1, sizeof *all), *first = NULL, *other = NULL;
+    calc_status status = all ? CALC_OK : CALC_ERR_NOMEM;
+    uint64_t rivals = 0;
+    int top = 1;
+    for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
+        launch *l = &all[i];
+        status = settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
+        bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
+        top = rival && l->rank > top ? l->rank : top;
+        rivals |= rival ? l->bit : 0;
+        other = l->other && (!other || l->settings.count > other->settings.count) ? l : other;
+    }
+    for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
+        launch *l = &all[i];
+        if (!(rivals & l->bit) || l->rank < top) {
+            continue;
+        }
+        bool same = !first || first->best.framework == l->best.framework;
+        const char *key = first && same ? differs(first, l) : NULL;
+        if (!same || key) {
+            status = calc_errors_at(
+                errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
+                "leave one of them in the file", "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
+                l->command->words, first->command->line, first->command->words, key ? ", by " : "",
+                key ? key : "");
+        }
+        first = first ? first : l;
+    }
+    if (status == CALC_OK) {
+        *words = first ? first->command->words : *words;
+        drop_rivals(settings, rivals, first ? first->bit : 0);
+    }
+    if (status == CALC_OK && !first && other && settings->count == 0) {
+        status = refuse_other(errors, name, other->command->line, other->what, other->other);
+    }
+    for (size_t i = 0; all && i < settings->commands; i++) {
+        free(all[i].settings.item);
+    }
+    free(all);
+    return status;
 }
 
 /* Reads a text in each syntax that it may have. */
@@ -249,11 +559,14 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                         CALC_SYNTAX_SHELL};
     score best = {0};
     calc_errors first = {0}; /* of the syntax that the text seems to have */
+    calc_errors only = {0};  /* on the commands of a script */
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
     const char *line = first_line(text, length);
     bool toml = line && is_toml(line, text + length);
-    bool json = line && !toml && (*line == '{' || *line == '[');
+    bool json = line && !toml && (*line == '{' || *line == '[') && !is_test(line, text + length);
     bool yaml = line && is_yaml(line, text + length);
-    bool other = line && !toml && !json, script = false;
+    bool other = line && !toml && !json, script = false, manifest = false;
     bool tried[] = {[CALC_SYNTAX_TOML] = toml,
                     [CALC_SYNTAX_JSON] = json,
                     [CALC_SYNTAX_YAML] = other,
@@ -264,22 +577,35 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         calc_status status = tried[order[i]] ? calc_settings_from_text(&read, order[i], text,
                                                                        length, name, &mistakes)
                                              : CALC_ERR_SYNTAX;
+        const char *words = text;
+        size_t words_length = length;
+        if (status == CALC_OK && order[i] == CALC_SYNTAX_YAML && yaml) {
+            calc_settings runs = {0};
+            status = calc_settings_from_manifest(&runs, text, length, name, &mistakes);
+            manifest = status == CALC_OK && runs.count > 0;
+            calc_settings_free(manifest ? &read : &runs);
+            read = manifest ? runs : read;
+        }
+        status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
+        if (status == CALC_OK && read.commands > 0) {
+            status = keep_command(&read, name, &words, &only);
+            words_length = words == text ? length : strlen(words);
+        }
         if (status == CALC_OK) {
             best.fresh = false;
-            bool options = order[i] == CALC_SYNTAX_YAML && keep_options(&read);
-            choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, text, length);
-            const char *dot = name ? strrchr(name, '.') : NULL;
-            bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
+            bool options = manifest || (order[i] == CALC_SYNTAX_YAML && keep_options(&read));
+            choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, words, words_length);
             first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
             script = order[i] == CALC_SYNTAX_SHELL && read.count > 0;
         } else if (mistakes.count > 0 && !other) {
             first = mistakes;
             /* Braces around lines of YAML, whose comments no JSON has. */
-            tried[CALC_SYNTAX_YAML] = json && memchr(text, '#', length);
+            tried[CALC_SYNTAX_YAML] = json && (named || memchr(text, '#', length));
         } else if (mistakes.count > 0 && yaml) {
             first = mistakes;
         }
-        if (status == CALC_OK && best.fresh) {
+        bool last = i + 1 == sizeof order / sizeof *order && best.read == 0;
+        if (status == CALC_OK && (best.fresh || last)) {
             calc_settings worse = *settings;
             *settings = read;
             read = worse;
@@ -292,6 +618,25 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     if (first.count > 0 && (best.read == 0 || (json && 2 * best.known < best.all))) {
         *(errors ? errors : &first) = first;
         return CALC_ERR_SYNTAX;
+    }
+    if (only.count > 0 && best.read == 0) {
+        *(errors ? errors : &only) = only;
+        return CALC_ERR_UNSUPPORTED;
+    }
+    for (size_t i = 0; i < settings->count && best.read == 0; i++) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        const calc_setting *s = &settings->item[i];
+        if (names_files(s)) {
+            return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, s->line, s->column,
+                                  "calc import of that file reads it by itself",
+                                  "%s is not here, and nothing else says what the layout is",
+                                  calc_utf8_show(shown, s->value, strcspn(s->value, " ")));
+        }
+    }
+    char what[CALC_UTF8_SHOW_SIZE];
+    const char *work = other_work("", settings, what);
+    if (work) {
+        return refuse_other(errors, name, 0, what, work);
     }
     return settle(framework, &best, name,
                   !line    ? "an empty file"
@@ -329,6 +674,7 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
                                                  length, name, errors);
     (void)(table && status == CALC_OK && keep_options(settings));
+    status = status == CALC_OK ? follow(settings, name, errors) : status;
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
 }
 
@@ -338,6 +684,7 @@ calc_status calc_detect_options(const calc_framework **framework, const char *co
     score best = {0};
     char text[256] = "";
     calc_status status = calc_settings_from_words(settings, word, count);
+    status = status == CALC_OK ? follow(settings, NULL, errors) : status;
     if (status != CALC_OK || *framework) {
         return status == CALC_OK ? check_named(*framework, settings, NULL, errors) : status;
     }
@@ -363,7 +710,8 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
         snprintf(hint, sizeof hint, "nothing in a script is executed: write the value there%s",
                  is_of_job(row) ? "; --procs N of calc import replaces it" : "");
     }
-    return calc_errors_at(errors, status, setting->line > 0 ? import->name : NULL, setting->line,
+    const char *file = setting->file ? setting->file : import->name;
+    return calc_errors_at(errors, status, setting->line > 0 ? file : NULL, setting->line,
                           setting->column, hint, "%s%s: %s", argument,
                           calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
@@ -471,6 +819,11 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
     char sentence[160] = "";
     calc_unread what =
         calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
+        char option[160];
+        snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
+        what = calc_framework_unread(import->framework, option, "-", &assumed);
+    }
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
     }
@@ -514,46 +867,23 @@ static void assume(const calc_import *import, const reading *r)
 
 static calc_status read_settings(const calc_import *import, reading *r);
 
-/* Opens a file that a setting names, beside the file at hand: as it says from there, or by its last
- * name.
- * @param path  filled with where it is */
-static calc_status open_named(const calc_import *import, const char *value, char *path, size_t size,
-                              calc_text *text)
-{
-    const char *slash = import->name ? strrchr(import->name, '/') : NULL;
-    const char *last = value + strcspn(value, " ");
-    while (last > value && last[-1] != '/') {
-        last--;
-    }
-    const char *names[] = {value, last};
-    int folder = slash ? (int)(slash - import->name) + 1 : 0;
-    for (size_t i = value[0] == '/'; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, size, "%.*s%.*s", folder, folder ? import->name : "",
-                 (int)strcspn(names[i], " "), names[i]); /* other arguments follow an option's */
-        calc_status status = calc_text_read(text, path, NULL);
-        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
-            return status;
-        }
-    }
-    return CALC_ERR_IO;
-}
-
-/* Reads the file that a setting names into the same plan. */
+/* Reads the file that a setting names into the same plan. @param row  NULL: it is not here */
 static calc_status take_file(const calc_import *import, const calc_setting *setting,
                              const calc_setting_row *row, reading *r)
 {
-    enum { PATH_SIZE = 4096 };
     char path[PATH_SIZE];
     calc_text text = {0};
     calc_settings settings = {0};
     calc_import inner = *import;
-    calc_status status = open_named(import, setting->value, path, sizeof path, &text);
+    calc_status status =
+        row ? open_named(setting->file ? setting->file : import->name, setting->value, path, &text)
+            : CALC_ERR_IO;
     if (status == CALC_ERR_NOMEM) {
         return calc_errors_status(r->errors, status);
     }
     if (status != CALC_OK) {
         tell(import, setting->key, CALC_UNREAD_COST,
-             "its file is not beside this one; what it says is not in the layout");
+             "its file is not here; what it says is not in the layout");
         return CALC_OK;
     }
     inner.name = path;
@@ -592,7 +922,9 @@ static calc_status read_settings(const calc_import *import, reading *r)
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
-        if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
+        if (!row && names_files(setting)) {
+            one = take_file(import, setting, NULL, r);
+        } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
         } else if (row && !computed) {
             one = take(import, setting, row, r->owner, r->plan, r->errors);
@@ -633,6 +965,10 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_SEQ) && calc_plan_says(plan, CALC_PLAN_RESPONSE)) {
+        plan->value[CALC_PLAN_SEQ] =
+            plan->value[CALC_PLAN_RESPONSE] + calc_plan_get(plan, CALC_PLAN_PROMPT, 0);
     }
     const calc_framework *const order[] = {r.named, import->framework};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

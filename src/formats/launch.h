@@ -107,7 +107,6 @@ typedef struct calc_job_launch_format {
     size_t count;
     const calc_unread_keys *unread; /**< before those of the framework */
     const char *switches;           /**< keys that turn off all that begin like them */
-    const char *defaults;           /**< a key that names files which this one adds to */
     const char *async;              /**< words of programs whose rollout is a step ahead */
     calc_job_launch_ranks ranks;
     bool within;               /**< the processors of the engines are some of those that are said */

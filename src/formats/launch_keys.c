@@ -234,8 +234,8 @@ static const calc_setting_row openrlhf_rows[] = {
     CALC_ROW(IS, PACKED, "--packing_samples", .value = 1)
     CALC_ROW(NUMBER, SEQ, "--data.max_len")
     CALC_ROW(NUMBER, SEQ, "--max_len")
-    CALC_ROW(NUMBER, POSITIONS, "--prompt_max_len")
-    CALC_ROW(NUMBER, SEQ, "--generate_max_len")
+    CALC_ROW(NUMBER, PROMPT, "--prompt_max_len")
+    CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
     CALC_ROW(NAME, MODEL, "--actor.model_name_or_path")
     CALC_ROW(NAME, MODEL, "--pretrain")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
@@ -285,10 +285,6 @@ static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
 static calc_status settle_openrlhf(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    if (SAYS(SEQ) && SAYS(POSITIONS)) {
-        SET(SEQ, VALUE(SEQ) + VALUE(POSITIONS));
-    }
-    SET(POSITIONS, NAN);
     calc_plan_note(plan, "the layout is of the actor's training; --job writes all of it");
     return CALC_OK;
 }
@@ -320,7 +316,7 @@ static const calc_job_launch_format formats[] = {
      .command_async = "python3 train_async.py", .engine_written = "--sglang-"},
     {&calc_framework_nemo_rl, &nemo_engine, GENERATION "vllm_cfg. " GENERATION "backend", ROWS(nemo), &calc_unread_nemo_rl_job,
      .switches = "policy.dtensor_cfg.enabled policy.megatron_cfg.enabled grpo.async_grpo.enabled policy.sequence_packing.enabled policy.dynamic_batching.enabled",
-     .defaults = "defaults", .within = true, .offloads = true},
+     .within = true, .offloads = true},
     {&calc_framework_openrlhf, &openrlhf_engine, "--vllm. --vllm_", ROWS(openrlhf), &calc_unread_openrlhf_job, .ranks = CALC_LAUNCH_TENSOR},
 };
 /* clang-format on */

@@ -14,12 +14,13 @@
 #include "io/text.h"
 #include "io/utf8.h"
 
-enum { VALUE_SIZE = 256, DEEP = 6 /* files, or references, in one another */ };
+enum { VALUE_SIZE = 256, DEEP = 6 /* references in one another */ };
 
 static bool copy(calc_settings *to, const calc_setting *from, const char *value)
 {
     calc_setting *item = calc_settings_add(to, from->key, strlen(from->key));
     if (item) {
+        item->file = from->file;
         item->line = from->line;
         item->column = from->column;
         item->argument = from->argument;
@@ -87,59 +88,19 @@ static bool is_off(const calc_job_launch_format *format, const calc_settings *se
     return false;
 }
 
-/* Settings of the files that one names, and then its own. */
-static calc_status merge(const calc_job_launch_format *format, const calc_import *import,
-                         const char *name, const calc_settings *own, int depth, calc_settings *all,
-                         calc_errors *errors)
-{
-    const calc_setting *names = format->defaults ? calc_settings_last(own, format->defaults) : NULL;
-    const char *slash = name ? strrchr(name, '/') : NULL;
-    calc_status status = CALC_OK;
-    for (const char *at = names ? names->value : ""; *at && status == CALC_OK;) {
-        char path[4096];
-        calc_text text = {0};
-        calc_settings more = {0};
-        size_t length = strcspn(at, " ");
-        snprintf(path, sizeof path, "%.*s%.*s", slash ? (int)(slash - name) + 1 : 0,
-                 slash ? name : "", (int)length, at);
-        if (depth > DEEP || calc_text_read(&text, path, NULL) != CALC_OK) {
-            if (import->unread) {
-                import->unread(import->context, names->key, CALC_UNREAD_COST,
-                               "its file is not beside this one; what it says is not in the job");
-            }
-        } else {
-            status = calc_settings_from_text(&more, format->framework->syntax, text.data,
-                                             text.length, path, errors);
-            status = status == CALC_OK ? merge(format, import, path, &more, depth + 1, all, errors)
-                                       : status;
-        }
-        calc_settings_free(&more);
-        calc_text_free(&text);
-        at += length + strspn(at + length, " ");
-    }
-    for (size_t i = 0; i < own->count && status == CALC_OK; i++) {
-        if (&own->item[i] != names && !copy(all, &own->item[i], own->item[i].value)) {
-            status = calc_errors_no_memory(errors);
-        }
-    }
-    return status;
-}
-
 calc_status calc_job_launch_prepare(const calc_job_launch_format *format, const calc_import *import,
                                     calc_settings *out, calc_errors *errors)
 {
-    calc_settings all = {0};
-    calc_status status = merge(format, import, import->name, import->settings, 0, &all, errors);
-    for (size_t i = 0; i < all.count && status == CALC_OK; i++) {
+    const calc_settings *all = import->settings;
+    for (size_t i = 0; i < all->count; i++) {
         char text[VALUE_SIZE];
-        const calc_setting *s = &all.item[i];
-        if (calc_settings_last(&all, s->key) == s && !is_off(format, &all, s->key) &&
-            !copy(out, s, resolve(&all, s->value, 0, text))) {
-            status = calc_errors_no_memory(errors);
+        const calc_setting *s = &all->item[i];
+        if (calc_settings_last(all, s->key) == s && !is_off(format, all, s->key) &&
+            !copy(out, s, resolve(all, s->value, 0, text))) {
+            return calc_errors_no_memory(errors);
         }
     }
-    calc_settings_free(&all);
-    return status;
+    return CALC_OK;
 }
 
 /* What one member is. */
@@ -172,7 +133,7 @@ static calc_status wrong(reading *r, calc_job_launch_member member, calc_status 
     if (s && s->argument > 0 && s->line == 0) {
         snprintf(argument, sizeof argument, "argument %d: ", s->argument);
     }
-    return calc_errors_at(r->errors, status, r->import->name, s ? s->line : 0, s ? s->column : 0,
+    return calc_errors_at(r->errors, status, s && s->file ? s->file : r->import->name, s ? s->line : 0, s ? s->column : 0,
                           hint, "%s%s%s%s", argument, key, s ? ": " : "", text);
 }
 

@@ -28,13 +28,19 @@ CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, con
                                                     size_t length);
 
 /** Reads nested mappings as dotted keys with scalars and lists of scalars. Lists in lists add their
- *  items to the outer list. Mappings in lists, anchors and tags are skipped; null is no value.
- *  Aliases are not followed: their value is their name, "*name".
+ *  items to the outer list. Mappings in lists and tags are skipped; null is no value. An alias, also
+ *  of "<<", is what it stands for; one that is not known is its name, "*name".
  *  @param name  the text's name in errors
  *  @return CALC_OK, CALC_ERR_SYNTAX with the place of the first mistake, or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
+
+/** Reads what the containers of a manifest of Kubernetes run, as a script. Of another text nothing
+ *  is read. */
+CALC_MUST_USE calc_status calc_settings_from_manifest(calc_settings *settings, const char *text,
+                                                      size_t length, const char *name,
+                                                      calc_errors *errors);
 
 /** Reads JSON in the same way; NaN and Infinity are values, as Python writes them. */
 CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const char *text,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "formats/read.h"
 
 /* The number at the end of "8", "a100:8" or "4-6" nodes, which are at least 4; of resources
@@ -121,18 +122,36 @@ bool calc_settings_is_option(const char *word)
     return dot && word > dot + 1 && *word == '=';
 }
 
-/* Starts an option, or adds a word to the last one. @param starts  no option is open: a command
- * that serves what its next word names begins like an option */
+/* Whether a word is the name of a configuration, which programs have without an option. */
+static bool is_file(const char *word)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".toml"};
+    size_t length = strlen(word);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (length > strlen(ends[i]) && strcmp(word + length - strlen(ends[i]), ends[i]) == 0) {
+            return !strpbrk(word, "=:$");
+        }
+    }
+    return false;
+}
+
+/* Starts an option, or adds a word to the last one. What follows a configuration sets its keys,
+ * "steps=10". @param starts  no option is open: a command that serves what its next word names
+ * begins like an option */
 static bool take_word(calc_settings *settings, const char *word, bool starts, int argument,
                       int line, int column)
 {
-    if (!calc_settings_is_option(word) && !(starts && strcmp(word, "serve") == 0)) {
-        return starts ||
-               calc_setting_append(&settings->item[settings->count - 1], word, strlen(word));
+    calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
+    bool named = (starts || last->length > 0) && is_file(word);
+    bool sets = last && last->key[0] != '-' && isalpha((unsigned char)*word) && strchr(word, '=');
+    if (!calc_settings_is_option(word) && !named && !sets &&
+        !(starts && strcmp(word, "serve") == 0)) {
+        return starts || calc_setting_append(last, word, strlen(word));
     }
     word += strspn(word, "+~");
-    size_t length = strcspn(word, "=");
-    calc_setting *setting = calc_settings_add(settings, word, length);
+    size_t length = named ? 0 : strcspn(word, "=");
+    calc_setting *setting = named ? calc_settings_add(settings, "file", 4)
+                                  : calc_settings_add(settings, word, length);
     if (!setting) {
         return false;
     }
@@ -160,6 +179,15 @@ typedef struct variable {
     bool branch; /* set inside of an if or a case */
 } variable;
 
+/* A command, or a list of options: its name, and which lists it has. */
+typedef struct group {
+    const char *name;
+    size_t name_length;
+    uint64_t lists;
+    bool options; /* it has some, and what stands before them is whole */
+    calc_script_command command;
+} group;
+
 typedef struct script {
     const char *text, *end;
     int line;
@@ -169,6 +197,14 @@ typedef struct script {
     size_t variable_count;
     int expansions; /* so far; limited because variables may double each other */
     int branches;   /* of if and case that are open */
+    bool tests, joined; /* the command is a test; it ends with an operator */
+    bool chained, taken; /* a test decides on what follows; the word has what a branch has set */
+    group group[CALC_COMMANDS_MAX];
+    int groups, command, list; /* those that the next word is of; -1: none */
+    int list_depth;            /* parentheses around the list; -1: those of a command */
+    uint64_t used;             /* lists that the word has */
+    bool first, module;        /* the next word is the program of a command; a module of Python */
+    bool keys;                 /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
@@ -317,6 +353,37 @@ static const variable *find_variable(const script *s, const char *name, size_t l
     return last;
 }
 
+/* The list of that name; -1: there is none. */
+static int find_group(const script *s, const char *name, size_t length)
+{
+    for (int i = 0; i < s->groups; i++) {
+        const group *g = &s->group[i];
+        if (g->name && g->name_length == length && memcmp(g->name, name, length) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The list of that name, or a new one; without a name a command, in place of one that has no
+ * options. */
+static int open_group(script *s, const char *name, size_t length)
+{
+    int known = name ? find_group(s, name, length) : -1;
+    if (known >= 0) {
+        return known;
+    }
+    group *last = s->groups > 0 ? &s->group[s->groups - 1] : NULL;
+    bool empty = last && !last->name && !last->options && !last->lists;
+    s->groups += !empty && s->groups < CALC_COMMANDS_MAX;
+    group *g = &s->group[s->groups - 1];
+    g->command.words[0] = '\0';
+    g->name = name;
+    g->name_length = length;
+    g->command.line = name ? 0 : s->line;
+    return s->groups - 1;
+}
+
 static const char *expand(script *s, const char *at, const char *end, size_t count);
 
 /* The value of a variable or of a default, without quotes. Variables in it have the values set
@@ -341,13 +408,17 @@ static bool put_named(script *s, const char *name, size_t length, size_t count)
     const variable *v = find_variable(s, name, length, count);
     int64_t of_job = v ? 0 : calc_slurm_value(&s->job, name, length);
     char number[32];
+    int list = find_group(s, name, length);
+    s->used |= list >= 0 ? UINT64_C(1) << list : 0;
+    s->has_word = s->has_word || list >= 0;
     if (v) {
         s->has_word = true;
+        s->taken = s->taken || v->branch;
         put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable));
     } else if (of_job > 0) {
         put_text(s, number, number + snprintf(number, sizeof number, "%lld", (long long)of_job));
     }
-    return v || of_job > 0;
+    return v || of_job > 0 || list >= 0;
 }
 
 /* The value of an expression, or the expression itself if a variable in it is not known.
@@ -496,47 +567,107 @@ static const char *assignment(script *s, const char *at)
     size_t length = name_length(at, s->end);
     size_t adds = s->end - at > (ptrdiff_t)length && at[length] == '+';
     const char *value = at + length + adds + 1;
-    if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=') {
+    if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=' ||
+        (s->keys && !s->first)) {
         return NULL;
     }
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
     const char *text = quoted_text(s, value + quoted);
     const char *end = text ? NULL : value_end(s, value);
+    if (!end || (end < s->end && *end == '(')) {
+        s->list = open_group(s, at, length);
+        s->list_depth = text ? -1 : s->lists; /* -1: the output of a command is the list */
+    }
     if (!end) {
         return text ? text : value;
     }
     quoted = quoted && string_end(s, value) + 1 == end;
     if (s->variable_count < MAX_VARIABLES && !adds) {
         s->variable[s->variable_count++] = (variable){
-            at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0), s->branches > 0};
+            at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0), s->branches > 0 || s->chained};
     }
     return end;
 }
 
+/* Whether a command begins behind a word. */
+static bool begins_command(const char *word, bool first)
+{
+    static const char operators[] = " && || | & ";
+    static const char words[] = " ! { } if then elif else fi while until for do done case esac time exec eval nohup sudo "
+                                "env export declare local readonly ";
+    char text[16];
+    int length = snprintf(text, sizeof text, " %s ", word);
+    return length < (int)sizeof text && (strstr(operators, text) || (first && strstr(words, text)));
+}
+
+/* Finds what a word is of: a list that has a name, or the command. What it decides on is a branch
+ * if the command is a test. */
+static void place_word(script *s, bool option)
+{
+    static const char *const opens[] = {"if", "case"}, *const closes[] = {"fi", "esac"},
+                             *const tests[] = {"[", "[[", "test"};
+    bool first = s->first && s->list < 0;
+    for (size_t i = 0; i < sizeof opens / sizeof *opens && first; i++) {
+        s->branches += strcmp(s->word, opens[i]) == 0;
+        s->branches -= s->branches > 0 && strcmp(s->word, closes[i]) == 0;
+    }
+    s->joined = s->list < 0 && begins_command(s->word, first);
+    if (s->joined) {
+        s->chained = s->chained || (s->tests && (s->word[0] == '&' || s->word[0] == '|'));
+        s->first = s->closed = true;
+        s->tests = false;
+        return;
+    }
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        s->tests = s->tests || (first && strcmp(s->word, tests[i]) == 0);
+    }
+    bool plain = s->command >= 0 && s->group[s->command].options &&
+                 !s->group[s->command].command.words[0]; /* options, and no command */
+    if (s->list < 0 && (s->command < 0 || (first && !option && !plain))) {
+        s->command = open_group(s, NULL, 0);
+        s->closed = true;
+    }
+    group *g = &s->group[s->list < 0 ? s->command : s->list];
+    const char *slash = strrchr(s->word, '/');
+    bool program = s->module ||
+                   (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
+    s->module = strcmp(s->word, "-m") == 0;
+    g->lists |= s->used;
+    g->options = g->options || option;
+    if (!option && !s->used && (program || !g->options)) {
+        calc_append(g->command.words, sizeof g->command.words, "%s%s",
+                    g->command.words[0] ? " " : "", slash && program ? slash + 1 : s->word);
+    }
+    s->first = s->first && s->list >= 0;
+}
+
 static bool flush(script *s, calc_settings *settings, int line, int column)
 {
-    static const char *const opens[] = {"if", "case"}, *const closes[] = {"fi", "esac"};
     bool good = true;
+    s->word[s->word_length] = '\0';
+    bool named = s->used && s->word[strspn(s->word, " ")] == '\0';
     if (s->has_word) {
-        s->word[s->word_length] = '\0';
-        for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
-            s->branches += strcmp(s->word, opens[i]) == 0;
-            s->branches -= s->branches > 0 && strcmp(s->word, closes[i]) == 0;
-        }
+        bool option = calc_settings_is_option(s->word);
         good = put_job(s, settings);
+        place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
-        s->closed = s->closed && !calc_settings_is_option(s->word) && strcmp(s->word, "serve") != 0;
+        s->closed = s->closed && !option && strcmp(s->word, "serve") != 0;
         /* A second one that is not known may be a list of options: those are read where they are.
          */
         bool list = s->word[0] == '$' && settings->count > 0 &&
                     settings->item[settings->count - 1].length > 0;
         size_t before = settings->count;
-        good = good && (s->closed || list || take_word(settings, s->word, starts, 0, line, column));
+        bool placed = named || list || s->joined;
+        good = good && (placed || take_word(settings, s->word, starts, 0, line, column));
         if (settings->count > before) {
-            settings->item[before].conditional = s->branches > 0;
+            settings->item[before].conditional = s->branches > 0 || s->chained || s->taken;
+            s->keys = settings->item[before].key[0] != '-';
+            settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
         }
     }
+    s->used = 0;
+    s->taken = false;
     s->word_length = 0;
     s->has_word = false;
     return good;
@@ -593,13 +724,30 @@ static const char *take_character(script *s, const char *at)
     return at + 1;
 }
 
+static bool ends_line(const script *s, const char *at)
+{
+    const char *before = at > s->text && at[-1] == '\r' ? at - 1 : at;
+    return *at == '\n' && !(before > s->text && before[-1] == '\\');
+}
+
 /* Whether a line ends outside of lists and strings, after an option that has a value. */
 static bool ends_command(const script *s, const calc_settings *settings, const char *at)
 {
-    const char *before = at > s->text && at[-1] == '\r' ? at - 1 : at;
-    bool goes_on = before > s->text && before[-1] == '\\';
-    return *at == '\n' && !goes_on && !s->quote && s->lists == 0 && settings->count > 0 &&
+    return ends_line(s, at) && !s->quote && s->lists == 0 && settings->count > 0 &&
            settings->item[settings->count - 1].length > 0;
+}
+
+/* What a character between words ends: a list, or a command. */
+static void end_word(script *s, const char *at)
+{
+    if (s->list >= 0 && (s->list_depth < 0 ? *at == ')' : !s->quote && s->lists <= s->list_depth)) {
+        s->list = -1;
+    }
+    if (s->list < 0 && (ends_line(s, at) || strchr(";()`", *at))) {
+        s->chained = s->chained && s->joined;
+        s->tests = s->tests && s->joined;
+        s->first = true;
+    }
 }
 
 /* Passes over a comment, which may be a directive of Slurm. @return the end of the line */
@@ -613,6 +761,39 @@ static const char *take_comment(script *s, const char *at)
         calc_slurm_directive(&s->job, at + 8, end);
     }
     return end;
+}
+
+/* Says of each setting which commands have it, by whatever lists. */
+static bool name_commands(const script *s, calc_settings *settings)
+{
+    settings->command = calloc((size_t)s->groups + 1, sizeof *settings->command);
+    if (!settings->command) {
+        return false;
+    }
+    settings->commands = (size_t)s->groups;
+    for (size_t i = 0; i < settings->commands; i++) {
+        uint64_t has = UINT64_C(1) << i, before = 0;
+        settings->command[i] = s->group[i].command;
+        while (has != before) {
+            before = has;
+            for (size_t k = 0; k < settings->commands; k++) {
+                has |= has >> k & 1 ? s->group[k].lists : 0;
+            }
+        }
+        for (size_t k = 0; k < settings->commands && !s->group[i].name; k++) {
+            const char *words = s->group[k].command.words;
+            char *mine = settings->command[i].words;
+            if (k != i && has >> k & 1 && words[0]) { /* a list that begins with the program */
+                calc_append(mine, sizeof settings->command[i].words, "%s%s", mine[0] ? " " : "",
+                            words);
+            }
+        }
+        for (size_t k = 0; k < settings->count && !s->group[i].name; k++) {
+            calc_setting *setting = &settings->item[k];
+            setting->commands |= has & setting->list ? UINT64_C(1) << i : 0;
+        }
+    }
+    return true;
 }
 
 static calc_status read_script(script *s, calc_settings *settings)
@@ -630,6 +811,7 @@ static calc_status read_script(script *s, calc_settings *settings)
             s->lists += (*at == '(') - (*at == ')' && s->lists > 0);
             s->closed = s->closed || *at == ')' || *at == ';' || ends_command(s, settings, at);
             s->quote = s->quote == *at ? '\0' : s->quote;
+            end_word(s, at);
             s->line += *at == '\n';
             s->line_start = *at == '\n' ? at + 1 : s->line_start;
             at++;
@@ -646,27 +828,37 @@ static calc_status read_script(script *s, calc_settings *settings)
         }
         at = take_character(s, at);
     }
-    return flush(s, settings, line, column) ? CALC_OK : CALC_ERR_NOMEM;
+    return flush(s, settings, line, column) && name_commands(s, settings) ? CALC_OK
+                                                                          : CALC_ERR_NOMEM;
 }
 
-/* Sizes that a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option
- * says them. */
+/* What a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option says it:
+ * sizes, of which nodes alone are none, and a configuration of TorchTitan. */
 static bool put_launched(script *s, calc_settings *settings)
 {
-    static const char *const names[][2] = {{"--nproc-per-node", "NPROC_PER_NODE"},
+    static const char *const names[][2] = {{"--job.config_file", "CONFIG_FILE"},
+                                           {"--nproc-per-node", "NPROC_PER_NODE"},
+                                           {"--nproc-per-node", "NGPU"},
                                            {"--nnodes", "NNODES"}};
-    bool good = true, open = settings->count > 0;
+    enum { FILE, NODES = 3 };
+    bool good = true, said[NODES + 1] = {[NODES] = true};
     for (size_t i = 0; i < settings->count; i++) {
         const char *key = settings->item[i].key;
-        open = open && strncmp(key, names[1][0], 8) != 0 && strncmp(key, names[0][0], 7) != 0;
+        bool sized = strncmp(key, names[NODES][0], 8) == 0 || strncmp(key, names[1][0], 7) == 0;
+        said[1] = said[2] = said[1] || sized;
+        said[FILE] = said[FILE] || strcmp(key, names[FILE][0]) == 0;
     }
-    for (size_t i = 0; open && good && i < sizeof names / sizeof *names; i++) {
+    for (int i = FILE; good && i <= NODES; i++) {
         s->word_length = 0;
-        open = put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
+        bool found = !said[i] && (i == FILE || settings->count > 0) &&
+                     put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
         s->word[s->word_length] = '\0';
-        if (open && strspn(s->word, "0123456789") == s->word_length) {
+        bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
+        if (found && (i == FILE ? is_file(s->word) : number)) {
             calc_setting *setting = calc_settings_add(settings, names[i][0], strlen(names[i][0]));
             good = setting && calc_setting_append(setting, s->word, s->word_length);
+            said[2] = said[2] || i > FILE;
+            said[NODES] = i == FILE || i == NODES;
         }
     }
     return good;
@@ -681,6 +873,8 @@ calc_status calc_settings_from_script(calc_settings *settings, const char *text,
     s->text = s->line_start = text;
     s->end = text + length;
     s->line = 1;
+    s->command = s->list = -1;
+    s->first = true;
     calc_status status = read_script(s, settings);
     if (status == CALC_OK && !put_launched(s, settings)) {
         status = CALC_ERR_NOMEM;

@@ -14,7 +14,15 @@
 /* Reads YAML, and JSON as YAML's flow style: mappings become dotted keys. libyaml provides the
  * events; this file interprets them. */
 
-enum { DEPTH = 16, PATH_SIZE = 512, MOST_OPEN = 256 };
+enum { DEPTH = 16, PATH_SIZE = 512, MOST_OPEN = 256, ANCHORS = 256 };
+
+/* What an alias stands for: the value of a key, or the settings below it. */
+typedef struct aliased {
+    char name[64];
+    size_t first, last; /* settings: that of the key, or those below it; 0: it is still open */
+    size_t path;        /* length of the path above them; SIZE_MAX: of a value */
+    int depth;
+} aliased;
 
 typedef struct reader {
     calc_settings *settings;
@@ -33,6 +41,9 @@ typedef struct reader {
     bool whole;                            /* no mapping is skipped; for each that is open, */
     int outer[DEPTH + 1], item[DEPTH + 1]; /* the lists around it, and its items so far */
     size_t key_length[DEPTH + 1];          /* the path of the key that it is the value of */
+    aliased anchor[ANCHORS];
+    size_t anchors;
+    bool merge, merged; /* the key is "<<"; there was one */
 } reader;
 
 static calc_status wrong(const reader *r, yaml_mark_t mark, const char *text)
@@ -71,6 +82,32 @@ static calc_status refuse(const reader *r, const yaml_parser_t *parser)
                           parser->context ? parser->context : "");
 }
 
+/* What a mapping says itself counts more than what it has from others. */
+static void drop_merged(reader *r)
+{
+    for (size_t i = r->settings->count; r->merged && i > 0; i--) {
+        calc_setting *item = &r->settings->item[i - 1];
+        if (strlen(item->key) == r->path_length && memcmp(item->key, r->path, r->path_length) == 0) {
+            calc_setting_free(item);
+            memmove(item, item + 1, (r->settings->count-- - i) * sizeof *item);
+            return;
+        }
+    }
+}
+
+static void open_anchor(reader *r, const yaml_char_t *name, size_t path)
+{
+    if (name && r->anchors < ANCHORS && r->settings->count > 0) {
+        bool value = path == SIZE_MAX;
+        aliased *a = &r->anchor[r->anchors++];
+        *a = (aliased){.first = r->settings->count - value,
+                      .last = value ? r->settings->count : 0,
+                      .path = path,
+                      .depth = r->depth};
+        snprintf(a->name, sizeof a->name, "%.63s", (const char *)name);
+    }
+}
+
 static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_t mark)
 {
     size_t above = r->above[r->depth];
@@ -81,9 +118,15 @@ static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_
     if (above + dot + length > PATH_SIZE) {
         return wrong(r, mark, "the keys above this place are too long");
     }
+    r->merge = length == 2 && memcmp(at, "<<", 2) == 0;
+    if (r->merge) {
+        r->path_length = above;
+        return CALC_OK;
+    }
     r->path[above] = '.';
     memcpy(r->path + above + dot, at, length);
     r->path_length = above + dot + length;
+    drop_merged(r);
     calc_setting *setting = calc_settings_add(r->settings, r->path, r->path_length);
     if (!setting) {
         return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
@@ -102,20 +145,61 @@ static calc_status take_text(reader *r, const char *at, size_t length, yaml_mark
         return take_key(r, at, length, mark);
     }
     r->key = r->lists == 0;
+    if (r->merge) {
+        return CALC_OK; /* of no mapping */
+    }
     calc_setting *last = &r->settings->item[r->settings->count - 1];
     return length == 0 || calc_setting_append(last, at, length) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* A scalar; aliases are not followed: if a value that is read uses one, the message shows it. */
+/* The value, or the settings below the key, for which an alias stands. One that is not known keeps
+ * its name: if it is read, the message shows it. */
+static calc_status take_alias(reader *r, const char *name, yaml_mark_t mark)
+{
+    const aliased *a = NULL;
+    for (size_t i = 0; i < r->anchors; i++) {
+        a = strcmp(r->anchor[i].name, name) == 0 && r->anchor[i].last ? &r->anchor[i] : a;
+    }
+    if (!a || r->key || (a->path == SIZE_MAX && r->merge)) {
+        char text[64];
+        int length = snprintf(text, sizeof text, "*%.60s", name);
+        return r->depth == 0 ? wrong(r, mark, r->expected)
+                             : take_text(r, text, (size_t)length, mark);
+    }
+    if (a->path == SIZE_MAX) {
+        const calc_setting *value = &r->settings->item[a->first];
+        return take_text(r, value->value, value->length, mark);
+    }
+    size_t below = r->path_length, last = r->settings->count;
+    for (size_t i = a->first; i < a->last && i < last; i++) {
+        const char *key = r->settings->item[i].key + a->path, *value = r->settings->item[i].value;
+        size_t length = strlen(key + (*key == '.'));
+        size_t dot = below > 0;
+        if (below + dot + length > PATH_SIZE) {
+            return wrong(r, mark, "the keys above this place are too long");
+        }
+        r->path[below] = '.';
+        memcpy(r->path + below + dot, key + (*key == '.'), length);
+        calc_setting *copy = calc_settings_add(r->settings, r->path, below + dot + length);
+        if (!copy || (*value && !calc_setting_append(copy, r->settings->item[i].value,
+                                                     r->settings->item[i].length))) {
+            return r->settings->count < CALC_SETTINGS_MAX
+                       ? CALC_ERR_NOMEM
+                       : wrong(r, mark, CALC_SETTINGS_TOO_MANY);
+        }
+        copy->line = (int)mark.line + 1;
+        copy->column = (int)mark.column + 1;
+    }
+    r->merged = true;
+    r->key = r->lists == 0;
+    return CALC_OK;
+}
+
 static calc_status take_single(reader *r, const yaml_event_t *event)
 {
-    char alias[64];
     const char *at = (const char *)event->data.scalar.value;
     if (event->type == YAML_ALIAS_EVENT) {
-        int length =
-            snprintf(alias, sizeof alias, "*%.60s", (const char *)event->data.alias.anchor);
-        return r->depth == 0 ? wrong(r, event->start_mark, r->expected)
-                             : take_text(r, alias, (size_t)length, event->start_mark);
+        return take_alias(r, (const char *)event->data.alias.anchor, event->start_mark);
     }
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     bool null = plain && (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
@@ -129,6 +213,9 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
     for (size_t i = 0; parted && i < length; i++) { /* 500_000 */
         number[digits] = at[i];
         digits += at[i] != '_';
+    }
+    if (!r->key) {
+        open_anchor(r, event->data.scalar.anchor, SIZE_MAX);
     }
     return take_text(r, parted ? number : at,
                      parted            ? digits
@@ -180,17 +267,29 @@ static calc_status take(reader *r, const yaml_event_t *event)
         return wrong(r, event->start_mark, r->expected);
     }
     switch (event->type) {
-    case YAML_MAPPING_START_EVENT:
-        return open_mapping(r, event->start_mark);
+    case YAML_MAPPING_START_EVENT: {
+        calc_status status = open_mapping(r, event->start_mark);
+        if (status == CALC_OK && r->skipped == 0) {
+            open_anchor(r, event->data.mapping_start.anchor, r->path_length);
+        }
+        return status;
+    }
     case YAML_MAPPING_END_EVENT:
+        for (size_t i = 0; i < r->anchors; i++) {
+            aliased *a = &r->anchor[i];
+            a->last = !a->last && a->depth == r->depth ? r->settings->count : a->last;
+        }
         r->path_length = r->key_length[r->depth];
         r->lists = r->outer[r->depth--];
         r->key = r->lists == 0;
         return CALC_OK;
     case YAML_SEQUENCE_START_EVENT:
+        open_anchor(r, event->data.sequence_start.anchor, SIZE_MAX);
+        r->lists++;
+        r->key = false;
+        return CALC_OK;
     case YAML_SEQUENCE_END_EVENT:
-        r->lists += opens - closes;
-        r->key = r->lists == 0;
+        r->key = --r->lists == 0;
         return CALC_OK;
     case YAML_ALIAS_EVENT:
     case YAML_SCALAR_EVENT:
@@ -223,15 +322,74 @@ static calc_status read_events(reader *r)
     return status;
 }
 
-calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, size_t length,
-                                    const char *name, calc_errors *errors)
+static calc_status read_yaml(calc_settings *settings, bool whole, const char *text, size_t length,
+                             const char *name, calc_errors *errors)
 {
     return read_events(&(reader){.settings = settings,
                                  .text = text,
                                  .length = length,
                                  .name = name,
                                  .errors = errors,
+                                 .whole = whole,
                                  .expected = "expected \"key: value\""});
+}
+
+calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, size_t length,
+                                    const char *name, calc_errors *errors)
+{
+    return read_yaml(settings, false, text, length, name, errors);
+}
+
+/* What the containers of a manifest of Kubernetes run, as a script: command: ["vllm", "serve"],
+ * args: [...], behind variables that they set.
+ * @param script  filled; empty: it is none */
+static bool put_containers(const calc_settings *whole, calc_setting *script)
+{
+    const char *name = "", *before = NULL;
+    size_t before_length = 0;
+    bool good = true;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < whole->count && good; i++) {
+            const calc_setting *s = &whole->item[i];
+            const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
+            size_t length = (size_t)(last - s->key);
+            char variable[300];
+            name = strcmp(last, "name") == 0 ? s->value : name;
+            if (!strstr(s->key, "ontainers.")) {
+                continue;
+            }
+            if (pass == 0 && strstr(s->key, ".env.") && strcmp(last, "value") == 0) {
+                int size = snprintf(variable, sizeof variable, "%s='%s'\n", name, s->value);
+                good = size >= (int)sizeof variable ||
+                       calc_setting_append(script, variable, (size_t)size);
+            } else if (pass == 1 && (strcmp(last, "command") == 0 || strcmp(last, "args") == 0)) {
+                bool same = before && length == before_length && memcmp(before, s->key, length) == 0;
+                good = (same || calc_setting_append(script, "\n", 1)) &&
+                       calc_setting_append(script, s->value, s->length);
+                before = s->key;
+                before_length = length;
+            }
+        }
+    }
+    script->length = before ? script->length : 0;
+    return good;
+}
+
+calc_status calc_settings_from_manifest(calc_settings *settings, const char *text, size_t length,
+                                        const char *name, calc_errors *errors)
+{
+    calc_settings whole = {0};
+    calc_setting script = {.value = NULL};
+    calc_status status = read_yaml(&whole, true, text, length, name, errors);
+    if (status == CALC_OK && calc_settings_last(&whole, "kind")) {
+        status = put_containers(&whole, &script) ? CALC_OK : CALC_ERR_NOMEM;
+    }
+    if (status == CALC_OK && script.length > 0) {
+        status = calc_settings_from_script(settings, script.value, script.length);
+    }
+    free(script.value);
+    calc_settings_free(&whole);
+    return status;
 }
 
 static calc_status read_json(calc_settings *settings, bool whole, const char *text, size_t length,

@@ -36,6 +36,7 @@ static const calc_setting_row vllm[] = {
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = cache)
     CALC_ROW(NUMBER, SERVE_PAGE, "--block-size")
     CALC_ROW(FORMAT, SERVE_PREDICTED, "--speculative-config", .text = "{\"method\": \"mtp\", \"num_speculative_tokens\": #}")
+    CALC_ROW(NUMBER, SERVE_PREDICTED, "--speculative-config.num_speculative_tokens", .read_only = true)
     CALC_ROW_DEFAULT(SERVE_PROGRAM, CALC_SERVING_PROGRAM_VLLM)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)

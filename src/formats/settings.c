@@ -87,12 +87,21 @@ const calc_setting *calc_settings_last(const calc_settings *settings, const char
     return NULL;
 }
 
+void calc_setting_free(calc_setting *setting)
+{
+    free(setting->key);
+    free(setting->value);
+}
+
 void calc_settings_free(calc_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {
-        free(settings->item[i].key);
-        free(settings->item[i].value);
+        calc_setting_free(&settings->item[i]);
+    }
+    for (size_t i = 0; i < settings->files; i++) {
+        free(settings->file[i]);
     }
     free(settings->item);
+    free(settings->command);
     *settings = (calc_settings){0};
 }

@@ -19,13 +19,31 @@ typedef struct calc_setting {
     size_t length; /**< of value */
     int line, column; /**< 1-based; 0: not from a file */
     int argument;     /**< 1-based on a command line; 0: not from one */
-    bool conditional; /**< a branch of a script has it */
+    const char *file; /**< in which file it stands; NULL: the one at hand */
+    bool conditional;  /**< a branch of a script has it */
+    uint64_t commands; /**< a bit for each command of a script that has it, also by a list */
+    uint64_t list;     /**< that of the command, or of the list, in which it stands */
 } calc_setting;
+
+enum {
+    CALC_COMMANDS_MAX = 64, /**< more are taken as one with the last */
+    CALC_FILES_MAX = 16     /**< most files that one text names */
+};
+
+/** A command of a script. */
+typedef struct calc_script_command {
+    int line;        /**< 0: a list of options, which commands have by its name */
+    char words[200]; /**< its program, and what other words stand before its options */
+} calc_script_command;
 
 /** A list of settings; owns its texts. Start with {0}. */
 typedef struct calc_settings {
     calc_setting *item;
     size_t count, capacity;
+    calc_script_command *command; /**< of a script; else NULL */
+    size_t commands;
+    char *file[CALC_FILES_MAX]; /**< names of further files */
+    size_t files;
 } calc_settings;
 
 /** Appends a copy of a key (`key_length` bytes) with the value "".
@@ -43,6 +61,9 @@ enum {
 /** Appends `length` bytes to the value of an item, after a blank if the item already has a value.
  *  @return false if there is no memory */
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length);
+
+/** Frees the texts of a setting. */
+void calc_setting_free(calc_setting *setting);
 
 /** The last setting of a key; NULL if there is none. */
 const calc_setting *calc_settings_last(const calc_settings *settings, const char *key);

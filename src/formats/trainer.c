@@ -116,10 +116,6 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(IS, FROZEN, "load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
     CALC_ROW(NUMBER, SEQ, "model_max_length") /* not the Trainer's: most programs around it have it */
     CALC_ROW(NAME, MODEL, "model_name_or_path")
-    CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node", .launcher = true)
-    CALC_ROW(NUMBER, NODES, "nnodes", .launcher = true)
-    CALC_ROW(NUMBER, NODE_PROCS, "num_gpus", .launcher = true) /* of the launcher of DeepSpeed */
-    CALC_ROW(NUMBER, NODES, "num_nodes", .launcher = true)
     CALC_ROW_DEFAULT(MICROBATCH, 8)
     OPEN_FORMAT
 };
@@ -194,6 +190,9 @@ static const calc_setting_row axolotl_rows[] = {
 static const calc_setting_row trl_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(NUMBER, SEQ, "max_seq_length")
+    CALC_ROW(NUMBER, PROMPT, "max_prompt_length")
+    CALC_ROW(NUMBER, RESPONSE, "max_completion_length")
+    CALC_ROW(FILE, SHARDED, "accelerate_config", .words = "fsdp1=3 fsdp2=3 zero1=31 zero2=32 zero3=33 multi_gpu=0 single_gpu=0", .text = "accelerate")
     CALC_ROW(IS, ADAPTER, "use_peft", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(NUMBER, LORA_RANK, "lora_r")
     CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)

@@ -180,7 +180,7 @@ static bool is_planned(const char *key)
 
 static calc_status read_model(const reader *r, calc_taylor_config *out)
 {
-    calc_settings kept = {malloc((r->settings->count + 1) * sizeof(calc_setting)), 0, 0};
+    calc_settings kept = {.item = malloc((r->settings->count + 1) * sizeof(calc_setting))};
     if (!kept.item) {
         return CALC_ERR_NOMEM;
     }
