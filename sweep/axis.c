@@ -10,7 +10,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "objective.h"
-#include "spec/amount.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 #include "spec/value_text.h"

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "calibrate/point_fit.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"

@@ -545,11 +545,6 @@ static const struct {
 #undef CALC_HF
 };
 
-const char *calc_hf_member_field(calc_hf_member member)
-{
-    return members[member].field;
-}
-
 /* A file and the values read from it so far. */
 typedef struct reader {
     calc_hf_said said;

@@ -24,9 +24,6 @@ enum {
     CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
 };
 
-/** The field of the model that a member gives; NULL: none by itself. */
-const char *calc_hf_member_field(calc_hf_member member);
-
 /** The texts of hf_families.json, kinds of models, and of hf_encoders.json, kinds of encoders of
  *  images. */
 extern const calc_unread_keys calc_hf_families, calc_hf_encoders;

@@ -3,9 +3,8 @@
 
 #include "model/operators/processor.h"
 #include "model/run.h"
-#include "model/serve/serve_sim.h"
-#include "model/serve/serving_memory.h"
 #include "model/serve/serving_step.h"
+#include "model/serve/sim_step.h"
 #include "model/verdict.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "model/operators/parameters.h"
 #include "model/operators/processor.h"
 #include "model/serve/inference.h"
-#include "model/serve/serve_sim.h"
+#include "model/serve/sim_step.h"
 #include "model/stages/stage_spent.h"
 #include "model/stages/stages.h"
 #include "model/timeline.h"

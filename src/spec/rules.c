@@ -7,8 +7,6 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/layer_list.h"
-#include "spec/prefill_pool.h"
-#include "spec/rules_inference.h"
 #include "spec/schedule.h"
 #include "spec/serving_engine.h"
 #include "spec/stack.h"

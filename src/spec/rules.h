@@ -37,4 +37,10 @@ void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
 /* Rules of context and expert parallelism, of pipeline schedules and of
  * sharding. */
 
+/** Check exec->inference; violations are added to `errors`. The other rules must hold. */
+void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors);
+
+/** Check the rates of serving of a system, whatever is run; violations are added to `errors`. */
+void calc_rules_serving(const calc_system *system, calc_errors *errors);
+
 #endif

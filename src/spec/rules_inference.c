@@ -1,12 +1,13 @@
-#include "spec/rules_inference.h"
+/* Rules between the fields of an execution's inference and the others, and between a system's
+ * rates of serving. */
 
 #include <stdio.h>
 
 #include "base/error.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/prefill_pool.h"
 #include "spec/rules.h"
+#include "spec/serving_engine.h"
 
 /* Add an error about a field of inference. */
 #define BROKEN(errors, field, hint, ...)                                                           \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "io/assign.h"
+#include "io/json_load.h"
 #include "model/operators/parameters.h"
 #include "spec/absent.h"
 #include "spec/field.h"

@@ -1,4 +1,4 @@
-#include "spec/rules_inference.h"
+#include "spec/rules.h"
 
 #include <string.h>
 

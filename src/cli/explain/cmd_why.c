@@ -21,7 +21,7 @@
 #include "plan/why.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
-#include "validate/serving_predict.h"
+#include "validate/results.h"
 
 enum { CALC_WHY_LOG_CAUSES = 8 };
 

@@ -4,7 +4,6 @@
 
 #include "model/operators/adapter.h"
 #include "model/operators/encoder.h"
-#include "model/operators/linear_mixers.h"
 #include "model/operators/transformer.h"
 #include "spec/stack.h"
 
