@@ -202,34 +202,6 @@ typedef struct calc_app {
     calc_stack stack;
 } calc_app;
 #undef CALC_PART_FIELD
-/** Matrix multiplications of serving. */
-typedef struct calc_serving_matrix {
-#include "calc/serving_matrix.fields.h"
-} calc_serving_matrix;
-/** Attention of decoded tokens. */
-typedef struct calc_serving_decode {
-#include "calc/serving_decode.fields.h"
-} calc_serving_decode;
-/** Attention of prompts in serving. */
-typedef struct calc_serving_prefill {
-#include "calc/serving_prefill.fields.h"
-} calc_serving_prefill;
-/** Elementwise kernels of serving. */
-typedef struct calc_serving_vector {
-#include "calc/serving_vector.fields.h"
-} calc_serving_vector;
-/** All-reduce of small buffers inside a node. */
-typedef struct calc_serving_all_reduce {
-#include "calc/serving_all_reduce.fields.h"
-} calc_serving_all_reduce;
-/** Latency of a collective operation of serving. */
-typedef struct calc_serving_latency {
-#include "calc/serving_latency.fields.h"
-} calc_serving_latency;
-/** What a pass of serving takes, where it differs from training. */
-typedef struct calc_serving_rates {
-#include "calc/serving_rates.fields.h"
-} calc_serving_rates;
 #undef CALC_FIELD
 
 /* A row of a part of a struct is a member of that part, not of the struct itself. */

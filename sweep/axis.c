@@ -11,7 +11,6 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "objective.h"
-#include "spec/amount.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 #include "spec/value_text.h"

@@ -3,12 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/operators/calculon.h"
+#include "model/operators/transformer.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/rules.h"
-#include "spec/rules_inference.h"
 #include "spec/serving_engine.h"
 #include "spec/software.h"
 #include "units.h"

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "kernel.h"
 #include "point.h"
-#include "result.h"
 #include "serve.h"
 #include "units.h"
 #include "worker.h"

@@ -7,7 +7,6 @@
 #include "model/operators/processor.h"
 #include "model/verdict.h"
 #include "point.h"
-#include "screening.h"
 #include "sheet.h"
 
 /* A panel in a cell: its lanes with every chunking and every pair of networks. */

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "spec/alias.h"
-#include "spec/amount.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
 

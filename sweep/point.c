@@ -1,11 +1,11 @@
 #include "point.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "batch.h"
 #include "filter.h"
-#include "screening.h"
 
 /* An objective of a point: less is better. */
 static double objective_of(const calc_objective *objective, double batch, const calc_point *p)

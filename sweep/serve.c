@@ -7,11 +7,11 @@
 #include "base/hash.h"
 #include "batch.h"
 #include "filter.h"
-#include "legal.h"
 #include "model/run.h"
 #include "model/serve/inference.h"
 #include "model/verdict.h"
 #include "spec/field.h"
+#include "variants.h"
 #include "worker.h"
 
 /* ---- Replicas -------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 
 #include "base/buffer.h"
 #include "cell.h"
-#include "legal.h"
 #include "serve.h"
 #include "spec/rules.h"
 #include "spec/serving_engine.h"

@@ -9,7 +9,6 @@
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
-#include "screening.h"
 #include "serve.h"
 #include "variants.h"
 

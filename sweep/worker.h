@@ -11,10 +11,10 @@
 #include "cell.h"
 #include "condition.h"
 #include "kernel.h"
-#include "legal.h"
 #include "rows.h"
 #include "sheet.h"
 #include "sweep.h"
+#include "variants.h"
 
 typedef struct calc_worker calc_worker;
 struct calc_serve;
@@ -54,7 +54,7 @@ struct calc_worker {
     void *stop_context;
     size_t groups_count;
     calc_sweep_group *groups; /**< one per processor count or just one */
-    calc_screen *screens;     /**< of each group: screening.h */
+    calc_screen *screens;     /**< of each group: filter.h */
     pthread_mutex_t *lock;    /**< of each group, held while a cell is evaluated */
     bool guest;               /**< they are another worker's */
 

@@ -2,7 +2,7 @@
 #ifndef CALC_TESTS_ENGINES_H
 #define CALC_TESTS_ENGINES_H
 
-#include "io/software_load.h"
+#include "io/space_load.h"
 #include "io/text.h"
 #include "spec/serving_engine.h"
 

@@ -144,4 +144,72 @@ CALC_TABLE_ROW(encoder, projector_bias, BOOL, _, .flags = CALC_OPTIONAL, .doc = 
 CALC_TABLE_ROW(encoder, projectors,    INT,  _, .lo = 0, .hi = 100, .flags = CALC_OPTIONAL, .doc = "projectors, each behind a block of its own (deepstack); 0 means 1")
 CALC_TABLE_ROW(encoder, other_weights, INT,  _, .lo = 0, .hi = 1e12, .flags = CALC_OPTIONAL, .doc = "weights beside all of that, as norms at its ends")
 CALC_END(encoder, "encoder")
+
+/** Matrix multiplications of serving. With memory_efficiency: fixed + inner K + ((arithmetic / efficiency)^3 + (traffic / memory_efficiency)^3)^(1/3),
+ *  both at peak rates, plus the conversion of inputs to 8 or 4 bits. Scales of blocks are computed for every input, scales of tensors are known before. */
+CALC_TABLE(serving_matrix, "serving matrix")
+CALC_TABLE_ROW(serving_matrix, memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth at which weights are read; 0: as in training")
+CALC_TABLE_ROW(serving_matrix, fixed_s,         REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one call")
+CALC_TABLE_ROW(serving_matrix, inner_s,         REAL, _, .key = "inner", .lo = 0, .hi = 1e-3, .flags = CALC_OPTIONAL, .unit = "s", .doc = "time per element of the inner size")
+CALC_TABLE_ROW(serving_matrix, quantize_s,      REAL, _, .key = "quantize", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of converting inputs to 8 or 4 bits with block scales; with tensor scales the kernel before does it")
+CALC_TABLE_ROW(serving_matrix, efficiency,      REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak of arithmetic; 0 means 1")
+CALC_TABLE_ROW(serving_matrix, efficiency_8bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 8 bits; 0: efficiency")
+CALC_TABLE_ROW(serving_matrix, efficiency_4bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 4 bits; 0: efficiency")
+CALC_TABLE_ROW(serving_matrix, unpacked_efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same where narrow weights are unpacked to the 16 bits of their inputs; 0: as where they are not narrow")
+CALC_TABLE_ROW(serving_matrix, unpacked_memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth at which such weights are read; 0: memory_efficiency")
+CALC_END(serving_matrix, "serving matrix")
+
+/** Attention of decoded tokens. With memory_efficiency: fixed + growth S / (S + 1000) + ((arithmetic / efficiency)^3 + (traffic /
+ *  memory_efficiency)^3)^(1/3) for S cached tokens. */
+CALC_TABLE(serving_decode, "serving decode")
+CALC_TABLE_ROW(serving_decode, memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth at which the cache is read; 0: as in training")
+CALC_TABLE_ROW(serving_decode, fixed_s,    REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one call")
+CALC_TABLE_ROW(serving_decode, growth_s,   REAL, _, .key = "growth", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added with a long cache, half of it at 1,000 tokens")
+CALC_TABLE_ROW(serving_decode, efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak of arithmetic; 0 means 1")
+CALC_END(serving_decode, "serving decode")
+
+/** Attention of prompts in serving. With memory_efficiency: fixed + arithmetic / efficiency + traffic / memory_efficiency. */
+CALC_TABLE(serving_prefill, "serving prefill")
+CALC_TABLE_ROW(serving_prefill, memory_efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth; above 1 where the second-level cache holds a prompt; 0: as in training")
+CALC_TABLE_ROW(serving_prefill, fixed_s,      REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one call")
+CALC_TABLE_ROW(serving_prefill, efficiency,   REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "causal arithmetic of heads of 128: share of the peak; 0 means 1")
+CALC_TABLE_ROW(serving_prefill, efficiency_8bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak in 8 bits, of engines whose latent attention of prompts has as many as the cache (narrow_prompts); 0: no faster than 16 bits")
+CALC_TABLE_ROW(serving_prefill, softmax_size, REAL, _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "cost of the exponential of a score, as extra width of a head; small heads run slower")
+CALC_END(serving_prefill, "serving prefill")
+
+/** Elementwise kernels of serving. With memory_efficiency: fixed + traffic / memory_efficiency. */
+CALC_TABLE(serving_vector, "serving vector")
+CALC_TABLE_ROW(serving_vector, memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth; 0: as in training, states as decode")
+CALC_TABLE_ROW(serving_vector, fixed_s, REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one, a part of that of the kernel it is fused into")
+CALC_END(serving_vector, "serving vector")
+
+/** All-reduce of small buffers inside a node. Over N ranks. With one_shot_efficiency: fixed + doubling log2 N and the smaller of one shot, in which every
+ *  rank reads the buffers of all others, and two shots, in which it reads its part of them and then the sums of the others. */
+CALC_TABLE(serving_all_reduce, "serving all reduce")
+CALC_TABLE_ROW(serving_all_reduce, one_shot_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the network's bandwidth in one shot; 0: as in training")
+CALC_TABLE_ROW(serving_all_reduce, fixed_s,    REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one operation")
+CALC_TABLE_ROW(serving_all_reduce, doubling_s, REAL, _, .key = "doubling", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added per doubling of the ranks")
+CALC_TABLE_ROW(serving_all_reduce, two_shot_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the share in two shots; 0: one_shot_efficiency")
+CALC_TABLE_ROW(serving_all_reduce, two_shot_s, REAL, _, .key = "two_shot", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added by the second shot")
+CALC_END(serving_all_reduce, "serving all reduce")
+
+/** Latency of a collective operation of serving. Over N ranks: fixed + doubling log2 N, in place of the latency of training's operations where either is
+ *  given. */
+CALC_TABLE(serving_latency, "serving latency")
+CALC_TABLE_ROW(serving_latency, fixed_s,    REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one operation")
+CALC_TABLE_ROW(serving_latency, doubling_s, REAL, _, .key = "doubling", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added per doubling of the ranks")
+CALC_END(serving_latency, "serving latency")
+
+/** What a pass of serving takes, where it differs from training. Kernels of serving engines, replayed as a graph. Absent values are those of training. */
+CALC_TABLE(serving_rates, "serving rates")
+CALC_TABLE_ROW(serving_rates, matrix,     OBJECT, serving_matrix, .flags = CALC_OPTIONAL, .doc = "matrix multiplications")
+CALC_TABLE_ROW(serving_rates, grouped,    OBJECT, serving_matrix, .flags = CALC_OPTIONAL, .doc = "grouped multiplications of experts, with routing, sorting and weighting of their tokens")
+CALC_TABLE_ROW(serving_rates, decode,     OBJECT, serving_decode, .flags = CALC_OPTIONAL, .doc = "attention of decoded tokens, with the sum over its parts")
+CALC_TABLE_ROW(serving_rates, prefill,    OBJECT, serving_prefill, .flags = CALC_OPTIONAL, .doc = "attention of prompts")
+CALC_TABLE_ROW(serving_rates, state,      OBJECT, serving_vector, .flags = CALC_OPTIONAL, .doc = "states of linear mixers, read and written for decoded tokens, with their convolution; absent: as decode")
+CALC_TABLE_ROW(serving_rates, vector,     OBJECT, serving_vector, .flags = CALC_OPTIONAL, .doc = "norms, activations and other elementwise kernels, fused with their neighbours")
+CALC_TABLE_ROW(serving_rates, all_reduce, OBJECT, serving_all_reduce, .flags = CALC_OPTIONAL, .doc = "the engines' own all-reduce over the first network; where the collective library's is faster, that one is used")
+CALC_TABLE_ROW(serving_rates, collective, OBJECT, serving_latency, .flags = CALC_OPTIONAL, .doc = "operations of the collective library over the first network")
+CALC_TABLE_ROW(serving_rates, exchange,   OBJECT, serving_latency, .flags = CALC_OPTIONAL, .doc = "all-to-alls, as of the dispatch and combine of experts, over all networks")
+CALC_END(serving_rates, "serving rates")
 /* clang-format on */

@@ -1,4 +1,6 @@
-#include "calibrate/point_calibration.h"
+/* A machine calibrated to its measured operators: the constants, curves of efficiency where they
+ * predict better, and how well each point is predicted, also by a calibration that has not seen
+ * its shape. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +8,7 @@
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
-#include "calibrate/point_fit.h"
+#include "calibrate/points.h"
 #include "io/json_put.h"
 #include "spec/field.h"
 

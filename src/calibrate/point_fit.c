@@ -1,4 +1,13 @@
-#include "calibrate/point_fit.h"
+/* The constants of a machine under which the model is nearest to its measured operators. Kernels
+ * are fitted together, each collective of each network for itself. Minimises sum over points of w
+ * 2 (sqrt(1 + r^2) - 1), r = (log predicted - log measured) / scatter + sum over constants of
+ * (number - start)^2 / 2^2 in the logarithms of constants, or of their odds (constant.h).
+ * `scatter` is estimated from the points of a class themselves. A step adds times up: the w of a
+ * multiplication is its arithmetic over the mean of its class. It is 1 for attention, whose work
+ * grows with the square of its length so that the longest would decide alone, and for messages, of
+ * which the small ones tell the latency. The second sum is weak: a factor of seven costs as much
+ * as a point that is one scatter off; it decides where the points do not. */
+#include "calibrate/points.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +20,6 @@
 #include "io/utf8.h"
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
-#include "model/cost/pass_kernel.h"
 #include "model/stages/measured_block.h"
 #include "spec/absent.h"
 #include "spec/field.h"

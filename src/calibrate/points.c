@@ -10,7 +10,6 @@
 
 #include "base/decimal.h"
 #include "base/error.h"
-#include "calibrate/point_fit.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"

@@ -3,8 +3,11 @@
 #define CALC_CALIBRATE_POINTS_H
 
 #include "calc.h"
+#include "calibrate/fit.h"
+#include "io/output.h"
 #include "io/text.h"
 #include "model/cost/kernel_table.h"
+#include "model/operators/collective.h"
 #include "model/operators/operator.h"
 #include "validate/runs.h"
 
@@ -166,5 +169,144 @@ const calc_kernel_table *calc_point_tables_of(void *tables, const char *machine,
 
 /** Free what they own; fine on {0}. */
 void calc_point_tables_free(calc_point_tables *tables);
+
+/** A constant is determined if its relative standard error is below this; the points contradict
+ *  the file if they moved it by more than so many standard errors. What is neither stays. */
+#define CALC_POINT_DETERMINED 0.25
+#define CALC_POINT_CONTRADICTED 3
+
+enum { CALC_POINT_CONSTANTS = 64, CALC_POINT_PATH = 64 };
+
+/** The outcome for a constant. */
+typedef enum calc_point_standing {
+    CALC_POINT_STAYS, /**< the points do not determine it */
+    CALC_POINT_FITTED,
+    CALC_POINT_ADJUSTED /**< they contradict the file, without saying much more */
+} calc_point_standing;
+
+/** One constant. Not to be copied: `constant` has its paths in `path`. */
+typedef struct calc_point_constant {
+    calc_constant constant;
+    char path[CALC_CONSTANT_PATHS][CALC_POINT_PATH];
+    calc_point_standing standing;
+    double before; /**< in the file; 0: not given */
+    double value;
+    double relative_error; /**< standard error over the value; NaN if it stays */
+} calc_point_constant;
+
+/** All that have points. */
+typedef struct calc_point_fit {
+    calc_point_constant item[CALC_POINT_CONSTANTS];
+    size_t count;
+    bool curve[CALC_DATATYPE_COUNT]; /**< the matrix engine's efficiency became one of size */
+    calc_system system;              /**< with their values, of four digits */
+} calc_point_fit;
+
+/** Fit.
+ *  @param points  `count` of them; those that are not used are passed over
+ *  @param skip    by index: passed over too; NULL: none
+ *  @param before  the machine as its file says
+ *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if a point cannot be predicted */
+CALC_MUST_USE calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points,
+                                              size_t count, const bool *skip,
+                                              const calc_system *before, calc_errors *errors);
+
+/** A number with four digits, as files have it. */
+double calc_point_round(double value);
+
+/* Time of a measured operator, or block of them, by the model. */
+
+/** Predicted time [s] of a point that is used, by the functions that cost a step: operators are
+ *  built as for a block, and timed by calc_cost_kernel_s() and calc_collective_s().
+ */
+double calc_point_time_s(const calc_point *point, const calc_system *system);
+
+/** Memory traffic of a memory-bound kernel [bytes]; 0 of anything else. */
+double calc_point_bytes(const calc_point *point);
+
+/** The operation of a collective. */
+calc_collective_op calc_point_op(calc_point_class class);
+
+/** The network with the deciding constants: the highest that its ranks span.
+ *  @return its index; -1 for a kernel, and where ranks of several networks have a part */
+int64_t calc_point_network(const calc_point *point, const calc_system *system);
+
+/** A model of one block, and a layout of one micro-batch on the ranks that share it. Every word of
+ *  the point's shape sets a field of the two, as calc_set() does. Absent ones are as in a document,
+ *  required ones 1, false or the first choice; heads share the width, and attention has the type
+ *  that kv_heads implies.
+ *  @param reason  filled if a word is of nothing that a block has
+ *  @return whether none is */
+bool calc_point_block_of(const calc_point *point, calc_app *app, calc_exec *exec,
+                         char reason[CALC_POINT_REASON]);
+
+/** Whether a machine can run it, by the rules of all layouts.
+ *  @param reason  filled if not */
+bool calc_point_block_runs(const calc_point *point, const calc_system *system,
+                           char reason[CALC_POINT_REASON]);
+
+/** Its key on a machine. */
+calc_kernel_key calc_point_block_key(const calc_point *point, const calc_system *system);
+
+/** Predictions: by the file, by the calibrated machine, by one calibrated without the half of the
+ *  shapes that the point is in, and by that with the other half to look up. */
+typedef enum calc_point_view {
+    CALC_POINT_FILE,
+    CALC_POINT_CALIBRATED,
+    CALC_POINT_UNSEEN,
+    CALC_POINT_LOOKUP,
+    CALC_POINT_VIEWS
+} calc_point_view;
+
+/** One machine. Owns the predictions. Start with {0}; large. */
+typedef struct calc_point_calibration {
+    const char *machine; /**< borrowed */
+    calc_point_fit fit;
+    double *predicted_s[CALC_POINT_VIEWS]; /**< by index of point; NaN for those not used */
+    calc_kernel_source *source;            /**< by index of point: of CALC_POINT_LOOKUP */
+} calc_point_calibration;
+
+/** Calibrate.
+ *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_point_calibrate(calc_point_calibration *out,
+                                               const calc_points *points, const char *machine,
+                                               const calc_system *system, calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_point_calibration_free(calc_point_calibration *calibration);
+
+/** Write the calibrated machine's file; its source states the fitted constants, their measurements
+ *  and the date.
+ *  @param old   the text that the machine was read from
+ *  @param date  "2026-11-21"
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_point_calibration_write(calc_output *out,
+                                                       const calc_point_calibration *calibration,
+                                                       const calc_points *points,
+                                                       const calc_text *old, const char *date,
+                                                       calc_errors *errors);
+
+/* Efficiency by size, from measured operators: for each point the efficiency
+ * with which the model gives the measured time, averaged (in the logarithm) over octaves of size,
+ * and made to rise with size by pooling neighbours that fall (isotonic regression: Ayer et al.
+ * 1955). */
+
+enum { CALC_POINT_CURVE_FOLDS = 5 };
+
+/** Replace the efficiency of the matrix engine of a datatype in `system` by a curve, if that
+ *  predicts points outside its own fit better than a single number does, on average and weighted by
+ *  their arithmetic.
+ *  @param points  `count` of them
+ *  @param skip    by index: true for points to leave out; NULL: none
+ *  @param changed filled: whether it was
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
+                                                  const calc_point *points, size_t count,
+                                                  const bool *skip, bool *changed,
+                                                  calc_errors *errors);
+
+/** A number of 0 to 2^32 - 1 from the sizes of a point, the same for all passes over one shape, so
+ *  that shapes can be kept apart. */
+uint32_t calc_point_hash(const calc_point *point);
 
 #endif

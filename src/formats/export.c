@@ -10,7 +10,7 @@
 #include "formats/plan_layers.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/prefill_pool.h"
+#include "spec/serving_engine.h"
 
 enum { MAX_REASON = 256 };
 

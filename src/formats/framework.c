@@ -13,7 +13,7 @@
 #include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
 #include "spec/field.h"
-#include "spec/prefill_pool.h"
+#include "spec/serving_engine.h"
 #include "spec/stack.h"
 
 enum { DEPTH = 16 };

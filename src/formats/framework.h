@@ -10,7 +10,7 @@
 
 #include "formats/plan.h"
 #include "formats/settings.h"
-#include "spec/refusals.h"
+#include "spec/serving_engine.h"
 
 typedef enum calc_pool { CALC_POOL_PREFILL, CALC_POOL_DECODE, CALC_POOL_COUNT } calc_pool;
 

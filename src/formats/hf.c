@@ -546,11 +546,6 @@ static const struct {
 #undef CALC_HF
 };
 
-const char *calc_hf_member_field(calc_hf_member member)
-{
-    return members[member].field;
-}
-
 /* A file and the values read from it so far. */
 typedef struct reader {
     calc_hf_said said;
@@ -561,65 +556,12 @@ typedef struct reader {
     calc_errors *errors;
 } reader;
 
-/* Names of objects that hold the text model of a multimodal model. */
-static const char *const nests[] = {"thinker_config.text_config.", "text_config.", "llm_config.",
-                                    "language_config."};
-enum { NESTS = sizeof nests / sizeof *nests };
-
 static calc_status wrong(const reader *r, const calc_setting *setting, calc_status status,
                          const char *hint, const char *text)
 {
     char key[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(r->errors, status, r->said.hf->name, setting->line, setting->column, hint,
                           "%s: %s", calc_utf8_show(key, setting->key, strlen(setting->key)), text);
-}
-
-/* Length of a key's prefix before the text model's own keys; 0 at the top level. */
-static size_t nest_length(const char *key)
-{
-    for (size_t i = 0; i < NESTS; i++) {
-        if (strncmp(key, nests[i], strlen(nests[i])) == 0) {
-            return strlen(nests[i]);
-        }
-    }
-    return 0;
-}
-
-/* The value of "model_type"; the text model's, if it has its own. */
-static const calc_setting *type_of(const reader *r, bool *nested)
-{
-    const calc_settings *settings = r->said.hf->settings;
-    const calc_setting *type = NULL;
-    *nested = false;
-    for (size_t i = 0; i < settings->count; i++) {
-        const calc_setting *setting = &settings->item[i];
-        size_t above = nest_length(setting->key);
-        *nested = *nested || above > 0;
-        bool better =
-            !type || (nest_length(type->key) == 0 && !calc_hf_row_known(&r->rows, type->value));
-        if (strcmp(setting->key + above, "model_type") == 0 && setting->value[0] && better &&
-            (above == 0 || !type || calc_hf_row_known(&r->rows, setting->value))) {
-            type = setting;
-        }
-    }
-    return type;
-}
-
-static bool has_key(const calc_settings *settings, const char *key)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        if (strcmp(settings->item[i].key, key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether settings look like such a configuration. */
-static bool hf_is(const calc_settings *settings)
-{
-    return has_key(settings, "model_type") || has_key(settings, "architectures") ||
-           (has_key(settings, "num_hidden_layers") && has_key(settings, "hidden_size"));
 }
 
 static calc_hf_member member_of(const char *key)
@@ -763,7 +705,7 @@ static calc_status agrees(const reader *r, calc_hf_member member, const calc_set
     const calc_setting *other = r->said.setting[member];
     bool positions = member == CALC_HF_POSITIONS || member == CALC_HF_ORIGINAL;
     if (!other || positions || strcmp(other->key, setting->key) == 0 ||
-        nest_length(other->key) != nest_length(setting->key) ||
+        calc_hf_nest_length(other->key) != calc_hf_nest_length(setting->key) ||
         strcasecmp(other->value, setting->value) == 0 ||
         (members[member].how == HOW_COUNT &&
          strtod(other->value, NULL) == strtod(setting->value, NULL))) {
@@ -808,7 +750,7 @@ static calc_status read_settings(reader *r, bool nested)
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < r->said.hf->settings->count; i++) {
             const calc_setting *setting = &r->said.hf->settings->item[i];
-            size_t above = nest_length(setting->key);
+            size_t above = calc_hf_nest_length(setting->key);
             if ((above > 0) != (pass == 1) || !setting->value[0]) {
                 continue; /* null means no value */
             }
@@ -871,40 +813,6 @@ static calc_status read_absent(reader *r, bool known)
     return status;
 }
 
-/* Whether a text has a word for a class of transformers that scores words. */
-static bool names_head(const char *text)
-{
-    static const char *const heads[] = {"CausalLM",   "LMHead",      "MaskedLM",  "ModelLM",
-                                        "Generation", "PreTraining", "Seq2SeqLM", "DoubleHeads"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        any = any || strstr(text, heads[i]);
-    }
-    return any;
-}
-
-/* The class without a head that a configuration is of: LlamaModel, or with a head of another kind,
- * as LlamaForSequenceClassification. A class of which that is not known has one. NULL: it has one.
- */
-static const calc_setting *headless(const calc_settings *settings)
-{
-    static const char map[] = "auto_map.", model[] = "Model";
-    const calc_setting *none = NULL;
-    for (size_t i = 0; i < settings->count; i++) {
-        const calc_setting *s = &settings->item[i];
-        const char *key = s->key + nest_length(s->key);
-        bool class = strcmp(key, "architectures") == 0 && s->length > 0;
-        if ((class || strncmp(key, map, strlen(map)) == 0) &&
-            (names_head(s->value) || names_head(key))) {
-            return NULL;
-        }
-        bool ends =
-            s->length >= strlen(model) && strcmp(s->value + s->length - strlen(model), model) == 0;
-        none = class && (ends || strstr(s->value, "For")) ? s : none;
-    }
-    return none;
-}
-
 static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
 {
     bool nested;
@@ -914,7 +822,7 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
     }
     calc_status status = calc_settings_from_json(
         &r.rows, calc_hf_families.text, calc_hf_families.length, "hf_families.json", errors);
-    const calc_setting *type = type_of(&r, &nested);
+    const calc_setting *type = calc_hf_type_of(hf->settings, &r.rows, &nested);
     status = status == CALC_OK ? find_family(&r, type) : status;
     status = status == CALC_OK ? read_settings(&r, nested) : status;
     if (status == CALC_OK) {
@@ -925,7 +833,7 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
         }
         status = status == CALC_OK ? calc_hf_model(&r.said, app, errors) : status;
         bool headed = r.family.is.lm_head == CALC_CHOICE_TRUE; /* the class of no head has one */
-        const calc_setting *class = headed ? NULL : headless(hf->settings);
+        const calc_setting *class = headed ? NULL : calc_hf_headless(hf->settings);
         if (status == CALC_OK && class) {
             char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
             snprintf(text, sizeof text, "%.80s has no head that scores words",
@@ -960,7 +868,7 @@ calc_status calc_hf_is_text(const char *text, size_t length)
 {
     calc_settings settings = {0};
     calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
-    status = status != CALC_OK || hf_is(&settings) ? status : CALC_ERR_UNSUPPORTED;
+    status = status != CALC_OK || calc_hf_is(&settings) ? status : CALC_ERR_UNSUPPORTED;
     calc_settings_free(&settings);
     return status;
 }

@@ -223,3 +223,78 @@ bool calc_hf_value_neutral(const char *value)
     double number = calc_decimal_at(value, &end);
     return strcasecmp(value, "false") == 0 || (end != value && !*end && number <= 0);
 }
+
+/* ---- Which family a file is of --------------------------------------------------------------- */
+
+/* Names of objects that hold the text model of a multimodal model. */
+static const char *const nests[] = {"thinker_config.text_config.", "text_config.", "llm_config.",
+                                    "language_config."};
+enum { NESTS = sizeof nests / sizeof *nests };
+
+size_t calc_hf_nest_length(const char *key)
+{
+    for (size_t i = 0; i < NESTS; i++) {
+        if (strncmp(key, nests[i], strlen(nests[i])) == 0) {
+            return strlen(nests[i]);
+        }
+    }
+    return 0;
+}
+
+const calc_setting *calc_hf_type_of(const calc_settings *settings, const calc_settings *rows,
+                                    bool *nested)
+{
+    const calc_setting *type = NULL;
+    *nested = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *setting = &settings->item[i];
+        size_t above = calc_hf_nest_length(setting->key);
+        *nested = *nested || above > 0;
+        bool better =
+            !type || (calc_hf_nest_length(type->key) == 0 && !calc_hf_row_known(rows, type->value));
+        if (strcmp(setting->key + above, "model_type") == 0 && setting->value[0] && better &&
+            (above == 0 || !type || calc_hf_row_known(rows, setting->value))) {
+            type = setting;
+        }
+    }
+    return type;
+}
+
+bool calc_hf_is(const calc_settings *settings)
+{
+    return calc_settings_last(settings, "model_type") ||
+           calc_settings_last(settings, "architectures") ||
+           (calc_settings_last(settings, "num_hidden_layers") &&
+            calc_settings_last(settings, "hidden_size"));
+}
+
+/* Whether a text has a word for a class of transformers that scores words. */
+static bool names_head(const char *text)
+{
+    static const char *const heads[] = {"CausalLM",   "LMHead",      "MaskedLM",  "ModelLM",
+                                        "Generation", "PreTraining", "Seq2SeqLM", "DoubleHeads"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        any = any || strstr(text, heads[i]);
+    }
+    return any;
+}
+
+const calc_setting *calc_hf_headless(const calc_settings *settings)
+{
+    static const char map[] = "auto_map.", model[] = "Model";
+    const calc_setting *none = NULL;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        const char *key = s->key + calc_hf_nest_length(s->key);
+        bool class = strcmp(key, "architectures") == 0 && s->length > 0;
+        if ((class || strncmp(key, map, strlen(map)) == 0) &&
+            (names_head(s->value) || names_head(key))) {
+            return NULL;
+        }
+        bool ends =
+            s->length >= strlen(model) && strcmp(s->value + s->length - strlen(model), model) == 0;
+        none = class && (ends || strstr(s->value, "For")) ? s : none;
+    }
+    return none;
+}

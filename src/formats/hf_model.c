@@ -526,6 +526,11 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
 static calc_status check_model(const calc_hf_said *s, const calc_app *app, calc_errors *errors)
 {
     char text[256];
+    static const char *const fields[CALC_HF_COUNT] = {
+#define CALC_HF(name, how, field, keys) field,
+#include "formats/hf.fields.h"
+#undef CALC_HF
+    };
     calc_errors found = {0};
     const calc_setting *at = NULL;
     if (calc_misfit(CALC_KIND_APP, app, false, text, sizeof text)) {
@@ -538,7 +543,7 @@ static calc_status check_model(const calc_hf_said *s, const calc_app *app, calc_
     const calc_error *e = &found.item[0];
     for (int m = 0; m < CALC_HF_COUNT; m++) {
         const calc_setting *one = s->setting[m];
-        const char *field = calc_hf_member_field((calc_hf_member)m);
+        const char *field = fields[m];
         bool gives = m == CALC_HF_DENSE_FIRST || m == CALC_HF_MOE_EVERY
                          ? strcmp(e->pointer, "/dense_blocks") == 0
                      : m == CALC_HF_LINEAR_KEYS || m == CALC_HF_SSM_GROUPS

@@ -24,9 +24,6 @@ enum {
     CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
 };
 
-/** The field of the model that a member gives; NULL: none by itself. */
-const char *calc_hf_member_field(calc_hf_member member);
-
 /** The texts of hf_families.json, kinds of models, and of hf_encoders.json, kinds of encoders of
  *  images. */
 extern const calc_unread_keys calc_hf_families, calc_hf_encoders;
@@ -90,6 +87,23 @@ typedef struct calc_hf_family {
  *  @return CALC_ERR_FIELD, with the place, if a row says what does not exist */
 CALC_MUST_USE calc_status calc_hf_family_read(const calc_settings *rows, const char *type,
                                               calc_hf_family *out, calc_errors *errors);
+
+/** Length of a key's prefix before the text model's own keys; 0 at the top level. */
+size_t calc_hf_nest_length(const char *key);
+
+/** The setting "model_type"; the text model's, if it has its own.
+ *  @param rows    of families
+ *  @param nested  set: whether there is a text model inside */
+const calc_setting *calc_hf_type_of(const calc_settings *settings, const calc_settings *rows,
+                                    bool *nested);
+
+/** Whether settings look like a configuration of Hugging Face. */
+bool calc_hf_is(const calc_settings *settings);
+
+/** The class without a head that a configuration is of: LlamaModel, or with a head of another kind,
+ *  as LlamaForSequenceClassification. A class of which that is not known has one. NULL: it has one.
+ */
+const calc_setting *calc_hf_headless(const calc_settings *settings);
 
 /** What other kinds of models call a key of this one. */
 const char *calc_hf_family_key(const calc_hf_family *family, const char *key);

@@ -1,5 +1,4 @@
 /* calc_set(): one field by name. The value is JSON, or a bare word where JSON would need quotes. */
-#include "io/assign.h"
 
 #include "base/buffer.h"
 #include "io/json_load.h"
@@ -7,10 +6,10 @@
 #include "io/json_runs.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
-#include "spec/amount.h"
 #include "spec/field.h"
 #include "spec/software.h"
 #include "spec/stack.h"
+#include "spec/value_text.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -15,8 +15,6 @@
 #include "io/utf8.h"
 #include "spec/absent.h"
 #include "spec/alias.h"
-#include "spec/amount.h"
-#include "spec/automatic.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"

@@ -12,7 +12,6 @@
 #include "io/json_runs.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
-#include "spec/automatic.h"
 #include "spec/field.h"
 #include "spec/software.h"
 

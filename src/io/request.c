@@ -1,7 +1,6 @@
 #include "io/request.h"
 
 #include "base/error.h"
-#include "io/assign.h"
 #include "io/json_load.h"
 #include "io/utf8.h"
 #include "spec/field.h"

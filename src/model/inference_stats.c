@@ -3,9 +3,8 @@
 
 #include "model/operators/processor.h"
 #include "model/run.h"
-#include "model/serve/serve_sim.h"
-#include "model/serve/serving_memory.h"
 #include "model/serve/serving_step.h"
+#include "model/serve/sim_step.h"
 #include "model/verdict.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -231,9 +230,10 @@ static void put_efficiency(const calc_serving *r, calc_stats *s)
     }
     double could = s->total_time * peak * (double)r->exec->num_procs;
     s->model_flops = s->hardware_flops;
-    s->model_flops_square = s->hardware_flops;
+    s->model_flops_square = s->model_flops_megatron = s->hardware_flops;
     s->model_flops_utilization = s->model_flops / could;
     s->model_flops_utilization_square = s->model_flops_utilization;
+    s->model_flops_utilization_megatron = s->model_flops_utilization;
     s->hardware_flops_utilization = s->model_flops_utilization;
     s->total_efficiency = s->model_flops_utilization;
     s->system_efficiency = (s->fw_time + s->head_time) / s->total_time;

@@ -5,7 +5,7 @@
 
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
-#include "model/cost/cost_tiles.h"
+#include "model/cost/cost_times.h"
 #include "model/cost/optimizer.h"
 #include "model/serve/inference.h"
 #include "model/stages/measured_block.h"

@@ -2,7 +2,7 @@
 #include "calc.h"
 #include "model/operators/shape.h"
 #include "model/stages/stages.h"
-#include "spec/automatic.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/layer_list.h"

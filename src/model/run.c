@@ -6,7 +6,7 @@
 #include "model/operators/parameters.h"
 #include "model/operators/processor.h"
 #include "model/serve/inference.h"
-#include "model/serve/serve_sim.h"
+#include "model/serve/sim_step.h"
 #include "model/stages/stage_spent.h"
 #include "model/stages/stages.h"
 #include "model/timeline.h"
@@ -320,6 +320,7 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     s->tokens_per_s_per_proc = s->tokens_per_s / procs;
     s->model_flops_utilization = s->model_flops / could;
     s->model_flops_utilization_square = s->model_flops_square / could;
+    s->model_flops_utilization_megatron = s->model_flops_megatron / could;
     s->hardware_flops_utilization = s->hardware_flops / could;
     s->days_per_trillion_tokens = trillion_s / 86400;
     s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
@@ -755,6 +756,7 @@ static void put_rates(const calc_step *r, calc_stats *s)
     double peak = l->system->chip.matrix[l->exec->strategy.datatype].flop_per_s;
     s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
     s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
+    s->model_flops_megatron = calc_parameters_megatron_flop(&l->shape, l->exec);
     s->hardware_flops = hardware_flop(r);
     double perfect_s = rule(r, CALC_COMPAT_BLOCK_EFFICIENCY)
                            ? l->stages.most_blocks * l->stages.microbatches * s->useful_flops / peak

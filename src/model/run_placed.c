@@ -320,6 +320,7 @@ calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, con
     s->missing_blocks = x.most_blocks * (double)p.stages - l->shape.blocks;
     s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
     s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
+    s->model_flops_megatron = calc_parameters_megatron_flop(&l->shape, l->exec);
     s->hardware_flops = x.flop * l->stages.microbatches * l->shape.tensor_par *
                         l->shape.context_par * (double)l->exec->strategy.data_par;
     put_time(&p, &x, pipeline_s, &r, s);

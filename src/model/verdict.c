@@ -7,8 +7,8 @@
 #include "calc.h"
 #include "model/stages/stages.h"
 #include "spec/layer_list.h"
-#include "spec/prefill_pool.h"
 #include "spec/rules.h"
+#include "spec/serving_engine.h"
 #include "spec/stage_list.h"
 
 /** Blocks per processor that offload needs: one computed, one coming, one going. */

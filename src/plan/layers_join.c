@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "model/schedule/schedule_steady.h"
+#include "model/schedule/schedule_sim.h"
 #include "plan/layers_list.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"

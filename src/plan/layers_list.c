@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "model/operators/processor.h"
-#include "model/stages/reshard.h"
+#include "model/stages/placed.h"
 #include "model/verdict.h"
 #include "parallel.h"
 #include "spec/layer_list.h"

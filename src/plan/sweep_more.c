@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "estimate.h"
 #include "parallel.h"
-#include "spec/automatic.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 

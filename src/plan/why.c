@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/idle.h"
 #include "spec/value_text.h"
 
 /* State while changes are tried. */

@@ -60,7 +60,7 @@ bool calc_why_keeps(const calc_field *field, const calc_exec *exec);
  *  its opposite, a number at twice, half, one more and one less, parallel sizes in pairs that keep
  *  the number of processors. Fields that define the workload (batch, length, formats, whether it
  *  trains) stay as they are, and so do those that have no effect at the values of the others
- *  (idle.h). For serving, also try how requests are batched and read. Then try 10 % more of each
+ *  (absent.h). For serving, also try how requests are batched and read. Then try 10 % more of each
  *  rate of the system. */
 void calc_why_find(const calc_app *app, const calc_system *system, const calc_exec *exec,
                    calc_why *out);

@@ -12,7 +12,7 @@
 #include "model/timeline.h"
 #include "plan/why.h"
 #include "spec/field.h"
-#include "spec/prefill_pool.h"
+#include "spec/serving_engine.h"
 #include "spec/value_text.h"
 
 static const char *const time_labels[CALC_BREAKDOWN_TIMES] = {

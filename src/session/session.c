@@ -12,7 +12,7 @@
 #include "io/json_put.h"
 #include "io/remark.h"
 #include "io/request.h"
-#include "io/software_load.h"
+#include "io/space_load.h"
 #include "report/run_data.h"
 #include "report/sweep_data.h"
 #include "session/study_load.h"

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "defaults.h"
 #include "formats/export.h"
-#include "io/software_load.h"
+#include "io/space_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
-#include "spec/amount.h"
 #include "spec/compat.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 #include "units.h"
 
 enum {

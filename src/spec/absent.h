@@ -12,4 +12,16 @@ void calc_absent_fill(const calc_table *table, void *object);
  *  absent, too: a struct that was not read from a file has it. */
 bool calc_absent_is(const calc_field *field, const void *member);
 
+/** A field's bit in calc_exec.automatic; 0 if it has none. */
+uint32_t calc_automatic_bit(const calc_field *field);
+
+/** Note that a field of CALC_AUTO says "auto", and give it the value that is legal beside all
+ *  others until calc_resolve(): 1, false or the first choice. */
+void calc_automatic_set(calc_exec *exec, const calc_field *field);
+
+/** Whether no statistic depends on a field, a row of the table of the execution. False for fields
+ *  whose other values are then forbidden by a rule (tensor_par_overlap with one rank), and for
+ *  those that depend on recomputation, offload or sharding. */
+bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *field);
+
 #endif

@@ -1,4 +1,5 @@
-#include "spec/amount.h"
+/* Numbers with a unit, as people write them: "80GiB", "400Gb/s", "10us". */
+#include "spec/value_text.h"
 
 #include <math.h>
 #include <stdio.h>

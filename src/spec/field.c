@@ -83,58 +83,11 @@ const char *calc_verdict_text(calc_verdict verdict)
     ;                                                                                              \
     TABLE(stem, label, calc_##stem)
 #include "calc/parts.fields.h"
+#define CALC_JOB_MEMBERS(...)
+#include "calc/job_parts.fields.h"
 #undef CALC_TABLE
 #undef CALC_TABLE_ROW
 #undef CALC_END
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_matrix, name, type, arg, __VA_ARGS__)
-static const calc_field serving_matrix_rows[] = {
-#include "calc/serving_matrix.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_matrix, "serving matrix", calc_serving_matrix)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_decode, name, type, arg, __VA_ARGS__)
-static const calc_field serving_decode_rows[] = {
-#include "calc/serving_decode.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_decode, "serving decode", calc_serving_decode)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_prefill, name, type, arg, __VA_ARGS__)
-static const calc_field serving_prefill_rows[] = {
-#include "calc/serving_prefill.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_prefill, "serving prefill", calc_serving_prefill)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_vector, name, type, arg, __VA_ARGS__)
-static const calc_field serving_vector_rows[] = {
-#include "calc/serving_vector.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_vector, "serving vector", calc_serving_vector)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_all_reduce, name, type, arg, __VA_ARGS__)
-static const calc_field serving_all_reduce_rows[] = {
-#include "calc/serving_all_reduce.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_all_reduce, "serving all reduce", calc_serving_all_reduce)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_latency, name, type, arg, __VA_ARGS__)
-static const calc_field serving_latency_rows[] = {
-#include "calc/serving_latency.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_latency, "serving latency", calc_serving_latency)
-
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_rates, name, type, arg, __VA_ARGS__)
-static const calc_field serving_rates_rows[] = {
-#include "calc/serving_rates.fields.h"
-};
-#undef CALC_FIELD
-TABLE(serving_rates, "serving rates", calc_serving_rates)
 
 #define CALC_FIELD(name, type, arg, ...)
 #define CALC_PART_FIELD(name, type, arg, ...)                                                      \
@@ -236,69 +189,6 @@ static const calc_field stage_rows[] = {
 };
 #undef CALC_FIELD
 TABLE(stage, "stage", calc_stage_stats)
-
-#define CALC_JOB_PART_RESPONSE
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_response, name, type, arg, __VA_ARGS__)
-static const calc_field job_response_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_RESPONSE
-TABLE(job_response, "response", calc_job_response)
-
-#define CALC_JOB_PART_LENGTHS
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_lengths, name, type, arg, __VA_ARGS__)
-static const calc_field job_lengths_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_LENGTHS
-TABLE(job_lengths, "lengths", calc_job_lengths)
-
-#define CALC_JOB_PART_REWARD
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_reward, name, type, arg, __VA_ARGS__)
-static const calc_field job_reward_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_REWARD
-TABLE(job_reward, "reward", calc_job_reward)
-
-#define CALC_JOB_PART_POOL
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_pool, name, type, arg, __VA_ARGS__)
-static const calc_field job_pool_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_POOL
-TABLE(job_pool, "pool", calc_job_pool)
-
-#define CALC_JOB_PART_ROLE
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_role, name, type, arg, __VA_ARGS__)
-static const calc_field job_role_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_ROLE
-TABLE(job_role, "role", calc_job_role)
-
-#define CALC_JOB_PART_ROLES
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_roles, name, type, arg, __VA_ARGS__)
-static const calc_field job_roles_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_ROLES
-TABLE(job_roles, "roles", calc_job_roles)
-
-#define CALC_JOB_PART_SYNC
-#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_sync, name, type, arg, __VA_ARGS__)
-static const calc_field job_sync_rows[] = {
-#include "calc/job_parts.fields.h"
-};
-#undef CALC_FIELD
-#undef CALC_JOB_PART_SYNC
-TABLE(job_sync, "sync", calc_job_sync)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_job, name, type, arg, __VA_ARGS__)
 static const calc_field job_rows[] = {

@@ -91,48 +91,18 @@ typedef enum calc_job_given {
     CALC_JOB_OFF /**< null */
 } calc_job_given;
 
+#define CALC_TABLE(name, label) typedef struct calc_##name {
+#define CALC_TABLE_ROW(of, name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+#define CALC_JOB_MEMBERS(...) __VA_ARGS__
+#define CALC_END(name, label)                                                                      \
+    }                                                                                              \
+    calc_##name;
+#include "calc/job_parts.fields.h"
+#undef CALC_TABLE
+#undef CALC_TABLE_ROW
+#undef CALC_JOB_MEMBERS
+#undef CALC_END
 #define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
-#define CALC_JOB_PART_RESPONSE
-typedef struct calc_job_response {
-#include "calc/job_parts.fields.h"
-} calc_job_response;
-#undef CALC_JOB_PART_RESPONSE
-#define CALC_JOB_PART_LENGTHS
-typedef struct calc_job_lengths {
-#include "calc/job_parts.fields.h"
-} calc_job_lengths;
-#undef CALC_JOB_PART_LENGTHS
-#define CALC_JOB_PART_REWARD
-typedef struct calc_job_reward {
-#include "calc/job_parts.fields.h"
-} calc_job_reward;
-#undef CALC_JOB_PART_REWARD
-#define CALC_JOB_PART_POOL
-typedef struct calc_job_pool {
-#include "calc/job_parts.fields.h"
-    char name[32], system[256];
-} calc_job_pool;
-#undef CALC_JOB_PART_POOL
-#define CALC_JOB_PART_ROLE
-typedef struct calc_job_role {
-#include "calc/job_parts.fields.h"
-    char like[16], model[256], pool[32];
-    char execution[256]; /**< a name or a path; "" where there is none or an object */
-    size_t execution_at, execution_length; /**< the object in the text of the job; 0, 0: none */
-    calc_job_given given;
-    bool offload_given;
-} calc_job_role;
-#undef CALC_JOB_PART_ROLE
-#define CALC_JOB_PART_ROLES
-typedef struct calc_job_roles {
-#include "calc/job_parts.fields.h"
-} calc_job_roles;
-#undef CALC_JOB_PART_ROLES
-#define CALC_JOB_PART_SYNC
-typedef struct calc_job_sync {
-#include "calc/job_parts.fields.h"
-} calc_job_sync;
-#undef CALC_JOB_PART_SYNC
 /** The job. */
 typedef struct calc_job {
 #include "calc/job.fields.h"

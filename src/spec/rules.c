@@ -7,8 +7,6 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/layer_list.h"
-#include "spec/prefill_pool.h"
-#include "spec/rules_inference.h"
 #include "spec/schedule.h"
 #include "spec/serving_engine.h"
 #include "spec/stack.h"
@@ -26,6 +24,24 @@ typedef struct rules {
 #define BROKEN(r, field, hint, ...)                                                                \
     calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/" #field, hint, __VA_ARGS__)
 
+/* A rule that needs no numbers in its words. */
+typedef struct rule {
+    bool broken;
+    const char *field, *hint, *text;
+} rule;
+
+static void check_each(rules *r, const rule *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].broken) {
+            char pointer[64];
+            snprintf(pointer, sizeof pointer, "/%s", list[i].field);
+            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, list[i].hint, "%s",
+                            list[i].text);
+        }
+    }
+}
+
 /* Two pieces of the sequence per rank, one from each end. */
 static void check_zigzag(rules *r, int64_t seq)
 {
@@ -40,9 +56,6 @@ static void check_zigzag(rules *r, int64_t seq)
     BROKEN(r, context_par, hint, "2 * context_par = %lld does not divide seq_size = %lld",
            (long long)(2 * c), (long long)seq);
 }
-
-static void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
-                                   const char *what, int64_t n, int64_t common);
 
 static void check_context_par(rules *r)
 {
@@ -256,17 +269,6 @@ static void check_schedule(rules *r)
     }
 }
 
-/* Check them; violations are added to `errors`. The sizes must be 1 or more, except those that may
- * be left out. */
-static void calc_rules_parallel(const calc_app *app, const calc_exec *exec, calc_errors *errors)
-{
-    rules r = {app, NULL, exec, errors};
-    check_context_par(&r);
-    check_linear_mixers(&r);
-    check_expert_par(&r);
-    check_schedule(&r);
-}
-
 int64_t calc_gcd(int64_t a, int64_t b)
 {
     while (b != 0) {
@@ -299,10 +301,8 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size)
     return calc_append(buffer, size, "%s", cut ? ", ..." : "");
 }
 
-/* Add an error if `value`, the field of the execution at `pointer`, does not divide `n`, which
- * `what` names; the hint lists the divisors of `common`. */
-static void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
-                                   const char *what, int64_t n, int64_t common)
+void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
+                            const char *what, int64_t n, int64_t common)
 {
     if (n % value == 0) {
         return;
@@ -509,35 +509,30 @@ void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
 
 static void check_attention_type(rules *r)
 {
-    const calc_exec *e = r->exec;
     const calc_app *a = r->app;
-    bool latent = e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
-    if (latent && a->kv_lora_rank == 0) {
-        BROKEN(r, attention_type, "use \"multihead\" or \"grouped_query\"",
-               "the application has no latent attention (kv_lora_rank)");
-    }
-    if (e->strategy.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0) {
-        BROKEN(r, attention_type, "use \"multihead\", or give the application kv_heads",
-               "the application does not say how many key and value heads it has (kv_heads)");
-    }
-    if (e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
-        (a->kv_heads > 1 || a->kv_lora_rank > 0)) {
-        BROKEN(r, attention_type, "use \"grouped_query\"",
-               "the application has more than one key and value head");
-    }
+    const calc_strategy *s = &r->exec->strategy;
     enum {
         APART = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL,
         WHOLE = 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED
     };
-    if ((e->strategy.framework_mem & (APART | WHOLE)) == (APART | WHOLE)) {
-        BROKEN(r, framework_mem, "leave one of them out",
-               "a loss is split over logits, loss_parallel, or of all of them, logits_gathered");
-    }
-    bool modules = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
-    if (e->strategy.recompute_modules && !modules) {
-        BROKEN(r, recompute_modules, "use activation_recompute \"modules\", or leave them out",
-               "modules are only recomputed with activation_recompute \"modules\"");
-    }
+    const rule list[] = {
+        {s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT && a->kv_lora_rank == 0,
+         "attention_type", "use \"multihead\" or \"grouped_query\"",
+         "the application has no latent attention (kv_lora_rank)"},
+        {s->attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0,
+         "attention_type", "use \"multihead\", or give the application kv_heads",
+         "the application does not say how many key and value heads it has (kv_heads)"},
+        {s->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
+             (a->kv_heads > 1 || a->kv_lora_rank > 0),
+         "attention_type", "use \"grouped_query\"",
+         "the application has more than one key and value head"},
+        {(s->framework_mem & (APART | WHOLE)) == (APART | WHOLE), "framework_mem",
+         "leave one of them out",
+         "a loss is split over logits, loss_parallel, or of all of them, logits_gathered"},
+        {s->recompute_modules && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES,
+         "recompute_modules", "use activation_recompute \"modules\", or leave them out",
+         "modules are only recomputed with activation_recompute \"modules\""}};
+    check_each(r, list, sizeof list / sizeof *list);
 }
 
 /* A word of activation_recompute. */
@@ -677,24 +672,19 @@ static void check_pipeline_and_data_par(rules *r)
 static void check_inference(rules *r)
 {
     const calc_exec *e = r->exec;
-    if (e->training) {
-        return;
-    }
-    if (e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
-        BROKEN(r, activation_recompute, "use \"none\", or training true",
-               "without training there is no backward pass to recompute for");
-    }
-    if ((e->strategy.data_par > 1 || e->strategy.context_par > 1) && e->strategy.data_par_overlap) {
-        BROKEN(r, data_par_overlap, "use false, or training true",
-               "without training there are no gradients to reduce");
-    }
-    if (e->strategy.offload_modules) {
-        BROKEN(r, offload_modules, "leave it out, or training true",
-               "without training nothing is kept for a backward pass");
-    }
-    if (e->strategy.optimizer_offload) {
-        BROKEN(r, optimizer_offload, "use false, or training true",
-               "without training there is no optimizer");
+    const calc_strategy *s = &e->strategy;
+    const rule list[] = {
+        {s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE, "activation_recompute",
+         "use \"none\", or training true",
+         "without training there is no backward pass to recompute for"},
+        {(s->data_par > 1 || s->context_par > 1) && s->data_par_overlap, "data_par_overlap",
+         "use false, or training true", "without training there are no gradients to reduce"},
+        {s->offload_modules != 0, "offload_modules", "leave it out, or training true",
+         "without training nothing is kept for a backward pass"},
+        {s->optimizer_offload, "optimizer_offload", "use false, or training true",
+         "without training there is no optimizer"}};
+    if (!e->training) {
+        check_each(r, list, sizeof list / sizeof *list);
     }
 }
 
@@ -704,50 +694,38 @@ static void check_trained(rules *r)
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
     bool frozen = s->trained != CALC_TRAINED_ALL;
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->packed_size > 0) {
-        BROKEN(r, packed_size, "leave it out",
-               "requests that are served are not packed into sequences");
-    }
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->loss_share > 0) {
-        BROKEN(r, loss_share, "leave it out", "a layout that serves has no loss");
-    }
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->padding_share > 0) {
-        BROKEN(r, padding_share, "leave it out", "engines pad no requests");
-    }
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE &&
-        s->frozen_datatype != CALC_FROZEN_DATATYPE_AUTO) {
-        BROKEN(r, frozen_datatype, "use weight_datatype",
-               "weights that are served have the format of weight_datatype");
-    }
-    if (!e->training) {
-        if (frozen) {
-            BROKEN(r, trained, "leave it out, or training true",
-                   "without training no weights are trained");
-        }
-        return;
-    }
-    if (s->lora_rank > 0 && s->trained != CALC_TRAINED_ADAPTERS) {
-        BROKEN(r, lora_rank, "use trained \"adapters\", or leave lora_rank out",
-               "adapters are trained alone, beside frozen weights");
-    }
-    if (s->trained == CALC_TRAINED_BLOCKS && s->trained_blocks == 0) {
-        BROKEN(r, trained_blocks, "say how many of the last blocks are trained",
-               "trained \"blocks\" needs their number");
-    }
-    if (s->trained_blocks > 0 &&
-        (s->trained == CALC_TRAINED_ALL || s->trained == CALC_TRAINED_HEAD)) {
-        BROKEN(r, trained_blocks, "use trained \"blocks\" or \"adapters\"",
-               "the last blocks are trained only with one of these");
-    }
-    if (s->trained_blocks > r->app->num_blocks) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "use at most %lld", (long long)r->app->num_blocks);
-        BROKEN(r, trained_blocks, hint, "the model has fewer blocks");
-    }
-    if (frozen && s->trained_blocks > 0 && e->pipeline_par > 1) {
-        BROKEN(r, trained_blocks, "use pipeline_par 1, or leave it out",
-               "stages that train different shares of their blocks are not modelled");
-    }
+    bool serves = e->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    char hint[64];
+    snprintf(hint, sizeof hint, "use at most %lld", (long long)r->app->num_blocks);
+    const rule served[] = {
+        {s->packed_size > 0, "packed_size", "leave it out",
+         "requests that are served are not packed into sequences"},
+        {s->loss_share > 0, "loss_share", "leave it out", "a layout that serves has no loss"},
+        {s->padding_share > 0, "padding_share", "leave it out", "engines pad no requests"},
+        {s->frozen_datatype != CALC_FROZEN_DATATYPE_AUTO, "frozen_datatype", "use weight_datatype",
+         "weights that are served have the format of weight_datatype"}};
+    const rule idle = {frozen, "trained", "leave it out, or training true",
+                       "without training no weights are trained"};
+    const rule trained[] = {
+        {s->lora_rank > 0 && s->trained != CALC_TRAINED_ADAPTERS, "lora_rank",
+         "use trained \"adapters\", or leave lora_rank out",
+         "adapters are trained alone, beside frozen weights"},
+        {s->trained == CALC_TRAINED_BLOCKS && s->trained_blocks == 0, "trained_blocks",
+         "say how many of the last blocks are trained", "trained \"blocks\" needs their number"},
+        {s->trained_blocks > 0 &&
+             (s->trained == CALC_TRAINED_ALL || s->trained == CALC_TRAINED_HEAD),
+         "trained_blocks", "use trained \"blocks\" or \"adapters\"",
+         "the last blocks are trained only with one of these"},
+        {s->trained_blocks > r->app->num_blocks, "trained_blocks", hint,
+         "the model has fewer blocks"},
+        {frozen && s->trained_blocks > 0 && e->pipeline_par > 1, "trained_blocks",
+         "use pipeline_par 1, or leave it out",
+         "stages that train different shares of their blocks are not modelled"},
+        {s->trained == CALC_TRAINED_HEAD && r->app->lm_head == CALC_CHOICE_FALSE, "trained",
+         "use \"blocks\" or \"all\"", "the model has no head (lm_head)"}};
+    check_each(r, served, serves ? sizeof served / sizeof *served : 0);
+    check_each(r, &idle, !e->training);
+    check_each(r, trained, e->training ? sizeof trained / sizeof *trained : 0);
 }
 
 /* A network assignment must name a network the system has. */
@@ -882,7 +860,10 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_offload(&r);
     check_groups(&r);
     check_parallel_sizes(&r);
-    calc_rules_parallel(app, exec, r.errors);
+    check_context_par(&r);
+    check_linear_mixers(&r);
+    check_expert_par(&r);
+    check_schedule(&r);
     check_batch(&r);
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);

@@ -1,5 +1,5 @@
 /** @file rules.h  Rules between fields, and between application, system and execution.
- *  calc_check() in calc.h runs them all: those of rules.c, rules_parallel.c, rules_inference.c. */
+ *  calc_check() in calc.h runs them all: those of rules.c and rules_inference.c. */
 #ifndef CALC_SPEC_RULES_H
 #define CALC_SPEC_RULES_H
 
@@ -24,6 +24,11 @@ int64_t calc_gcd(int64_t a, int64_t b);
  *  "...". @return buffer */
 char *calc_divisors_text(int64_t n, char *buffer, size_t size);
 
+/** Add an error if `value`, the field of the execution at `pointer`, does not divide `n`, which
+ *  `what` names; the hint lists the divisors of `common`. */
+void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
+                            const char *what, int64_t n, int64_t common);
+
 /** Add an error if the system of a prefill pool is not given, or lacks networks or engines that the
  *  execution needs. Nothing if it is the system of the run. */
 void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
@@ -31,5 +36,11 @@ void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
 
 /* Rules of context and expert parallelism, of pipeline schedules and of
  * sharding. */
+
+/** Check exec->inference; violations are added to `errors`. The other rules must hold. */
+void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors);
+
+/** Check the rates of serving of a system, whatever is run; violations are added to `errors`. */
+void calc_rules_serving(const calc_system *system, calc_errors *errors);
 
 #endif

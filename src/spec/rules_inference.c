@@ -1,29 +1,23 @@
-#include "spec/rules_inference.h"
+/* Rules between the fields of an execution's inference and the others, and between a system's
+ * rates of serving. */
 
 #include <stdio.h>
 
 #include "base/error.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/prefill_pool.h"
 #include "spec/rules.h"
+#include "spec/serving_engine.h"
 
 /* Add an error about a field of inference. */
 #define BROKEN(errors, field, hint, ...)                                                           \
     calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/" #field, hint, __VA_ARGS__)
 
-/* Report that a parallel size of the prefill pool does not divide the dimension that it splits. */
+/* A parallel size of the prefill pool must divide the dimension that it splits. */
 static void must_divide(calc_errors *errors, const char *pointer, int64_t value, const char *what,
                         int64_t n)
 {
-    char divisors[200];
-    char hint[224];
-    if (n % value == 0) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use %s", calc_divisors_text(n, divisors, sizeof divisors));
-    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
-                    "%lld does not divide %s = %lld", (long long)value, what, (long long)n);
+    calc_rules_must_divide(errors, pointer, value, what, n, n);
 }
 
 static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *errors)

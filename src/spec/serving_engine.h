@@ -6,7 +6,43 @@
 #define CALC_SPEC_SERVING_ENGINE_H
 
 #include "calc.h"
-#include "spec/refusals.h"
+#include "spec/schedule.h"
+
+enum { CALC_MAX_REFUSED = 64 /**< most reasons that are kept */ };
+
+/** Reasons to refuse a layout: texts with the names of our fields. Start with {0}. */
+typedef struct calc_refused {
+    const char *text[CALC_MAX_REFUSED];
+    size_t count;
+} calc_refused;
+
+/** A list of rules: adds the reason of each that refuses the layout.
+ *  @param a  the model, resolved
+ *  @param e  the layout, likewise
+ *  @param s  its strategy
+ *  @param refused  with reasons of earlier lists */
+typedef void calc_refusals(const calc_app *a, const calc_exec *e, const calc_strategy *s,
+                           calc_refused *refused);
+
+/** Begins the definition of a list, whose body has a CALC_REFUSE() for each rule. */
+#define CALC_REFUSALS(name)                                                                        \
+    void name(const calc_app *a __attribute__((unused)),                                           \
+              const calc_exec *e __attribute__((unused)),                                          \
+              const calc_strategy *s __attribute__((unused)), calc_refused *refused)
+
+/** A rule: the layouts that it refuses, and why. */
+#define CALC_REFUSE(condition, reason)                                                             \
+    do {                                                                                           \
+        if ((condition) && refused->count < CALC_MAX_REFUSED) {                                    \
+            refused->text[refused->count++] = (reason);                                            \
+        }                                                                                          \
+    } while (0)
+
+/** Whether n divides m; 0 counts as divisible by everything. */
+static inline bool calc_divides(int64_t n, int64_t m)
+{
+    return m % n == 0;
+}
 
 /** The folder of their documents among the executions: "engines/vllm-0.11". */
 #define CALC_ENGINE_FOLDER "engines/"
@@ -63,5 +99,15 @@ calc_refusals calc_refusals_programs, calc_refusals_vllm, calc_refusals_sglang,
 /** The first reason for which the program of the engine that a layout names does not serve it; NULL
  *  if there is none, or no program is named whose rules are known. */
 const char *calc_serving_engine_refuses(const calc_app *app, const calc_exec *exec);
+
+/** The execution of the prefill pool of a disaggregated execution: its own sizes, and as many
+ *  replicas as its processors allow (at least one). Where layers are split without sequence
+ *  parallelism, all ranks have all tokens, and experts are spread over them; attention that is
+ *  whole on every processor sends tokens to their experts. */
+void calc_prefill_pool_of(const calc_exec *exec, calc_exec *pool);
+
+/** The system of the pool: that of the run, unless the pool names a different one.
+ *  @param system  of the run, which is returned where both are the same */
+const calc_system *calc_prefill_pool_system(const calc_system *system, const calc_exec *exec);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "spec/automatic.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 
 static void put_row(calc_exec_rows *rows, size_t row, bool value)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "io/assign.h"
+#include "io/json_load.h"
 #include "model/operators/parameters.h"
 #include "spec/absent.h"
 #include "spec/field.h"
@@ -447,7 +447,8 @@ static double length_of(const calc_run_map *map)
 }
 
 /* The measured time from a rate of FLOP, as `tflops_counting` says they are counted: "model" counts
- * matrices and the whole square of attention ("causal": half of it); "recompute" and "hardware"
+ * matrices and the whole square of attention ("causal": half of it; "megatron": as Megatron does);
+ * "recompute" and "hardware"
  * also count recomputation. @return NULL, or why the rate says nothing */
 static const char *measure_flop_rate(calc_run_map *map)
 {
@@ -458,13 +459,18 @@ static const char *measure_flop_rate(calc_run_map *map)
         return "FLOP/s are printed, but not how they are counted";
     }
     bool causal = strstr(r->tflops_counting, "causal") != NULL;
+    bool megatron = strstr(r->tflops_counting, "megatron") != NULL;
     bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_shape shape = calc_shape_of(&map->app, &e->strategy, e->microbatch_size, e->seq_size);
-    double flop = calc_parameters_step_flop(&shape, e, !causal) * (again && full ? 4.0 / 3 : 1);
+    double flop = megatron ? calc_parameters_megatron_flop(&shape, e)
+                           : calc_parameters_step_flop(&shape, e, !causal);
+    flop *= again && full ? 4.0 / 3 : 1;
     map->step_s = flop / (r->measured_tflops_per_gpu * 1e12 * (double)e->num_procs);
-    calc_assumptions_add(&map->assumed, causal ? "FLOP of matrices and of half of the square of "
-                                                 "attention"
-                                               : "FLOP of matrices and of the square of attention");
+    calc_assumptions_add(&map->assumed, megatron ? "FLOP as Megatron counts them"
+                                        : causal
+                                            ? "FLOP of matrices and of half of the square of "
+                                              "attention"
+                                            : "FLOP of matrices and of the square of attention");
     return NULL;
 }
 

@@ -1,7 +1,6 @@
 /* Any bytes either fail with errors that name a line, or give measured operators of which the used
  * ones have a time, a prediction, and a place in a table where they find themselves. */
 #include "../unit/documents.h"
-#include "calibrate/point_fit.h"
 #include "calibrate/points.h"
 #include "fuzz.h"
 

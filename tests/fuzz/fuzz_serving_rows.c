@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "validate/serving_predict.h"
+#include "validate/results.h"
 
 enum { ROWS = 8 /* of one input that are predicted */ };
 

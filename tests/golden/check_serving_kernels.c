@@ -5,7 +5,7 @@
 #include "frame.h"
 #include "io/csv_table.h"
 #include "io/text.h"
-#include "model/cost/pass_kernel.h"
+#include "model/cost/cost_kernel.h"
 #include "model/operators/build.h"
 #include "model/serve/inference_pass.h"
 #include "unit/serving_case.h"

@@ -15,7 +15,8 @@ enum { MAX_ROWS = 64, NAME_SIZE = 64 };
 /* A row of oracle.csv. */
 typedef struct expected {
     char model[NAME_SIZE];
-    double total, active, mtp, flop, unused, unused_flop;
+    double total, active, mtp, flop, unused, unused_flop, megatron_flop;
+    int megatron_mtp;
 } expected;
 
 static expected rows[MAX_ROWS];
@@ -27,15 +28,17 @@ static int count_rows(void)
     if (count > 0) {
         return count;
     }
-    static const char head[] = "model,total,active,mtp,flop_per_token,unused_weights,unused_flop\n";
+    static const char head[] = "model,total,active,mtp,flop_per_token,unused_weights,unused_flop,"
+                               "megatron_flop,megatron_mtp\n";
     char line[256];
     FILE *file = fopen(CALC_TEST_DATA "/golden/stacks/oracle.csv", "r");
     bool good = file != NULL && fgets(line, sizeof line, file) != NULL && strcmp(line, head) == 0;
     while (good && fgets(line, sizeof line, file)) {
         expected *r = &rows[count++];
-        good = count < MAX_ROWS &&
-               sscanf(line, "%63[^,],%lf,%lf,%lf,%lf,%lf,%lf", r->model, &r->total, &r->active,
-                      &r->mtp, &r->flop, &r->unused, &r->unused_flop) == 7;
+        good =
+            count < MAX_ROWS && sscanf(line, "%63[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%d", r->model,
+                                       &r->total, &r->active, &r->mtp, &r->flop, &r->unused,
+                                       &r->unused_flop, &r->megatron_flop, &r->megatron_mtp) == 9;
     }
     if (!good) {
         fprintf(stderr, "golden/stacks/oracle.csv: missing, or not as expected\n");
@@ -80,6 +83,21 @@ CALC_TEST_LOOP(a_token_costs_what_was_counted, 0, count_rows())
     double flop = calc_parameters_step_flop(&shape, &exec, false) / (double)app.seq_size;
     ck_assert_msg(fabs((flop + r->unused_flop) / r->flop - 1) < 1e-5, "%s: %.6g FLOP, not %.6g",
                   r->model, flop + r->unused_flop, r->flop);
+}
+
+/* A third of what a step of training takes, with as many depths as were counted. */
+CALC_TEST_LOOP(a_token_costs_what_megatron_counts, 0, count_rows())
+{
+    const expected *r = &rows[_i];
+    calc_app app;
+    load(r, &app);
+    app.mtp_blocks = r->megatron_mtp;
+    const calc_exec exec = {.batch_size = 2, .training = true};
+    const calc_shape shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    double tokens = 2 * (double)app.seq_size;
+    double flop = calc_parameters_megatron_flop(&shape, &exec) / 3 / tokens;
+    ck_assert_msg(r->megatron_flop <= 0 || fabs(flop / r->megatron_flop - 1) < 1e-6,
+                  "%s: %.12g FLOP, not %.12g", r->model, flop, r->megatron_flop);
 }
 
 /* Weights of the operators of all blocks. */

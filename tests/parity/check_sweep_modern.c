@@ -7,7 +7,7 @@
 #include "estimate.h"
 #include "frame.h"
 #include "kernel.h"
-#include "model/operators/calculon.h"
+#include "model/operators/transformer.h"
 #include "oracle.h"
 #include "pack.h"
 #include "sampled.h"

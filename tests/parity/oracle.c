@@ -6,11 +6,10 @@
 
 #include "classic.h"
 #include "model/cost/state.h"
-#include "model/operators/calculon.h"
+#include "model/operators/transformer.h"
 #include "model/stages/stages.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/idle.h"
 #include "units.h"
 
 /* ---- Every layout ---------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@
 #include "base/rng.h"
 #include "frame.h"
 #include "random_modern.h"
+#include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/idle.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 120};
 

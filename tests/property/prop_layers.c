@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "model/stages/reshard.h"
+#include "model/stages/placed.h"
 #include "random_modern.h"
 #include "shipped.h"
 #include "spec/layer_list.h"

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "frame.h"
 #include "model/schedule/schedule.h"
-#include "model/schedule/schedule_steady.h"
+#include "model/schedule/schedule_sim.h"
 
 enum { STAGES = 16, CHUNKS = 4, PARTS = STAGES * CHUNKS, BYTES = 1 << 23 };
 

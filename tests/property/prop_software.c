@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "frame.h"
 #include "io/json_put.h"
-#include "io/software_load.h"
+#include "io/space_load.h"
 #include "random_modern.h"
 #include "sampled.h"
 #include "spec/field.h"

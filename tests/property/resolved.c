@@ -5,7 +5,7 @@
 
 #include "model/cost/cost.h"
 #include "model/operators/collective.h"
-#include "model/serve/engine.h"
+#include "model/serve/inference_pass.h"
 #include "spec/format.h"
 #include "spec/serving_engine.h"
 

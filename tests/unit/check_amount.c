@@ -1,4 +1,4 @@
-#include "spec/amount.h"
+#include "spec/value_text.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "spec/automatic.h"
+#include "spec/absent.h"
 
 #include <string.h>
 

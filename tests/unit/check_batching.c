@@ -1,4 +1,4 @@
-#include "model/serve/batching.h"
+#include "model/serve/inference.h"
 
 #include <math.h>
 

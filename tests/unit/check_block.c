@@ -1,7 +1,7 @@
 #include "model/cost/block.h"
 
 #include "frame.h"
-#include "model/operators/calculon.h"
+#include "model/operators/transformer.h"
 #include "modern_case.h"
 
 static const calc_compat layers = 1 << CALC_COMPAT_LAYERS;

@@ -1,4 +1,4 @@
-#include "model/operators/calculon.h"
+#include "model/operators/transformer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "model/cost/cost.h"
 #include "model/cost/cost_kernel.h"
-#include "model/cost/cost_tiles.h"
+#include "model/cost/cost_times.h"
 
 #include "frame.h"
 #include "model/cost/block.h"

@@ -439,6 +439,9 @@ CALC_TEST(models_that_calc_cannot_say_are_refused_by_their_type)
                                            {"ouro", "its stack, which every token passes"},
                                            {"jetmoe", "its experts of attention"},
                                            {"rwkv7", "its time mixing"},
+                                           {"step3_text", "its queries by way of a narrow matrix"},
+                                           {"longcat_flash_ngram", "its embedding of n-grams"},
+                                           {"Motif", "its differential attention"},
                                            {"zamba2", "its blocks that are used several times"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512], printed[128];

@@ -1,5 +1,5 @@
 /* Prompts that an engine lets wait. */
-#include "model/serve/batching.h"
+#include "model/serve/inference.h"
 
 #include "engines.h"
 #include "frame.h"

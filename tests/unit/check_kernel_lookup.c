@@ -1,7 +1,7 @@
 /* Operators of layouts found among measured ones, by the sizes that a person would write down. */
 #include "calibrate/points.h"
 #include "model/cost/cost_kernel.h"
-#include "model/cost/cost_link.h"
+#include "model/cost/cost_times.h"
 #include "model/cost/kernel_lookup.h"
 #include "model/operator_stats.h"
 #include "model/run.h"

@@ -1,4 +1,3 @@
-#include "model/serve/kv_cache.h"
 
 #include "frame.h"
 #include "model/cost/cost_kernel.h"

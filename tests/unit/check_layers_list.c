@@ -9,7 +9,6 @@
 #include "frame.h"
 #include "layers_plan_case.h"
 #include "model/stages/placed.h"
-#include "model/stages/reshard.h"
 #include "plan/layers_join.h"
 #include "plan/layers_stage.h"
 #include "shipped_case.h"

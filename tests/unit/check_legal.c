@@ -1,5 +1,5 @@
 /* Cells whose sizes do not belong together, and batches of a space. */
-#include "legal.h"
+#include "variants.h"
 
 #include "cell.h"
 #include "frame.h"

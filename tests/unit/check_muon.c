@@ -1,5 +1,5 @@
 /* Muon's step, by the operations that the iteration of Newton and Schulz is said to have. */
-#include "model/cost/muon.h"
+#include "model/cost/optimizer.h"
 
 #include "frame.h"
 #include "stage_case.h"

@@ -1,5 +1,5 @@
 /* What parts of a block keep in the second tier, by the sizes of what they save: bytes by hand. */
-#include "model/cost/offload.h"
+#include "model/cost/cost.h"
 
 #include "frame.h"
 #include "stage_case.h"

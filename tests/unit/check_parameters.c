@@ -2,7 +2,6 @@
 
 #include "frame.h"
 #include "model/cost/block.h"
-#include "model/operators/calculon.h"
 #include "model/operators/transformer.h"
 #include "modern_case.h"
 

@@ -1,4 +1,4 @@
-#include "model/cost/pass_kernel.h"
+#include "model/cost/cost_kernel.h"
 
 #include <string.h>
 

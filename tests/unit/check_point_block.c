@@ -1,5 +1,5 @@
 /* The model and the layout that the row of a measured block describes. */
-#include "calibrate/point_fit.h"
+#include "calibrate/points.h"
 #include "point_case.h"
 
 #include "frame.h"

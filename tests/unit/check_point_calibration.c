@@ -1,5 +1,5 @@
 /* Calibration to the published operators that calc ships, and the file that it writes. */
-#include "calibrate/point_calibration.h"
+#include "calibrate/points.h"
 #include "point_case.h"
 #include "validate/error_groups.h"
 

@@ -1,7 +1,6 @@
 /* Efficiency by size, from points whose efficiency is known at every size. */
 #include "base/rng.h"
-#include "calibrate/point_calibration.h"
-#include "calibrate/point_fit.h"
+#include "calibrate/points.h"
 #include "point_case.h"
 
 #include "frame.h"

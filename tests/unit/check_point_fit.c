@@ -1,7 +1,7 @@
 /* Constants found again in times that were made of them by formulas written down here, with noise;
  * and what the points do not say left alone. */
 #include "base/rng.h"
-#include "calibrate/point_fit.h"
+#include "calibrate/points.h"
 #include "point_case.h"
 
 #include "frame.h"

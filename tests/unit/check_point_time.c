@@ -1,5 +1,5 @@
 /* What the model says measured operators take, beside formulas written down here. */
-#include "calibrate/point_fit.h"
+#include "calibrate/points.h"
 #include "point_case.h"
 
 #include "frame.h"

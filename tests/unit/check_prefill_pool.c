@@ -1,5 +1,5 @@
 /* What the prefill pool of a disaggregated execution runs. */
-#include "spec/prefill_pool.h"
+#include "spec/serving_engine.h"
 
 #include "frame.h"
 #include "serving_case.h"

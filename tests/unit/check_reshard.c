@@ -1,6 +1,6 @@
 /* Activations rearranged between layers, by hand: 64 wide, 32 tokens, 2 bytes, on rings of 2^36 and
  * beyond 8 ranks 2^33 bytes per second. */
-#include "model/stages/reshard.h"
+#include "model/stages/placed.h"
 
 #include "frame.h"
 #include "small_case.h"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "frame.h"
-#include "io/software_load.h"
+#include "io/space_load.h"
 #include "validate/error_groups.h"
 #include "validate/residuals.h"
 

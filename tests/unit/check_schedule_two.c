@@ -1,5 +1,5 @@
 /* Two interleaved stages: to the bit what the simulation of all operations says. */
-#include "model/schedule/schedule_steady.h"
+#include "model/schedule/schedule_sim.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What a worker screens by, beside all points that it entered: a point that would be entered is
  * never screened out, whatever is searched for. */
-#include "screening.h"
+#include "filter.h"
 
 #include <string.h>
 

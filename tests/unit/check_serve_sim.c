@@ -1,4 +1,4 @@
-#include "model/serve/serve_sim.h"
+#include "model/serve/sim_step.h"
 
 #include <math.h>
 #include <string.h>

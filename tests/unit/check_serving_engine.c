@@ -1,5 +1,5 @@
 /* What serving engines take beside a pass. */
-#include "model/serve/engine.h"
+#include "model/serve/inference_pass.h"
 
 #include "engines.h"
 #include "frame.h"

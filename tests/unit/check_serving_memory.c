@@ -1,4 +1,4 @@
-#include "model/serve/serving_memory.h"
+#include "model/serve/serving_step.h"
 
 #include "engines.h"
 #include "frame.h"

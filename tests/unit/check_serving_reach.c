@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "frame.h"
-#include "validate/serving_predict.h"
+#include "validate/results.h"
 
 static char folder[256];
 static const char runs[] = "runs.csv", results[] = "results.csv";

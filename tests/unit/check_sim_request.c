@@ -1,4 +1,4 @@
-#include "model/serve/sim_request.h"
+#include "model/serve/sim_step.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "io/software_load.h"
+#include "io/space_load.h"
 #include "spec/field.h"
 
 static calc_app app;

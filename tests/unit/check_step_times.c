@@ -1,4 +1,4 @@
-#include "model/serve/step_times.h"
+#include "model/serve/sim_step.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/serve/serve_sim.h"
+#include "model/serve/sim_step.h"
 #include "serving_case.h"
 
 /** A shipped machine, with everything that takes time. */

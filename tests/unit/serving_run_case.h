@@ -2,7 +2,7 @@
 #ifndef CALC_TESTS_SERVING_RUN_CASE_H
 #define CALC_TESTS_SERVING_RUN_CASE_H
 
-#include "validate/serving_predict.h"
+#include "validate/results.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "calibrate/fit.h"
-#include "calibrate/point_calibration.h"
+#include "calibrate/points.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"

@@ -22,7 +22,7 @@
 #include "spec/field.h"
 #include "spec/stage_list.h"
 #include "spec/value_text.h"
-#include "validate/serving_predict.h"
+#include "validate/results.h"
 
 enum { CALC_WHY_LOG_CAUSES = 8 };
 

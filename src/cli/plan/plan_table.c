@@ -13,7 +13,7 @@
 #include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
 #include "model/cost/state.h"
-#include "model/stages/reshard.h"
+#include "model/stages/placed.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 

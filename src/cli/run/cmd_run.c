@@ -14,9 +14,9 @@
 #include "cli/sweep/sweep_study.h"
 #include "io/json_put.h"
 #include "report/page.h"
-#include "spec/amount.h"
 #include "spec/compat.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 static const char *const schedules[] = {"closed", "exact", NULL};
 static const char *const when[] = {"auto", "always", "never", NULL};

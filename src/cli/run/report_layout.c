@@ -11,7 +11,7 @@
 #include "model/stages/stages.h"
 #include "spec/field.h"
 #include "spec/format.h"
-#include "spec/prefill_pool.h"
+#include "spec/serving_engine.h"
 #include "spec/stack.h"
 #include "spec/stage_list.h"
 #include "spec/value_text.h"

@@ -15,8 +15,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "io/utf8.h"
-#include "spec/amount.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { LINE_SIZE = 1024 };
 

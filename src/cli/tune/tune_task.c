@@ -19,8 +19,8 @@
 #include "cli/sweep/sweep_study.h"
 #include "io/json_put.h"
 #include "parallel.h"
-#include "spec/amount.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 #include "tune/model.h"
 
 enum { SHORT = 8, LONG = 16, BITS = 4 /* of a digit */ };

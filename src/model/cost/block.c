@@ -1,8 +1,8 @@
 #include "model/cost/block.h"
 
 #include "model/operators/adapter.h"
-#include "model/operators/calculon.h"
 #include "model/operators/encoder.h"
+#include "model/operators/transformer.h"
 
 /* Calculon's list has no experts: their blocks are the transformer's in any case. */
 static bool listed(const calc_cost_context *c, calc_block_kind kind)

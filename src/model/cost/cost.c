@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/cost/cost_tiles.h"
+#include "model/cost/cost_times.h"
 #include "model/operators/processor.h"
 #include "spec/format.h"
 
@@ -412,4 +412,39 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
     calc_cost_links_start(&known);
     calc_cost_times_of(c, operators, count, &known, times);
     calc_cost_times_sum(c, operators, times, count, recompute, out);
+}
+
+/* Activations of single operators in the second memory tier (offload_modules). While a module runs
+ * forward, what it saves for the backward pass is copied out, and before its backward pass it is
+ * copied back, on a stream per direction. Source: Megatron-LM,
+ * core/pipeline_parallel/fine_grained_activation_offload.py and the modules that enter it. */
+
+enum {
+    CORE_ATTN = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN,
+    /* These drop an output after the operators behind it have saved it: copied like the others. */
+    DROPPED_LATE = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM | 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ
+};
+
+calc_offload calc_offload_of(const calc_strategy *strategy, const calc_operator *operators,
+                             size_t count, unsigned recompute)
+{
+    unsigned modules = (unsigned)strategy->offload_modules;
+    calc_offload sum = {0, 0};
+    if (recompute & CALC_RECOMPUTE_ALL) {
+        modules = 0;
+    } else if (recompute & CORE_ATTN) {
+        /* Attention that runs again saves its inputs outside the module. */
+        modules &= ~(1U << CALC_OFFLOAD_MODULES_CORE_ATTN);
+    }
+    for (size_t i = 0; i < count && modules; i++) {
+        const calc_operator *o = &operators[i];
+        if (o->moved_by & modules) {
+            unsigned drops = o->dropped_by & recompute;
+            double share = calc_operator_share(o);
+            sum.away_bytes += share * (o->kept_bytes - (drops ? o->dropped_bytes : 0));
+            sum.copied_bytes += share * (o->copied_bytes + o->kept_bytes -
+                                         (drops & ~(unsigned)DROPPED_LATE ? o->dropped_bytes : 0));
+        }
+    }
+    return sum;
 }

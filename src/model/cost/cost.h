@@ -6,8 +6,17 @@
 #define CALC_MODEL_COST_H
 
 #include "model/cost/kernel_table.h"
-#include "model/cost/offload.h"
 #include "model/operators/operator.h"
+
+/** Activations of a block and a micro-batch [bytes]. */
+typedef struct calc_offload {
+    double away_bytes;   /**< of those that are kept, in the second tier */
+    double copied_bytes; /**< copied there in the forward pass, and back in the backward pass */
+} calc_offload;
+
+/** @param recompute  bits of calc_operator_recompute() */
+calc_offload calc_offload_of(const calc_strategy *strategy, const calc_operator *operators,
+                             size_t count, unsigned recompute);
 
 /** The context of times, in addition to operators. Borrows. */
 typedef struct calc_cost_context {

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "model/cost/kernel_lookup.h"
-#include "model/cost/pass_kernel.h"
 #include "model/operators/processor.h"
 #include "spec/format.h"
 

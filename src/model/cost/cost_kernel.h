@@ -2,6 +2,7 @@
 #ifndef CALC_MODEL_COST_KERNEL_H
 #define CALC_MODEL_COST_KERNEL_H
 
+#include "model/cost/cost.h"
 #include "model/cost/cost_times.h"
 
 /** A pass over a kernel [s]: arithmetic and traffic alone, and together with the launch. */
@@ -39,5 +40,19 @@ double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator 
 /** The same, with where the time comes from. */
 double calc_cost_kernel_from(const calc_cost_context *context, const calc_operator *op,
                              calc_pass pass, calc_kernel_source *source);
+
+/** Time of a kernel's forward pass.
+ *  @param c    with serving
+ *  @param out  filled where the chip has rates for such kernels
+ *  @return whether it was; if not, the time is that of training */
+bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, calc_cost_kernel *out);
+
+/** Time of one operation of a collective [s].
+ *  @param bytes    as of calc_collective_s()
+ *  @param model_s  its time in training; 0 for one rank
+ *  @return the same with the latency of serving in place of training's, where the system has one;
+ *  for an all-reduce inside a node at most the time of the engines' own */
+double calc_pass_link_s(const calc_system *system, calc_collective_op op, const calc_group *group,
+                        double bytes, double model_s);
 
 #endif

@@ -21,4 +21,20 @@ calc_optimizer_step calc_optimizer_layer(const calc_cost_context *context, doubl
 calc_optimizer_step calc_optimizer_block(const calc_cost_context *context, double state_bytes,
                                          const double *weights, size_t count, double shards);
 
+/** Time of the matrices of a list of operators [s], all on one rank. */
+typedef struct calc_muon {
+    double dense_s, expert_s;
+    double longest_s; /**< of one matrix: it is never split over ranks that share a state */
+} calc_muon;
+
+/** One matrix [s].
+ *  @param ranks   that split it, of a group
+ *  @param inner, columns  whole, of at least one element */
+double calc_muon_matrix_s(const calc_cost_context *context, double inner, double columns,
+                          const calc_group *group);
+
+/** All matrices of a list of operators but the router's bias and norms. */
+calc_muon calc_muon_of(const calc_cost_context *context, const calc_operator *operators,
+                       size_t count);
+
 #endif

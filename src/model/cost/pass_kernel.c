@@ -1,4 +1,8 @@
-#include "model/cost/pass_kernel.h"
+/* Kernels and collectives of a serving pass, replayed as a graph, by the rates that a chip has for
+ * them (serving in the system file). Weights and caches are streamed once and activations stay in
+ * the second-level cache, so that constants differ from training's. The forms are those that fit
+ * measured kernels of engines best: docs/inference.md, Kernels of serving. */
+#include "model/cost/cost_kernel.h"
 
 #include <math.h>
 

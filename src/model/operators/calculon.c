@@ -1,4 +1,8 @@
-#include "model/operators/calculon.h"
+/* Calculon's list of the layers of a block (rule `layers`): a GPT of 2022, one kernel at a time,
+ * with forks, dropouts and residuals as separate layers, and without embedding, head and loss.
+ * Source: Isaev et al., "Calculon: a Methodology and Tool for High-Level Codesign of Systems and
+ * Large Language Models", SC'23. */
+#include "model/operators/transformer.h"
 
 #include <assert.h>
 

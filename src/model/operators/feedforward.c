@@ -1,4 +1,5 @@
-#include "model/operators/feedforward.h"
+/* The feed-forward layer of a block: dense, or routed and shared experts. Sources: DeepSeek-V3
+ * (arXiv 2412.19437), Megatron-LM's grouped multiplication. */
 
 #include "model/operators/adapter.h"
 #include "model/operators/processor.h"

@@ -1,4 +1,8 @@
-#include "model/operators/linear_mixers.h"
+/* Mixers that keep a state of fixed size instead of keys and values: Mamba-1 (Gu and Dao 2023,
+ * arXiv 2312.00752) and -2 (Dao and Gu 2024, 2405.21060), gated delta nets (Yang et al. 2024,
+ * 2412.06464), Kimi delta attention (2510.26692), lightning attention (2501.08313), short
+ * convolutions (LFM2). */
+#include "model/operators/transformer.h"
 
 #include "model/operators/adapter.h"
 

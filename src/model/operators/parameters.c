@@ -1,8 +1,9 @@
 #include "model/operators/parameters.h"
 
+#include <math.h>
+
 #include "model/operators/adapter.h"
 #include "model/operators/encoder.h"
-#include "model/operators/linear_mixers.h"
 #include "model/operators/transformer.h"
 #include "spec/stack.h"
 
@@ -543,6 +544,100 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
     double sequence = 2 * s->seq * used + mixing;
     return (double)exec->batch_size * sequence * (exec->training ? 3 : 1) +
            (double)exec->batch_size * encoder;
+}
+
+/* Mean keys that a token sees as Megatron counts them: its own half only with a window. */
+static double megatron_keys(const calc_shape *s, double seq)
+{
+    double share = calc_shape_global_share(s), most = s->window;
+    double near = most > 0 && most < seq ? most - most * (most - 1) / (2 * seq) : seq / 2;
+    return share * seq / 2 + (1 - share) * near;
+}
+
+/* Sparse latent attention. Queries, keys and values of the chosen keys are latents; the indexer's
+ * input has no gradient, its loss is that of the chosen keys. */
+static double megatron_sparse(const calc_shape *s, const weights *w, double seq, bool training)
+{
+    bool own = !s->index_shared;
+    double query = s->q_rank > 0 ? s->q_rank : s->hidden;
+    double unit = s->index_heads * (s->index_size + 1);
+    double projections =
+        own ? query * s->index_heads * s->index_size + s->hidden * (s->index_size + s->index_heads)
+            : 0;
+    double all = (seq + 1) / 2, k = s->index_topk;
+    double kept = seq <= k ? all : k - k * (k - 1) / (2 * seq);
+    double attention = w->matrices - projections + s->q_rank + s->kv_rank +
+                       kept * s->heads * (2 * s->kv_rank + s->rope_size);
+    double learned =
+        own && training ? 4 * kept * unit + 2 * kept * s->heads * (s->kv_rank + s->rope_size) : 0;
+    return (training ? 3 : 1) * 2 * attention + (training ? 4 : 2) * projections +
+           (own ? 2 * all * unit : 0) + learned;
+}
+
+/* Arithmetic of a part for a token in a step [FLOP]. */
+static double megatron_part(const calc_shape *s, double seq, bool training)
+{
+    const weights w = count(s);
+    double wide = 2 * s->hidden, one = w.matrices;
+    double gate = s->output_gate == CALC_OUTPUT_GATE_HEAD ? s->hidden * s->heads : 0;
+    double ratio = s->compress_ratio, entries = ratio > 0 ? floor(seq / ratio) : 0;
+    switch (s->mixer) {
+    case CALC_PART_TYPE_MLP:
+        break;
+    case CALC_PART_TYPE_MOE:
+        one += w.expert * s->experts_per_token - (s->shared_gate ? s->hidden : 0) +
+               (s->expert_latent != s->hidden ? wide * s->expert_latent : 0);
+        break;
+    case CALC_PART_TYPE_MAMBA2:
+        one = s->hidden * (2 * wide + 2 * s->key_heads * s->key_size + s->value_heads) +
+              3.5 * wide * s->key_size + wide * s->hidden;
+        break;
+    case CALC_PART_TYPE_COMPRESSED: { /* a token scores all entries where it chooses or sees all */
+        double most = s->index_heads > 0 ? fmin(s->index_topk, entries) : 0;
+        double seen = s->window + most * (1 - most * ratio / (2 * seq));
+        one += w.norms - (ratio > 0 ? s->qk_size : 0) - (s->index_heads > 0 ? s->index_size : 0) +
+               2 * s->heads * s->qk_size * seen;
+        one += ratio <= 0           ? 0
+               : s->index_heads > 0 ? s->index_heads * s->index_size * seq / ratio
+                                    : s->heads * s->qk_size * seq / ratio;
+        break;
+    }
+    case CALC_PART_TYPE_ATTENTION:
+        if (s->latent && s->index_heads > 0) {
+            return megatron_sparse(s, &w, seq, training);
+        }
+        one += (s->latent ? w.norms : 0) - gate;
+        one += s->index_heads > 0 ? mixing_flop(s, 0.5, false) / s->seq
+                                  : s->heads * (s->qk_size + s->v_size) * megatron_keys(s, seq);
+        break;
+    default:
+        one += calc_part_mixes(s->mixer) ? calc_linear_flop(s) / 2 : 0;
+    }
+    return (training ? 3 : 1) * 2 * one;
+}
+
+double calc_parameters_megatron_flop(const calc_shape *s, const calc_exec *exec)
+{
+    const members own = members_of(s), predicted = mtp_members_of(s);
+    const struct {
+        const members *of;
+        double times;
+    } sums[] = {{&own, 1}, {&predicted, s->mtp_blocks}};
+    double seq = s->packed > 0 && s->packed < s->seq ? s->packed : s->seq;
+    double passes = exec->training ? 3 : 1, flop = 0;
+    bool hybrid = false; /* of which the projections of predicted tokens are not counted */
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < sums[k].of->count; i++) {
+            const calc_shape part = shape_of(s, &sums[k].of->of[i]);
+            hybrid = hybrid || part.mixer == CALC_PART_TYPE_MAMBA2;
+            flop += sums[k].times * sums[k].of->of[i].layers *
+                    megatron_part(&part, seq, exec->training);
+        }
+    }
+    double joined = hybrid ? 0 : 3 * s->hidden + 2 * s->hidden * s->hidden;
+    flop += 2 * passes * (s->hidden * s->words * (1 + s->mtp_blocks) + s->mtp_blocks * joined);
+    return (double)exec->batch_size *
+           (flop * s->seq + calc_encoder_flop(s, &exec->strategy, exec->training));
 }
 
 void calc_parameters_tensors(const calc_shape *s, double stages, double *dense, double *expert)

@@ -14,6 +14,14 @@
  *  @param square  count all scores, whatever the mask */
 double calc_parameters_step_flop(const calc_shape *shape, const calc_exec *exec, bool square);
 
+/** The same as Megatron-LM and Megatron-Bridge print it: without router and gates of shared experts
+ * and heads, with multi-token prediction; half of the square of scores without a window; Mamba-2
+ * of twice the model's width, however wide it is; recurrences by the size of their states; sparse
+ * attention absorbed, with the training of its indexer; all weights trained. What they do not know
+ * is counted as by calc_parameters_step_flop(). Sources: Megatron-LM, training/training.py;
+ * Megatron-Bridge, training/utils/flop_utils.py. */
+double calc_parameters_megatron_flop(const calc_shape *shape, const calc_exec *exec);
+
 /** Weights of a whole model that a layout trains, with those of adapters and of multi-token
  *  prediction. */
 double calc_parameters_trained(const calc_app *app, const calc_exec *exec);

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "model/operators/adapter.h"
-#include "model/operators/feedforward.h"
-#include "model/operators/linear_mixers.h"
 #include "model/operators/processor.h"
 #include "spec/format.h"
 #include "spec/stack.h"

@@ -43,4 +43,39 @@ size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc
 /** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
 double calc_transformer_routed_tokens(const calc_shape *shape);
 
+/** Append a dense feed-forward layer, split over the tensor-parallel ranks. */
+void calc_feedforward_dense(calc_build *b);
+
+/** Append router and shared experts. */
+void calc_feedforward_router(calc_build *b);
+
+/** Append the operators that follow: exchange of tokens, routed experts and the way back. */
+void calc_feedforward_experts(calc_build *b);
+
+/** Numbers per token that the projection of a linear mixer's input gives, all heads: what its
+ *  convolution, its recurrence and its gate read. */
+double calc_linear_projection(const calc_shape *shape);
+
+/** Of them, those that the causal convolution runs over. */
+double calc_linear_channels(const calc_shape *shape);
+
+/** Arithmetic per token of the recurrence as published counts have it, and of the convolution,
+ *  forward [FLOP]: 7 per number of the state for Mamba-2, 9 for Mamba-1, 8 for delta rules, 4 for
+ *  lightning attention; none of chunks. */
+double calc_linear_flop(const calc_shape *shape);
+
+/** Append the operators of a mixer between the norm of its layer and the residual sum.
+ *  @param b  whose shape is that of the part */
+void calc_linear_mixer(calc_build *b);
+
+/** Layers of a block, in order of the forward pass; the collective of a layer in tiles comes before
+ *  or after its matrix, without a name.
+ *  @param out  at least CALC_MAX_OPERATORS
+ *  @return their number */
+size_t calc_calculon_block(const calc_recipe *recipe, calc_operator *out);
+
+/** A property of a layout that the list cannot represent: "app.num_experts = 8", in static text;
+ *  NULL if there is none. Depends on the resolved values of fields, not on how they are written. */
+const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strategy);
+
 #endif

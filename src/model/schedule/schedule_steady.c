@@ -1,4 +1,6 @@
-#include "model/schedule/schedule_steady.h"
+/* The step of unequal stages: simulated with few micro-batches, and extrapolated exactly from
+ * there. */
+#include "model/schedule/schedule_sim.h"
 
 #include <math.h>
 #include <stddef.h>

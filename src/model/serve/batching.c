@@ -1,9 +1,19 @@
-#include "model/serve/batching.h"
+/* Continuous batching (Yu et al. 2022, Orca): a replica decodes the sequences it runs step by
+ * step, and prefills prompts as slots become free, in chunks beside the decoded tokens (Agrawal et
+ * al. 2024, arXiv 2403.02310) or in passes between two steps. N requests run at once. In a round
+ * each of them is decoded in S steps, waits for the step that was running when it came, unless it
+ * is alone, and is prefilled. The N - 1 others delay it. Chunks: a step has room for C tokens of
+ * prompts per micro-batch; a prompt of P takes ceil(P / C) steps and 1 / (room in prompts) of the
+ * engine's time as a server, for which prompts queue. X prompts per step leave X S sequences
+ * decoded. Time of a step grows with its tokens of prompts, so that a prompt takes the time of its
+ * own tokens and of the others in its steps. Whole prompts: those that came in a step are
+ * prefilled before the next, which stops decoding. A run of `requests` is its rounds
+ * (calc_queue_waves); the first comes at once. */
+#include "model/serve/inference.h"
 
 #include <math.h>
 
 #include "model/operators/processor.h"
-#include "model/serve/serving_memory.h"
 #include "model/serve/serving_step.h"
 
 double calc_hold_replicas(const calc_exec *e, const calc_engine_traits *engine)

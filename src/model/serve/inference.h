@@ -7,8 +7,8 @@
  *                 through all stages and p times the slowest stage. TPOT is the step over the
  *                 tokens it gives: 1 + a + a^2 + ... + a^s with s drafts accepted with probability
  *                 a (Leviathan et al. 2023, arXiv 2211.17192, eq. 1).
- *  serve          both on one replica (batching.h), whose requests wait for one another (queue.h).
- *  disaggregated  two pools of replicas (pools.h).
+ *  serve          both on one replica (batching.c), whose requests wait for one another (queue.h).
+ *  disaggregated  two pools of replicas.
  *
  *  A request takes S = (generate - 1) / tokens per step decoding steps: its first token comes from
  *  its prefill. Either `batch` requests are in flight, each followed by another one (a closed
@@ -17,7 +17,6 @@
 #ifndef CALC_MODEL_INFERENCE_H
 #define CALC_MODEL_INFERENCE_H
 
-#include "model/serve/engine.h"
 #include "model/serve/inference_pass.h"
 #include "model/serve/queue.h"
 
@@ -157,5 +156,32 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
  *  @param workspace  calc_serve_sim_bytes() */
 calc_verdict calc_run_inference_exact(const calc_app *app, const calc_system *system,
                                       const calc_exec *exec, void *workspace, calc_stats *stats);
+
+/** Replicas of a prefill pool that run in step, as tokens of all go to experts that are spread over
+ *  them: a pass of one takes as long as the others'. */
+double calc_pools_together(const calc_exec *pool);
+
+/** Run phase disaggregated. */
+void calc_pools_run(calc_serving *serving);
+
+/** How long prompts are held, in steps, so that more of them are prefilled together and fewer steps
+ * are slow: SGLang looks for requests once in so many steps (--scheduler-recv-interval);
+ * TensorRT-LLM with attention in data parallelism holds them until every rank has one, or that long
+ * (attention_dp_config.timeout_iters). */
+typedef struct calc_hold {
+    double least, most; /**< prompts are held uniformly between them */
+    double looks;       /**< steps from one look for prompts to the next, >= 1 */
+} calc_hold;
+
+/** The number of replicas that hold prompts for one another, if the engine gathers prompts and
+ *  experts are spread over all of them; else 1. */
+double calc_hold_replicas(const calc_exec *exec, const calc_engine_traits *engine);
+
+/** The meaning of `hold_steps` for a layout.
+ *  @param rate  prompts that come to a replica in a step, > 0 */
+calc_hold calc_hold_of(const calc_exec *exec, const calc_engine_traits *engine, double rate);
+
+/** Run phase serve. */
+void calc_batching_run(calc_serving *serving);
 
 #endif

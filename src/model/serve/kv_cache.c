@@ -1,4 +1,11 @@
-#include "model/serve/kv_cache.h"
+/* What the layers of a model keep of a sequence that is served: entries per token, tokens stored
+ * and read, states, and how many sequences fit. Grouped-query attention (Ainslie et al. 2023,
+ * arXiv 2305.13245) stores 2 g d numbers per token and block, latent attention (DeepSeek-V2, arXiv
+ * 2405.04434) its latent and the rotary part of a key, a sliding window the last tokens only,
+ * compressed attention (DeepSeek-V4) one entry for several tokens behind its window; an indexer
+ * adds a key of its own. Linear mixers keep a state, whatever the sequence is long. Pages as in
+ * PagedAttention (Kwon et al. 2023, arXiv 2309.06180). */
+#include "model/serve/inference_pass.h"
 
 #include <math.h>
 

@@ -1,13 +1,21 @@
-#include "model/serve/serve_sim.h"
+/* Requests that are served, one by one and step by step: the reference for the closed forms of
+ * batching.c and inference.c. Lengths are drawn, arrivals too; an engine fills its steps with the
+ * oldest prompts, up to its slots, its chunk and its pages. If sequences outgrow the memory the
+ * youngest is preempted: its cache is dropped and computed again (Kwon et al. 2023, arXiv
+ * 2309.06180), on a pool that only decodes without time. One replica stands for all; with two
+ * pools as many of each as their ratio needs. Requests are routed to the replica that has fewest.
+ * Numbers are random but the same in every run. A run of `requests` is simulated from its first to
+ * its last one. A loop without end starts with all slots taken, at random places of their
+ * requests, or with arrivals that find it empty; CALC_SERVE_SIM_WARM requests, or one for each
+ * slot, go by before any is measured. */
 
 #include <math.h>
 #include <string.h>
 
 #include "model/operators/processor.h"
-#include "model/serve/batching.h"
-#include "model/serve/pools.h"
+#include "model/serve/inference.h"
 #include "model/serve/sim_step.h"
-#include "spec/prefill_pool.h"
+#include "spec/serving_engine.h"
 
 /* With random arrivals, the largest number being decoded already at the start. */
 enum { MOST_AT_START = 1 << 14 };

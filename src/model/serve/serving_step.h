@@ -42,4 +42,14 @@ calc_inference_pass_work calc_serving_decoding(const calc_serving *serving, doub
  *  @return time of a step on top of its passes: the engine, and drafts by another model [s] */
 double calc_serving_run_decode(calc_serving *serving, double sequences);
 
+/** Memory of the replicas that decode, or prefill alone, into serving->held. */
+void calc_serving_hold(calc_serving *serving);
+
+/** Memory of the replicas that only prefill. */
+calc_serving_memory calc_serving_prefill_memory(const calc_serving *serving);
+
+/** Let no more run than there is memory for.
+ *  @return whether that changed what runs, so that it has to be evaluated again */
+bool calc_serving_limit(calc_serving *serving);
+
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
-#include "model/schedule/schedule_steady.h"
+#include "model/schedule/schedule_sim.h"
 #include "model/stages/placed.h"
 
 enum { WORKSPACE = 1 << 20 /* enough for CALC_MAX_PLACES, whatever the schedule */ };

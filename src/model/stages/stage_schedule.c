@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "model/schedule/schedule.h"
-#include "model/schedule/schedule_steady.h"
+#include "model/schedule/schedule_sim.h"
 #include "model/stages/stage_step.h"
 #include "spec/schedule.h"
 

@@ -5,8 +5,8 @@
 #define CALC_MODEL_STAGE_TYPES_H
 
 #include "calc.h"
+#include "model/cost/block_memory.h"
 #include "model/cost/cost.h"
-#include "model/cost/rule_part.h"
 #include "model/operators/collective.h"
 #include "model/operators/processor.h"
 
@@ -170,7 +170,7 @@ typedef struct calc_stage_deferred {
     double bytes; /**< kept for them on the last stage */
 } calc_stage_deferred;
 
-/** Muon: stage_muon.h. */
+/** Muon: calc_muon. */
 typedef struct calc_stage_muon {
     bool any;                                 /**< loops of the sweep know that theirs have none */
     double block_s[CALC_STAGE_KINDS], head_s; /**< matrices, shared; of multi-token prediction */

@@ -6,7 +6,6 @@
 
 #include "model/cost/block_memory.h"
 #include "model/cost/cost.h"
-#include "model/cost/muon.h"
 #include "model/cost/optimizer.h"
 #include "model/cost/state.h"
 #include "model/operators/transformer.h"
