@@ -350,8 +350,7 @@ static void hide_expert(const calc_cost_context *c, calc_cost *out)
         e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
     } else if (c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
-        e->bw_exposed_s *= 1 - share;
-        e->re_exposed_s *= 1 - share;
+        e->bw_exposed_s *= 1 - share; /* what is repeated runs alone, before its backward pass */
         if (c->strategy->delayed_wgrad) {
             e->bw_exposed_s = over(e->bw_exposed_s, out->expert_wgrad_s);
         }
