@@ -111,12 +111,6 @@ static size_t object_length(const char *key)
     return 0;
 }
 
-/* Whether a key belongs to such a description, which other readers pass over. */
-static bool calc_hf_checkpoint_has(const char *key)
-{
-    return object_length(key) > 0;
-}
-
 /* Where a search goes on, from {0}. */
 typedef struct place {
     size_t source, item;
@@ -639,7 +633,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
         r->audio = true;
         return CALC_OK;
     }
-    if (nested || calc_hf_row_passes(&r->family.row, key) || calc_hf_checkpoint_has(key)) {
+    if (nested || calc_hf_row_passes(&r->family.row, key) || object_length(key) > 0) {
         return CALC_OK;
     }
     if (calc_hf_key_structural(key)) {
