@@ -437,10 +437,10 @@ def fill_formats(run):
     f.attention_datatype = "float8" if run.says("float8_attention") else ""
     block = "block_scales" in said
     f.scaling = "block" if block else "row" if "row_scales" in said else ""
-    # Weights scaled by block are gathered in 16 bits: a transposed copy has scales of its own.
-    scaled = f.matrix_datatype == "float8" and not block
-    narrow = run.says_or_does("float8_gather", "float8_gather") if scaled else "float8_gather" in said
-    f.param_gather_datatype = "float8" if narrow else ""
+    # Transformer Engine keeps the weights so, torchao gathers them so.
+    kept = f.matrix_datatype == "float8" and run.does("float8_blocks" if block else "float8_weights")
+    f.weight_datatype = "float8" if kept else ""
+    f.param_gather_datatype = "float8" if run.says("float8_gather") else ""
 
 
 def fill_recompute(run):

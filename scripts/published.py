@@ -33,7 +33,8 @@ TRAITS = {
     "data_overlap": "gradient and weight communication overlapped, this software's default",
     "no_message_overlap": "pipeline messages not overlapped",
     "half_gradients": "gradients reduced in 16 bits, this software's default",
-    "float8_gather": "weights in 8 bits gathered in 8 bits, this software's default",
+    "float8_weights": "weights kept and gathered in 8 bits, this software's default",
+    "float8_blocks": "weights kept in 8 bits with scales of blocks, this software's default",
     "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums",
     "narrow_gradients": "gradients added up in 16 bits and reduced in float32, this software's code",
     "unfused_norm": "RMS norms in a kernel for each operation",
@@ -71,7 +72,7 @@ NVIDIA_EARLIER = traits("data_overlap half_gradients fused_tensor_overlap")
 # fp8_params of MLPerf 4.0's configurations (3.1's have none), of DGX Cloud's since v24.11 and of NeMo's recipes;
 # fp8_param_gather of Megatron-Bridge (mixed_precision.py of v0.2.0 to v0.6.0). NeMo-Framework-Launcher of 24.07 names it for
 # MLPerf's model alone.
-NVIDIA_RECIPE = NVIDIA_EARLIER | traits("float8_gather")
+NVIDIA_RECIPE = NVIDIA_EARLIER | traits("float8_weights")
 PYTORCH = traits("portable_attention data_overlap wide_inputs")
 PYTORCH_TODAY = PYTORCH | traits("unfused_loss eager_unless_compiled")
 TITAN = PYTORCH_TODAY | traits("microbatch_per_stage chunks_2 float32_shards")
@@ -86,7 +87,7 @@ SCALING = traits("eager no_tensor_overlap narrow_gradients gathered_logits")
 PADDLE = traits("eager no_tensor_overlap half_gradients unfused_norm")
 SIMUMAX = traits("no_tensor_overlap no_message_overlap ulysses engine_buffers")
 DATA_OVERLAP = traits("data_overlap")
-MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_gather node_limited_dispatch engine_buffers")
+MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_weights float8_blocks node_limited_dispatch engine_buffers")
 
 BOTH, MIXTURES_ONLY, DENSE_ONLY = 0, 1, -1  # models with and without experts
 OTHER = "other"
@@ -125,11 +126,11 @@ SOURCES = [
     ("nemotron4", "", BOTH, "nemotron4", traits("data_overlap microbatch_1 chunks_8")),
     ("primus", "", BOTH, "primus", DATA_OVERLAP),
     ("dgxc_", "grok", BOTH, "dgxc_grok", NVIDIA_RECIPE | traits("split_experts")),
-    ("dgxc_", "nemotron4-340b", BOTH, "dgxc_dense", traits("data_overlap half_gradients float8_gather")),
+    ("dgxc_", "nemotron4-340b", BOTH, "dgxc_dense", traits("data_overlap half_gradients float8_weights")),
     ("dgxc_", "", BOTH, "dgxc_dense", NVIDIA_RECIPE),
     ("mbridge", "", MIXTURES_ONLY, "mbridge_moe", MIXTURES_OF_BRIDGE),
     ("mbridge", "nemotron-3", BOTH, "mbridge_moe", NONE),
-    ("mbridge", "", DENSE_ONLY, "mbridge_dense", NVIDIA_RECIPE | traits("engine_buffers")),
+    ("mbridge", "", DENSE_ONLY, "mbridge_dense", NVIDIA_RECIPE | traits("float8_blocks engine_buffers")),
     ("bigscience_v100", "", BOTH, "bigscience_v100", BIGSCIENCE),
     ("bigscience", "", BOTH, "bigscience_a100", BIGSCIENCE | traits("launch_blocking")),
     ("internevo", "", BOTH, "internevo", INTERNEVO),

@@ -180,13 +180,6 @@ static inline void calc_cell_put_point(const calc_cell *cell, size_t pair,
     exec->strategy.param_gather_overlap = (calc_choice)cell->gather[flag % cell->gathers];
 }
 
-/** Whether a value of param_gather_overlap lets weights overlap beside one of data_par_overlap. */
-static inline bool calc_cell_gathers(const calc_cell *cell, size_t reduce, size_t gather)
-{
-    return cell->gather[gather] == CALC_CHOICE_AUTO ? cell->reduce[reduce] != 0
-                                                    : cell->gather[gather] == CALC_CHOICE_TRUE;
-}
-
 /* ---- Splits that are kept -------------------------------------------------------------------- */
 
 /* How cells split the blocks over stages and chunks, kept: few differ. */

@@ -24,19 +24,15 @@ static bool tile_reduces(const calc_cell *c, size_t flag)
 
 static bool tile_gathers(const calc_cell *c, size_t flag)
 {
-    return calc_cell_gathers(c, flag / c->gathers, flag % c->gathers);
-}
-
-static const calc_row *row_of(const calc_worker *w, size_t lane)
-{
-    return &w->rows.row[w->job.panel->row[lane]];
+    int64_t gather = c->gather[flag % c->gathers];
+    return gather == CALC_CHOICE_AUTO ? tile_reduces(c, flag) : gather == CALC_CHOICE_TRUE;
 }
 
 /* Links of a lane of the current panel. */
 static const calc_stage_links *tile_links(calc_worker *w, size_t lane, size_t pair)
 {
     const calc_panel *p = w->job.panel;
-    return calc_cell_links(&w->cell, &w->rows, row_of(w, lane), &w->state,
+    return calc_cell_links(&w->cell, &w->rows, &w->rows.row[p->row[lane]], &w->state,
                            calc_cell_pair_of(pair, p->spread[lane]), p->message[lane]);
 }
 

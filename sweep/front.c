@@ -309,12 +309,6 @@ static bool front_tree_find(const calc_front_tree *tree, const double *objective
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-/* How many points there are. */
-static size_t front_tree_count(const calc_front_tree *tree)
-{
-    return tree->root ? tree->root->count : 0;
-}
-
 /* Fill a list of that many with all points, in no particular order. */
 static void front_tree_list(const calc_front_tree *tree, front_key *key)
 {
@@ -590,7 +584,7 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
     }
     if (status == CALC_OK) {
         front->item[slot] = *found;
-        front->count = front_tree_count(front->tree);
+        front->count = front->tree->root ? front->tree->root->count : 0;
     }
     return status;
 }

@@ -28,6 +28,7 @@ enum {
     X(kind##_spared_s, block[index].spared_s)                                                      \
     X(kind##_weights, block[index].weights.dense)                                                  \
     X(kind##_expert_weights, block[index].weights.expert)                                          \
+    X(kind##_narrowed_bytes, block[index].narrowed_bytes)                                          \
     X(kind##_kept_bytes, block[index].kept_bytes)                                                  \
     X(kind##_whole_bytes, block[index].whole_bytes)                                                \
     X(kind##_away_bytes, block[index].away_bytes)                                                  \
@@ -46,6 +47,7 @@ enum {
     X(head_wgrad_s, head.wgrad_s)                                                                  \
     X(head_weights, head.weights.dense)                                                            \
     X(head_expert_weights, head.weights.expert)                                                    \
+    X(head_narrowed_bytes, head.narrowed_bytes)                                                    \
     X(head_kept_bytes, head.kept_bytes)                                                            \
     X(head_whole_bytes, head.whole_bytes)                                                          \
     X(framework_dense_bytes, framework_bytes[1][0])                                                \

@@ -204,11 +204,6 @@ calc_datatype calc_units_datatype(const calc_system *system)
     return CALC_DATATYPE_FLOAT16;
 }
 
-static bool add_unit(calc_units *units, const calc_unit *unit)
-{
-    return CALC_PUSH(units->unit, units->count, units->capacity, unit);
-}
-
 static size_t lesser(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -239,7 +234,7 @@ static bool add_microbatch(calc_units *units, const calc_space *space, size_t va
             for (size_t n = 0; n < count[2] && fine; n += step[2]) {
                 unit.procs_begin = n;
                 unit.procs_end = lesser(n + step[2], count[2]);
-                fine = add_unit(units, &unit);
+                fine = CALC_PUSH(units->unit, units->count, units->capacity, &unit);
             }
         }
     }

@@ -431,12 +431,6 @@ calc_legal_axes calc_legal_axes_of(const calc_space *space)
     return axes;
 }
 
-/* Whether cells of a unit differ in it. */
-static bool varies_in_unit(calc_axis axis)
-{
-    return axis == CALC_AXIS_pipeline_balance;
-}
-
 calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space *space,
                                    const calc_exec *base)
 {
@@ -444,7 +438,9 @@ calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space
     left.count = 0;
     for (size_t i = 0; i < axes->count; i++) {
         calc_axis axis = axes->axis[i];
-        if (varies_in_unit(axis) || calc_axis_get(base, axis) != space->axis[axis].value[0]) {
+        /* Cells of a unit differ in the balance. */
+        if (axis == CALC_AXIS_pipeline_balance ||
+            calc_axis_get(base, axis) != space->axis[axis].value[0]) {
             left.axis[left.count++] = axis;
         }
     }

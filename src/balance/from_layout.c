@@ -32,7 +32,7 @@ static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
         .agrad_s = b->agrad_s - b->spared_s,
         .wgrad_s = b->wgrad_s,
         .again_s = {0, 0, b->spared_s},
-        .held_bytes = state_bytes(t, &b->weights) * t->used_share,
+        .held_bytes = (state_bytes(t, &b->weights) + b->narrowed_bytes) * t->used_share,
         .whole_bytes = whole_bytes(t, &b->weights),
         .flight_bytes = {b->whole_bytes * t->used_share, b->whole_bytes * t->used_share,
                          b->kept_bytes * t->used_share},
@@ -161,7 +161,8 @@ static calc_balance_stage stage_of(const calc_balance_chip *chip, int index, int
                 all[again] - beside_bytes(chip, ends, alone == 0, alone == 1, again);
         }
     }
-    out.fixed_bytes = state_bytes(t, &end) * t->used_share + t->reserved_bytes + all[0];
+    double held = state_bytes(t, &end) + calc_stage_narrowed_bytes(t, &ends);
+    out.fixed_bytes = held * t->used_share + t->reserved_bytes + all[0];
     out.working_bytes = all[1] - all[0];
     return out;
 }

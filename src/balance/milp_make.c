@@ -119,11 +119,6 @@ static int whole(calc_milp_maker *m, calc_milp_what what, int kind, int place, d
     return milp_column_add(m, &column);
 }
 
-static bool chooses(const calc_balance_problem *p)
-{
-    return p->may_select && p->may_full && !p->may_mix;
-}
-
 static void add_columns(calc_milp_maker *m, int place)
 {
     const calc_balance_problem *p = m->problem;
@@ -139,7 +134,8 @@ static void add_columns(calc_milp_maker *m, int place)
     /* Layers of kind 0 always reach the first place. */
     bool both = p->layers[0] > 0 && p->layers[1] > 0 && place > 0;
     at->reaches = both ? whole(m, CALC_MILP_REACHES, -1, place, 1) : -1;
-    at->selects = chooses(p) ? whole(m, CALC_MILP_SELECTS, -1, place, 1) : -1;
+    bool chooses = p->may_select && p->may_full && !p->may_mix;
+    at->selects = chooses ? whole(m, CALC_MILP_SELECTS, -1, place, 1) : -1;
 }
 
 /* ---- Rows of a place --------------------------------------------------------------------------*/

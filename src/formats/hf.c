@@ -112,12 +112,6 @@ static size_t object_length(const char *key)
     return 0;
 }
 
-/* Whether a key belongs to such a description, which other readers pass over. */
-static bool calc_hf_checkpoint_has(const char *key)
-{
-    return object_length(key) > 0;
-}
-
 /* Where a search goes on, from {0}. */
 typedef struct place {
     size_t source, item;
@@ -588,7 +582,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
         return CALC_OK;
     }
     calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
-    if (nested || passes == CALC_HF_PASSES || calc_hf_checkpoint_has(key)) {
+    if (nested || passes == CALC_HF_PASSES || object_length(key) > 0) {
         return CALC_OK;
     }
     if (passes == CALC_HF_PASSES_OTHERWISE) {

@@ -142,12 +142,6 @@ static double with_whole_gradients(double sharded, bool mixed)
     return mixed ? 7.0 / 8 * sharded + 1.0 / 8 : 3.0 / 4 * sharded + 1.0 / 4;
 }
 
-/* Share of states with whole parameters and gradients. */
-static double with_whole_both(double sharded, bool mixed)
-{
-    return mixed ? 6.0 / 8 * sharded + 2.0 / 8 : 2.0 / 4 * sharded + 2.0 / 4;
-}
-
 /* Share of all states on a rank. */
 static double states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
 {
@@ -164,7 +158,9 @@ static double states_ratio(const calc_galvatron_case *c, const calc_galvatron_st
         return zero3 ? sharded : with_whole_gradients(sharded, mixed);
     }
     if (c->request->async_grad_reduce) {
-        return zero3 ? with_whole_gradients(sharded, mixed) : with_whole_both(sharded, mixed);
+        return zero3   ? with_whole_gradients(sharded, mixed)
+               : mixed ? 6.0 / 8 * sharded + 2.0 / 8
+                       : 2.0 / 4 * sharded + 2.0 / 4;
     }
     if (zero3) {
         return sharded * 5 / 4;

@@ -135,7 +135,8 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
     const calc_state_bytes *b = &r->bytes;
     const calc_cost_context *c = r->context;
     bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
-    s->weight = o->weights * b->weight + o->frozen_bytes;
+    double narrowed = calc_operator_narrowed(o) ? b->narrowed : 0;
+    s->weight = o->weights * (b->weight + narrowed) + o->frozen_bytes;
     if (!c->training) {
         return;
     }
@@ -223,7 +224,7 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
     bool grads =
         zero >= 2 || (zero >= 1 && c->strategy->memory_model == CALC_MEMORY_MODEL_CALCULON);
     return (rows){.context = c,
-                  .bytes = calc_state_bytes_of(c->strategy, c->shape, c->training),
+                  .bytes = calc_state_bytes_of(c->strategy, c->shape, c->chip, c->training),
                   .dense = zero >= 1 ? dense : 1,
                   .expert = zero >= 1 ? expert : 1,
                   .dense_grad = grads ? dense : 1,

@@ -444,7 +444,8 @@ static void put_block(const calc_step *r, calc_stats *s)
     const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape, e->training);
+    calc_state_bytes bytes =
+        calc_state_bytes_of(&e->strategy, &l->shape, l->context.chip, e->training);
     calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
     double weights = b->dense_weights + b->expert_weights;
     bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);
@@ -549,7 +550,8 @@ static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_sta
         s->act_space += away->activation;
     }
     if (e->strategy.optimizer_offload) {
-        calc_state_bytes b = calc_state_bytes_of(&e->strategy, &l->shape, e->training);
+        calc_state_bytes b =
+            calc_state_bytes_of(&e->strategy, &l->shape, l->context.chip, e->training);
         double state_bytes = calc_state_optimizer_bytes(&b);
         double grads = e->strategy.grad_offload ? b.grad / (b.grad + state_bytes) : 0;
         put_away(&s->optimizer_space, &s->optimizer_space_with_offload,

@@ -393,7 +393,7 @@ static void advise_split(const calc_app *app, const calc_exec *e, const calc_sha
 }
 
 /* A measure that would shrink that part and is not in use yet. */
-static void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e,
+static void calc_reasons_stages_hint(const calc_app *app, const calc_chip *chip, const calc_exec *e,
                                      const calc_stats *stats, char hint[256])
 {
     double bytes;
@@ -404,7 +404,7 @@ static void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e,
     int64_t zero = calc_zero_stage(&e->strategy);
     bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
     calc_shape shape = calc_shape_of(app, &e->strategy, e->microbatch_size, e->seq_size);
-    calc_state_bytes state = calc_state_bytes_of(&e->strategy, &shape, e->training);
+    calc_state_bytes state = calc_state_bytes_of(&e->strategy, &shape, chip, e->training);
     hint[0] = '\0';
     switch (most) {
     case OPTIMIZER:
@@ -588,7 +588,7 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
         snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par", fewer,
                  i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
     } else {
-        calc_reasons_stages_hint(app, exec, stats, hint);
+        calc_reasons_stages_hint(app, &system->chip, exec, stats, hint);
     }
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, most, hint);

@@ -293,7 +293,8 @@ static calc_layers_part part_of(const calc_layout *l, const calc_stage_part *p)
         .fw_s = p->fw_s,
         .wgrad_s = p->wgrad_s,
         .optimizer_s = t->optimizer_s * t->reductions * held + t->optimizer_owned_s * owned,
-        .held_bytes = t->used_share * (t->held_bytes * held + t->owned_bytes * owned),
+        .held_bytes =
+            t->used_share * (t->held_bytes * held + t->owned_bytes * owned + p->narrowed_bytes),
         .passing_bytes = t->used_share * (t->gathered_ahead + t->whole_block_bytes) * held,
     };
     set_link(l, &out, p);

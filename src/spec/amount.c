@@ -101,11 +101,6 @@ static bool is_made_of(const char *text, const char *prefix, const char *base)
     return strncmp(text, prefix, length) == 0 && strcmp(text + length, base) == 0;
 }
 
-static size product(size a, size b)
-{
-    return (size){a.exp10 + b.exp10, a.exp2 + b.exp2, a.times * b.times};
-}
-
 /* A unit of a dimension. @return whether the text is one */
 static bool read_unit(const char *text, dimension of, size *out)
 {
@@ -118,7 +113,8 @@ static bool read_unit(const char *text, dimension of, size *out)
         for (size_t b = 0; b < COUNT(bases) && suits; b++) {
             if (bases[b].of == of && (p == 0 || bases[b].prefixed) &&
                 is_made_of(text, prefixes[p].text, bases[b].text)) {
-                *out = product(prefixes[p].size, bases[b].size);
+                const size x = prefixes[p].size, y = bases[b].size;
+                *out = (size){x.exp10 + y.exp10, x.exp2 + y.exp2, x.times * y.times};
                 return true;
             }
         }

@@ -12,21 +12,38 @@ double calc_datatype_bytes(calc_datatype datatype)
     }
 }
 
+/* How numbers are stored: their bits, and those of the scale that a block of them shares. NVFP4 has
+ * a scale of 8 bits for every 16, or others 16 bits for 32; NF4 one of 32 bits for 64, or of 8 bits
+ * and another of 32 for every 256 of these; MXFP8 8 bits for 32, as much as 32 bits for 128. */
+typedef struct stored_number {
+    double bits, scale_bits, block;
+} stored_number;
+
+static double bytes_of(const stored_number *n)
+{
+    return (n->bits + n->scale_bits / n->block) / 8;
+}
+
+static const stored_number numbers[] = {
+    [CALC_FORMAT_AUTO] = {0, 0, 1},      [CALC_FORMAT_FLOAT4] = {4, 8, 16},
+    [CALC_FORMAT_FLOAT8] = {8, 0, 1},    [CALC_FORMAT_FLOAT16] = {16, 0, 1},
+    [CALC_FORMAT_BFLOAT16] = {16, 0, 1}, [CALC_FORMAT_FLOAT32] = {32, 0, 1},
+};
+
+static const stored_number frozen[] = {
+    [CALC_FROZEN_DATATYPE_NF4_DOUBLE] = {4, 8 + 32.0 / 256, 64},
+    [CALC_FROZEN_DATATYPE_NF4] = {4, 32, 64},
+    [CALC_FROZEN_DATATYPE_FLOAT4] = {4, 8, 16},
+    [CALC_FROZEN_DATATYPE_INT8] = {8, 0, 1},
+    [CALC_FROZEN_DATATYPE_FLOAT8] = {8, 0, 1},
+    [CALC_FROZEN_DATATYPE_FLOAT16] = {16, 0, 1},
+    [CALC_FROZEN_DATATYPE_BFLOAT16] = {16, 0, 1},
+    [CALC_FROZEN_DATATYPE_FLOAT32] = {32, 0, 1},
+};
+
 double calc_format_bytes(calc_format format)
 {
-    switch (format) {
-    case CALC_FORMAT_FLOAT4:
-        return 0.5 + 1.0 / 16;
-    case CALC_FORMAT_FLOAT8:
-        return 1;
-    case CALC_FORMAT_FLOAT16:
-    case CALC_FORMAT_BFLOAT16:
-        return 2;
-    case CALC_FORMAT_FLOAT32:
-        return 4;
-    default:
-        return 0;
-    }
+    return bytes_of(&numbers[format]);
 }
 
 double calc_format_bytes_or(calc_format format, double otherwise)
@@ -34,26 +51,15 @@ double calc_format_bytes_or(calc_format format, double otherwise)
     return format == CALC_FORMAT_AUTO ? otherwise : calc_format_bytes(format);
 }
 
+double calc_format_scaled_bytes(calc_format format, bool blocks)
+{
+    static const stored_number mxfp8 = {8, 8, 32};
+    return format == CALC_FORMAT_FLOAT8 && blocks ? bytes_of(&mxfp8) : calc_format_bytes(format);
+}
+
 double calc_format_frozen_bytes(calc_frozen_datatype format, double otherwise)
 {
-    switch (format) {
-    case CALC_FROZEN_DATATYPE_NF4_DOUBLE:
-        return 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
-    case CALC_FROZEN_DATATYPE_NF4:
-        return 0.5 + 4.0 / 64;
-    case CALC_FROZEN_DATATYPE_FLOAT4:
-        return calc_format_bytes(CALC_FORMAT_FLOAT4);
-    case CALC_FROZEN_DATATYPE_INT8:
-    case CALC_FROZEN_DATATYPE_FLOAT8:
-        return 1;
-    case CALC_FROZEN_DATATYPE_FLOAT16:
-    case CALC_FROZEN_DATATYPE_BFLOAT16:
-        return 2;
-    case CALC_FROZEN_DATATYPE_FLOAT32:
-        return 4;
-    default:
-        return otherwise;
-    }
+    return format == CALC_FROZEN_DATATYPE_AUTO ? otherwise : bytes_of(&frozen[format]);
 }
 
 bool calc_format_is_widened(const calc_strategy *s)
@@ -81,20 +87,14 @@ calc_format calc_format_stored(const calc_strategy *s)
 
 calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise)
 {
-    switch (format) {
-    case CALC_FORMAT_FLOAT4:
-        return CALC_DATATYPE_FLOAT4;
-    case CALC_FORMAT_FLOAT8:
-        return CALC_DATATYPE_FLOAT8;
-    case CALC_FORMAT_FLOAT16:
-        return CALC_DATATYPE_FLOAT16;
-    case CALC_FORMAT_BFLOAT16:
-        return CALC_DATATYPE_BFLOAT16;
-    case CALC_FORMAT_FLOAT32:
-        return CALC_DATATYPE_FLOAT32;
-    default:
-        return otherwise;
-    }
+    static const calc_datatype of[] = {
+        [CALC_FORMAT_FLOAT4] = CALC_DATATYPE_FLOAT4,
+        [CALC_FORMAT_FLOAT8] = CALC_DATATYPE_FLOAT8,
+        [CALC_FORMAT_FLOAT16] = CALC_DATATYPE_FLOAT16,
+        [CALC_FORMAT_BFLOAT16] = CALC_DATATYPE_BFLOAT16,
+        [CALC_FORMAT_FLOAT32] = CALC_DATATYPE_FLOAT32,
+    };
+    return format == CALC_FORMAT_AUTO ? otherwise : of[format];
 }
 
 static bool multiplies(const calc_system *system, calc_datatype datatype)

@@ -11,12 +11,16 @@ double calc_datatype_bytes(calc_datatype datatype);
  *  (NVFP4), or of 16 for every 32. */
 double calc_format_bytes(calc_format format);
 
+/** The same where numbers of 8 bits may have scales of blocks: 8 bits for 32 of them (MXFP8). */
+double calc_format_scaled_bytes(calc_format format, bool blocks);
+
 /** The same, `otherwise` for auto. */
 double calc_format_bytes_or(calc_format format, double otherwise);
 
 /** The format of stored inputs of matrix multiplications; auto: datatype. Transformer Engine keeps
  *  the narrowed input (module/linear.py, saved_inputmat), torchao the one before
- *  (float8_linear.py). */
+ *  (float8_linear.py). Which of the two it is also says whether narrowed weights stay:
+ *  calc_state_bytes.copied. */
 calc_format calc_format_stored(const calc_strategy *strategy);
 
 /** Bytes of one frozen weight with its scales; `otherwise` for auto. Those of NF4 have a scale of

@@ -497,15 +497,9 @@ typedef struct selection {
     bool own; /* of runs in no published table only */
 } selection;
 
-/* A result of no published table of training. */
-static bool is_own(const calc_result *r)
-{
-    return r->serving || !calc_sets_is_published(r);
-}
-
 static bool is_selected(const selection *s, const calc_result *r)
 {
-    return counts(r, s->quantity) && (!s->own || is_own(r));
+    return counts(r, s->quantity) && (!s->own || r->serving || !calc_sets_is_published(r));
 }
 
 /* A result with its name in a dimension, and the first result that has this name. */

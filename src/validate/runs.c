@@ -441,11 +441,6 @@ void calc_runs_free(calc_runs *runs)
     *runs = (calc_runs){0};
 }
 
-static double length_of(const calc_run_map *map)
-{
-    return (double)(map->exec.seq_size > 0 ? map->exec.seq_size : map->app.seq_size);
-}
-
 /* The measured time from a rate of FLOP, as `tflops_counting` says they are counted: "model" counts
  * matrices and the whole square of attention ("causal": half of it; "megatron": as Megatron does);
  * "recompute" and "hardware"
@@ -478,7 +473,8 @@ static const char *measure_flop_rate(calc_run_map *map)
 static const char *measure(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
-    double tokens = (double)map->exec.batch_size * length_of(map);
+    int64_t length = map->exec.seq_size > 0 ? map->exec.seq_size : map->app.seq_size;
+    double tokens = (double)map->exec.batch_size * (double)length;
     if (r->measured_s > 0) {
         map->step_s = r->measured_s;
     } else if (r->measured_tokens_per_s_per_gpu > 0) {

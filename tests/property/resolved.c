@@ -511,6 +511,7 @@ static const struct {
     {"sys.eager_traffic", eager},
     {"sys.expert_activation_traffic", unfused_experts},
     {"sys.quantize_bytes", NULL},
+    {"sys.float8_either_order", NULL},
     {"sys.block_scaled_efficiency", one},
     {"sys.row_scaled_efficiency", row_scaled},
     {"sys.permute_efficiency", memory_rate},

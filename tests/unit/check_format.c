@@ -11,6 +11,9 @@ CALC_TEST(a_number_has_the_bytes_of_its_format)
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_FLOAT16), 2);
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_BFLOAT16), 2);
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_FLOAT32), 4);
+    ck_assert_double_eq(calc_format_scaled_bytes(CALC_FORMAT_FLOAT8, false), 1);
+    ck_assert_double_eq(calc_format_scaled_bytes(CALC_FORMAT_FLOAT8, true), 1.03125); /* MXFP8 */
+    ck_assert_double_eq(calc_format_scaled_bytes(CALC_FORMAT_FLOAT4, true), 0.5625);
 }
 
 CALC_TEST(auto_is_what_the_caller_says_and_nothing_else_is)

@@ -130,11 +130,12 @@ CALC_TEST(experts_are_split_and_sharded_over_their_own_group)
     size_t count = layers_of(&c, layer);
     const calc_layer_stats *up = find(layer, count, "experts up");
     const calc_layer_stats *out = find(layer, count, "attention output");
-    ck_assert_double_eq(up->weight, 2 * 4.0 * 7168 * 2 * 2048);
+    double elements = 4.0 * 7168 * 2 * 2048;
+    ck_assert_double_eq(up->weight, (2 + 2) * elements); /* and its copies in float8 */
     ck_assert_double_eq(up->fw_flops, 2 * 8 * 4096.0 * 7168 * 2 * 2048);
-    ck_assert_double_eq(up->optimizer, up->weight / 2 * (4 + 2 * 2) / 2);
-    ck_assert_double_eq(out->optimizer, out->weight / 2 * (4 + 2 * 2) / 128);
-    ck_assert_double_eq(up->weight_grad, up->weight / 2 * 4);
+    ck_assert_double_eq(up->optimizer, elements * (4 + 2 * 2) / 2);
+    ck_assert_double_eq(out->optimizer, out->weight / 4 * (4 + 2 * 2) / 128);
+    ck_assert_double_eq(up->weight_grad, elements * 4);
     /* What is sent is in float8, what comes back in bfloat16. */
     const calc_layer_stats *dispatch = find(layer, count, "dispatch");
     const calc_layer_stats *combine = find(layer, count, "combine");

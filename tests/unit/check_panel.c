@@ -19,6 +19,7 @@ static calc_stage_terms terms[CALC_PANEL_LANES];
 static const size_t unread[] = {
     offsetof(calc_stage_terms, embedding.spared_s),
     offsetof(calc_stage_terms, embedding.weights.expert),
+    offsetof(calc_stage_terms, embedding.narrowed_bytes),
     offsetof(calc_stage_terms, embedding.kept_bytes),
     offsetof(calc_stage_terms, embedding.away_bytes),
     offsetof(calc_stage_terms, embedding.passing_bytes),

@@ -170,6 +170,33 @@ CALC_TEST(predicted_tokens_weigh_on_the_last_stage)
     ck_assert_double_eq(weights_of(&s, 1).dense, 2 * block_weights);
 }
 
+/* Two bytes of each weight of a matrix of blocks, those of multi-token prediction included: not of
+ * tables, nor of the 2 norms of a block. */
+CALC_TEST(copies_of_narrow_matrices_weigh_on_the_stage_that_has_them)
+{
+    stage_case s;
+    double matrices = block_weights - 2 * 64;
+    build(&s, modern_app(), modern_exec(1, 4, 1));
+    s.c.exec.strategy.zero_stage = 1;
+    for (int copies = 1; copies <= 2; copies++) {
+        s.c.exec.pipeline_schedule =
+            copies > 1 ? CALC_PIPELINE_SCHEDULE_DUALPIPE : CALC_PIPELINE_SCHEDULE_1F1B;
+        s.c.exec.strategy.matrix_datatype = CALC_FORMAT_AUTO;
+        double without = state_of(&s).weight;
+        s.c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+        assert_near(state_of(&s).weight - without, copies * 2 * 2 * matrices);
+        s.c.exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8; /* in their place */
+        assert_near(state_of(&s).weight, without);
+        s.c.exec.strategy.weight_datatype = CALC_FORMAT_AUTO;
+    }
+    s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+    double last = memory_of(&s, 2).state;
+    s.c.app.mtp_blocks = 2;
+    double extra = block_weights + 2 * 64 * 64 + 3 * 64;
+    double more = memory_of(&s, 2).state - last;
+    assert_near(more, 2 * (extra * (2 + 4 + 12) + (matrices + 2 * 64 * 64) * 2));
+}
+
 CALC_TEST(zero_stage_overrules_optimizer_sharding)
 {
     calc_exec e = modern_exec(1, 1, 4);

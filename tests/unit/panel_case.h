@@ -111,7 +111,7 @@ static inline calc_stage_terms panel_case_terms(calc_rng *rng, const calc_stage_
     panel_case_part(rng, t.compat, &t.block[1]);
     panel_case_part(rng, t.compat, &t.embedding);
     panel_case_part(rng, t.compat, &t.head);
-    t.embedding.weights.expert = 0; /* an embedding has no experts */
+    t.embedding.weights.expert = t.embedding.narrowed_bytes = 0; /* it has no experts, no matrix */
     for (int kind = 0; kind < CALC_STAGE_KINDS && t.compat; kind++) {
         panel_case_rule(rng, &t.block[kind], &t.rule[kind]);
     }

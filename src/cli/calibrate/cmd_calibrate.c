@@ -350,12 +350,6 @@ static calc_exit calibrate_operators(const task *t)
     return calc_calibrate_operators(&o);
 }
 
-/* The machine of rows that name none; NULL if more than one is calibrated. */
-static const char *only_machine(const task *t)
-{
-    return t->families == 1 && t->machines[0].count == 1 ? t->machines[0].item[0] : NULL;
-}
-
 /* Calibrates to serving runs, each engine separately. */
 static calc_exit calibrate_engines(task *t)
 {
@@ -399,7 +393,10 @@ static calc_exit calibrate_engines(task *t)
 static calc_exit calibrate(task *t)
 {
     calc_errors errors = {0};
-    calc_status status = calc_measured_read(&t->measured, t->args, only_machine(t), &errors);
+    /* The machine of rows that name none, unless more than one is calibrated. */
+    bool one = t->families == 1 && t->machines[0].count == 1;
+    const char *machine = one ? t->machines[0].item[0] : NULL;
+    calc_status status = calc_measured_read(&t->measured, t->args, machine, &errors);
     if (status == CALC_OK && t->measured.serves) {
         return calibrate_engines(t);
     }

@@ -103,11 +103,6 @@ static char *systems(const calc_exec *exec, char *text)
     return calc_stage_words_chips(exec, "that of the run", text);
 }
 
-static char *recomputation(const calc_exec *exec, char *text)
-{
-    return calc_stage_words_recompute(exec, text);
-}
-
 static char *join_latency(const calc_exec *exec, char *text)
 {
     char number[CALC_HUMAN_MAX];
@@ -121,7 +116,7 @@ static const struct {
     char *(*words)(const calc_exec *exec, char *text);
 } keys[CALC_DIFF_STAGES_KEYS] = {{"stages.blocks", blocks},
                                  {"stages.system", systems},
-                                 {"stages.recompute", recomputation},
+                                 {"stages.recompute", calc_stage_words_recompute},
                                  {"stages.join_latency", join_latency}};
 
 /* Describes one key on both sides, in words.

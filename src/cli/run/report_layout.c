@@ -253,7 +253,8 @@ static void write_numbers(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
     calc_shape s = calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s, e->training);
+    calc_state_bytes b =
+        calc_state_bytes_of(&e->strategy, &s, &r->inputs->system.chip, e->training);
     bool narrow = s.matrix_bytes < s.element_bytes;
     char text[256];
     snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
@@ -267,9 +268,13 @@ static void write_numbers(calc_output *out, const calc_report *r)
                                                       e->strategy.datatype)]);
     write_note(out, "numbers", text);
     if (e->training) {
-        snprintf(text, sizeof text,
-                 "bytes: weight %.4g, gradient %.4g (sent %.4g), master %.4g, moments %.4g x %.4g",
-                 b.weight, b.grad, b.reduced, b.master, b.moments, b.moment);
+        snprintf(text, sizeof text, "bytes: weight %.4g", b.weight);
+        if (b.narrowed != 0) {
+            calc_append(text, sizeof text, " (of narrow matrices %.4g)", b.weight + b.narrowed);
+        }
+        calc_append(text, sizeof text,
+                    ", gradient %.4g (sent %.4g), master %.4g, moments %.4g x %.4g", b.grad,
+                    b.reduced, b.master, b.moments, b.moment);
         write_note(out, "", text);
     }
 }

@@ -619,11 +619,6 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     calc_put_end(&put);
 }
 
-static void write_number(calc_output *out, double value)
-{
-    calc_output_printf(out, isfinite(value) ? ",%.17g" : ",", value);
-}
-
 static void write_csv_row(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
                           size_t candidate)
 {
@@ -650,7 +645,7 @@ static void write_csv_row(calc_output *out, const calc_tune_task *t, const calc_
                              o->memory_p50_bytes / 0x1p30,
                              calc_tune_order_mean(t, candidate)};
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        write_number(out, number[i]);
+        calc_output_printf(out, isfinite(number[i]) ? ",%.17g" : ",", number[i]);
     }
     calc_output_text(out, "\n");
 }

@@ -129,11 +129,6 @@ static void write_rows(table *t)
     }
 }
 
-static bool has_any(const table *t, calc_unseen unseen)
-{
-    return calc_coverage_of(t->results, t->covered[unseen], t->quantity, is_any, NULL).count > 0;
-}
-
 static void write_quantity(table *t, const char *title)
 {
     static const char *const heads[CALC_UNSEEN_COUNT] = {
@@ -142,7 +137,8 @@ static void write_quantity(table *t, const char *title)
     int last = CALC_UNSEEN_CROSSED - 1;
     bool shown[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        shown[u] = u < CALC_UNSEEN_CROSSED || has_any(t, (calc_unseen)u);
+        shown[u] = u < CALC_UNSEEN_CROSSED ||
+                   calc_coverage_of(t->results, t->covered[u], t->quantity, is_any, NULL).count > 0;
         last = shown[u] ? u : last;
     }
     calc_output_printf(t->out, "\n%-42s", title);

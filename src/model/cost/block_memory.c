@@ -5,11 +5,12 @@
 calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_strategy *strategy,
                                        const calc_cost *b, double shards)
 {
-    calc_state_bytes bytes = calc_state_bytes_of(strategy, c->shape, c->training);
+    calc_state_bytes bytes = calc_state_bytes_of(strategy, c->shape, c->chip, c->training);
     bool full = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double weights = b->dense_weights + b->expert_weights;
     calc_block_memory m = {
-        .weight = weights * bytes.weight + b->dense_frozen_bytes + b->expert_frozen_bytes,
+        .weight = weights * bytes.weight + b->matrix_weights * bytes.narrowed +
+                  b->dense_frozen_bytes + b->expert_frozen_bytes,
         .working = b->working_bytes,
         .stored = full ? 0 : b->kept_bytes,
         .checkpoint = full ? b->kept_bytes : 0,

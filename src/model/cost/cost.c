@@ -291,6 +291,7 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
                        calc_cost *out)
 {
     double dense = out->dense_weights, expert = out->expert_weights;
+    double matrix = out->matrix_weights;
     double dense_frozen = out->dense_frozen_bytes, expert_frozen = out->expert_frozen_bytes;
     double whole = out->kept_whole_bytes, kept = out->kept_bytes;
     double working = out->working_bytes, grad = out->grad_bytes;
@@ -299,6 +300,7 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
         double share = calc_operator_share(o);
         dense += o->expert ? 0 : share * o->weights;
         expert += o->expert ? share * o->weights : 0;
+        matrix += calc_operator_narrowed(o) ? share * o->weights : 0;
         dense_frozen += o->expert ? 0 : share * o->frozen_bytes;
         expert_frozen += o->expert ? share * o->frozen_bytes : 0;
         double stored = share * (1 - o->untouched);
@@ -310,6 +312,7 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
     }
     out->dense_weights = dense;
     out->expert_weights = expert;
+    out->matrix_weights = matrix;
     out->dense_frozen_bytes = dense_frozen;
     out->expert_frozen_bytes = expert_frozen;
     out->kept_whole_bytes = whole;
@@ -347,8 +350,7 @@ static void hide_expert(const calc_cost_context *c, calc_cost *out)
         e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
     } else if (c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
-        e->bw_exposed_s *= 1 - share;
-        e->re_exposed_s *= 1 - share;
+        e->bw_exposed_s *= 1 - share; /* what is repeated runs alone, before its backward pass */
         if (c->strategy->delayed_wgrad) {
             e->bw_exposed_s = over(e->bw_exposed_s, out->expert_wgrad_s);
         }

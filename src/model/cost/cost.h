@@ -76,6 +76,7 @@ typedef struct calc_cost {
     calc_cost_comm edge;                    /**< tensor, in the last block of a chunk */
     double required_bytes_per_s;            /**< bandwidth at which tiles hide all communication */
     double dense_weights, expert_weights;   /**< trained elements on one rank */
+    double matrix_weights;                  /**< of them, in matrices that may be narrowed */
     double dense_frozen_bytes, expert_frozen_bytes; /**< of those that are not trained */
     double kept_bytes;                              /**< stored, with recomputation */
     double kept_whole_bytes;                        /**< stored without */

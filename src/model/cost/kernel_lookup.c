@@ -99,8 +99,7 @@ static bool kernel_key(const calc_cost_context *c, const calc_operator *o, calc_
 /* Time to convert operands of a pass to a narrow format: traffic beyond the plain matrix. */
 static double quantize_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    bool narrow = (o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED) &&
-                  c->shape->matrix_bytes < c->shape->element_bytes;
+    bool narrow = calc_operator_narrowed(o) && c->shape->matrix_bytes < c->shape->element_bytes;
     if (!narrow || pass == CALC_PASS_WGRAD) {
         return 0;
     }

@@ -8,12 +8,16 @@
 
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
-    double weight; /**< in training with memory_model megatron, narrow ones twice: by rows and by
-                        columns, as the two passes read them (TransformerEngine, Float8Tensor,
-                        MXFP8Tensor, NVFP4Tensor). Wider ones than the computation's are sharded
-                      with zero_stage 3; with zero_stage 2 a rank holds what it gathered, and its
-                      shard is the master (PyTorch, fully_shard with MixedPrecisionPolicy) */
-    double sent;   /**< of an updated weight */
+    double weight;   /**< in training with memory_model megatron, narrow ones in all planes. Wider
+                          ones than the computation's are sharded with zero_stage 3; with 2 a rank
+                          holds what it gathered, and its shard is the master (PyTorch,
+                          fully_shard with MixedPrecisionPolicy) */
+    double narrowed; /**< more, of a matrix of blocks that is multiplied in fewer bits: the copy
+                        that TransformerEngine makes in the first micro-batch of a step and keeps
+                          (get_weight_workspace() of module/base.py); less, where narrow planes
+                          take the place of `weight`, which is then that of the other weights */
+    double sent; /**< of an updated weight; as it is computed with, if scales of blocks make both
+                      planes anew (Megatron-LM, reuse_grad_buf_for_mxfp8_param_ag) */
     double grad, reduced, master, moment;
     double moments;  /**< how many: two of Adam, one of Muon */
     double gathered; /**< of a weight whose shards are gathered: in the format of the computation if
@@ -27,7 +31,7 @@ static inline double calc_state_optimizer_bytes(const calc_state_bytes *b)
 }
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape,
-                                     bool training);
+                                     const calc_chip *chip, bool training);
 
 /** Level of sharding by data parallelism: 0 to 3. */
 int64_t calc_zero_stage(const calc_strategy *strategy);

@@ -197,7 +197,7 @@ double calc_adapter_untouched(const calc_shape *shape, const calc_strategy *s)
 /* Bytes of a frozen weight. Matrices of blocks alone are narrowed; all may be wider. */
 static double frozen_bytes(const calc_shape *shape, const calc_strategy *s, const calc_operator *o)
 {
-    bool matrix = o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED;
+    bool matrix = calc_operator_narrowed(o);
     double bytes = calc_format_frozen_bytes(s->frozen_datatype, shape->element_bytes);
     return matrix ? bytes : calc_max(bytes, shape->element_bytes);
 }
@@ -205,8 +205,7 @@ static double frozen_bytes(const calc_shape *shape, const calc_strategy *s, cons
 /* Weights that no engine multiplies are widened before each pass: read, and written. */
 static void widen(const calc_shape *shape, const calc_strategy *s, calc_operator *o)
 {
-    bool matrix = o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED;
-    if (!matrix || !calc_format_is_widened(s)) {
+    if (!calc_operator_narrowed(o) || !calc_format_is_widened(s)) {
         return;
     }
     double narrow = calc_format_frozen_bytes(s->frozen_datatype, shape->element_bytes);
@@ -220,8 +219,7 @@ static void widen(const calc_shape *shape, const calc_strategy *s, calc_operator
 /* No gradients of its weights, and no input kept for them. */
 static void freeze(const calc_shape *shape, const calc_strategy *s, calc_operator *o)
 {
-    bool matrix = o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED ||
-                  o->kind == CALC_OPERATOR_HEAD;
+    bool matrix = calc_operator_narrowed(o) || o->kind == CALC_OPERATOR_HEAD;
     widen(shape, s, o);
     o->frozen_bytes = o->weights * frozen_bytes(shape, s, o);
     o->weights = 0;
@@ -278,8 +276,7 @@ double calc_adapter_launches(const calc_operator *operators, size_t count)
         const calc_operator *o = &operators[i];
         double share = calc_operator_share(o);
         double back = o->launches[CALC_PASS_AGRAD] + o->launches[CALC_PASS_WGRAD];
-        double matrix = o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED ||
-                        o->kind == CALC_OPERATOR_HEAD;
+        double matrix = calc_operator_narrowed(o) || o->kind == CALC_OPERATOR_HEAD;
         now += share * (o->launches[CALC_PASS_FW] + (1 - o->untouched) * back);
         usual +=
             o->adapter

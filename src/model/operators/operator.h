@@ -129,6 +129,12 @@ static inline double calc_operator_message_bytes(const calc_operator *o, calc_pa
     return o->message_bytes * (1 - o->narrowed[pass]);
 }
 
+/** Whether matrix_datatype is the format of its multiplications. */
+static inline bool calc_operator_narrowed(const calc_operator *o)
+{
+    return o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED;
+}
+
 /** How many of an operator a mean block has, (0, 1]; of an encoder's, how many its blocks have. */
 static inline double calc_operator_share(const calc_operator *o)
 {

@@ -171,12 +171,11 @@ calc_shape calc_shape_of_part(const calc_shape *model, const calc_part *part)
     return s;
 }
 
-/* With its share of a scale: 8 bits for 1 x 32 numbers of 8 bits (MXFP8), which is as much as 32
- * bits for 1 x 128. */
 static double stored_bytes(const calc_strategy *s, calc_format format)
 {
-    bool scaled = format == CALC_FORMAT_FLOAT8 && s->scaling == CALC_SCALING_BLOCK;
-    return calc_format_bytes_or(format, calc_datatype_bytes(s->datatype)) + (scaled ? 1.0 / 32 : 0);
+    return format == CALC_FORMAT_AUTO
+               ? calc_datatype_bytes(s->datatype)
+               : calc_format_scaled_bytes(format, s->scaling == CALC_SCALING_BLOCK);
 }
 
 calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int64_t microbatch,

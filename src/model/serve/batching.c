@@ -65,12 +65,6 @@ static double joined(const calc_serving *r, const steps *s)
     return calc_min(1, r->slots - 1) / (chunked(r) ? 1 : 2 - exp(-coming));
 }
 
-/* Where the host has put the next step together already, that one is missed, too. */
-static double late(const calc_serving *r)
-{
-    return r->engine.overlapped ? calc_min(1, r->slots - 1) : 0;
-}
-
 static steps steps_of(const calc_serving *r)
 {
     double chunk = (double)r->i->chunk_size;
@@ -84,7 +78,9 @@ static steps steps_of(const calc_serving *r)
         s.met = s.seen;
         s.apart = s.decoding * r->i->generate_spread + r->i->prompt_spread / s.room;
         s.joined = r->slots < r->batch ? 0 : joined(r, &s) / r->groups;
-        s.missed = r->slots < r->batch ? 0 : s.joined + late(r) / r->groups;
+        /* Where the host has put the next step together already, that one is missed, too. */
+        double late = r->engine.overlapped ? calc_min(1, r->slots - 1) : 0;
+        s.missed = r->slots < r->batch ? 0 : s.joined + late / r->groups;
     }
     s.hold = calc_hold_of(r->exec, &r->engine, r->slots / (s.decoding + 1));
     return s;

@@ -8,11 +8,6 @@
 
 /* ---- The question ---------------------------------------------------------------------------- */
 
-static double or_one(int64_t value)
-{
-    return value > 0 ? (double)value : 1;
-}
-
 /* An execution as it serves: nothing is trained, and other schedules order backward passes. */
 static const calc_exec *forward(const calc_exec *exec, calc_exec *own)
 {
@@ -42,7 +37,7 @@ static void ask(calc_serving *r)
     r->arrivals_per_s = i->arrival_rate / r->replicas;
     r->slots = i->max_sequences > 0 ? (double)i->max_sequences : INFINITY;
     r->slots = r->open ? r->slots : calc_min(r->slots, r->batch);
-    r->prefill_batch = or_one(i->prefill_batch);
+    r->prefill_batch = i->prefill_batch > 0 ? (double)i->prefill_batch : 1;
     r->prompt = i->prompt_size > 0 ? (double)i->prompt_size : r->model.shape.seq;
     r->generate = (double)i->generate_size;
     double page = r->model.cache.page;

@@ -128,11 +128,6 @@ static void fill_parts(const calc_inference_pass_model *m, const calc_cost_conte
     fill_ends(m, &c, w, out);
 }
 
-static calc_block_kind last_kind(const calc_shape *s)
-{
-    return s->experts > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
-}
-
 /* One drafted token of every sequence: the prediction block and the head once more [s]. */
 static double draft_s(const calc_inference_pass_model *m, const calc_cost_context *c,
                       const calc_inference_pass_work *w)
@@ -141,7 +136,7 @@ static double draft_s(const calc_inference_pass_model *m, const calc_cost_contex
     calc_cost routed;
     calc_inference_pass_work one = {.sequences = w->sequences, .queries = 1, .context = w->context};
     fill_parts(m, c, &one, &routed, &parts);
-    double s = calc_cost_fw_s(&parts.mtp) + calc_cost_fw_s(&parts.block[last_kind(&m->shape)]) +
+    double s = calc_cost_fw_s(&parts.mtp) + calc_cost_fw_s(&parts.block[m->shape.experts > 0]) +
                calc_cost_fw_s(&parts.head);
     return s / calc_share_or(m->exec->software_efficiency, 1);
 }

@@ -122,11 +122,6 @@ typedef struct held {
     bool queues;               /* others wait */
 } held;
 
-static double usable_bytes(const calc_chip *chip)
-{
-    return (chip->mem1.capacity_bytes - chip->mem_reserved_bytes) / (1 + chip->mem_fragmentation);
-}
-
 /* Bytes that the program leaves free beside a stage and its cache. */
 static double spared_bytes(const calc_inference *i, const calc_chip *chip,
                            const calc_stage_memory *stage, double cache)
@@ -147,7 +142,8 @@ static calc_serving_memory memory_of(const calc_inference *i, const calc_inferen
                                      const calc_inference_pass *pass, const held *h)
 {
     const calc_chip *chip = &m->system->chip;
-    double usable = usable_bytes(chip);
+    double usable =
+        (chip->mem1.capacity_bytes - chip->mem_reserved_bytes) / (1 + chip->mem_fragmentation);
     double spared = 0;
     bool limited = false;
     calc_serving_memory out = {.room = {INFINITY, INFINITY}, .running = INFINITY, .fits = true};

@@ -88,15 +88,11 @@ static void give_tokens(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, dou
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static double stored(const calc_sim *s, double tokens)
-{
-    return calc_kv_cache_stored(&s->r->model.cache, tokens);
-}
-
 /* Of a request that has `tokens`: where the engine reserves, of all that it will have. */
 static double kept(const calc_sim *s, const calc_sim_request *q, double tokens)
 {
-    return stored(s, s->r->i->engine.reserves ? q->prompt + q->generate : tokens);
+    return calc_kv_cache_stored(&s->r->model.cache,
+                                s->r->i->engine.reserves ? q->prompt + q->generate : tokens);
 }
 
 /* Memory of a replica's sequences, after a step that adds `more` tokens to each. */

@@ -24,6 +24,14 @@ CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_ter
     return w;
 }
 
+/** What its matrices take beyond the state of their weights [bytes]. */
+CALC_STAGE_INLINE double calc_stage_narrowed_bytes(const calc_stage_terms *t,
+                                                   const calc_stage_class *c)
+{
+    return c->dense * t->block[0].narrowed_bytes + c->moe * t->block[1].narrowed_bytes +
+           c->last * t->head.narrowed_bytes;
+}
+
 /** Exposed part of a communication: calc_stage_beside_s() with the shares of the terms. */
 CALC_STAGE_INLINE double calc_stage_exposed_s(const calc_stage_terms *t, double link_s,
                                               double window_s, double least_s)
@@ -172,7 +180,8 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms 
     double blocks = calc_max(1, c->dense + c->moe);
     m.state = t->held_bytes * weights + t->owned_bytes * owned +
               (t->gathered_ahead + t->whole_block_bytes) * (weights / blocks);
-    m.state += calc_stage_muon_bytes(t, c).here + calc_stage_frozen_of(t, c).here;
+    m.state += calc_stage_narrowed_bytes(t, c) + calc_stage_muon_bytes(t, c).here +
+               calc_stage_frozen_of(t, c).here;
     double rich = calc_stage_rich(t, c);
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;

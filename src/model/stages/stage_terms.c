@@ -9,11 +9,6 @@
 
 /* Operations of data parallelism and between stages: their cost in the groups of a layout. */
 
-static calc_collective_line sum_of(calc_collective_line a, calc_collective_line b)
-{
-    return (calc_collective_line){a.latency_s + b.latency_s, a.s_per_byte + b.s_per_byte};
-}
-
 /* Gradients of a state that `limit` ranks of a group share: scattered among them, summed beyond. */
 static calc_collective_line shard_reduce(const calc_system *system, const calc_group *group,
                                          double limit, double bytes)
@@ -26,7 +21,8 @@ static calc_collective_line shard_reduce(const calc_system *system, const calc_g
     calc_collective_line beyond =
         calc_collective_line_of(system, CALC_OP_ALL_REDUCE, &outer, bytes / limit);
     beyond.s_per_byte /= limit;
-    return sum_of(within, beyond);
+    return (calc_collective_line){within.latency_s + beyond.latency_s,
+                                  within.s_per_byte + beyond.s_per_byte};
 }
 
 static calc_collective_line shard_gather(const calc_system *system, const calc_group *group,
@@ -206,7 +202,7 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
     out.collides = e->strategy.data_par_net == e->pipeline_par_net;
     out.same_link = e->strategy.data_par_net == e->strategy.tensor_par_net;
     if (e->pipeline_par > 1) {
-        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
+        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, c->chip, e->training);
         out.message_s = calc_collective_line_s(&l->message, message_bytes);
         out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
         out.tied_s = e->training
@@ -223,7 +219,7 @@ calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const
                                                const calc_stage_parts *p, calc_block_kind kind,
                                                double shards)
 {
-    calc_state_bytes b = calc_state_bytes_of(s, c->shape, c->training);
+    calc_state_bytes b = calc_state_bytes_of(s, c->shape, c->chip, c->training);
     calc_optimizer_step none = {0};
     return c->training ? calc_optimizer_block(c, calc_state_optimizer_bytes(&b), p->weights[kind],
                                               p->layers[kind], shards)
@@ -343,6 +339,31 @@ static double grad_away(const calc_strategy *s)
     return s->grad_offload ? calc_stage_away_of(s).optimizer : 0;
 }
 
+/* Blocks of multi-token prediction that have weights of their own. */
+static double mtp_sets(const calc_shape *shape)
+{
+    return shape->mtp_shared ? calc_min(1, shape->mtp_blocks) : shape->mtp_blocks;
+}
+
+/* Such a block, where the model does not list it. */
+static const calc_cost *mtp_block(const calc_cost_context *c, const calc_stage_parts *p)
+{
+    static const calc_cost none;
+    bool listed = calc_shape_lists_mtp(c->shape) && c->training;
+    return listed ? &none : &p->block[c->shape->experts > 0];
+}
+
+/* Multiplied copies of weights are of all blocks, and of those of multi-token prediction. */
+static void set_narrowed(const calc_cost_context *c, const calc_stage_parts *p, double bytes,
+                         calc_stage_terms *t)
+{
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        t->block[kind].narrowed_bytes = bytes * p->block[kind].matrix_weights;
+    }
+    t->head.narrowed_bytes =
+        bytes * mtp_sets(c->shape) * (p->mtp.matrix_weights + mtp_block(c, p)->matrix_weights);
+}
+
 /* Bytes per element: the part on every rank, and the part split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
@@ -442,7 +463,7 @@ static bool sharded(const calc_strategy *strategy, const calc_stage_lines *l)
 calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_strategy *strategy,
                                          const calc_stage_lines *l, double speed)
 {
-    calc_state_bytes b = calc_state_bytes_of(strategy, c->shape, c->training);
+    calc_state_bytes b = calc_state_bytes_of(strategy, c->shape, c->chip, c->training);
     bool offloads = passes_move(strategy);
     return (calc_stage_keeping){
         .training = c->training,
@@ -548,12 +569,9 @@ static void add_end(const calc_cost *end, double times, double speed, calc_stage
 static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, double speed,
                      calc_stage_terms *t)
 {
-    const calc_shape *shape = c->shape;
-    double depth = shape->mtp_blocks;
-    double sets = shape->mtp_shared ? calc_min(1, depth) : depth; /* of weights */
-    static const calc_cost none;
-    const calc_cost *extra =
-        calc_shape_lists_mtp(shape) && c->training ? &none : &p->block[shape->experts > 0];
+    double depth = c->shape->mtp_blocks;
+    double sets = mtp_sets(c->shape);
+    const calc_cost *extra = mtp_block(c, p);
     add_end(&p->embedding, 1, speed, &t->embedding);
     add_end(&p->head, 1 + depth, speed, &t->head);
     add_end(&p->mtp, depth, speed, &t->head);
@@ -674,7 +692,7 @@ static void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p,
 calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec *e,
                                      const calc_stage_terms *t, const calc_stage_class *class)
 {
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, c->chip, e->training);
     calc_stage_weights w = calc_stage_weights_sum(t, class);
     int64_t zero = calc_zero_stage(&e->strategy);
     double copies = calc_schedule_traits_of(e->pipeline_schedule).copies;
@@ -685,7 +703,7 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec
     double weight = b.weight * (1 - away.weight);
     calc_stage_state s = {
         .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block +
-                  calc_stage_frozen_of(t, class).here,
+                  calc_stage_narrowed_bytes(t, class) + calc_stage_frozen_of(t, class).here,
     };
     if (e->training) {
         double grad = b.grad * (1 - grad_away(&e->strategy));
@@ -735,7 +753,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
                           calc_stage_terms *t)
 {
     int64_t zero = calc_zero_stage(&e->strategy);
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, c->chip, e->training);
     if (like) {
         *t = *like;
         t->held_bytes = t->owned_bytes = t->gathered_ahead = t->whole_block_bytes = 0;
@@ -745,6 +763,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
         set_parts(c, e, p, t);
     }
     set_state(e, &b, zero, t);
+    set_narrowed(c, p, calc_schedule_traits_of(e->pipeline_schedule).copies * b.narrowed, t);
     set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
     set_reduction(e, &b, zero, t);
@@ -797,7 +816,7 @@ static void calc_stage_set_muon(const calc_cost_context *c, const calc_exec *e,
     }
     const calc_shape *s = c->shape;
     const calc_memory_tier *memory = &c->chip->mem1;
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, s, true);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, s, c->chip, true);
     bool shared = calc_zero_stage(&e->strategy) >= 1;
     double dense = shared ? t->dense_shards : 1;
     double expert = shared ? t->expert_shards : 1;

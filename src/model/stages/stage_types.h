@@ -133,6 +133,7 @@ typedef struct calc_stage_part {
     double spared_s;               /**< part of agrad_s saved without recomputation */
     calc_stage_weights weights;
     calc_stage_weights frozen;      /**< bytes; embedding and head only */
+    double narrowed_bytes;          /**< of its weights: calc_state_bytes.narrowed */
     double kept_bytes, whole_bytes; /**< activations, with and without recomputation */
     double away_bytes;              /**< activations kept in the second memory tier */
     double passing_bytes;           /**< in addition while a pass runs through the part */
@@ -425,7 +426,7 @@ CALC_STAGE_INLINE calc_stage_part calc_stage_block_of(const calc_stage_source *b
     out.spared_s = all_s * factor - once_s * k->speed;
     out.weights.dense = b->dense_weights;
     out.weights.expert = b->expert_weights;
-    out.frozen.dense = out.frozen.expert = 0;
+    out.frozen.dense = out.frozen.expert = out.narrowed_bytes = 0;
     /* A forward pass alone keeps nothing: a block's activations live while it runs. */
     out.kept_bytes = k->training ? b->kept_bytes * (1 - away->activation) : 0;
     /* Two blocks of offloaded state are in the first tier: one leaving, one arriving. */
