@@ -278,10 +278,11 @@ double calc_adapter_launches(const calc_operator *operators, size_t count)
         double back = o->launches[CALC_PASS_AGRAD] + o->launches[CALC_PASS_WGRAD];
         double matrix = calc_operator_narrowed(o) || o->kind == CALC_OPERATOR_HEAD;
         now += share * (o->launches[CALC_PASS_FW] + (1 - o->untouched) * back);
-        usual +=
-            o->adapter
-                ? 0
-                : share * (o->launches[CALC_PASS_FW] + o->launches[CALC_PASS_AGRAD] + matrix * 1);
+        double loops = calc_max(1, o->loops);
+        usual += o->adapter
+                     ? 0
+                     : share * ((o->launches[CALC_PASS_FW] + o->launches[CALC_PASS_AGRAD]) / loops +
+                                matrix * 1);
     }
     return usual > 0 ? now / usual : 1;
 }
