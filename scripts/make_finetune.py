@@ -180,14 +180,22 @@ def swift(row, fields, notes):
 
 
 def prime(row, fields, notes):
+    """benchmarks/scripts and src/prime_rl/trainer as of January 2026. Supervised: the loop holds the output of the model, float32
+    logits. RL: head and loss run for 2,048 columns of the vocabulary at a time. Adapters: four runs share a trainer, each with
+    adapters of its own, of which a sequence uses one; every matrix with adapters breaks the compiled graph. Experts with adapters
+    run one after the other but on Hopper."""
     del notes
     fields["attention_kernel"] = "vendor" if "FA3" in row["options"] else "generic"
     if "offload" in row["options"].split(",")[0]:
         fields["activations_offload"] = "true"
     fields["activation_recompute"] = "full"
-    if row["method"].startswith("RL"):
-        fields["loss_chunks"] = chunks(row)
     fields["fused_cross_entropy"] = "false"
+    if row["method"].startswith("RL"):
+        fields["loss_chunks"] = round(151936 / 2048)
+    else:
+        fields["framework_mem"] = "loss_copies+logits_held"
+    if "LoRA" in row["method"]:
+        fields["eager"] = "true"
 
 
 def bridge(row, fields, notes):

@@ -121,19 +121,19 @@ CALC_TEST(sets_are_their_bits)
     gives(row(CALC_KIND_EXEC, "attention_type"), &other, 1, "3 4");
     refuse(CALC_KIND_EXEC, "framework_mem", "none+te_dummy_wgrad", CALC_ERR_RANGE,
            "--axis: /framework_mem: \"none\" is not one of te_dummy_wgrad, gemm_workspace, "
-           "loss_copies, loss_parallel, logits_gathered\n"
+           "loss_copies, loss_parallel, logits_gathered, logits_held\n"
            "  hint: several are joined by +: te_dummy_wgrad+gemm_workspace");
     refuse(CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrat", CALC_ERR_RANGE,
            "--axis: /framework_mem: \"te_dummy_wgrat\" is not one of te_dummy_wgrad, "
-           "gemm_workspace, loss_copies, loss_parallel, logits_gathered\n"
+           "gemm_workspace, loss_copies, loss_parallel, logits_gathered, logits_held\n"
            "  hint: did you mean \"te_dummy_wgrad\"?");
     refuse(CALC_KIND_EXEC, "framework_mem", "", CALC_ERR_RANGE,
            "--axis: /framework_mem: \"\" is not one of te_dummy_wgrad, gemm_workspace, "
-           "loss_copies, loss_parallel, logits_gathered\n"
+           "loss_copies, loss_parallel, logits_gathered, logits_held\n"
            "  hint: several are joined by +: te_dummy_wgrad+gemm_workspace");
     refuse(CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrad,*", CALC_ERR_RANGE,
            "--axis: /framework_mem: \"*\" is not one of te_dummy_wgrad, gemm_workspace, "
-           "loss_copies, loss_parallel, logits_gathered\n"
+           "loss_copies, loss_parallel, logits_gathered, logits_held\n"
            "  hint: \"*\" stands alone, and only for fields of the execution");
 }
 

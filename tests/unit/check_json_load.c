@@ -177,8 +177,8 @@ CALC_TEST(wrong_members_of_a_set_are_told)
         "x: /recompute_modules: \"mpl\" is not one of " MODULES "\n  hint: did you mean \"mlp\"?");
     with_fails(CALC_KIND_EXEC, EXEC_TEXT,
                "\"framework_mem\": [\"gemm_workspace\", \"loss_copies\", \"te_dummy_wgrad\", "
-               "\"gemm_workspace\", \"loss_parallel\", \"logits_gathered\"]",
-               CALC_ERR_RANGE, "x: /framework_mem: 6 choices are out of range, expected at most 5");
+               "\"gemm_workspace\", \"loss_parallel\", \"logits_gathered\", \"logits_held\"]",
+               CALC_ERR_RANGE, "x: /framework_mem: 7 choices are out of range, expected at most 6");
 }
 
 CALC_TEST(a_choice_with_auto_is_true_false_or_auto)

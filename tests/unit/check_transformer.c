@@ -1187,6 +1187,26 @@ CALC_TEST(a_loss_over_ranks_holds_four_wide_logits)
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512));
 }
 
+/* A loop that still has the model's output in the backward pass has its logits in single precision
+ * beside what the loss works on, unless the loss never had them whole or overwrote them. */
+CALC_TEST(logits_that_are_held_stay_through_the_backward_pass)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem =
+        1 << CALC_FRAMEWORK_MEM_LOSS_COPIES | 1 << CALC_FRAMEWORK_MEM_LOGITS_HELD;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 * (2 + 4) + 4) * 512));
+    c.exec.strategy.loss_chunks = 4;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * (2 + 4) * 512 / 4.0));
+    c.exec.strategy.loss_chunks = 0;
+    c.exec.strategy.fused_cross_entropy = true;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512));
+}
+
 /* PyTorch's loss of whole logits: gathered over the tensor-parallel ranks, each of which has them
    all, in both formats and their gradients; nothing is sent back. */
 CALC_TEST(a_loss_of_gathered_logits_has_the_whole_vocabulary)

@@ -845,6 +845,8 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
      * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
     bool parallel = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_PARALLEL & 1;
     unfused_bytes = parallel && !gathers && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
+    bool held = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_HELD & 1;
+    unfused_bytes += held && chunks == 1 ? 4 : 0; /* what runs in parts returns none */
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         head->launches[pass] *= chunks;
