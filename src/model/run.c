@@ -607,7 +607,7 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
         double weight = away.weight * m.weight;
         double activation = away.copied * kept;
         s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
-        if (e->training) {
+        if (e->training && bw_s > 0) { /* blocks before what is trained have no backward pass */
             s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, (weight + activation) / bw_s);
         }
     }

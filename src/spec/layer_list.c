@@ -194,9 +194,9 @@ static void check_beside(rules *r)
                "out",
                "layers that are listed keep nothing in tier 2");
     }
-    if (e->training && s->trained != CALC_TRAINED_ALL) {
-        BROKEN(r, "leave the list out, or use trained \"all\"",
-               "frozen weights of layers that are listed are not modelled");
+    if (e->training && s->trained_blocks > 0) {
+        BROKEN(r, "leave the list out, or trained_blocks",
+               "that some of the layers that are listed are frozen is not modelled");
     }
     if (e->recompute_blocks > 0) {
         BROKEN(r, "leave recompute_blocks out", "which layers recompute is what their list says");

@@ -406,7 +406,6 @@ static void check_encoder(rules *r)
                             "an encoder needs it");
         }
     }
-    bool frozen = s->encoder_trained != CALC_ENCODER_TRAINED_ALL;
     if (any == 0 && s->images_per_sequence > 0) {
         BROKEN(r, images_per_sequence, "leave it out", "the model has no encoder of images");
     }
@@ -416,11 +415,6 @@ static void check_encoder(rules *r)
     } else if (s->images_per_sequence > 0 && s->patches_per_image == 0 && e->patches == 0) {
         BROKEN(r, patches_per_image, "say how many patches an image has",
                "neither the layout nor the model says it");
-    }
-    if (any > 0 && frozen && x->training &&
-        (x->stages.count > 0 || x->layers.count > 0 || s->optimizer == CALC_OPTIMIZER_MUON)) {
-        BROKEN(r, encoder_trained, "use \"all\"",
-               "frozen weights with Muon, or stages or layers that are listed, are not modelled");
     }
 }
 
@@ -714,14 +708,6 @@ static void check_trained(rules *r)
     if (frozen && s->trained_blocks > 0 && e->pipeline_par > 1) {
         BROKEN(r, trained_blocks, "use pipeline_par 1, or leave it out",
                "stages that train different shares of their blocks are not modelled");
-    }
-    if (frozen && s->optimizer == CALC_OPTIMIZER_MUON) {
-        BROKEN(r, optimizer, "use \"adam\", or trained \"all\"",
-               "Muon beside frozen weights is not modelled");
-    }
-    if (frozen && e->stages.count > 0) {
-        BROKEN(r, trained, "leave stages out, or use \"all\"",
-               "frozen weights on stages that differ are not modelled");
     }
 }
 

@@ -383,7 +383,6 @@ static void random_software(calc_rng *rng, calc_exec *e)
 static void freeze(calc_rng *rng, calc_random_layout *out)
 {
     calc_strategy *x = &out->exec.strategy;
-    x->optimizer = CALC_OPTIMIZER_ADAM;
     x->trained = (calc_trained)between(rng, 1, CALC_TRAINED_COUNT - 1);
     x->trained_blocks = out->exec.pipeline_par == 1 && x->trained != CALC_TRAINED_HEAD && coin(rng)
                             ? between(rng, 1, out->app.num_blocks)

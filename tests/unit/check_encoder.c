@@ -427,9 +427,6 @@ CALC_TEST(what_an_encoder_needs_is_asked_for)
 
 CALC_TEST(what_is_not_modelled_is_refused)
 {
-    exec.strategy.encoder_trained = CALC_ENCODER_TRAINED_NONE;
-    exec.strategy.optimizer = CALC_OPTIMIZER_MUON;
-    refuses("frozen weights with Muon");
     exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 2, 1, 1, 8);
     exec.strategy.images_per_sequence = 1;
     refuses("encoding the images of requests is not modelled");

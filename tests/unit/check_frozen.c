@@ -98,6 +98,9 @@ CALC_TEST(a_head_that_is_trained_alone_sends_no_gradient_back)
     ck_assert_double_eq(stats.trained_parameters, h * words);
     double head = h * words;
     ck_assert_double_eq(stats.optimizer_space, 12 * head);
+    exec.strategy.weight_offload = true; /* read once, before the forward pass */
+    ck_assert_double_gt(run().offload_mem_bw_req, 0);
+    ck_assert(isfinite(stats.offload_mem_bw_req));
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -245,7 +248,28 @@ CALC_TEST(contradictions_are_refused)
     exec.strategy.trained = CALC_TRAINED_BLOCKS;
     exec.strategy.trained_blocks = 0;
     assert_refused("/trained_blocks");
-    adapt(8);
-    exec.strategy.optimizer = CALC_OPTIMIZER_MUON;
-    assert_refused("/optimizer");
+}
+
+/* Adapters on stages that differ: with three blocks more the first stage is the fullest, and no
+ * longer the last, which has the final norm. */
+CALC_TEST(stages_that_differ_have_frozen_blocks)
+{
+    const calc_stage_run as_exec = {.recompute = CALC_STAGE_AS_EXEC,
+                                    .recompute_blocks = CALC_STAGE_AS_EXEC};
+    exec.num_procs = exec.pipeline_par = 4;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    adapt(16);
+    calc_stats even = run();
+    exec.stages.count = 2;
+    exec.stages.run[0] = exec.stages.run[1] = as_exec;
+    exec.stages.run[0].places = 1;
+    exec.stages.run[0].blocks = 11;
+    exec.stages.run[1].places = 3;
+    exec.stages.run[1].blocks = 7;
+    calc_stats listed = run();
+    double frozen = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h;
+    double adapters = 16 * (3 * h + h + 2 * kv + 2 * h + 2 * (h + f) + f + h);
+    ck_assert_double_eq(listed.trained_parameters, even.trained_parameters);
+    ck_assert_double_eq(listed.weight_space - even.weight_space, 2 * (3 * (frozen + adapters) - h));
+    ck_assert_double_eq(listed.optimizer_space - even.optimizer_space, 3 * 12 * adapters);
 }

@@ -62,6 +62,27 @@ CALC_TEST(each_expert_has_matrices_of_its_own)
     assert_near(muon_of(&c, CALC_MOE_BLOCK).expert_s, 2 * (matrix_s(64, 64) + matrix_s(32, 64)));
 }
 
+/* Of frozen matrices nothing is made orthogonal: of an adapter both its factors are, of which the
+ * smaller side is the rank; of blocks of which a part is trained, so much of them. */
+CALC_TEST(only_what_is_trained_is_made_orthogonal)
+{
+    modern_case c = arithmetic(modern_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.trained = CALC_TRAINED_HEAD;
+    ck_assert_double_eq(muon_of(&c, CALC_DENSE_BLOCK).dense_s, 0);
+    c.exec.strategy.trained = CALC_TRAINED_ADAPTERS;
+    c.exec.strategy.lora_rank = 8;
+    assert_near(muon_of(&c, CALC_DENSE_BLOCK).dense_s,
+                /* lora_A of query, key, value, output, up, gate and down, lora_B of the same */
+                6 * matrix_s(8, 64) + matrix_s(8, 256) + /* outputs */
+                    2 * matrix_s(8, 64) + 2 * matrix_s(8, 32) + 2 * matrix_s(8, 256) +
+                    matrix_s(8, 64));
+    c = arithmetic(modern_app(), modern_exec(1, 1, 1));
+    double all_s = muon_of(&c, CALC_DENSE_BLOCK).dense_s;
+    c.exec.strategy.trained = CALC_TRAINED_BLOCKS;
+    c.exec.strategy.trained_blocks = c.app.num_blocks / 2;
+    assert_near(muon_of(&c, CALC_DENSE_BLOCK).dense_s, all_s / 2);
+}
+
 /* Down projections are whole on every rank. */
 CALC_TEST(latent_projections_are_matrices_each)
 {

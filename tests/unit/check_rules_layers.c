@@ -150,6 +150,18 @@ CALC_TEST(some_things_are_not_beside_a_list)
                      "layers are listed for training, not for serving");
 }
 
+CALC_TEST(frozen_layers_are_all_alike)
+{
+    const calc_layer_list list = exec.layers;
+    exec = small_exec(2, 1, 4);
+    exec.layers = list;
+    exec.strategy.trained = CALC_TRAINED_ADAPTERS;
+    legal();
+    exec.strategy.trained_blocks = 1;
+    broken("that some of the layers that are listed are frozen is not modelled",
+           "leave the list out, or trained_blocks");
+}
+
 /* A stage has the same ranks for all of its layers. */
 CALC_TEST(replicas_outside_the_pipeline_keep_layers_alike_in_their_split)
 {

@@ -192,7 +192,7 @@ static void take_layers(calc_plan_task *t, calc_errors *errors)
     if (trained->all ||
         (trained->count > 0 && trained->value[trained->count - 1] != CALC_TRAINED_ALL)) {
         calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0, "leave --layers out",
-                       "frozen weights of layers that are listed are not modelled");
+                       "lists of layers are searched for training of all weights alone");
     }
 }
 

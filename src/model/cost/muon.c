@@ -62,7 +62,7 @@ static void add_query_key_value(const calc_cost_context *c, const calc_operator 
 {
     const calc_shape s = shape_of(c->shape, o);
     const calc_group *group = &c->groups.tensor;
-    double share = calc_operator_share(o);
+    double share = calc_operator_share(o) * (1 - o->untouched);
     add(c, s.hidden, s.heads * s.qk_size, share, group, false, sum);
     add(c, s.hidden, s.kv_heads * s.qk_size, share, group, false, sum);
     add(c, s.hidden, s.kv_heads * s.v_size, share, group, false, sum);
@@ -83,7 +83,8 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         bool grouped = o->kind == CALC_OPERATOR_GROUPED;
-        if (!grouped && o->kind != CALC_OPERATOR_MATRIX && o->kind != CALC_OPERATOR_HEAD) {
+        if ((!grouped && o->kind != CALC_OPERATOR_MATRIX && o->kind != CALC_OPERATOR_HEAD) ||
+            o->weights <= 0) { /* frozen */
             continue;
         }
         const calc_group *group = group_of(c, o);
@@ -91,12 +92,16 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
         double columns = o->flop[CALC_PASS_FW] / (2 * o->inputs);
         inner *= o->split == CALC_SPLIT_INNER ? group->ranks : 1;
         columns *= o->split == CALC_SPLIT_COLUMNS ? group->ranks : 1;
+        double rank = (double)c->strategy->lora_rank;
+        columns = o->adapter && inner != rank ? rank : columns; /* of lora_A, all pairs beside */
         if (o->products == 3 && o->split == CALC_SPLIT_COLUMNS) {
             add_query_key_value(c, o, &sum);
         } else {
-            double copies =
-                (grouped ? c->shape->experts / c->shape->expert_par : 1) * calc_operator_share(o);
-            add(c, inner, columns, copies, group, o->expert, &sum);
+            double copies = o->adapter ? o->pairs
+                            : grouped  ? c->shape->experts / c->shape->expert_par
+                                       : 1;
+            add(c, inner, columns, copies * calc_operator_share(o) * (1 - o->untouched), group,
+                o->expert, &sum);
         }
     }
     return sum;
