@@ -245,6 +245,7 @@ static const struct {
     {"matrix.bfloat16", "H100", 0.75},
     {"attention.generic_efficiency", "A100", 0.7},
     {"attention.generic_efficiency", "H100", 0.55},
+    {"attention.generic_efficiency", "Blackwell", 0.32},
     {"matrix.float8", "H100", 0.69},
     {"mem1.efficiency", "Blackwell", 0.666},
     {"attention.fw_efficiency", "Blackwell", 0.54},
