@@ -287,7 +287,7 @@ static void evaluate(engine *g, const calc_rl_ask *ask, double *length, calc_rl_
     double one_s = step_s(g, 1, ask->prompt + out->longest / 2);
     double middle = ask->prompt + calc_rl_lengths_attended(&ask->lengths, 0) / 2;
     double per_step = g->serving->tokens_per_step;
-    double most = fmin(out->running, out->requests);
+    double most = fmin(out->running, out->requests * ask->ahead);
     out->floor_s = one_s * out->longest / per_step;
     out->deviation_s = one_s / per_step *
                        (calc_rl_lengths_quantile(&ask->lengths, pow(0.8413, 1 / ask->sequences)) -
@@ -297,6 +297,7 @@ static void evaluate(engine *g, const calc_rl_ask *ask, double *length, calc_rl_
     out->full_s =
         out->prefill_s + out->requests * ask->lengths.mean / (most * per_step) * out->step_s;
     run(g, length, n, slots, ask->stop_share, out);
+    out->running = ask->ahead > 1 ? most : out->running;
     out->time_s = g->time_s + out->prefill_s;
 }
 

@@ -49,6 +49,8 @@ typedef struct calc_rl_ask {
     double copies;     /**< of the execution, which know nothing of one another */
     double samples;    /**< of a prompt, which is read and cached once for them */
     double stop_share; /**< of them finished when the rollout stops; 1: all */
+    double ahead;      /**< steps whose sequences may be under way at once, where engines are kept
+                            full; 1: those of one */
 } calc_rl_ask;
 
 /** What it takes. Times of the slowest engine. */

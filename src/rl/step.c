@@ -446,7 +446,8 @@ static calc_status run_rollout(work *w)
                              .sequences = w->sequences,
                              .copies = w->c->chips[s->pool] / (double)exec.num_procs,
                              .samples = (double)w->c->job->samples,
-                             .stop_share = w->c->job->partial};
+                             .stop_share = w->c->job->partial,
+                             .ahead = fmax(1, (double)w->c->job->steps_off)};
     calc_rl_rollout *r = &w->rollout;
     calc_status status = calc_rl_rollout_of(s->app, s->system, &exec, &ask, r, w->errors);
     if (status != CALC_OK) {

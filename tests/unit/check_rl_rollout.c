@@ -33,7 +33,8 @@ static calc_rl_ask ask_of(double sequences, double cv, int64_t cap)
                          .sequences = sequences,
                          .copies = 1,
                          .samples = 8,
-                         .stop_share = 1};
+                         .stop_share = 1,
+                         .ahead = 1};
 }
 
 static calc_rl_rollout rollout(const calc_rl_ask *ask)
@@ -180,6 +181,25 @@ CALC_TEST(a_rollout_that_stops_early_is_shorter)
     const calc_rl_rollout most = rollout(&ask);
     ck_assert(most.time_s < all.time_s);
     ck_assert_double_eq(most.requests, 320);
+}
+
+/* Engines that are kept full run sequences of several steps at once: a step takes what its share of
+ * all of them would, and no more run than there is room for. */
+CALC_TEST(steps_that_are_ahead_share_the_engines)
+{
+    calc_rl_ask ask = ask_of(16, 0.8, 3969);
+    const calc_rl_rollout one = rollout(&ask);
+    ask.ahead = 4;
+    const calc_rl_rollout ahead = rollout(&ask);
+    const calc_rl_ask four = ask_of(64, 0.8, 3969);
+    const calc_rl_rollout all = rollout(&four);
+    ck_assert_double_eq(one.running, 16);
+    ck_assert_double_eq(ahead.running, 64);
+    ck_assert_double_eq_tol((ahead.full_s - ahead.prefill_s) * 4, all.full_s - all.prefill_s, 1e-9);
+    ck_assert(ahead.full_s < one.full_s / 2);
+    ck_assert_double_eq(ahead.time_s, one.time_s);
+    c.serve.inference.max_sequences = 24;
+    ck_assert_double_eq(rollout(&ask).running, 24);
 }
 
 CALC_TEST(without_room_there_is_no_rollout)
