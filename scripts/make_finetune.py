@@ -23,6 +23,8 @@ MACHINES = {"A100": "a100_sxm_80g", "A800": "a800", "H100": "h100_sxm", "H200": 
             "A100/A800-80G": "a100_sxm_80g", "80G": "a100_sxm_80g", "": "a100_sxm_80g"}
 NAMELESS = ("80G", "", "A100/A800-80G")
 UNFITTED = ("rtx_4090", "l40s")
+# Models with experts say how many of their parameters a token uses.
+EXPERTS = re.compile(r"-A\d+B")
 
 BFLOAT16 = {"weight_datatype": "bfloat16", "grad_datatype": "bfloat16", "grad_reduce_datatype": "bfloat16",
             "master_datatype": "bfloat16", "optimizer_moment_datatype": "bfloat16"}
@@ -165,6 +167,8 @@ def swift(row, fields, notes):
         fields.update(activation_recompute="modules", recompute_modules="core_attn")
     elif "full recompute" in options or (not core and "no checkpointing" not in options):
         fields["activation_recompute"] = "full"
+    if not core and EXPERTS.search(row["model"]):  # Transformers before 5
+        fields["looped_experts"] = "true"
     if "fused CE" in options:
         fields["fused_cross_entropy"] = "true"
     if "Liger" in options:
@@ -196,6 +200,8 @@ def prime(row, fields, notes):
         fields["framework_mem"] = "loss_copies+logits_held"
     if "LoRA" in row["method"]:
         fields["eager"] = "true"
+        if row["chip"] not in ("H100", "H200") and EXPERTS.search(row["model"]):
+            fields["looped_experts"] = "true"
 
 
 def bridge(row, fields, notes):

@@ -87,6 +87,7 @@ bool calc_why_keeps(const calc_field *field, const calc_exec *exec)
                                         "unfused_norm",
                                         "unfused_experts",
                                         "fused_experts",
+                                        "looped_experts",
                                         "optimizer",
                                         "attention_kernel",
                                         "rank_order",

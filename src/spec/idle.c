@@ -42,6 +42,7 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_rank_capacity_factor:
     case ROW_unfused_experts:
     case ROW_fused_experts:
+    case ROW_looped_experts:
         return app->num_experts == 0;
     case ROW_paged_stash:
         return app->num_experts == 0 || s->rank_capacity_factor <= 0;

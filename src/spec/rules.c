@@ -149,6 +149,10 @@ static void check_expert_par(rules *r)
         return;
     }
     const calc_strategy *s = &r->exec->strategy;
+    if (s->looped_experts && s->fused_experts) {
+        BROKEN(r, looped_experts, "use one of them",
+               "experts are either multiplied together, fused, or one after the other");
+    }
     if (s->paged_stash > 0 && s->offload_modules & CALC_STASHED_MODULES) {
         BROKEN(r, paged_stash,
                "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules",

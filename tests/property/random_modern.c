@@ -495,6 +495,8 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
                                   : 0;
         x->paged_stash = 0; /* experts pack what they store, or offload it */
     }
+    calc_rng looped = {rng->state, rng->increment + 12};
+    x->looped_experts = !x->fused_experts && coin(&looped);
     calc_rng packed = {rng->state, rng->increment + 6};
     if (out->exec.inference.phase == CALC_INFERENCE_PHASE_NONE && calc_rng_below(&packed, 4) == 0) {
         double seq = (double)(out->exec.seq_size > 0 ? out->exec.seq_size : out->app.seq_size);

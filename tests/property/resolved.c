@@ -430,6 +430,7 @@ static const struct {
     {"exe.eager", NULL},
     {"exe.unfused_experts", NULL},
     {"exe.fused_experts", NULL},
+    {"exe.looped_experts", NULL},
     {"exe.delayed_wgrad", NULL},
     {"exe.cuda_graph", NULL},
     {"exe.launch_blocking", NULL},

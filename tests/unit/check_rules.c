@@ -631,6 +631,11 @@ CALC_TEST(experts_pack_what_they_store_or_offload_it)
     assert_broken(
         &d, "/paged_stash", "what experts store is packed into pages or offloaded, not both",
         "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules");
+    s->paged_stash = 0;
+    s->fused_experts = s->looped_experts = true;
+    assert_broken(&d, "/looped_experts",
+                  "experts are either multiplied together, fused, or one after the other",
+                  "use one of them");
 }
 
 /* ---- Context parallelism --------------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+#include "model/operators/adapter.h"
 #include "model/operators/transformer.h"
 
 #include "frame.h"
@@ -460,6 +461,38 @@ CALC_TEST(unfused_experts_move_more_in_their_activation_only)
     c.system.chip.expert_activation_traffic = 4;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 4 * fused);
+}
+
+/* Each of 8 experts, or of the 2 of a rank, has kernels of its own; what they do is the same. */
+CALC_TEST(looped_experts_launch_once_for_each)
+{
+    static const char *const names[] = {"experts up", "experts activation", "experts down"};
+    for (int64_t ranks = 1; ranks <= 4; ranks *= 4) {
+        modern_case c = case_of(moe_app(), modern_exec(1, 1, 8));
+        c.exec.strategy.expert_par = ranks;
+        make_block(&c, CALC_MOE_BLOCK);
+        calc_operator grouped[3];
+        for (int i = 0; i < 3; i++) {
+            grouped[i] = *named(&c, names[i]);
+        }
+        double others = named(&c, "permute")->launches[CALC_PASS_FW];
+        c.exec.strategy.looped_experts = true;
+        make_block(&c, CALC_MOE_BLOCK);
+        for (int i = 0; i < 3; i++) {
+            const calc_operator *o = named(&c, names[i]);
+            for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+                ck_assert_double_eq(o->launches[pass],
+                                    grouped[i].launches[pass] * 8 / (double)ranks);
+                ck_assert_double_eq(o->flop[pass], grouped[i].flop[pass]);
+                ck_assert_double_eq(o->bytes[pass], grouped[i].bytes[pass]);
+            }
+        }
+        ck_assert_double_eq(named(&c, "permute")->launches[CALC_PASS_FW], others);
+        ck_assert_double_gt(calc_adapter_launches(c.operators, c.count), 1.1);
+        c.exec.strategy.looped_experts = false;
+        make_block(&c, CALC_MOE_BLOCK);
+        ck_assert_double_eq(calc_adapter_launches(c.operators, c.count), 1);
+    }
 }
 
 /* Written beside its input, the gradients of gates instead of its own; both in 8 bits, and narrowed

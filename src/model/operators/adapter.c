@@ -281,10 +281,11 @@ double calc_adapter_launches(const calc_operator *operators, size_t count)
         double matrix = o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED ||
                         o->kind == CALC_OPERATOR_HEAD;
         now += share * (o->launches[CALC_PASS_FW] + (1 - o->untouched) * back);
-        usual +=
-            o->adapter
-                ? 0
-                : share * (o->launches[CALC_PASS_FW] + o->launches[CALC_PASS_AGRAD] + matrix * 1);
+        double loops = calc_max(1, o->loops);
+        usual += o->adapter
+                     ? 0
+                     : share * ((o->launches[CALC_PASS_FW] + o->launches[CALC_PASS_AGRAD]) / loops +
+                                matrix * 1);
     }
     return usual > 0 ? now / usual : 1;
 }

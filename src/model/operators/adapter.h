@@ -46,7 +46,8 @@ typedef enum calc_frozen_list {
 void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *strategy, bool training,
                          calc_frozen_list list, calc_operator *operators, size_t first, size_t end);
 
-/** Host launches of a list over those of the same list with all weights trained and no adapters. */
+/** Host launches of a list over those of the same list with all weights trained, no adapters, and
+ *  experts in grouped multiplications. */
 double calc_adapter_launches(const calc_operator *operators, size_t count);
 
 /** Whether any weight is frozen: by what is trained, or in a forward pass alone by a format that is

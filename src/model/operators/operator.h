@@ -89,10 +89,11 @@ typedef struct calc_operator {
     bool shares_input;   /**< another operator's backward pass reads that, too */
     calc_operator_split split; /**< MATRIX, GROUPED */
     bool expert;               /**< split by expert parallelism, not by tensor parallelism */
-    double kept_bytes;         /**< from forward for backward */
-    double dropped_bytes;      /**< of them, not kept with recomputation */
-    double working_bytes;      /**< held while the block is computed */
-    double grad_bytes;         /**< gradients of its output, where a list counts them */
+    double loops;         /**< times that its kernels are launched, once for each expert; 0: 1 */
+    double kept_bytes;    /**< from forward for backward */
+    double dropped_bytes; /**< of them, not kept with recomputation */
+    double working_bytes; /**< held while the block is computed */
+    double grad_bytes;    /**< gradients of its output, where a list counts them */
     double passing_bytes; /**< in addition while a pass runs it: gradients of its output, its input
                                and the residual stream; tokens in transit */
     unsigned dropped_by;  /**< recomputation that does not keep them */

@@ -279,7 +279,7 @@ static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned 
 {
     double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
     out->host_once_s[kind] = host_once_s(c, kind);
-    if (c->training && calc_adapter_freezes(c->strategy, true)) {
+    if (c->training && (calc_adapter_freezes(c->strategy, true) || c->strategy->looped_experts)) {
         out->host_once_s[kind] *= calc_adapter_launches(list->item, list->count);
     }
     out->host_s[kind] =
