@@ -25,6 +25,17 @@ typedef struct score {
     bool fresh; /* in the syntax that was tried last */
 } score;
 
+/* The path that a value begins with, without what is not known before it, "$(pwd)/x.yaml"; other
+ * arguments follow an option's. */
+static const char *path_in(const char *value, size_t *length)
+{
+    const char *close = *value == '$' ? strrchr(value, value[1] == '(' ? ')' : '/') : NULL;
+    const char *path = close ? close + 1 : value;
+    path += close && *path == '/';
+    *length = strcspn(path, " ");
+    return path;
+}
+
 /* Whether a setting names files whose settings come before the text's own: a word of a command, an
  * option for it, or the files that a file adds to. */
 static bool names_files(const calc_setting *setting)
@@ -36,9 +47,11 @@ static bool names_files(const calc_setting *setting)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         named = named || strcmp(key, keys[i]) == 0;
     }
-    size_t length = strcspn(setting->value, " ");
-    return named && length > 5 && (memcmp(setting->value + length - 5, ".yaml", 5) == 0 || memcmp(setting->value + length - 4, ".yml", 4) == 0 ||
-            memcmp(setting->value + length - 5, ".toml", 5) == 0);
+    size_t length;
+    const char *path = path_in(setting->value, &length);
+    return named && length > 5 &&
+           (memcmp(path + length - 5, ".yaml", 5) == 0 || memcmp(path + length - 4, ".yml", 4) == 0 ||
+            memcmp(path + length - 5, ".toml", 5) == 0);
 }
 
 /* Whether a row is of the size of the job, which --procs gives instead. */
@@ -65,42 +78,11 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         bool launched = read && row->launcher;
         s.read +=
             read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched)) &&
-            !names_files(setting); /* a file that is not here */
+            !names_files(setting) && !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }
     return s;
-}
-
-/* Opens a file that a setting names: as it says from the folder of the file at hand or one above it,
- * or beside that by its last name.
- * @param name  of the file at hand; NULL: a command line
- * @param path  filled with where it is */
-static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
-                              calc_text *text)
-{
-    const char *slash = name ? strrchr(name, '/') : NULL;
-    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
-    size_t length = strcspn(value, " "); /* other arguments follow an option's */
-    const char *last = value + length;
-    while (last > value && last[-1] != '/') {
-        last--;
-    }
-    for (bool absolute = value[0] == '/', done = false; !done;) {
-        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
-                 (int)length, value);
-        calc_status status = calc_text_read(text, path, NULL);
-        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
-            return status;
-        }
-        done = absolute || folder == 0;
-        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
-            folder--;
-        }
-    }
-    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "",
-             (int)(value + length - last), last);
-    return calc_text_read(text, path, NULL);
 }
 
 /* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
@@ -343,6 +325,38 @@ static calc_status refuse_other(calc_errors *errors, const char *name, int line,
                           "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
 }
 
+/* Opens a file that a setting names: as it says from the folder of the file at hand or one above it,
+ * or beside that by its last name.
+ * @param name  of the file at hand; NULL: a command line
+ * @param path  filled with where it is */
+static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
+                              calc_text *text)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
+    size_t length;
+    value = path_in(value, &length);
+    const char *last = value + length;
+    while (last > value && last[-1] != '/') {
+        last--;
+    }
+    for (bool absolute = value[0] == '/', done = false; !done;) {
+        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
+                 (int)length, value);
+        calc_status status = calc_text_read(text, path, NULL);
+        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+            return status;
+        }
+        done = absolute || folder == 0;
+        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
+            folder--;
+        }
+    }
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "",
+             (int)(value + length - last), last);
+    return calc_text_read(text, path, NULL);
+}
+
 /* Puts the keys of an option whose value is an object of JSON behind its own, --option.key.
  * @return whether it is one */
 static bool open_value(calc_settings *out, const calc_setting *option, calc_status *status)
@@ -540,8 +554,8 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
         *words = first ? first->command->words : *words;
         drop_rivals(settings, rivals, first ? first->bit : 0);
     }
-    if (status == CALC_OK && !first && other && settings->count == 0) {
-        status = refuse_other(errors, name, other->command->line, other->what, other->other);
+    if (status == CALC_OK && !first && other) { /* where nothing else is read */
+        (void)refuse_other(errors, name, other->command->line, other->what, other->other);
     }
     for (size_t i = 0; all && i < settings->commands; i++) {
         free(all[i].settings.item);
@@ -559,6 +573,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     score best = {0};
     calc_errors first = {0}; /* of the syntax that the text seems to have */
     calc_errors only = {0};  /* on the commands of a script */
+    bool only_one = false;   /* they say two layouts */
     const char *dot = name ? strrchr(name, '.') : NULL;
     bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
     const char *line = first_line(text, length);
@@ -588,6 +603,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
         if (status == CALC_OK && read.commands > 0) {
             status = keep_command(&read, name, &words, &only);
+            only_one = status == CALC_ERR_UNSUPPORTED;
             words_length = words == text ? length : strlen(words);
         }
         if (status == CALC_OK) {
@@ -618,11 +634,11 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         *(errors ? errors : &first) = first;
         return CALC_ERR_SYNTAX;
     }
-    if (only.count > 0 && best.read == 0) {
+    if (only.count > 0 && (best.read == 0 || only_one)) {
         *(errors ? errors : &only) = only;
         return CALC_ERR_UNSUPPORTED;
     }
-    for (size_t i = 0; i < settings->count && best.read == 0; i++) {
+    for (size_t i = 0; i < settings->count && best.read == 0 && script && !yaml; i++) {
         char shown[CALC_UTF8_SHOW_SIZE];
         const calc_setting *s = &settings->item[i];
         if (names_files(s)) {

@@ -204,6 +204,7 @@ typedef struct script {
     int list_depth;            /* parentheses around the list; -1: those of a command */
     uint64_t used;             /* lists that the word has */
     bool first, module;        /* the next word is the program of a command; a module of Python */
+    bool parted;               /* the word has a variable that stands in no quotes */
     bool keys;                 /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
@@ -377,6 +378,7 @@ static int open_group(script *s, const char *name, size_t length)
     bool empty = last && !last->name && !last->options && !last->lists;
     s->groups += !empty && s->groups < CALC_COMMANDS_MAX;
     group *g = &s->group[s->groups - 1];
+    s->command = empty ? -1 : s->command;
     g->command.words[0] = '\0';
     g->name = name;
     g->name_length = length;
@@ -641,10 +643,39 @@ static void place_word(script *s, bool option)
     s->first = s->first && s->list >= 0;
 }
 
+static bool flush(script *s, calc_settings *settings, int line, int column);
+
+/* Takes what a variable that stands in no quotes has as the words that a shell makes of it. */
+static bool flush_parts(script *s, calc_settings *settings, int line, int column)
+{
+    char *whole = strndup(s->word, s->word_length);
+    uint64_t used = s->used;
+    bool good = whole != NULL;
+    s->parted = false;
+    for (char *at = whole; good && *at; at += strspn(at, " \t\n\\")) {
+        size_t length = strcspn(at, " \t\n\\");
+        s->word_length = length;
+        memmove(s->word, at, length);
+        s->has_word = length > 0;
+        s->used = used;
+        used = 0;
+        good = flush(s, settings, line, column);
+        at += length;
+    }
+    s->word_length = 0;
+    s->has_word = false;
+    free(whole);
+    return good;
+}
+
 static bool flush(script *s, calc_settings *settings, int line, int column)
 {
     bool good = true;
     s->word[s->word_length] = '\0';
+    if (s->parted && strpbrk(s->word + strspn(s->word, " "), " \n") && !strchr("$([{'\"", s->word[0])) {
+        return flush_parts(s, settings, line, column);
+    }
+    s->parted = false;
     bool named = s->used && s->word[strspn(s->word, " ")] == '\0';
     if (s->has_word) {
         bool option = calc_settings_is_option(s->word);
@@ -708,6 +739,7 @@ static const char *take_character(script *s, const char *at)
         return at + 2;
     }
     if (*at == '$') {
+        s->parted = !s->quote;
         const char *quoted_in = quoted_text(s, at);
         return quoted_in ? quoted_in : expand(s, at, s->end, s->variable_count);
     }
