@@ -173,6 +173,7 @@ struct calc_framework {
     bool serves;        /**< it serves a model and does not train it */
     bool options;       /**< options of its command, too, have rows, --key or words key=value; its
                              syntax is another */
+    bool alone;         /**< only its program has its options */
     bool launched;      /**< the launcher, not the file, sets the number of processors */
     /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
      *  separated by blanks. NULL: none */

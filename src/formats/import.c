@@ -131,17 +131,16 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
-        if (!(framework->syntax == syntax || (framework->options && syntax == CALC_SYNTAX_SHELL) ||
+        bool options = framework->options || settings->files > 0;
+        if (!(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
               (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
         score s = score_of(framework, settings);
         s.fresh = true;
         s.named = has_program(framework->program, text, length);
-        /* Options of two frameworks together are of one that a command names. */
-        bool joins = syntax == CALC_SYNTAX_SHELL && framework->program && framework->bases &&
-                     framework->bases[1] && strncmp(text, "--", 2) != 0;
-        if (!s.named && (joins || adds_nothing(&s, syntax, settings))) {
+        bool alone = framework->alone && syntax == CALC_SYNTAX_SHELL && settings->commands > 0;
+        if (!s.named && (alone || adds_nothing(&s, syntax, settings))) {
             continue;
         }
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
@@ -467,6 +466,8 @@ static bool launch_of(launch *l, const calc_settings *all, size_t index)
             l->settings.item[l->settings.count++] = all->item[i];
         }
     }
+    l->settings.files = all->files;
+    l->settings.commands = all->commands;
     if (l->settings.count > 0) {
         const char *words = l->command->words;
         l->other = other_work(words, &l->settings, l->what);

@@ -337,7 +337,7 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
 }
 
 /* clang-format off */
-const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .version = "0.2.4, base.yml",
+const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .program = "axText|axtext", .alone = true, .version = "0.2.4, base.yml",
     .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true,
     .settle = settle_maxtext, CALC_FRAMEWORK_ROWS(maxtext_rows, maxtext)};
 /* clang-format on */

@@ -739,7 +739,7 @@ static const char *take_character(script *s, const char *at)
         return at + 2;
     }
     if (*at == '$') {
-        s->parted = !s->quote;
+        s->parted = true;
         const char *quoted_in = quoted_text(s, at);
         return quoted_in ? quoted_in : expand(s, at, s->end, s->variable_count);
     }
