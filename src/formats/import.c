@@ -496,19 +496,25 @@ static const char *differs(const launch *a, const launch *b)
     return NULL;
 }
 
-/* Drops settings that only commands of `rivals` have, and of lists that no command has where the
- * one that is kept has some. @param kept  its bit; 0: none is */
-static void drop_rivals(calc_settings *settings, uint64_t rivals, uint64_t kept)
+/* Drops what other commands than the one that is kept have, apart from the sizes of launchers, and
+ * lists that no command has where that one has some.
+ * @param best  the one that is kept; NULL: what only `rivals` have goes */
+static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *best)
 {
+    uint64_t kept = best ? best->bit : 0;
     size_t count = 0;
-    bool lists = false;
+    bool lists = best && best->best.read > 2; /* it says enough by itself */
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *s = &settings->item[i];
         lists = lists || (s->commands & kept && s->list != kept);
     }
     for (size_t i = 0; i < settings->count; i++) {
         calc_setting *s = &settings->item[i];
-        if (s->commands & kept || (s->commands ? (s->commands & ~rivals) != 0 : !lists || !s->list)) {
+        const calc_setting_row *row =
+            best ? calc_framework_row(best->best.framework, s->key) : NULL;
+        bool around = !best || is_of_job(row);
+        if (s->commands & kept ||
+            (s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
             settings->item[count++] = *s;
         } else {
             calc_setting_free(s);
@@ -533,7 +539,7 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
         bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
         top = rival && l->rank > top ? l->rank : top;
         rivals |= rival ? l->bit : 0;
-        other = l->other && (!other || l->settings.count > other->settings.count) ? l : other;
+        other = l->other && strncmp(l->other, "prints", 6) != 0 && (!other || l->settings.count > other->settings.count) ? l : other;
     }
     for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
         launch *l = &all[i];
@@ -553,7 +559,7 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
     }
     if (status == CALC_OK) {
         *words = first ? first->command->words : *words;
-        drop_rivals(settings, rivals, first ? first->bit : 0);
+        drop_rivals(settings, rivals, first);
     }
     if (status == CALC_OK && !first && other) { /* where nothing else is read */
         (void)refuse_other(errors, name, other->command->line, other->what, other->other);
