@@ -40,8 +40,9 @@ static const char *path_in(const char *value, size_t *length)
  * option for it, or the files that a file adds to. */
 static bool names_files(const calc_setting *setting)
 {
-    static const char *const keys[] = {"file", "config", "config-file", "config_file",
-                                       "job.config_file", "extra_llm_api_options", "defaults"};
+    static const char *const keys[] = {"file",        "config",          "config-file",
+                                       "config_file", "job.config_file", "extra_llm_api_options",
+                                       "defaults"};
     const char *key = setting->key + strspn(setting->key, "-");
     bool named = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -50,7 +51,8 @@ static bool names_files(const calc_setting *setting)
     size_t length;
     const char *path = path_in(setting->value, &length);
     return named && length > 5 &&
-           (memcmp(path + length - 5, ".yaml", 5) == 0 || memcmp(path + length - 4, ".yml", 4) == 0 ||
+           (memcmp(path + length - 5, ".yaml", 5) == 0 ||
+            memcmp(path + length - 4, ".yml", 4) == 0 ||
             memcmp(path + length - 5, ".toml", 5) == 0);
 }
 
@@ -76,9 +78,9 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
         bool launched = read && row->launcher;
-        s.read +=
-            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched)) &&
-            !names_files(setting) && !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
+        s.read += read && !(named && row->read_only) &&
+                  !(setting->key[0] == '-' && (named || launched)) && !names_files(setting) &&
+                  !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }
@@ -324,8 +326,8 @@ static calc_status refuse_other(calc_errors *errors, const char *name, int line,
                           "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
 }
 
-/* Opens a file that a setting names: as it says from the folder of the file at hand or one above it,
- * or beside that by its last name.
+/* Opens a file that a setting names: as it says from the folder of the file at hand or one above
+ * it, or beside that by its last name.
  * @param name  of the file at hand; NULL: a command line
  * @param path  filled with where it is */
 static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
@@ -351,8 +353,8 @@ static calc_status open_named(const char *name, const char *value, char path[PAT
             folder--;
         }
     }
-    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "",
-             (int)(value + length - last), last);
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "", (int)(value + length - last),
+             last);
     return calc_text_read(text, path, NULL);
 }
 
@@ -362,8 +364,8 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
 {
     calc_settings more = {0};
     calc_errors ignored = {0};
-    bool good = calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) ==
-                CALC_OK;
+    bool good =
+        calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) == CALC_OK;
     for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
         char key[PATH_SIZE];
         int length = snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
@@ -408,7 +410,8 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
             bool toml = line && is_toml(line, text.data + text.length);
             status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
                                              text.data, text.length, path, errors);
-            status = status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
+            status =
+                status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
             named->key[0] = '\0';
         }
         calc_settings_free(&more);
@@ -535,11 +538,15 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
     int top = 1;
     for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
         launch *l = &all[i];
-        status = settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
+        status =
+            settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
         bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
         top = rival && l->rank > top ? l->rank : top;
         rivals |= rival ? l->bit : 0;
-        other = l->other && strncmp(l->other, "prints", 6) != 0 && (!other || l->settings.count > other->settings.count) ? l : other;
+        other = l->other && strncmp(l->other, "prints", 6) != 0 &&
+                        (!other || l->settings.count > other->settings.count)
+                    ? l
+                    : other;
     }
     for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
         launch *l = &all[i];
@@ -549,11 +556,11 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
         bool same = !first || first->best.framework == l->best.framework;
         const char *key = first && same ? differs(first, l) : NULL;
         if (!same || key) {
-            status = calc_errors_at(
-                errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
-                "leave one of them in the file", "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
-                l->command->words, first->command->line, first->command->words, key ? ", by " : "",
-                key ? key : "");
+            status = calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
+                                    "leave one of them in the file",
+                                    "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
+                                    l->command->words, first->command->line, first->command->words,
+                                    key ? ", by " : "", key ? key : "");
         }
         first = first ? first : l;
     }

@@ -150,8 +150,8 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     }
     word += strspn(word, "+~");
     size_t length = named ? 0 : strcspn(word, "=");
-    calc_setting *setting = named ? calc_settings_add(settings, "file", 4)
-                                  : calc_settings_add(settings, word, length);
+    calc_setting *setting =
+        named ? calc_settings_add(settings, "file", 4) : calc_settings_add(settings, word, length);
     if (!setting) {
         return false;
     }
@@ -195,9 +195,9 @@ typedef struct script {
     char quote; /* quote of a string whose words are read one by one; else 0 */
     variable variable[MAX_VARIABLES];
     size_t variable_count;
-    int expansions; /* so far; limited because variables may double each other */
-    int branches;   /* of if and case that are open */
-    bool tests, joined; /* the command is a test; it ends with an operator */
+    int expansions;      /* so far; limited because variables may double each other */
+    int branches;        /* of if and case that are open */
+    bool tests, joined;  /* the command is a test; it ends with an operator */
     bool chained, taken; /* a test decides on what follows; the word has what a branch has set */
     group group[CALC_COMMANDS_MAX];
     int groups, command, list; /* those that the next word is of; -1: none */
@@ -573,6 +573,7 @@ static const char *assignment(script *s, const char *at)
         (s->keys && !s->first)) {
         return NULL;
     }
+    s->joined = false;
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
     const char *text = quoted_text(s, value + quoted);
     const char *end = text ? NULL : value_end(s, value);
@@ -585,8 +586,9 @@ static const char *assignment(script *s, const char *at)
     }
     quoted = quoted && string_end(s, value) + 1 == end;
     if (s->variable_count < MAX_VARIABLES && !adds) {
-        s->variable[s->variable_count++] = (variable){
-            at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0), s->branches > 0 || s->chained};
+        s->variable[s->variable_count++] =
+            (variable){at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0),
+                       s->branches > 0 || s->chained};
     }
     return end;
 }
@@ -595,8 +597,9 @@ static const char *assignment(script *s, const char *at)
 static bool begins_command(const char *word, bool first)
 {
     static const char operators[] = " && || | & ";
-    static const char words[] = " ! { } if then elif else fi while until for do done case esac time exec eval nohup sudo "
-                                "env export declare local readonly ";
+    static const char words[] =
+        " ! { } if then elif else fi while until for do done case esac time exec eval nohup sudo "
+        "env export declare local readonly ";
     char text[16];
     int length = snprintf(text, sizeof text, " %s ", word);
     return length < (int)sizeof text && (strstr(operators, text) || (first && strstr(words, text)));
@@ -631,8 +634,8 @@ static void place_word(script *s, bool option)
     }
     group *g = &s->group[s->list < 0 ? s->command : s->list];
     const char *slash = strrchr(s->word, '/');
-    bool program = s->module ||
-                   (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
+    bool program =
+        s->module || (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
     s->module = strcmp(s->word, "-m") == 0;
     g->lists |= s->used;
     g->options = g->options || option;
@@ -672,7 +675,8 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
 {
     bool good = true;
     s->word[s->word_length] = '\0';
-    if (s->parted && strpbrk(s->word + strspn(s->word, " "), " \n") && !strchr("$([{'\"", s->word[0])) {
+    if (s->parted && strpbrk(s->word + strspn(s->word, " "), " \n") &&
+        !strchr("$([{'\"", s->word[0])) {
         return flush_parts(s, settings, line, column);
     }
     s->parted = false;
@@ -694,7 +698,9 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         if (settings->count > before) {
             settings->item[before].conditional = s->branches > 0 || s->chained || s->taken;
             s->keys = settings->item[before].key[0] != '-';
-            settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
+            int of = s->list < 0 ? s->command : s->list;
+            s->group[of].options = true;
+            settings->item[before].list = UINT64_C(1) << of;
         }
     }
     s->used = 0;
