@@ -347,9 +347,9 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
     /* Of torchrun and of the launcher of DeepSpeed. */
     static const calc_setting_row sizes[] = {
         CALC_ROW(NUMBER, NODE_PROCS, "--nproc-per-node", .launcher = true)
-        CALC_ROW(NUMBER, NODES, "--nnodes", .launcher = true)
-        CALC_ROW(NUMBER, NODE_PROCS, "--num-gpus", .launcher = true)
-        CALC_ROW(NUMBER, NODES, "--num-nodes", .launcher = true)};
+            CALC_ROW(NUMBER, NODES, "--nnodes", .launcher = true)
+                CALC_ROW(NUMBER, NODE_PROCS, "--num-gpus", .launcher = true)
+                    CALC_ROW(NUMBER, NODES, "--num-nodes", .launcher = true)};
     static const calc_framework launchers = {.rows = sizes, .count = sizeof sizes / sizeof *sizes};
     const calc_setting_row *row = find_row(framework, key);
     return row || framework->serves || key[0] != '-' ? row : find_row(&launchers, key);

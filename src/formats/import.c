@@ -26,20 +26,35 @@ typedef struct score {
     bool fresh; /* in the syntax that was tried last */
 } score;
 
+/* The path that a value begins with, without what is not known before it, "$(pwd)/x.yaml"; other
+ * arguments follow an option's. */
+static const char *path_in(const char *value, size_t *length)
+{
+    const char *close = *value == '$' ? strrchr(value, value[1] == '(' ? ')' : '/') : NULL;
+    const char *path = close ? close + 1 : value;
+    path += close && *path == '/';
+    *length = strcspn(path, " ");
+    return path;
+}
+
 /* Whether a setting names files whose settings come before the text's own: a word of a command, an
  * option for it, or the files that a file adds to. */
 static bool names_files(const calc_setting *setting)
 {
-    static const char *const keys[] = {"file", "config", "config-file", "config_file",
-                                       "job.config_file", "extra_llm_api_options", "defaults"};
+    static const char *const keys[] = {"file",        "config",          "config-file",
+                                       "config_file", "job.config_file", "extra_llm_api_options",
+                                       "defaults"};
     const char *key = setting->key + strspn(setting->key, "-");
     bool named = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         named = named || strcmp(key, keys[i]) == 0;
     }
-    size_t length = strcspn(setting->value, " ");
-    return named && length > 5 && (memcmp(setting->value + length - 5, ".yaml", 5) == 0 || memcmp(setting->value + length - 4, ".yml", 4) == 0 ||
-            memcmp(setting->value + length - 5, ".toml", 5) == 0);
+    size_t length;
+    const char *path = path_in(setting->value, &length);
+    return named && length > 5 &&
+           (memcmp(path + length - 5, ".yaml", 5) == 0 ||
+            memcmp(path + length - 4, ".yml", 4) == 0 ||
+            memcmp(path + length - 5, ".toml", 5) == 0);
 }
 
 /* Whether a row is of the size of the job, which --procs gives instead. */
@@ -64,44 +79,13 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
         bool launched = read && row->launcher;
-        s.read +=
-            read && !(named && row->read_only) && !(setting->key[0] == '-' && (named || launched)) &&
-            !names_files(setting); /* a file that is not here */
+        s.read += read && !(named && row->read_only) &&
+                  !(setting->key[0] == '-' && (named || launched)) && !names_files(setting) &&
+                  !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
         s.known += read || calc_framework_unread(framework, setting->key, setting->value,
                                                  &assumed) != CALC_UNREAD_UNKNOWN;
     }
     return s;
-}
-
-/* Opens a file that a setting names: as it says from the folder of the file at hand or one above it,
- * or beside that by its last name.
- * @param name  of the file at hand; NULL: a command line
- * @param path  filled with where it is */
-static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
-                              calc_text *text)
-{
-    const char *slash = name ? strrchr(name, '/') : NULL;
-    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
-    size_t length = strcspn(value, " "); /* other arguments follow an option's */
-    const char *last = value + length;
-    while (last > value && last[-1] != '/') {
-        last--;
-    }
-    for (bool absolute = value[0] == '/', done = false; !done;) {
-        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
-                 (int)length, value);
-        calc_status status = calc_text_read(text, path, NULL);
-        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
-            return status;
-        }
-        done = absolute || folder == 0;
-        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
-            folder--;
-        }
-    }
-    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "",
-             (int)(value + length - last), last);
-    return calc_text_read(text, path, NULL);
 }
 
 /* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
@@ -150,17 +134,16 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
-        if (!(framework->syntax == syntax || (framework->options && syntax == CALC_SYNTAX_SHELL) ||
+        bool options = framework->options || settings->files > 0;
+        if (!(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
               (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
         score s = score_of(framework, settings);
         s.fresh = true;
         s.named = has_program(framework->program, text, length);
-        /* Options of two frameworks together are of one that a command names. */
-        bool joins = syntax == CALC_SYNTAX_SHELL && framework->program && framework->bases &&
-                     framework->bases[1] && strncmp(text, "--", 2) != 0;
-        if (!s.named && (joins || adds_nothing(&s, syntax, settings))) {
+        bool alone = framework->alone && syntax == CALC_SYNTAX_SHELL && settings->commands > 0;
+        if (!s.named && (alone || adds_nothing(&s, syntax, settings))) {
             continue;
         }
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
@@ -344,14 +327,46 @@ static calc_status refuse_other(calc_errors *errors, const char *name, int line,
                           "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
 }
 
+/* Opens a file that a setting names: as it says from the folder of the file at hand or one above
+ * it, or beside that by its last name.
+ * @param name  of the file at hand; NULL: a command line
+ * @param path  filled with where it is */
+static calc_status open_named(const char *name, const char *value, char path[PATH_SIZE],
+                              calc_text *text)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
+    size_t length;
+    value = path_in(value, &length);
+    const char *last = value + length;
+    while (last > value && last[-1] != '/') {
+        last--;
+    }
+    for (bool absolute = value[0] == '/', done = false; !done;) {
+        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
+                 (int)length, value);
+        calc_status status = calc_text_read(text, path, NULL);
+        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+            return status;
+        }
+        done = absolute || folder == 0;
+        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
+            folder--;
+        }
+    }
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "", (int)(value + length - last),
+             last);
+    return calc_text_read(text, path, NULL);
+}
+
 /* Puts the keys of an option whose value is an object of JSON behind its own, --option.key.
  * @return whether it is one */
 static bool open_value(calc_settings *out, const calc_setting *option, calc_status *status)
 {
     calc_settings more = {0};
     calc_errors ignored = {0};
-    bool good = calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) ==
-                CALC_OK;
+    bool good =
+        calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) == CALC_OK;
     for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
         char key[PATH_SIZE];
         int length = snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
@@ -396,7 +411,8 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
             bool toml = line && is_toml(line, text.data + text.length);
             status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
                                              text.data, text.length, path, errors);
-            status = status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
+            status =
+                status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
             named->key[0] = '\0';
         }
         calc_settings_free(&more);
@@ -454,6 +470,8 @@ static bool launch_of(launch *l, const calc_settings *all, size_t index)
             l->settings.item[l->settings.count++] = all->item[i];
         }
     }
+    l->settings.files = all->files;
+    l->settings.commands = all->commands;
     if (l->settings.count > 0) {
         const char *words = l->command->words;
         l->other = other_work(words, &l->settings, l->what);
@@ -482,19 +500,25 @@ static const char *differs(const launch *a, const launch *b)
     return NULL;
 }
 
-/* Drops settings that only commands of `rivals` have, and of lists that no command has where the
- * one that is kept has some. @param kept  its bit; 0: none is */
-static void drop_rivals(calc_settings *settings, uint64_t rivals, uint64_t kept)
+/* Drops what other commands than the one that is kept have, apart from the sizes of launchers, and
+ * lists that no command has where that one has some.
+ * @param best  the one that is kept; NULL: what only `rivals` have goes */
+static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *best)
 {
+    uint64_t kept = best ? best->bit : 0;
     size_t count = 0;
-    bool lists = false;
+    bool lists = best && best->best.read > 2; /* it says enough by itself */
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *s = &settings->item[i];
         lists = lists || (s->commands & kept && s->list != kept);
     }
     for (size_t i = 0; i < settings->count; i++) {
         calc_setting *s = &settings->item[i];
-        if (s->commands & kept || (s->commands ? (s->commands & ~rivals) != 0 : !lists || !s->list)) {
+        const calc_setting_row *row =
+            best ? calc_framework_row(best->best.framework, s->key) : NULL;
+        bool around = !best || is_of_job(row);
+        if (s->commands & kept ||
+            (s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
             settings->item[count++] = *s;
         } else {
             calc_setting_free(s);
@@ -515,11 +539,15 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
     int top = 1;
     for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
         launch *l = &all[i];
-        status = settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
+        status =
+            settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
         bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
         top = rival && l->rank > top ? l->rank : top;
         rivals |= rival ? l->bit : 0;
-        other = l->other && (!other || l->settings.count > other->settings.count) ? l : other;
+        other = l->other && strncmp(l->other, "prints", 6) != 0 &&
+                        (!other || l->settings.count > other->settings.count)
+                    ? l
+                    : other;
     }
     for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
         launch *l = &all[i];
@@ -529,20 +557,20 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
         bool same = !first || first->best.framework == l->best.framework;
         const char *key = first && same ? differs(first, l) : NULL;
         if (!same || key) {
-            status = calc_errors_at(
-                errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
-                "leave one of them in the file", "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
-                l->command->words, first->command->line, first->command->words, key ? ", by " : "",
-                key ? key : "");
+            status = calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
+                                    "leave one of them in the file",
+                                    "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
+                                    l->command->words, first->command->line, first->command->words,
+                                    key ? ", by " : "", key ? key : "");
         }
         first = first ? first : l;
     }
     if (status == CALC_OK) {
         *words = first ? first->command->words : *words;
-        drop_rivals(settings, rivals, first ? first->bit : 0);
+        drop_rivals(settings, rivals, first);
     }
-    if (status == CALC_OK && !first && other && settings->count == 0) {
-        status = refuse_other(errors, name, other->command->line, other->what, other->other);
+    if (status == CALC_OK && !first && other) { /* where nothing else is read */
+        (void)refuse_other(errors, name, other->command->line, other->what, other->other);
     }
     for (size_t i = 0; all && i < settings->commands; i++) {
         free(all[i].settings.item);
@@ -560,6 +588,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     score best = {0};
     calc_errors first = {0}; /* of the syntax that the text seems to have */
     calc_errors only = {0};  /* on the commands of a script */
+    bool only_one = false;   /* they say two layouts */
     const char *dot = name ? strrchr(name, '.') : NULL;
     bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
     const char *line = first_line(text, length);
@@ -589,6 +618,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
         if (status == CALC_OK && read.commands > 0) {
             status = keep_command(&read, name, &words, &only);
+            only_one = status == CALC_ERR_UNSUPPORTED;
             words_length = words == text ? length : strlen(words);
         }
         if (status == CALC_OK) {
@@ -619,11 +649,11 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         *(errors ? errors : &first) = first;
         return CALC_ERR_SYNTAX;
     }
-    if (only.count > 0 && best.read == 0) {
+    if (only.count > 0 && (best.read == 0 || only_one)) {
         *(errors ? errors : &only) = only;
         return CALC_ERR_UNSUPPORTED;
     }
-    for (size_t i = 0; i < settings->count && best.read == 0; i++) {
+    for (size_t i = 0; i < settings->count && best.read == 0 && script && !yaml; i++) {
         char shown[CALC_UTF8_SHOW_SIZE];
         const calc_setting *s = &settings->item[i];
         if (names_files(s)) {

@@ -133,8 +133,9 @@ static calc_status wrong(reading *r, calc_job_launch_member member, calc_status 
     if (s && s->argument > 0 && s->line == 0) {
         snprintf(argument, sizeof argument, "argument %d: ", s->argument);
     }
-    return calc_errors_at(r->errors, status, s && s->file ? s->file : r->import->name, s ? s->line : 0, s ? s->column : 0,
-                          hint, "%s%s%s%s", argument, key, s ? ": " : "", text);
+    return calc_errors_at(r->errors, status, s && s->file ? s->file : r->import->name,
+                          s ? s->line : 0, s ? s->column : 0, hint, "%s%s%s%s", argument, key,
+                          s ? ": " : "", text);
 }
 
 static void tell(const reading *r, const char *key, calc_unread what, const char *assumed)

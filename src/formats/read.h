@@ -18,7 +18,7 @@ bool calc_settings_is_option(const char *word);
 CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
                                                    size_t count);
 
-/** Reads options from a shell script or a list of options, with quotes, comments, continued lines,
+/** Reads options of all commands of a shell script, or a list of options, with quotes, comments, continued lines,
  *  arrays, arithmetic, variables that the text itself sets (TP=8, then $TP, ${TP} or ${TP:-4}), and
  *  the size of the job from directives of Slurm (https://slurm.schedmd.com/sbatch.html): options
  *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Nothing is executed:
@@ -28,8 +28,8 @@ CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, con
                                                     size_t length);
 
 /** Reads nested mappings as dotted keys with scalars and lists of scalars. Lists in lists add their
- *  items to the outer list. Mappings in lists and tags are skipped; null is no value. An alias, also
- *  of "<<", is what it stands for; one that is not known is its name, "*name".
+ *  items to the outer list. Mappings in lists and tags are skipped; null is no value. An alias,
+ * also of "<<", is what it stands for; one that is not known is its name, "*name".
  *  @param name  the text's name in errors
  *  @return CALC_OK, CALC_ERR_SYNTAX with the place of the first mistake, or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const char *text,

@@ -337,7 +337,7 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
 }
 
 /* clang-format off */
-const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .version = "0.2.4, base.yml",
+const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .program = "axText|axtext", .alone = true, .version = "0.2.4, base.yml",
     .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true,
     .settle = settle_maxtext, CALC_FRAMEWORK_ROWS(maxtext_rows, maxtext)};
 /* clang-format on */
@@ -407,6 +407,48 @@ static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
 const calc_framework calc_framework_nanotron = {.name = "nanotron", .title = "nanotron",
     .version = "main branch of April 2026", .launch = "torchrun run_train.py --config-file this file",
     .syntax = CALC_SYNTAX_YAML, .has_model = true, .settle = settle_nanotron, CALC_FRAMEWORK_ROWS(nanotron_rows, nanotron)};
+/* clang-format on */
+
+/* Megatron-DeepSpeed: options of Megatron-LM and a file of DeepSpeed. Sharding and ranks of
+ * sequences are DeepSpeed's. */
+
+/* clang-format off */
+static const calc_setting_row megatron_deepspeed_rows[] = {
+    CALC_ROW(FILE, SHARDED, "--deepspeed-config", .text = "deepspeed")
+    CALC_ROW(NUMBER, SHARDED, "--zero-stage")
+    CALC_ROW(NUMBER, CONTEXT, "--ds-sequence-parallel-size")
+    CALC_ROW(NUMBER, EXPERT, "--moe-expert-parallel-size")
+    CALC_ROW(NUMBER, TOP_K, "--topk")
+    CALC_ROW(NUMBER, KV_HEADS, "--num-key-value-heads")
+    CALC_ROW(IS, RECOMPUTE, "--checkpoint-activations", .value = 2)
+    CALC_ROW(IS, ACT_OFFLOAD, "--checkpoint-in-cpu", .value = 1)
+    CALC_ROW(IS, OPT_OFFLOAD, "--cpu-optimizer", .value = 1)
+    CALC_ROW(IS, FLASH, "--use-flash-attn-v1", .value = 1)
+    CALC_ROW(IS, FLASH, "--use-flash-attn-v2", .value = 1)
+    CALC_ROW(IS, FLASH, "--use-flash-attn-triton", .value = 1)
+    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
+};
+const calc_framework calc_framework_megatron_deepspeed = {.name = "megatron-deepspeed", .title = "Megatron-DeepSpeed",
+    .version = "main branch of July 2025", .launch = "run it with deepspeed", .script = "pretrain_gpt.py", .syntax = CALC_SYNTAX_SHELL, .has_model = true,
+    CALC_FRAMEWORK_ROWS(megatron_deepspeed_rows, megatron_deepspeed), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+
+/* Primus of AMD: its YAML file overrides options of Megatron-LM, by the names of its arguments. */
+static const calc_setting_row primus_rows[] = {
+    CALC_ROW(NAME, MODEL, "modules.pre_trainer.model")
+    CALC_ROW(NAME, MODEL, "modules.sft_trainer.model")
+    CALC_ROW(WORDS, TENSOR_SWITCHES, "modules.pre_trainer.framework", .words = "megatron=")
+    CALC_ROW(WORDS, TENSOR_SWITCHES, "modules.sft_trainer.framework", .words = "megatron=")
+    CALC_ROW(SWITCH, FUSED_ACT, "modules.pre_trainer.overrides.bias_swiglu_fusion", .value = 1)
+    CALC_ROW(SWITCH, UNFUSED_ROPE, "modules.pre_trainer.overrides.apply_rope_fusion", .value = 0)
+    CALC_ROW(WORDS, FP8, "modules.pre_trainer.overrides.fp8", .words = "hybrid=1 e4m3=1 null=0")
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(MICROBATCH, 2)
+    CALC_ROW_DEFAULT(SEQ, 4096)
+};
+const calc_framework calc_framework_primus = {.name = "primus", .title = "Primus", .version = "main branch of August 2026",
+    .launch = "EXP=this file bash examples/run_pretrain.sh", .syntax = CALC_SYNTAX_YAML, .launched = true,
+    .renamed = "modules.pre_trainer.overrides.=-- modules.sft_trainer.overrides.=--",
+    CALC_FRAMEWORK_ROWS(primus_rows, primus), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
 /* clang-format on */
 
 /* NeMo 2: a recipe as YAML. Its parts are those of Megatron-Bridge by other names. */

@@ -150,8 +150,8 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     }
     word += strspn(word, "+~");
     size_t length = named ? 0 : strcspn(word, "=");
-    calc_setting *setting = named ? calc_settings_add(settings, "file", 4)
-                                  : calc_settings_add(settings, word, length);
+    calc_setting *setting =
+        named ? calc_settings_add(settings, "file", 4) : calc_settings_add(settings, word, length);
     if (!setting) {
         return false;
     }
@@ -195,15 +195,16 @@ typedef struct script {
     char quote; /* quote of a string whose words are read one by one; else 0 */
     variable variable[MAX_VARIABLES];
     size_t variable_count;
-    int expansions; /* so far; limited because variables may double each other */
-    int branches;   /* of if and case that are open */
-    bool tests, joined; /* the command is a test; it ends with an operator */
+    int expansions;      /* so far; limited because variables may double each other */
+    int branches;        /* of if and case that are open */
+    bool tests, joined;  /* the command is a test; it ends with an operator */
     bool chained, taken; /* a test decides on what follows; the word has what a branch has set */
     group group[CALC_COMMANDS_MAX];
     int groups, command, list; /* those that the next word is of; -1: none */
     int list_depth;            /* parentheses around the list; -1: those of a command */
     uint64_t used;             /* lists that the word has */
     bool first, module;        /* the next word is the program of a command; a module of Python */
+    bool parted;               /* the word has a variable that stands in no quotes */
     bool keys;                 /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
@@ -377,6 +378,7 @@ static int open_group(script *s, const char *name, size_t length)
     bool empty = last && !last->name && !last->options && !last->lists;
     s->groups += !empty && s->groups < CALC_COMMANDS_MAX;
     group *g = &s->group[s->groups - 1];
+    s->command = empty ? -1 : s->command;
     g->command.words[0] = '\0';
     g->name = name;
     g->name_length = length;
@@ -571,6 +573,7 @@ static const char *assignment(script *s, const char *at)
         (s->keys && !s->first)) {
         return NULL;
     }
+    s->joined = false;
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
     const char *text = quoted_text(s, value + quoted);
     const char *end = text ? NULL : value_end(s, value);
@@ -583,8 +586,9 @@ static const char *assignment(script *s, const char *at)
     }
     quoted = quoted && string_end(s, value) + 1 == end;
     if (s->variable_count < MAX_VARIABLES && !adds) {
-        s->variable[s->variable_count++] = (variable){
-            at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0), s->branches > 0 || s->chained};
+        s->variable[s->variable_count++] =
+            (variable){at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0),
+                       s->branches > 0 || s->chained};
     }
     return end;
 }
@@ -593,8 +597,9 @@ static const char *assignment(script *s, const char *at)
 static bool begins_command(const char *word, bool first)
 {
     static const char operators[] = " && || | & ";
-    static const char words[] = " ! { } if then elif else fi while until for do done case esac time exec eval nohup sudo "
-                                "env export declare local readonly ";
+    static const char words[] =
+        " ! { } if then elif else fi while until for do done case esac time exec eval nohup sudo "
+        "env export declare local readonly ";
     char text[16];
     int length = snprintf(text, sizeof text, " %s ", word);
     return length < (int)sizeof text && (strstr(operators, text) || (first && strstr(words, text)));
@@ -629,8 +634,8 @@ static void place_word(script *s, bool option)
     }
     group *g = &s->group[s->list < 0 ? s->command : s->list];
     const char *slash = strrchr(s->word, '/');
-    bool program = s->module ||
-                   (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
+    bool program =
+        s->module || (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
     s->module = strcmp(s->word, "-m") == 0;
     g->lists |= s->used;
     g->options = g->options || option;
@@ -641,10 +646,40 @@ static void place_word(script *s, bool option)
     s->first = s->first && s->list >= 0;
 }
 
+static bool flush(script *s, calc_settings *settings, int line, int column);
+
+/* Takes what a variable that stands in no quotes has as the words that a shell makes of it. */
+static bool flush_parts(script *s, calc_settings *settings, int line, int column)
+{
+    char *whole = strndup(s->word, s->word_length);
+    uint64_t used = s->used;
+    bool good = whole != NULL;
+    s->parted = false;
+    for (char *at = whole; good && *at; at += strspn(at, " \t\n\\")) {
+        size_t length = strcspn(at, " \t\n\\");
+        s->word_length = length;
+        memmove(s->word, at, length);
+        s->has_word = length > 0;
+        s->used = used;
+        used = 0;
+        good = flush(s, settings, line, column);
+        at += length;
+    }
+    s->word_length = 0;
+    s->has_word = false;
+    free(whole);
+    return good;
+}
+
 static bool flush(script *s, calc_settings *settings, int line, int column)
 {
     bool good = true;
     s->word[s->word_length] = '\0';
+    if (s->parted && strpbrk(s->word + strspn(s->word, " "), " \n") &&
+        !strchr("$([{'\"", s->word[0])) {
+        return flush_parts(s, settings, line, column);
+    }
+    s->parted = false;
     bool named = s->used && s->word[strspn(s->word, " ")] == '\0';
     if (s->has_word) {
         bool option = calc_settings_is_option(s->word);
@@ -663,7 +698,9 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         if (settings->count > before) {
             settings->item[before].conditional = s->branches > 0 || s->chained || s->taken;
             s->keys = settings->item[before].key[0] != '-';
-            settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
+            int of = s->list < 0 ? s->command : s->list;
+            s->group[of].options = true;
+            settings->item[before].list = UINT64_C(1) << of;
         }
     }
     s->used = 0;
@@ -708,6 +745,7 @@ static const char *take_character(script *s, const char *at)
         return at + 2;
     }
     if (*at == '$') {
+        s->parted = true;
         const char *quoted_in = quoted_text(s, at);
         return quoted_in ? quoted_in : expand(s, at, s->end, s->variable_count);
     }

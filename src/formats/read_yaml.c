@@ -87,7 +87,8 @@ static void drop_merged(reader *r)
 {
     for (size_t i = r->settings->count; r->merged && i > 0; i--) {
         calc_setting *item = &r->settings->item[i - 1];
-        if (strlen(item->key) == r->path_length && memcmp(item->key, r->path, r->path_length) == 0) {
+        if (strlen(item->key) == r->path_length &&
+            memcmp(item->key, r->path, r->path_length) == 0) {
             calc_setting_free(item);
             memmove(item, item + 1, (r->settings->count-- - i) * sizeof *item);
             return;
@@ -101,9 +102,9 @@ static void open_anchor(reader *r, const yaml_char_t *name, size_t path)
         bool value = path == SIZE_MAX;
         aliased *a = &r->anchor[r->anchors++];
         *a = (aliased){.first = r->settings->count - value,
-                      .last = value ? r->settings->count : 0,
-                      .path = path,
-                      .depth = r->depth};
+                       .last = value ? r->settings->count : 0,
+                       .path = path,
+                       .depth = r->depth};
         snprintf(a->name, sizeof a->name, "%.63s", (const char *)name);
     }
 }
@@ -183,9 +184,8 @@ static calc_status take_alias(reader *r, const char *name, yaml_mark_t mark)
         calc_setting *copy = calc_settings_add(r->settings, r->path, below + dot + length);
         if (!copy || (*value && !calc_setting_append(copy, r->settings->item[i].value,
                                                      r->settings->item[i].length))) {
-            return r->settings->count < CALC_SETTINGS_MAX
-                       ? CALC_ERR_NOMEM
-                       : wrong(r, mark, CALC_SETTINGS_TOO_MANY);
+            return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
+                                                          : wrong(r, mark, CALC_SETTINGS_TOO_MANY);
         }
         copy->line = (int)mark.line + 1;
         copy->column = (int)mark.column + 1;
@@ -363,7 +363,8 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
                 good = size >= (int)sizeof variable ||
                        calc_setting_append(script, variable, (size_t)size);
             } else if (pass == 1 && (strcmp(last, "command") == 0 || strcmp(last, "args") == 0)) {
-                bool same = before && length == before_length && memcmp(before, s->key, length) == 0;
+                bool same =
+                    before && length == before_length && memcmp(before, s->key, length) == 0;
                 good = (same || calc_setting_append(script, "\n", 1)) &&
                        calc_setting_append(script, s->value, s->length);
                 before = s->key;

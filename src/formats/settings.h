@@ -17,9 +17,9 @@ typedef struct calc_setting {
     char *key;     /**< "--hidden-size", "model.hidden_size" */
     char *value;   /**< "" for an option without a value; items of lists are separated by blanks */
     size_t length; /**< of value */
-    int line, column; /**< 1-based; 0: not from a file */
-    int argument;     /**< 1-based on a command line; 0: not from one */
-    const char *file; /**< in which file it stands; NULL: the one at hand */
+    int line, column;  /**< 1-based; 0: not from a file */
+    int argument;      /**< 1-based on a command line; 0: not from one */
+    const char *file;  /**< in which file it stands; NULL: the one at hand */
     bool conditional;  /**< a branch of a script has it */
     uint64_t commands; /**< a bit for each command of a script that has it, also by a list */
     uint64_t list;     /**< that of the command, or of the list, in which it stands */

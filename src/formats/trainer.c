@@ -394,7 +394,7 @@ const calc_framework calc_framework_transformers = {.name = "transformers",
     .renamed = "fsdp_config.fsdp_=fsdp_config.fsdp_ fsdp_config.=fsdp_config.fsdp_ --fsdp_=fsdp_config.fsdp_ "
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
-const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory-cli",
+const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory|LLaMA-Factory|src/train",
     COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
     CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
@@ -407,7 +407,7 @@ const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swi
     COMMON("ms-swift", "4.6", "swift sft this file"), .settle = settle_swift, CALC_FRAMEWORK_ROWS(swift_rows, swift),
     .renamed = "model_name_or_path=- --model_name_or_path=-",
     CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
-const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft|megatron pt|megatron rlhf",
+const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .alone = true, .program = "megatron sft|megatron pt|megatron rlhf",
     COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_data,
     .renamed = "torch_dtype=- --torch_dtype=-",
     CALC_FRAMEWORK_ROWS(swift_core_rows, swift_core), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
