@@ -1,17 +1,27 @@
-
+/* Configurations of Hugging Face: those of published models, and unit/check_hf.txt. There "TYPE
+ * KEYS" is a small model of a type with more keys, and the answer is what it is not as "llama " is:
+ * fields, layers, remarks; or the error. "raw TEXT" is a whole text, in which SMALL stands
+ * for the sizes of a small model; "beside TEXT" before it is a file beside it. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "differences.h"
 #include "formats/hf_model.h"
 #include "formats/plan.h"
 #include "formats/read.h"
 #include "frame.h"
 #include "hf_case.h"
 #include "io/text.h"
+#include "scratch.h"
 #include "shipped_case.h"
 #include "spec/field.h"
+#include "spec/stack.h"
 
-const calc_test_frame calc_tests = {.timeout_s = 60};
+static void answer(const char *said, FILE *out);
+
+const calc_test_frame calc_tests = {
+    .timeout_s = 60, .cases = "unit/check_hf.txt", .answer = answer};
 
 static bool is_read(const char *key)
 {
@@ -42,18 +52,6 @@ static calc_app read_file(const char *name)
     ck_assert_msg(!strstr(all.text, "ignored"), "%s: %s", name, all.text);
     calc_text_free(&text);
     return app;
-}
-
-static void fails(const char *text, calc_status status, const char *printed)
-{
-    calc_app app;
-    remarks all;
-    calc_errors errors = {0};
-    char line[1024];
-    ck_assert_int_eq(read_text(text, &app, &all, &errors), status);
-    ck_assert_int_ge(errors.count, 1);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_msg(strstr(line, printed), "%s", line);
 }
 
 /* ---- Published models ------------------------------------------------------------------------ */
@@ -267,110 +265,85 @@ CALC_TEST_LOOP(models_are_those_that_are_shipped, 0, PUBLISHED)
     }
 }
 
-/* DeepSeek-V4 as its authors and as transformers write it. */
-CALC_TEST(compressed_layers_are_the_same_by_ratios_and_by_types)
-{
-#define V4                                                                                         \
-    ", \"head_dim\": 16, \"q_lora_rank\": 8, \"o_groups\": 2, \"o_lora_rank\": 8, \"hc_mult\": "   \
-    "2, "                                                                                          \
-    "\"sliding_window\": 32, \"index_n_heads\": 2, \"index_head_dim\": 8, \"index_topk\": 16, "    \
-    "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, \"num_nextn_predict_layers\": 1, "
-#define SIX(word) word ", " word ", " word ", " word ", " word ", " word
-    const calc_app one = small(
-        "deepseek_v4", V4 "\"num_hash_layers\": 1, \"compress_ratios\": [" SIX("0, 4") ", 0]", "");
-    const calc_app two =
-        small("deepseek_v4",
-              V4 "\"mlp_layer_types\": [\"hash_moe\", \"moe\", " SIX(
-                  "\"moe\"") ", \"moe\", \"moe\", "
-                             "\"moe\", \"moe\"], \"layer_types\": [" SIX(
-                                 "\"sliding_attention\", \"compressed_sparse_attention\"") "]",
-              "");
-    ck_assert_int_eq(one.residual_type, CALC_RESIDUAL_TYPE_HYPER);
-    ck_assert(memcmp(&one, &two, sizeof one) == 0);
-}
+/* ---- Words ----------------------------------------------------------------------------------- */
 
-CALC_TEST(keys_say_what_families_need_not)
+static void print_layers(const calc_app *app, bool mtp, FILE *out)
 {
-    calc_app a = small("new", ", \"hc_mult\": 4", "not known");
-    ck_assert_int_eq(a.residual_type, CALC_RESIDUAL_TYPE_HYPER);
-    ck_assert_int_eq(a.residual_streams, 4);
-    ck_assert(silent("").causal);
-    ck_assert(!silent(", \"is_causal\": false").causal);
-    ck_assert(silent(", \"use_bidirectional_attention\": \"vision\"").causal);
-    ck_assert(!silent(", \"use_bidirectional_attention\": true").causal);
-    a = silent(", \"num_experts\": 1, \"moe_intermediate_size\": 7, \"n_group\": false");
-    ck_assert_int_eq(a.num_experts, 0);
-    ck_assert_int_eq(a.feedforward, 128);
-    static const char experts[] = ", \"num_experts\": 4, \"num_experts_per_tok\": 1, "
-                                  "\"moe_layer_start_index\": 2, \"moe_layer_end_index\": ";
-    char more[256];
-    snprintf(more, sizeof more, "%s11", experts);
-    a = silent(more);
-    ck_assert_int_eq(a.dense_blocks, 2);
-    ck_assert_int_eq(a.stack.layers, 0);
-    snprintf(more, sizeof more, "%s7", experts);
-    a = silent(more);
-    ck_assert_int_eq(a.stack.layers, 12);
-    ck_assert_int_ne(a.stack.layer[7], a.stack.layer[8]);
-    ck_assert_int_eq(a.stack.layer[0], a.stack.layer[11]);
-    static const char skipped[] =
-        ", \"num_experts\": 4, \"moe_topk\": 1, \"moe_layer_num_skipped\": %d";
-    for (int first = -1; first < 4; first += 2) {
-        snprintf(more, sizeof more, skipped, first);
-        a = small("hunyuan_v1_moe", more, "");
-        ck_assert_int_eq(a.dense_blocks, first > 0 ? first : 0);
+    char text[CALC_STACK_TEXT];
+    calc_stack_text(&app->stack, mtp, text, sizeof text);
+    if (text[0]) {
+        fprintf(out, "%s: %s\n", mtp ? "mtp_layers" : "layers", text);
     }
 }
 
-CALC_TEST(heads_may_be_listed_layer_by_layer)
+static void print_model(const calc_app *app, bool whole, FILE *out)
 {
-#define FOUR(x) x ", " x ", " x ", " x
-    calc_app a = silent(
-        ", \"num_key_value_heads_per_layer\": [" FOUR("4") ", " FOUR("2") ", " FOUR("1") "]");
-    ck_assert_int_eq(a.stack.layers, 12);
-    ck_assert_int_eq(a.stack.part[a.stack.kind[a.stack.layer[4]].mixer[0]].kv_heads, 2);
-    ck_assert_int_eq(a.stack.part[a.stack.kind[a.stack.layer[11]].mixer[0]].kv_heads, 1);
-    a = silent(
-        ", \"num_attention_heads_per_layer\": [" FOUR("2") ", " FOUR("2") ", " FOUR("2") "]");
-    ck_assert_int_eq(a.attn_heads, 2);
-    ck_assert_int_eq(a.stack.layers, 0);
-    fails("{\"model_type\": \"llama\", " SMALL
-          ",\n \"num_attention_heads_per_layer\": [" FOUR("2") ", " FOUR("4") ", " FOUR("4") "]}",
-          CALC_ERR_UNSUPPORTED, "num_attention_heads_per_layer: layers of one kind differ");
-    fails("{\"model_type\": \"llama\", " SMALL ",\n \"num_key_value_heads_per_layer\": [4, 4]}",
-          CALC_ERR_RULE, "num_key_value_heads_per_layer: 2 layers, but num_hidden_layers is 12");
-    a = small("laguna", ", \"gating\": \"per-element\"", "");
-    ck_assert_int_eq(a.output_gate, CALC_OUTPUT_GATE_CHANNEL);
-    ck_assert_int_eq(small("laguna", "", "").output_gate, CALC_OUTPUT_GATE_HEAD);
-    ck_assert_int_eq(small("laguna", ", \"gating\": false", "").output_gate, CALC_OUTPUT_GATE_NONE);
+    static const calc_app nothing;
+    const calc_app llama = whole ? nothing : silent("");
+    int count = 0;
+    print_differences(CALC_KIND_APP, &llama, app, out, &count);
+    fputs(count ? "\n" : "as it is\n", out);
+    print_layers(app, false, out);
+    print_layers(app, true, out);
+    for (int i = 0; i < app->stack.parts; i++) { /* what layers have of their own */
+        const calc_part *p = &app->stack.part[i];
+        fprintf(out, "part %s: kv_heads %d, window_size %d\n", p->name, (int)p->kv_heads,
+                (int)p->window_size);
+    }
 }
 
-/* ---- What is said and what is not ------------------------------------------------------------ */
-
-CALC_TEST(keys_that_are_not_known_are_named_unless_they_are_null)
+/* A text with the sizes in place of SMALL. @return to be freed */
+static char *text_of(const char *said)
 {
-    small("llama", ", \"wings\": 2", "ignored: wings\n");
-    small("llama", ", \"wings\": {\"left\": 1}", "ignored: wings.left\n");
-    silent(", \"wings\": null");
-    silent(", \"rope_scaling\": {\"wings\": 1}, \"use_cache\": true");
-    small("llama", ", \"word_embed_proj_dim\": 32", "word_embed_proj_dim");
+    char *text = malloc(strlen(said) + 512), *small = NULL;
+    const char *at = strstr(said, "SMALL");
+    if (strncmp(said, "raw ", 4) == 0) {
+        sprintf(text, "%.*s%s%s", (int)((at ? at : said + strlen(said)) - said - 4), said + 4,
+                at ? SMALL : "", at ? at + 5 : "");
+    } else {
+        size_t type = strcspn(said, " ");
+        small = text;
+        sprintf(small, "{\"model_type\": \"%.*s\", \"max_position_embeddings\": 512, " SMALL "%s%s",
+                (int)type, said, said[type + 1] == '\n' ? "" : ", ", said + type + 1);
+        text[strlen(text) - 1] = '}';
+    }
+    return text;
 }
 
-CALC_TEST(the_text_model_counts_before_what_is_around_it)
+static void answer(const char *said, FILE *out)
 {
-    const char *text = "{\"model_type\": \"sees\", \"hidden_size\": 7, \"wings\": 1, "
-                       "\"text_config\": {\"model_type\": \"qwen3\", " SMALL "}, "
-                       "\"tie_word_embeddings\": true, \"vision_config\": {\"depth\": 2, "
-                       "\"hidden_size\": 9}}";
+    static const char usual[] = "sequences of 512 tokens";
+    char folder[256], line[1024];
     calc_app app;
-    remarks all;
-    ck_assert_int_eq(read_text(text, &app, &all, NULL), CALC_OK);
-    ck_assert_int_eq(app.hidden, 64);
-    ck_assert_int_eq(app.tied_embeddings, CALC_CHOICE_TRUE);
-    ck_assert(app.qk_norm);
-    ck_assert_str_eq(all.text,
-                     "sequences of 8192 tokens, as the file says none; seq_size sets another\n"
-                     "vision_config is not read: only the text model is\n");
+    calc_errors errors = {0};
+    remarks all = {0};
+    calc_hf hf = {.name = "config.json", .tell = remember, .context = &all};
+    if (strncmp(said, "beside ", 7) == 0) {
+        size_t length = strcspn(said, "\f"); /* the end of that file */
+        scratch_enter(folder, sizeof folder);
+        scratch_write("hf_quant_config.json", said + 7, length - 7);
+        hf.path = "./config.json";
+        said += length + 2;
+    }
+    char *text = text_of(said);
+    calc_status status = calc_hf_read_text(&hf, text, strlen(text), &app, &errors);
+    ck_assert((status == CALC_OK) == (errors.count == 0));
+    if (status == CALC_OK) {
+        print_model(&app, strcmp(said, "llama \n") == 0, out);
+        const char *rest = all.text;
+        if (said[0] != 'r' && strncmp(rest, usual, strlen(usual)) == 0) {
+            rest += strcspn(rest, "\n") + 1;
+        }
+        fputs(rest, out);
+    } else {
+        ck_assert_int_eq(errors.item[0].status, status);
+        calc_error_print(&errors.item[0], line, sizeof line);
+        fputs(line, out);
+    }
+    free(text);
+    if (hf.path) {
+        scratch_leave(folder);
+    }
 }
 
 CALC_TEST(files_are_known_by_their_type)
@@ -384,22 +357,6 @@ CALC_TEST(files_are_known_by_their_type)
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
         ck_assert_int_ne(calc_hf_is_text(no[i], strlen(no[i])), CALC_OK);
     }
-}
-
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-CALC_TEST(types_that_are_not_known_are_read_by_their_keys)
-{
-    calc_app app;
-    remarks all;
-    const char *more = "\"num_local_experts\": 8, \"num_experts_per_tok\": 2, \"moe_topk\": 2}";
-    char text[1024];
-    snprintf(text, sizeof text, "{\"model_type\": \"lama\", " SMALL ", %s", more);
-    ck_assert_int_eq(read_text(text, &app, &all, NULL), CALC_OK);
-    ck_assert_ptr_nonnull(strstr(all.text, "model_type is not known, lama: read by its keys"));
-    ck_assert_int_eq(app.num_experts, 8);
-    fails("{\n  \"model_type\": \"lama\"}", CALC_ERR_FIELD,
-          "\"num_hidden_layers\" is missing: the number of blocks");
 }
 
 /* Rows of hf_families.json say what exists: all are read by this test. */
@@ -432,76 +389,18 @@ CALC_TEST(families_are_rows)
     calc_settings_free(&rows);
 }
 
-CALC_TEST(models_that_calc_cannot_say_are_refused_by_their_type)
+CALC_TEST(the_sequence_of_the_caller_counts)
 {
-    static const char *const cases[][2] = {{"t5", "an encoder of text"},
-                                           {"eagle", "its input, the hidden states"},
-                                           {"ouro", "its stack, which every token passes"},
-                                           {"jetmoe", "its experts of attention"},
-                                           {"rwkv7", "its time mixing"},
-                                           {"zamba2", "its blocks that are used several times"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[512], printed[128];
-        snprintf(text, sizeof text, "{\"model_type\": \"%s\", " SMALL "}", cases[i][0]);
-        snprintf(printed, sizeof printed, "config.json:1:2: model_type: calc has nothing for %s",
-                 cases[i][1]);
-        fails(text, CALC_ERR_UNSUPPORTED, printed);
-    }
-    fails("{\"model_type\": \"new\", " SMALL ",\n   \"is_encoder_decoder\": true}",
-          CALC_ERR_UNSUPPORTED, "config.json:2:4: is_encoder_decoder: calc does not know this key");
-    silent(", \"is_encoder_decoder\": false, \"total_ut_steps\": 0");
-    fails("{\"model_type\": \"new\", " SMALL ",\n   \"total_ut_steps\": 4}", CALC_ERR_UNSUPPORTED,
-          "config.json:2:4: total_ut_steps: calc does not know this key");
-}
-
-/* transformers does not write what its base class has. */
-CALC_TEST(tables_of_a_type_that_is_not_known_are_tied_unless_it_says)
-{
-    static const char what[] = "tie_word_embeddings is absent: taken as true";
-    ck_assert_int_eq(small("new", "", what).tied_embeddings, CALC_CHOICE_TRUE);
-    ck_assert_int_eq(small("new", ", \"tie_word_embeddings\": false", "not known").tied_embeddings,
-                     CALC_CHOICE_AUTO); /* Llama's */
-}
-
-CALC_TEST(what_a_model_needs_is_missed_by_name)
-{
-    fails("{\"model_type\": \"llama\"}", CALC_ERR_FIELD,
-          "config.json: \"num_hidden_layers\" is missing: the number of blocks");
-    fails("{\"model_type\": \"llama\", \"hidden_size\": 8, \"num_hidden_layers\": 1, "
-          "\"num_attention_heads\": 2, \"vocab_size\": 9}",
-          CALC_ERR_FIELD, "\"intermediate_size\" is missing");
-    fails("{\"model_type\": \"llama\", " SMALL ",\n \"num_attention_heads\": 5}", CALC_ERR_RULE,
-          "config.json:2:2: num_attention_heads: 5 does not divide the width 64");
-}
-
-CALC_TEST(values_that_cannot_be_are_errors_at_their_place)
-{
-    static const struct {
-        const char *more, *printed;
-    } cases[] = {
-        {"\"hidden_size\": \"wide\"", "hidden_size: expected a number, found \"wide\""},
-        {"\"hidden_size\": 1.5", "hidden_size: expected a whole number, found \"1.5\""},
-        {"\"expand\": 1000000001", "expand: expected at most 1e9, found \"1000000001\""},
-        {"\"hidden_size\": 0", "hidden_size: expected at least 1, found \"0\""},
-        {"\"tie_word_embeddings\": 3", "tie_word_embeddings: expected true or false, found \"3\""},
-        {"\"hidden_act\": \"maxout\"", "hidden_act: expected one of silu swish"},
-        {"\"sliding_window_pattern\": \"LGLG\"",
-         "sliding_window_pattern: expected a number, found \"LGLG\""},
-        {"\"topk_method\": \"best\"", "topk_method: expected one of noaux_tc greedy"},
-        {"\"resid_pdrop\": 2", "resid_pdrop: expected 0 to 1, found \"2\""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[512], printed[256];
-        snprintf(text, sizeof text, "{\"model_type\": \"llama\", " SMALL ",\n   %s}",
-                 cases[i].more);
-        snprintf(printed, sizeof printed, "config.json:2:4: %s", cases[i].printed);
-        fails(text, CALC_ERR_RANGE, printed);
-    }
-    fails("{\"model_type\": \"gpt2\", \"n_embd\": 1000000000, \"n_layer\": 1, \"n_head\": 8, "
-          "\"vocab_size\": 9}",
-          CALC_ERR_RANGE,
-          "config.json: feedforward would be 4000000000, expected at most 1000000000");
-    fails("{\"model_type\": \"deepseek_v3\", " SMALL ", \"kv_lora_rank\": 8}", CALC_ERR_FIELD,
-          "config.json: \"qk_nope_head_dim\" is missing: the width of a key");
-    fails("{\"model_type\": \"llama\",}", CALC_ERR_SYNTAX, "config.json:1:");
+    const char *text = "{\"model_type\": \"llama\", " SMALL "}";
+    remarks all = {0};
+    calc_hf hf = {.name = "c", .seq_size = 32768, .tell = remember, .context = &all};
+    calc_app app;
+    ck_assert_int_eq(calc_hf_read_text(&hf, text, strlen(text), &app, NULL), CALC_OK);
+    ck_assert_int_eq(app.seq_size, 32768);
+    ck_assert_str_eq(all.text, "");
+    hf.seq_size = 0;
+    ck_assert_int_eq(calc_hf_read_text(&hf, text, strlen(text), &app, NULL), CALC_OK);
+    ck_assert_int_eq(app.seq_size, CALC_HF_SEQ_MAX);
+    ck_assert_str_eq(all.text,
+                     "sequences of 8192 tokens, as the file says none; seq_size sets another\n");
 }
