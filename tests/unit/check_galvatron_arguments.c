@@ -1,4 +1,6 @@
-/* Arguments of Galvatron's search, out of its files. */
+/* Arguments of Galvatron's search: unit/check_galvatron_arguments.txt. "file" begins one,
+ * NAME=VALUE is a flag, and "finish" asks for the request; the answer is what is not the default,
+ * and what is wrong. */
 #include "galvatron/arguments.h"
 
 #include <stdio.h>
@@ -23,41 +25,106 @@ static const calc_galvatron_argument *row(const char *name)
     return at;
 }
 
-static bool set(const char *name, const char *value)
+/* As a file says it. */
+static void print_value(const calc_galvatron_argument *at, const char *member, FILE *out)
 {
-    why[0] = '\0';
-    return calc_galvatron_arguments_set(&args, row(name), value, why, sizeof why);
+    const calc_galvatron_sizes *sizes = (const void *)member;
+    switch (at->kind) {
+    case CALC_GALVATRON_TAKES_COUNT:
+    case CALC_GALVATRON_TAKES_LIMIT:
+        fprintf(out, " %s=%lld", at->name, (long long)*(const int64_t *)(const void *)member);
+        break;
+    case CALC_GALVATRON_TAKES_REAL:
+        fprintf(out, " %s=%g", at->name, *(const double *)(const void *)member);
+        break;
+    case CALC_GALVATRON_TAKES_TRUTH:
+        fprintf(out, " %s=%d", at->name, *(const bool *)member);
+        break;
+    case CALC_GALVATRON_TAKES_WORD:
+        fprintf(out, " %s=%s", at->name, at->choices[*(const int *)(const void *)member]);
+        break;
+    case CALC_GALVATRON_TAKES_LAYERS:
+        fprintf(out, " %s=", at->name);
+        for (int i = 0; i < sizes->count; i++) {
+            fprintf(out, "%s%lld", i ? "," : "", (long long)sizes->of[i]);
+        }
+        break;
+    default:
+        fprintf(out, " %s=%s", at->name, member);
+    }
 }
 
-static void refuses(const char *name, const char *value, const char *expected)
+static void print_arguments(const calc_galvatron_arguments *before, FILE *out)
 {
-    ck_assert_msg(!set(name, value), "%s %s", name, value);
-    ck_assert_str_eq(why, expected);
+    for (const calc_galvatron_argument *at = calc_galvatron_argument_rows; at->name; at++) {
+        size_t size = at->kind == CALC_GALVATRON_TAKES_TEXT     ? CALC_GALVATRON_PATH_SIZE
+                      : at->kind == CALC_GALVATRON_TAKES_LAYERS ? sizeof(calc_galvatron_sizes)
+                      : at->kind == CALC_GALVATRON_TAKES_TRUTH  ? sizeof(bool)
+                      : at->kind == CALC_GALVATRON_TAKES_WORD   ? sizeof(int)
+                                                                : sizeof(int64_t);
+        const char *member = (const char *)&args + at->offset;
+        if (at->kind != CALC_GALVATRON_TAKES_UNUSED &&
+            memcmp(member, (const char *)before + at->offset, size) != 0) {
+            print_value(at, member, out);
+        }
+    }
+    fprintf(out, "%s%s\n", args.unused[0] ? "; unused: " : "", args.unused);
 }
 
-static calc_status read_text(const char *text, calc_errors *errors)
+static void finish(FILE *out)
 {
-    calc_galvatron_arguments_start(&args);
-    *errors = (calc_errors){0};
-    return calc_galvatron_arguments_read(&args, text, strlen(text), "a.yaml", errors);
+    const calc_galvatron_request *r = &args.request;
+    if (!calc_galvatron_arguments_finish(&args, why, sizeof why)) {
+        fprintf(out, "%s\n", why);
+        return;
+    }
+    fprintf(out, "%s:", r->model);
+    for (int i = 0; i < r->types; i++) {
+        fprintf(out, " %lld layers of %lld on %lld,", (long long)r->layers[i].layer_num,
+                (long long)r->layers[i].hidden_size, (long long)r->layers[i].seq_len);
+    }
+    const calc_galvatron_paths p = calc_galvatron_arguments_paths(&args);
+    fprintf(out, " files %s, %s, %s, %s, %s, %s\n", p.computation, p.memory, p.allreduce, p.p2p,
+            p.overlap, p.collectives);
 }
 
-static void reads(const char *text)
+static void answer(const char *said, FILE *out)
 {
-    calc_errors errors;
-    calc_status status = read_text(text, &errors);
-    ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
-}
-
-static void fails(const char *text, const char *printed)
-{
-    calc_errors errors;
     char line[1024];
-    ck_assert_int_ne(read_text(text, &errors), CALC_OK);
-    ck_assert_int_gt(errors.count, 0);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
+    calc_errors errors = {0};
+    const char *value = strchr(said, '=');
+    if (!args.request.max_bsz || strncmp(said, "file", 4) == 0) {
+        calc_galvatron_arguments_start(&args);
+    }
+    const calc_galvatron_arguments before = args;
+    why[0] = '\0';
+    if (strncmp(said, "file", 4) == 0) {
+        calc_status status =
+            calc_galvatron_arguments_read(&args, said + 5, strlen(said + 5) - 1, "a.yaml", &errors);
+        ck_assert((status == CALC_OK) == (errors.count == 0));
+        for (int i = 0; i < errors.count; i++) {
+            calc_error_print(&errors.item[i], line, sizeof line);
+            fprintf(out, "%s\n", line);
+        }
+        if (status == CALC_OK) {
+            print_arguments(&before, out);
+        }
+    } else if (strcmp(said, "finish\n") == 0) {
+        finish(out);
+    } else {
+        char name[64], text[512];
+        snprintf(name, sizeof name, "%.*s", (int)(value - said), said);
+        snprintf(text, sizeof text, "%.*s", (int)strlen(value + 1) - 1, value + 1);
+        if (calc_galvatron_arguments_set(&args, row(name), text, why, sizeof why)) {
+            print_arguments(&before, out);
+        } else {
+            fprintf(out, "%s\n", why);
+        }
+    }
 }
+
+const calc_test_frame calc_tests = {.cases = "unit/check_galvatron_arguments.txt",
+                                    .answer = answer};
 
 CALC_TEST(defaults_are_upstreams)
 {
@@ -98,69 +165,10 @@ CALC_TEST(presets_are_the_defaults)
         calc_galvatron_arguments before;
         calc_galvatron_arguments_start(&args);
         before = args;
-        ck_assert_msg(set(at->name, at->preset), "%s", at->name);
+        ck_assert_msg(calc_galvatron_arguments_set(&args, at, at->preset, why, sizeof why), "%s",
+                      at->name);
         ck_assert_msg(memcmp(&before, &args, sizeof args) == 0, "%s", at->name);
     }
-}
-
-CALC_TEST(yaml_has_a_search_engine_block)
-{
-    reads("runtime:\n  anything: [1, {a: b}]\n"
-          "search_engine:\n"
-          "  model_info:\n    model_size: llama2-7b\n    hidden_size: 4096\n    num_layers: 32\n"
-          "    num_attention_heads: 32\n    ffn_hidden_size: 11008\n"
-          "  common_train_info: {seq_length: 2048, sequence_parallel: true, lr: 1e-4}\n"
-          "  parallelism_info:\n    default_dp_type: zero2\n    pipeline_type: pipedream_flush\n"
-          "    mixed_precision: fp16\n    async_grad_reduce: False\n"
-          "  hardware_info: {num_nodes: 2, memory_constraint: 36}\n"
-          "  batch_size_info:\n    settle_bsz: 64\n    settle_chunk: -1\n"
-          "  search_space_info: {disable_sp: 1, max_tp_deg: -1}\n"
-          "  profiling_info: {time_profile_mode: batch, sp_time_path: null, "
-          "p2p_bandwidth_config_path: hw}\n"
-          "  options_info: {worker: 4, parallel_search: true, output_config_path: out}\n");
-    ck_assert(calc_galvatron_arguments_finish(&args, why, sizeof why));
-    const calc_galvatron_request *r = &args.request;
-    ck_assert_str_eq(r->model, "llama2-7b");
-    ck_assert_int_eq(r->types, 1);
-    ck_assert_int_eq(r->layers[0].layer_num, 32);
-    ck_assert_int_eq(r->layers[0].hidden_size, 4096);
-    ck_assert_int_eq(r->layers[0].seq_len, 2048);
-    ck_assert_int_eq(r->default_dp_type, CALC_GALVATRON_ZERO2);
-    ck_assert_int_eq(r->pipeline_type, CALC_GALVATRON_PIPEDREAM_FLUSH);
-    ck_assert_int_eq(r->mixed_precision, CALC_GALVATRON_FP16);
-    ck_assert(!r->async_grad_reduce && r->disable_sp);
-    ck_assert_int_eq(r->num_nodes, 2);
-    ck_assert_double_eq(r->memory_constraint, 36);
-    ck_assert_int_eq(r->settle_bsz, 64);
-    ck_assert_int_eq(r->settle_chunk, -1);
-    ck_assert_int_eq(r->max_tp_deg, -1);
-    ck_assert_int_eq(r->time_profile_mode, CALC_GALVATRON_TIME_BATCH);
-    ck_assert_str_eq(args.unused, "worker, parallel_search");
-    ck_assert_str_eq(args.output_config_path, "out");
-    calc_galvatron_paths paths = calc_galvatron_arguments_paths(&args);
-    ck_assert_str_eq(paths.p2p, "hw");
-    ck_assert_str_eq(paths.computation, "configs");
-    ck_assert_str_eq(paths.collectives, "../../profile_hardware/hardware_configs");
-}
-
-CALC_TEST(blocks_may_stand_alone_and_in_json)
-{
-    reads("hardware_info:\n  num_nodes: 4\n");
-    ck_assert_int_eq(args.request.num_nodes, 4);
-    reads("{\"search_engine\": {\"hardware_info\": {\"num_gpus_per_node\": 4}}}");
-    ck_assert_int_eq(args.request.num_gpus_per_node, 4);
-}
-
-CALC_TEST(a_model_is_named_by_the_end_of_its_path)
-{
-    reads("model_info: {hf_model_name_or_path: org/llama, hidden_size: 8, num_layers: 2}\n"
-          "common_train_info: {seq_length: 16}\n");
-    ck_assert(calc_galvatron_arguments_finish(&args, why, sizeof why));
-    ck_assert_str_eq(args.request.model, "llama");
-    reads("model_info: {model_size: own, hf_model_name_or_path: org/llama, hidden_size: 8, "
-          "num_layers: 2}\ncommon_train_info: {seq_length: 16}\n");
-    ck_assert(calc_galvatron_arguments_finish(&args, why, sizeof why));
-    ck_assert_str_eq(args.request.model, "own");
 }
 
 static void read_case(const char *name)
@@ -240,89 +248,6 @@ CALC_TEST(layers_of_several_types_are_listed)
     ck_assert_str_eq(args.path[CALC_GALVATRON_FILE_OVERLAP],
                      CALC_TEST_DATA "/galvatron/17_t5-3B_twolayertypes_1x8_12G_bsz64/../profiles/"
                                     "shipped_hardware");
-}
-
-CALC_TEST(lists_give_a_value_for_each_type)
-{
-    calc_galvatron_arguments_start(&args);
-    ck_assert(set("model_size", "t5") && set("num_layers", "24,12") && set("hidden_size", "1024") &&
-              set("seq_length", "512, 256"));
-    ck_assert(calc_galvatron_arguments_finish(&args, why, sizeof why));
-    ck_assert_int_eq(args.request.types, 2);
-    ck_assert_int_eq(args.request.layers[0].layer_num, 24);
-    ck_assert_int_eq(args.request.layers[1].layer_num, 12);
-    ck_assert_int_eq(args.request.layers[1].hidden_size, 1024);
-    ck_assert_int_eq(args.request.layers[1].seq_len, 256);
-    ck_assert(set("seq_length", "1,2,3"));
-    ck_assert(!calc_galvatron_arguments_finish(&args, why, sizeof why));
-    ck_assert_str_eq(why, "num_layers, hidden_size, seq_length: 2 values beside 3 of another");
-}
-
-CALC_TEST(values_end_at_their_bounds)
-{
-    calc_galvatron_arguments_start(&args);
-    ck_assert(set("num_nodes", "1") && set("num_nodes", "65536"));
-    refuses("num_nodes", "0", "expected a whole number from 1 to 65536, found \"0\"");
-    refuses("num_nodes", "65537", "expected a whole number from 1 to 65536, found \"65537\"");
-    refuses("num_nodes", "1.5", "expected a whole number from 1 to 65536, found \"1.5\"");
-    refuses("num_nodes", "8x", "expected a whole number from 1 to 65536, found \"8x\"");
-    refuses("num_nodes", "", "expected a whole number from 1 to 65536, found \"\"");
-    refuses("num_nodes", "-1", "expected a whole number from 1 to 65536, found \"-1\"");
-    ck_assert(set("max_tp_deg", "-1") && set("max_tp_deg", "1"));
-    refuses("max_tp_deg", "0", "expected a whole number from 1 to 65536, or -1, found \"0\"");
-    refuses("max_tp_deg", "-2", "expected a whole number from 1 to 65536, or -1, found \"-2\"");
-    ck_assert(set("memory_constraint", "79.5") && set("memory_constraint", "1"));
-    refuses("memory_constraint", "0.5", "expected a number from 1 to 65536, found \"0.5\"");
-    refuses("memory_constraint", "nan", "expected a number from 1 to 65536, found \"nan\"");
-    ck_assert(set("disable_tp", "True") && args.request.disable_tp);
-    refuses("disable_tp", "2", "expected 0, 1, true or false, found \"2\"");
-    refuses("default_dp_type", "zero3", "expected ddp or zero2, found \"zero3\"");
-    refuses("time_profile_mode", "hybrid", "expected static, batch or sequence, found \"hybrid\"");
-    refuses("num_layers", "1,2,3,4,5",
-            "expected a whole number from 1 to 1000, or up to 4 of them with commas between, found "
-            "\"1,2,3,4,5\"");
-    refuses("num_layers", "24,",
-            "expected a whole number from 1 to 1000, or up to 4 of them with commas between, found "
-            "\"24,\"");
-    refuses("time_profiling_path", "", "expected a name or a path, found \"\"");
-}
-
-CALC_TEST(mistakes_have_a_place_and_a_hint)
-{
-    fails("a: 1\n", "a.yaml:1:1: unknown key \"a\"");
-    fails("", "a.yaml: there is no search_engine block\n  hint: its blocks are hardware_info, "
-              "batch_size_info and others");
-    fails("search_engine:\n  hardware_inf:\n    num_nodes: 1\n",
-          "a.yaml:2:3: unknown block \"hardware_inf\"\n  hint: did you mean \"hardware_info\"?");
-    fails("search_engine:\n  hardware_info:\n    num_node: 1\n",
-          "a.yaml:3:5: unknown argument of hardware_info \"num_node\"\n  hint: did you mean "
-          "\"num_nodes\"?");
-    fails("search_engine:\n  batch_size_info:\n    settle_bsz: 0\n",
-          "a.yaml:3:5: search_engine.batch_size_info.settle_bsz: expected a whole number from 1 to "
-          "100000000, or -1, found \"0\"");
-    fails("search_engine:\n  hardware_info:\n    num_nodes: {a: 1}\n",
-          "a.yaml:3:17: unknown argument of hardware_info \"num_nodes.a\"\n  hint: did you mean "
-          "\"num_nodes\"?");
-    fails("search_engine:\n  model_info:\n    num_layer: 1\n",
-          "a.yaml:3:5: unknown argument of model_info \"num_layer\"\n  hint: did you mean "
-          "\"num_layers\"?");
-    fails("{\"args\": {\"hardware_info\": {}}, \"layer\": []}",
-          "a.yaml:1:33: unknown key \"layer\"\n  hint: did you mean \"layers\"?");
-    fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": [{\"layer_num\": 0}]}",
-          "a.yaml:1:58: layers: expected at most 4 entries, each with hidden_size, layer_num and "
-          "seq_len");
-    fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": []}",
-          "a.yaml:1:47: layers: expected an entry for each type of layers");
-    fails("search_engine: [\n", "a.yaml:2:1: did not find expected node content while parsing a "
-                                "flow node");
-}
-
-CALC_TEST(several_mistakes_are_all_named)
-{
-    calc_errors errors;
-    ck_assert_int_ne(read_text("hardware_info:\n  num_nodes: x\n  num_gpus: 8\n", &errors),
-                     CALC_OK);
-    ck_assert_int_eq(errors.count, 2);
 }
 
 /* What there is to search for. */
