@@ -312,10 +312,12 @@ CALC_TEST(what_is_wrong_is_said_in_one_line)
     fails("--yaml_path a -chek no", "unknown option \"-chek\", did you mean \"-check\"?");
     fails("-yaml_path a", "unknown option \"-yaml_path\", did you mean \"--yaml_path\"?");
     fails("--xyzzy a", "unknown option \"--xyzzy\"");
-    fails("--yaml_path a --gbs 0", "--gbs: \"0\" is not a whole number from 1 to 100");
-    fails("--yaml_path a --gbs 1.5", "--gbs: \"1.5\" is not a whole number from 1 to 100");
-    fails("--yaml_path a -layer_ratio 11", "-layer_ratio: \"11\" is not a number from 0 to 10");
-    fails("--yaml_path a -layer_ratio nan", "-layer_ratio: \"nan\" is not a number from 0 to 10");
+    fails("--yaml_path a --gbs 0", "--gbs: expected a whole number from 1 to 100, found \"0\"");
+    fails("--yaml_path a --gbs 1.5", "--gbs: expected a whole number from 1 to 100, found \"1.5\"");
+    fails("--yaml_path a -layer_ratio 11",
+          "-layer_ratio: expected a number from 0 to 10, found \"11\"");
+    fails("--yaml_path a -layer_ratio nan",
+          "-layer_ratio: expected a number from 0 to 10, found \"nan\"");
     fails("--yaml_path a --size huge", "--size: \"huge\" is not small or large");
     fails("--yaml_path a -check maybe",
           "-check: \"maybe\" is not yes, true, t, y, 1, no, false, f, n or 0");

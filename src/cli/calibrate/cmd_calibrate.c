@@ -59,7 +59,8 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (nvidia; the first word of a "        \
              "table's name), or those published since a month (2025-07), but do not fit to them")  \
-    X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15")     \
+    X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15",     \
+      CALC_OPT_WHOLE_FROM(0, 1e9))                                                                 \
     X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
     X(OUT, "out", "DIR",                                                                           \
       .doc = "write the calibrated files there, NAME.json; one machine: or to a file ending in "   \
@@ -226,11 +227,7 @@ static const char *read_options(task *t)
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
     t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
-    double most = 0;
-    if (!calc_opt_number(calc_opt_value(t->args, OPT_MOST), true, 0, 1e9, &most) && !complaint) {
-        complaint = "--most: a number of constants, 0 or more";
-    }
-    t->plan.most = (size_t)most;
+    t->plan.most = (size_t)calc_opt_real(t->args, OPT_MOST);
     t->plan.all = calc_opt_value(t->args, OPT_ALL) != NULL;
     date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);

@@ -521,7 +521,8 @@ enum { WIDTH = 46 };
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
     CALC_COMPLETE_OPTS(X)                                                                          \
-    X(TOP, "top", "N", .doc = "how many changes to list at most", .preset = "10")                  \
+    X(TOP, "top", "N", .doc = "how many changes to list at most", .preset = "10",                  \
+      CALC_OPT_WHOLE_FROM(0, CALC_WHY_CHANGES))                                                    \
     X(LOG, "log", "FILE",                                                                          \
       .doc = "what a run of this layout left behind: show measured beside predicted, and what "    \
              "would explain a gap; logs of Megatron-LM, NeMo, torchtitan, DeepSpeed, MaxText, "    \
@@ -790,10 +791,7 @@ static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
     calc_inputs inputs = {0};
-    double top;
-    if (!calc_opt_number(calc_opt_value(args, OPT_TOP), true, 0, CALC_WHY_CHANGES, &top)) {
-        return calc_complain_usage(args->command, "--top takes a number from 0 to 512");
-    }
+    const double top = calc_opt_real(args, OPT_TOP);
     calc_sweep_completes(&inputs, args, OPT_PROCS, OPT_BATCH, NULL);
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
         (void)!answer(args, &inputs, (size_t)top, &errors);

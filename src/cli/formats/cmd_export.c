@@ -199,12 +199,14 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
       .preset = "megatron")                                                                        \
     CALC_INPUTS_SET(X)                                                                             \
     CALC_COMPLETE_OPTS(X)                                                                          \
-    X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
+    X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8", \
+      CALC_OPT_WHOLE_FROM(1, 1e6))                                                                 \
     X(LAUNCHER, "launcher", "NAME",                                                                \
       .doc = "write a job that runs it: a file for sbatch (slurm), a PyTorchJob or "               \
              "LeaderWorkerSet for kubectl (kubernetes), a graph of servers (dynamo, llm-d)",       \
       .choices = calc_launcher_names)                                                              \
-    X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1")        \
+    X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1",        \
+      CALC_OPT_WHOLE_FROM(1, 65536))                                                               \
     X(PRECISION, "precision", "NAME", .doc = "galvatron-profile: number format of the training",   \
       .choices = precisions, .preset = "bf16")                                                     \
     X(DIFF, "diff", "EXE_B", .doc = "list the settings that EXE_B changes instead")                \
@@ -296,8 +298,7 @@ static calc_status write_pools(calc_output *out, const calc_framework *framework
 static calc_launched launched_of(const calc_args *args, const calc_framework *framework,
                                  const calc_app *app, const calc_exec *exec)
 {
-    double per_node = 0;
-    (void)!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node);
+    const double per_node = calc_opt_real(args, OPT_PER_NODE);
     return (calc_launched){framework, calc_opt_value(args, OPT_LAUNCHER), (int64_t)per_node, app,
                            exec};
 }
@@ -468,7 +469,6 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
 /* @return whether the options name something to profile; else *why is the complaint */
 static bool read_profile(const calc_args *args, calc_galvatron_request *request, const char **why)
 {
-    double nodes, per_node;
     const char *out = calc_opt_value(args, OPT_OUT);
     const char *precision = calc_opt_value(args, OPT_PRECISION);
     char name[sizeof request->model];
@@ -480,14 +480,13 @@ static bool read_profile(const calc_args *args, calc_galvatron_request *request,
     if (*why) {
         return false;
     }
-    if (!calc_opt_number(calc_opt_value(args, OPT_NODES), true, 1, 65536, &nodes) ||
-        !calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 65536, &per_node)) {
-        *why = "--nodes and --per-node take numbers from 1 to 65536";
+    if (calc_opt_real(args, OPT_PER_NODE) > 65536) {
+        *why = "--per-node: expected a whole number from 1 to 65536";
         return false;
     }
     *request = (calc_galvatron_request){
-        .num_nodes = (int64_t)nodes,
-        .num_gpus_per_node = (int64_t)per_node,
+        .num_nodes = (int64_t)calc_opt_real(args, OPT_NODES),
+        .num_gpus_per_node = (int64_t)calc_opt_real(args, OPT_PER_NODE),
         .max_tp_deg = -1,
         .max_sp_deg = -1,
         .max_pp_deg = -1,
@@ -531,10 +530,7 @@ static calc_exit run(const calc_args *args)
     if (calc_opt_value(args, OPT_KEYS)) {
         return calc_keys_list(args, framework, calc_opt_value(args, OPT_OUT));
     }
-    double per_node;
-    if (!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node)) {
-        return calc_complain_usage(args->command, "--per-node takes a number from 1 to 1000000");
-    }
+    const double per_node = calc_opt_real(args, OPT_PER_NODE);
     if (args->argument_count < 2) {
         return calc_complain_usage(args->command, "APP and EXE, or APP and SYS, are needed");
     }

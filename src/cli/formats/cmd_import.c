@@ -34,10 +34,12 @@ static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_
     X(JOB, "job", "FILE",                                                                          \
       .doc = "of reinforcement learning (verl, slime, nemo-rl, openrlhf): write all of it, with "  \
              "the layouts of actor and engines, as a job for calc rl")                             \
-    X(SEQ, "seq-size", "N", .doc = "sequence length of the model, instead of the file's")          \
+    X(SEQ, "seq-size", "N", .doc = "sequence length of the model, instead of the file's",          \
+      CALC_OPT_WHOLE_FROM(1, 1e9))                                                                 \
     X(PROCS, "procs", "N",                                                                         \
       .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
-             "known")                                                                              \
+             "known",                                                                              \
+      CALC_OPT_WHOLE_FROM(1, 1e9))                                                                 \
     X(KEYS, "keys", NULL,                                                                          \
       .doc = "list the keys of --from and the fields they stand for, as Markdown, instead")
 
@@ -305,26 +307,12 @@ static calc_exit import_request(request *r)
     return calc_complain_errors(&errors);
 }
 
-/* The value of an option that is a count; 0 without it. */
-static bool count_of(const calc_args *args, int opt, int64_t *out)
-{
-    const char *text = calc_opt_value(args, opt);
-    double count = 0;
-    bool good = !text || calc_opt_number(text, true, 1, 1e9, &count);
-    *out = (int64_t)count;
-    return good;
-}
-
 static calc_exit run(const calc_args *args)
 {
     request r = {.args = args, .from = calc_opt_value(args, OPT_FROM)};
     const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
-    if (!count_of(args, OPT_PROCS, &r.procs)) {
-        return calc_complain_usage(args->command, "--procs takes a number from 1 to 1000000000");
-    }
-    if (!count_of(args, OPT_SEQ, &r.seq_size)) {
-        return calc_complain_usage(args->command, "--seq-size takes a number from 1 to 1000000000");
-    }
+    r.procs = (int64_t)calc_opt_real_or(args, OPT_PROCS, 0);
+    r.seq_size = (int64_t)calc_opt_real_or(args, OPT_SEQ, 0);
     if (calc_opt_value(args, OPT_KEYS)) {
         return calc_keys_list(args, framework, NULL);
     }

@@ -295,7 +295,7 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
                                          const calc_planner_found *f, calc_errors *errors)
 {
     const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
-    double limit_s = 0;
+    const double limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
     char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
     calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
     calc_balance_solution *solved = b ? calloc(1, sizeof *solved) : NULL;
@@ -303,8 +303,6 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
         free(b);
         return calc_errors_first(errors);
     }
-    (void)calc_opt_number(calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT), false, 0, HUGE_VAL,
-                          &limit_s);
     const calc_balance_options search = {.evaluations = 0};
     calc_status status = calc_solver_divide(&b->problem, limit_s, solved, errors);
     if (status == CALC_OK && calc_balance_solve(&b->problem, &search, &b->solution) == CALC_OK) {
@@ -435,11 +433,7 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
 static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
 {
     calc_sweep_watch w;
-    const char *limit = calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT);
-    double limit_s = HUGE_VAL;
-    if (limit && (!calc_opt_number(limit, false, 0, HUGE_VAL, &limit_s) || limit_s <= 0)) {
-        return calc_complain_usage(t->args->command, "--time-limit needs seconds, more than 0");
-    }
+    const double limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
     if (calc_plan_write_stdouts(t->args) > 1) {
         return calc_complain_usage(
             t->args->command,

@@ -260,19 +260,6 @@ static void take_only(calc_plan_task *t, const char *argument, calc_errors *erro
     calc_text_free(&input.text);
 }
 
-static void take_number(calc_plan_task *t, calc_plan_opt opt, bool whole, double lo, double hi,
-                        double *out, calc_errors *errors)
-{
-    const char *text = calc_opt_value(t->args, (int)opt);
-    char name[64];
-    snprintf(name, sizeof name, "--%s", calc_plan_opts[opt].name);
-    if (text && !calc_opt_number(text, whole, lo, hi, out)) {
-        calc_errors_at(errors, CALC_ERR_RANGE, name, 0, 0, NULL,
-                       "expected a %snumber from %.15g to %.15g, found \"%.100s\"",
-                       whole ? "whole " : "", lo, hi, text);
-    }
-}
-
 static void calc_plan_room_take(calc_plan_task *task);
 
 static CALC_MUST_USE calc_status calc_plan_rows_runs(const void *task, int chip,
@@ -281,7 +268,6 @@ static CALC_MUST_USE calc_status calc_plan_rows_runs(const void *task, int chip,
 calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_errors *errors)
 {
     const char *only = calc_opt_value(args, CALC_PLAN_OPT_BALANCE_ONLY);
-    double top = 5, threads = 0;
     t->args = args;
     t->listed = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
     load_app(t, errors);
@@ -298,16 +284,14 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     } else {
         take_space(t, errors);
     }
-    take_number(t, CALC_PLAN_OPT_TOP, true, 1, 1000, &top, errors);
-    take_number(t, CALC_PLAN_OPT_THREADS, true, 1, 4096, &threads, errors);
-    take_number(t, CALC_PLAN_OPT_JOIN, false, 0, 1, &t->planner.join_latency_s, errors);
     t->planner.app = &t->app;
     t->planner.chips = t->chips;
     t->planner.chip = t->planned;
     t->planner.space = &t->space;
     t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
-    t->planner.top = (size_t)top;
-    t->planner.threads = (int)threads;
+    t->planner.join_latency_s = calc_opt_real(args, CALC_PLAN_OPT_JOIN);
+    t->planner.top = (size_t)calc_opt_real(args, CALC_PLAN_OPT_TOP);
+    t->planner.threads = (int)calc_opt_real_or(args, CALC_PLAN_OPT_THREADS, 0);
     t->planner.runs = calc_plan_rows_runs;
     t->planner.runs_context = t;
     t->planner.curve = true;

@@ -23,7 +23,7 @@
       .doc = "chips stand along the pipeline as they were named; else in the best order")          \
     X(JOIN, "join-latency", "SECONDS",                                                             \
       .doc = "latency of messages between different chips, beside the slower network's",           \
-      .preset = "0")                                                                               \
+      .preset = "0", CALC_OPT_NUMBER_FROM(0, 1))                                                   \
     X(RECOMPUTE, "recompute", "HOW",                                                               \
       .doc = "number of layers that recompute: its own for each stage, the same for all stages "   \
              "on a chip, or none [stage where a framework on these chips supports it, else chip]", \
@@ -33,7 +33,8 @@
              "runs")                                                                               \
     X(LAYERS, "layers", NULL,                                                                      \
       .doc = "find a strategy for each layer: parallelism, sharding and recomputation")            \
-    X(TOP, "top", "N", .section = "Display", .doc = "how many layouts to find", .preset = "5")     \
+    X(TOP, "top", "N", .section = "Display", .doc = "how many layouts to find", .preset = "5",     \
+      CALC_OPT_WHOLE_FROM(1, 1000))                                                                \
     X(PLOT, "plot", NULL,                                                                          \
       .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
     X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
@@ -48,8 +49,10 @@
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
       .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
     X(TIME_LIMIT, "time-limit", "SECONDS", .section = "Running",                                   \
-      .doc = "stop after this time with the results so far", .preset = "10")                       \
-    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
+      .doc = "stop after this time with the results so far", .preset = "10",                       \
+      CALC_OPT_NUMBER_FROM(CALC_OPT_ABOVE_0, HUGE_VAL))                                            \
+    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]",                \
+      CALC_OPT_WHOLE_FROM(1, 4096))                                                                \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \

@@ -437,7 +437,8 @@ static const char *const when[] = {"auto", "always", "never", NULL};
     X(SWEEP, "sweep", NULL,                                                                        \
       .doc = "search placements and layouts: all roles together or the engines apart, every pair " \
              "of layouts of actor and engines from the fronts of calc sweep")                      \
-    X(TOP, "top", "N", .doc = "with --sweep: how many of each placement to list", .preset = "1")   \
+    X(TOP, "top", "N", .doc = "with --sweep: how many of each placement to list", .preset = "1",   \
+      CALC_OPT_WHOLE_FROM(1, 1000))                                                                \
     X(COLOR, "color", "WHEN", .section = "Display", .doc = "colour the summary", .choices = when,  \
       .preset = "auto")                                                                            \
     X(JSON, "json", "FILE", .section = "Files",                                                    \
@@ -698,12 +699,8 @@ static void write_found(calc_output *out, const void *what)
 
 static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_errors *errors)
 {
-    double top;
     calc_rl_found found = {0};
-    if (!calc_opt_number(calc_opt_value(args, OPT_TOP), true, 1, 1000, &top)) {
-        return calc_complain_usage(args->command, "--top: expected a number from 1 to 1000");
-    }
-    found.top = (size_t)top;
+    found.top = (size_t)calc_opt_real(args, OPT_TOP);
     calc_status status = calc_rl_search(words, &found, errors);
     bool some = found.count > 0;
     if (status == CALC_OK) {

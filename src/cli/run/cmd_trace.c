@@ -321,7 +321,8 @@ static void trace_write(calc_output *out, const calc_trace *trace)
     X(OUT, "out", "FILE", .doc = "where the trace goes; names ending in .gz are compressed",       \
       .preset = "-")                                                                               \
     X(MICROBATCHES, "microbatches", "N",                                                           \
-      .doc = "show the first N micro-batches only; the step is still simulated with all of them")
+      .doc = "show the first N micro-batches only; the step is still simulated with all of them",  \
+      CALC_OPT_WHOLE_FROM(1, 1e15))
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -343,17 +344,6 @@ static calc_status write_trace(const calc_args *args, const calc_trace *trace, c
     calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
     trace_write(out, trace);
     return calc_output_close(out, errors);
-}
-
-/* Micro-batches to show; 0: not a number. */
-static int64_t shown(const calc_args *args)
-{
-    const char *text = calc_opt_value(args, OPT_MICROBATCHES);
-    double value;
-    if (!text) {
-        return INT64_MAX;
-    }
-    return calc_opt_number(text, true, 1, 1e15, &value) ? (int64_t)value : 0;
 }
 
 static calc_status trace(const calc_args *args, int64_t microbatches, const calc_inputs *inputs,
@@ -378,11 +368,8 @@ static calc_status trace(const calc_args *args, int64_t microbatches, const calc
 
 static calc_exit run(const calc_args *args)
 {
-    int64_t microbatches = shown(args);
+    int64_t microbatches = (int64_t)calc_opt_real_or(args, OPT_MICROBATCHES, 1e15);
     const char *complaint = calc_inputs_check_stdin(args);
-    if (!complaint && microbatches == 0) {
-        complaint = "--microbatches takes a number from 1 on";
-    }
     if (complaint) {
         return calc_complain_usage(args->command, complaint);
     }

@@ -233,10 +233,16 @@ static calc_exit check_value(calc_args *args, const calc_opt *opt, const char *v
                               "%s%s: \"%.60s\" is not yes, true, t, y, 1, no, false, f, n or 0",
                               dashes, opt->name, value);
     }
-    return calc_opt_number(value, whole, opt->lo, opt->hi, &number)
-               ? CALC_EXIT_OK
-               : complain(args, "%s%s: \"%.60s\" is not a %snumber from %.15g to %.15g", dashes,
-                          opt->name, value, whole ? "whole " : "", opt->lo, opt->hi);
+    if (calc_opt_number(value, whole, opt->lo, opt->hi, &number)) {
+        return CALC_EXIT_OK;
+    }
+    if (isfinite(opt->hi)) {
+        snprintf(wrong, sizeof wrong, "from %.15g to %.15g", opt->lo, opt->hi);
+    } else {
+        snprintf(wrong, sizeof wrong, "%s", opt->lo > 0 ? "above 0" : "of at least 0");
+    }
+    return complain(args, "%s%s: expected a %snumber %s, found \"%.60s\"", dashes, opt->name,
+                    whole ? "whole " : "", wrong, value);
 }
 
 /* Take one option, and the next word if it is the option's value. */
@@ -365,8 +371,13 @@ bool calc_opt_given(const calc_args *args, int opt)
 
 double calc_opt_real(const calc_args *args, int opt)
 {
+    return calc_opt_real_or(args, opt, (double)NAN);
+}
+
+double calc_opt_real_or(const calc_args *args, int opt, double otherwise)
+{
     const char *value = calc_opt_value(args, opt);
-    return value ? strtod(value, NULL) : NAN;
+    return value ? strtod(value, NULL) : otherwise;
 }
 
 bool calc_opt_truth(const calc_args *args, int opt)

@@ -6,6 +6,8 @@
 #define CALC_CLI_SHELL_OPT_H
 
 #include "calc.h"
+#include <float.h>
+#include <math.h>
 
 /* Describes a command in rows of a table. The parser, the help, the manual page
  * and the completion are made from them; to add a command, write cmd_<name>.c and name it in
@@ -35,6 +37,11 @@ typedef enum calc_opt_kind {
     CALC_OPT_NUMBER, /**< any number from .lo to .hi */
     CALC_OPT_BOOL    /**< yes, true, t, y, 1, or no, false, f, n, 0; any case */
 } calc_opt_kind;
+
+/** Members of a row that takes a number. HUGE_VAL has no end; CALC_OPT_ABOVE_0 is not reached. */
+#define CALC_OPT_WHOLE_FROM(least, most) .kind = CALC_OPT_WHOLE, .lo = (least), .hi = (most)
+#define CALC_OPT_NUMBER_FROM(least, most) .kind = CALC_OPT_NUMBER, .lo = (least), .hi = (most)
+#define CALC_OPT_ABOVE_0 DBL_MIN
 
 /** One option. Lists of them end with a row without a name. */
 typedef struct calc_opt {
@@ -163,6 +170,9 @@ bool calc_opt_given(const calc_args *args, int opt);
 
 /** The value of a row of numbers; NaN if there is none. */
 double calc_opt_real(const calc_args *args, int opt);
+
+/** The same; `otherwise` if there is none. */
+double calc_opt_real_or(const calc_args *args, int opt, double otherwise);
 
 /** The value of a row of kind BOOL, or whether an option without a value is given. */
 bool calc_opt_truth(const calc_args *args, int opt);

@@ -21,28 +21,6 @@
 
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
 
-/** Number of points that may be drawn: all are kept in memory. */
-#define MOST_POINTS 1000000
-
-/* A whole number of an option; -1 if it is not one. */
-static long long whole(const char *text)
-{
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && value >= 0 ? value : -1;
-}
-
-/* Check --sample and --seed. @return the mistake; NULL if there is none */
-static const char *sweep_sample_complaint(const calc_args *args)
-{
-    const char *sample = calc_opt_value(args, CALC_SWEEP_OPT_SAMPLE);
-    const char *seed = calc_opt_value(args, CALC_SWEEP_OPT_SEED);
-    if (sample && (whole(sample) < 1 || whole(sample) > MOST_POINTS)) {
-        return "--sample: expected a number of points from 1 to 1000000";
-    }
-    return seed && whole(seed) < 0 ? "--seed: expected a whole number, at least 0" : NULL;
-}
-
 /* The share of points with a verdict. */
 static void write_share(calc_output *out, const char *what, size_t points, size_t drawn)
 {
@@ -101,8 +79,7 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
 static calc_status sweep_sample_write(calc_output *out, const calc_sweep_study *study,
                                       const calc_args *args, calc_errors *errors)
 {
-    const char *seed = calc_opt_value(args, CALC_SWEEP_OPT_SEED);
-    size_t drawn = (size_t)whole(calc_opt_value(args, CALC_SWEEP_OPT_SAMPLE));
+    size_t drawn = (size_t)calc_opt_real(args, CALC_SWEEP_OPT_SAMPLE);
     calc_sample_point *point = malloc(drawn * sizeof *point);
     double *value = malloc(drawn * sizeof *value);
     uint64_t total;
@@ -112,7 +89,8 @@ static calc_status sweep_sample_write(calc_output *out, const calc_sweep_study *
         goto done;
     }
     status = calc_sample(&study->space, &study->designs, study->options.compat,
-                         seed ? (uint64_t)whole(seed) : 0, drawn, point, &total, errors);
+                         (uint64_t)calc_opt_real(args, CALC_SWEEP_OPT_SEED), drawn, point, &total,
+                         errors);
     if (status == CALC_OK) {
         write_points(out, study, point, drawn, total, value);
     }
@@ -231,15 +209,6 @@ static const char *check_options(task *t)
            : taken > 1 ? "only one of --out, --summary, --save-best, --save-sys, --all and "
                          "--html can be standard output"
                        : calc_sweep_save_complaint(t->args, t->ranks.count);
-}
-
-/* Seconds of --time-limit; infinity without it, negative if the value is not a time. */
-static double time_limit_s(const calc_args *args)
-{
-    const char *text = calc_opt_value(args, CALC_SWEEP_OPT_TIME_LIMIT);
-    double limit_s = HUGE_VAL;
-    bool fine = !text || (calc_opt_number(text, false, 0, HUGE_VAL, &limit_s) && limit_s > 0);
-    return fine ? limit_s : -1;
 }
 
 /* Opened before the sweep, so that a path that cannot be written costs nothing. */
@@ -380,7 +349,8 @@ static calc_status sweep(task *t, calc_errors *errors)
         return status;
     }
     calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
-                           time_limit_s(t->args), t->ranks.count == 1);
+                           calc_opt_real_or(t->args, CALC_SWEEP_OPT_TIME_LIMIT, HUGE_VAL),
+                           t->ranks.count == 1);
     status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
     calc_sweep_watch_end(&t->watch);
     calc_sweep_found_systems(&t->study, &t->result);
@@ -461,11 +431,7 @@ static calc_exit run_task(task *t)
         return calc_complain_failure(&errors);
     }
     const char *complaint = check_options(t);
-    complaint = complaint ? complaint : sweep_sample_complaint(t->args);
     complaint = complaint ? complaint : calc_sweep_tokens_complaint(t->args);
-    if (!complaint && time_limit_s(t->args) < 0) {
-        complaint = "--time-limit: expected a number of seconds above 0";
-    }
     if (complaint) {
         return t->ranks.rank > 0 ? CALC_EXIT_USAGE
                                  : calc_complain_usage(t->args->command, complaint);

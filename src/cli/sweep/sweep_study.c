@@ -319,14 +319,6 @@ static size_t put_words(char *out, const calc_args *args)
     return size;
 }
 
-/* Seconds of --checkpoint-every; negative if the value is not a time. */
-static double every_s(const calc_args *args)
-{
-    const char *text = calc_opt_value(args, CALC_SWEEP_OPT_EVERY);
-    double seconds;
-    return calc_opt_number(text, false, 0, HUGE_VAL, &seconds) ? seconds : -1;
-}
-
 const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
 {
     bool all = calc_opt_value(args, CALC_SWEEP_OPT_ALL) != NULL;
@@ -355,9 +347,6 @@ const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
     if (shard && ranks > 1) {
         return "--shard and mpirun both divide the sweep: use one of them";
     }
-    if (every_s(args) < 0) {
-        return "--checkpoint-every: expected a number of seconds from 0";
-    }
     return shard && from_stdin ? "--shard needs files: calc merge reads them again" : NULL;
 }
 
@@ -372,7 +361,7 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
     size_t cursor = 0;
     const char *part;
     save->is_part = shard != NULL;
-    save->every_s = every_s(args);
+    save->every_s = calc_opt_real(args, CALC_SWEEP_OPT_EVERY);
     save->saving.path =
         calc_opt_value(args, shard ? CALC_SWEEP_OPT_OUT : CALC_SWEEP_OPT_CHECKPOINT);
     save->saving.unsaved = warn_of;

@@ -99,11 +99,14 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
              "sweeping")                                                                           \
     X(SAMPLE, "sample", "N",                                                                       \
       .doc =                                                                                       \
-          "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
-    X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0")                 \
+          "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by",  \
+      CALC_OPT_WHOLE_FROM(1, 1e6))                                                                 \
+    X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0",                 \
+      CALC_OPT_WHOLE_FROM(0, 1e15))                                                                \
     X(THREADS, "threads", "N", .section = "Running",                                               \
       .doc = "threads [as many as the machine has cores]")                                         \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with the results so far")  \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with the results so far",  \
+      CALC_OPT_NUMBER_FROM(CALC_OPT_ABOVE_0, HUGE_VAL))                                            \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = progress_words, .preset = "auto")                                                 \
     X(NO_PRUNE, "no-prune", NULL,                                                                  \
@@ -116,7 +119,8 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
       .doc = "instruction set: generic, x86-64-v3 or x86-64-v4 [the best of this machine]")        \
     X(CHECKPOINT, "checkpoint", "FILE", .section = "Long sweeps",                                  \
       .doc = "save the results so far, so that a killed sweep can continue")                       \
-    X(EVERY, "checkpoint-every", "SECONDS", .doc = "time between checkpoints", .preset = "5")      \
+    X(EVERY, "checkpoint-every", "SECONDS", .doc = "time between checkpoints", .preset = "5",      \
+      CALC_OPT_NUMBER_FROM(0, HUGE_VAL))                                                           \
     X(RESUME, "resume", NULL, .doc = "continue from the checkpoint, or start if there is none")    \
     X(SHARD, "shard", "I/N",                                                                       \
       .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge and a "   \

@@ -379,7 +379,6 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *o)
 
 /* Layouts that calc thinks need a little too much may fit. */
 #define MORE_MEMORY 1.1
-enum { MOST_CANDIDATES = 1000000, MOST_DRAWS = 100000, MOST_SEED = 1000000000 };
 
 static bool given(const calc_args *args, calc_tune_opt opt)
 {
@@ -418,20 +417,6 @@ static void refuse(calc_tune_opt opt, const char *text, const char *expected, ca
                    expected, text);
 }
 
-/* A whole number. @return it, or `lo` */
-static size_t count_of(const calc_args *args, calc_tune_opt opt, double lo, double hi,
-                       calc_errors *errors)
-{
-    const char *text = calc_opt_value(args, (int)opt);
-    double number = lo;
-    char expected[96];
-    if (text && !calc_opt_number(text, true, lo, hi, &number)) {
-        snprintf(expected, sizeof expected, "a whole number from %.15g to %.15g", lo, hi);
-        refuse(opt, text, expected, errors);
-    }
-    return (size_t)number;
-}
-
 /* A share: 1% or 0.01. */
 static double share_of(const calc_args *args, calc_tune_opt opt, double hi, calc_errors *errors)
 {
@@ -455,17 +440,16 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
     *o = calc_tune_options_default(&t->prior);
     o->chooser = (calc_tune_chooser)calc_choice_index(calc_tune_chooser_words,
                                                       calc_opt_value(a, CALC_TUNE_OPT_CHOOSER));
-    o->seed = count_of(a, CALC_TUNE_OPT_SEED, 0, MOST_SEED, errors);
-    o->draws = count_of(a, CALC_TUNE_OPT_DRAWS, 10, MOST_DRAWS, errors);
-    o->picks = count_of(a, CALC_TUNE_OPT_PICKS, 1, CALC_TUNE_PICKS, errors);
-    o->top = count_of(a, CALC_TUNE_OPT_TOP_K, 1, CALC_TUNE_PICKS, errors);
+    o->seed = (size_t)calc_opt_real(a, CALC_TUNE_OPT_SEED);
+    o->draws = (size_t)calc_opt_real(a, CALC_TUNE_OPT_DRAWS);
+    o->picks = (size_t)calc_opt_real(a, CALC_TUNE_OPT_PICKS);
+    o->top = (size_t)calc_opt_real(a, CALC_TUNE_OPT_TOP_K);
     o->worth = share_of(a, CALC_TUNE_OPT_WORTH, 0.5, errors);
     o->stop = share_of(a, CALC_TUNE_OPT_STOP, 1, errors);
     o->noise = share_of(a, CALC_TUNE_OPT_NOISE, 0.5, errors);
     o->probes = strcmp(calc_opt_value(a, CALC_TUNE_OPT_MEMORY), "probes") == 0;
-    t->most = given(a, CALC_TUNE_OPT_MOST)
-                  ? count_of(a, CALC_TUNE_OPT_MOST, 1, MOST_CANDIDATES, errors)
-                  : SIZE_MAX;
+    t->most =
+        given(a, CALC_TUNE_OPT_MOST) ? (size_t)calc_opt_real(a, CALC_TUNE_OPT_MOST) : SIZE_MAX;
 }
 
 /* 30min, or 30m as other programs have it. */
@@ -490,10 +474,10 @@ static void take_way(calc_tune_task *t, calc_errors *errors)
              : given(a, CALC_TUNE_OPT_SIMULATE) ? CALC_TUNE_WAY_SIMULATE
                                                 : CALC_TUNE_WAY_ASK;
     t->folder = calc_opt_value(a, CALC_TUNE_OPT_OUT);
-    t->table_rows = count_of(a, CALC_TUNE_OPT_TOP, 1, MOST_CANDIDATES, errors);
-    t->truth_seed = count_of(a, CALC_TUNE_OPT_SIMULATE, 0, MOST_SEED, errors);
+    t->table_rows = (size_t)calc_opt_real(a, CALC_TUNE_OPT_TOP);
+    t->truth_seed = (size_t)calc_opt_real_or(a, CALC_TUNE_OPT_SIMULATE, 0);
     t->program.command = calc_opt_value(a, CALC_TUNE_OPT_COMMAND);
-    t->program.retries = (int)count_of(a, CALC_TUNE_OPT_RETRIES, 0, 100, errors);
+    t->program.retries = (int)calc_opt_real(a, CALC_TUNE_OPT_RETRIES);
     take_timeout(t, errors);
 }
 
@@ -587,7 +571,7 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     t->system_name = t->study.builder.system[0].name;
     o->objectives = 0;
     o->per_num_procs = o->per_design = false;
-    o->top = count_of(t->args, CALC_TUNE_OPT_CANDIDATES, 1, MOST_CANDIDATES, errors);
+    o->top = (size_t)calc_opt_real(t->args, CALC_TUNE_OPT_CANDIDATES);
     return calc_errors_first(errors);
 }
 

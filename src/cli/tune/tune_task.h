@@ -117,7 +117,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(CANDIDATES, "candidates", "N",                                                               \
       .doc = "number of candidates: the best predicted layouts, allowing 10 % more memory than "   \
              "the machine has",                                                                    \
-      .preset = "10000")                                                                           \
+      .preset = "10000", CALC_OPT_WHOLE_FROM(1, 1e6))                                              \
     X(MEASURED, "measured", "FILE", .section = "Measurements",                                     \
       .doc = "measurements, one row each: layout, step_s, memory_gib, outcome; add a row and run " \
              "again")                                                                              \
@@ -135,18 +135,22 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(NEXT, "next", NULL,                                                                          \
       .doc = "print the layouts to try, an identity and a path per line, or nothing if it is "     \
              "time to stop")                                                                       \
-    X(PICKS, "picks", "Q", .doc = "number of layouts to try at once", .preset = "1")               \
+    X(PICKS, "picks", "Q", .doc = "number of layouts to try at once", .preset = "1",               \
+      CALC_OPT_WHOLE_FROM(1, CALC_TUNE_PICKS))                                                     \
     X(WORTH, "worth", "SHARE", .doc = "smallest gain that matters", .preset = "1%")                \
     X(STOP, "stop", "SHARE", .doc = "stop when the chance of such a gain is below this",           \
       .preset = "5%")                                                                              \
-    X(MOST, "most", "N", .doc = "largest number of measurements, including earlier ones")          \
+    X(MOST, "most", "N", .doc = "largest number of measurements, including earlier ones",          \
+      CALC_OPT_WHOLE_FROM(1, 1e6))                                                                 \
     X(CHOOSER, "chooser", "NAME", .doc = "how the next layouts are chosen",                        \
       .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
     X(TOP_K, "top-k", "K",                                                                         \
       .doc = "thompson: keep the K fastest layouts of each draw, until five are measured",         \
-      .preset = "3")                                                                               \
-    X(DRAWS, "draws", "N", .doc = "draws of the joint distribution of times", .preset = "1000")    \
-    X(SEED, "seed", "S", .doc = "another seed draws other numbers", .preset = "1")                 \
+      .preset = "3", CALC_OPT_WHOLE_FROM(1, CALC_TUNE_PICKS))                                      \
+    X(DRAWS, "draws", "N", .doc = "draws of the joint distribution of times", .preset = "1000",    \
+      CALC_OPT_WHOLE_FROM(10, 1e5))                                                                \
+    X(SEED, "seed", "S", .doc = "another seed draws other numbers", .preset = "1",                 \
+      CALC_OPT_WHOLE_FROM(0, 1e9))                                                                 \
     X(COMMAND, "command", "TEXT", .section = "Automatic measuring",                                \
       .doc =                                                                                       \
           "run this for each layout to try ({exe} is its file) and add its last line of output "   \
@@ -154,10 +158,13 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(TIMEOUT, "timeout", "TIME", .doc = "a command that runs longer has failed",                  \
       .preset = "30min")                                                                           \
     X(RETRIES, "retries", "N",                                                                     \
-      .doc = "how often a failed command is run again, except after a time-out", .preset = "1")    \
+      .doc = "how often a failed command is run again, except after a time-out", .preset = "1",    \
+      CALC_OPT_WHOLE_FROM(0, 100))                                                                 \
     X(SIMULATE, "simulate", "SEED",                                                                \
-      .doc = "measure a simulated truth, which differs from calc as published runs do")            \
-    X(TOP, "top", "N", .section = "Output", .doc = "layouts in the table", .preset = "10")         \
+      .doc = "measure a simulated truth, which differs from calc as published runs do",            \
+      CALC_OPT_WHOLE_FROM(0, 1e9))                                                                 \
+    X(TOP, "top", "N", .section = "Output", .doc = "layouts in the table", .preset = "10",         \
+      CALC_OPT_WHOLE_FROM(1, 1e6))                                                                 \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write an HTML page: layouts to try next, the expected range of each, the "           \
              "measurements; one file that needs no network")                                       \

@@ -243,13 +243,14 @@ static void write_csv_row(calc_output *out, const calc_result *r)
     X(BASELINE, "baseline", "FILE",                                                                \
       .doc = "an earlier --csv file: exit with status 1 if the mean error of a group grew")        \
     X(TOLERANCE, "tolerance", "X", .doc = "percentage points by which it may grow",                \
-      .preset = "0.5")                                                                             \
+      .preset = "0.5", CALC_OPT_NUMBER_FROM(0, HUGE_VAL))                                          \
     X(SYSTEM, "system", "NAME", .doc = "machine of the rows of RUNS that name none")               \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "use measured kernels, collectives and blocks where there are some, as calc run "     \
              "does; the column \"system\" has the names of machines (docs/operators.md)")          \
     X(TEMPLATE, "template", NULL, .doc = "write a template for your own runs, and nothing else")   \
-    X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
+    X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10", \
+      CALC_OPT_WHOLE_FROM(0, 999999999))                                                           \
     X(BAND, "band", NULL,                                                                          \
       .doc = "show how often a band of calc run --band, made without a run, contains its "         \
              "measured value")                                                                     \
@@ -309,14 +310,8 @@ static const char *read_options(task *t)
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
                 calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
-    double points, worst;
-    if (!calc_opt_number(calc_opt_value(t->args, OPT_TOLERANCE), false, 0, HUGE_VAL, &points)) {
-        return "--tolerance: a number of percentage points, 0 or more";
-    }
-    if (!calc_opt_number(calc_opt_value(t->args, OPT_ROWS), true, 0, 999999999, &worst)) {
-        return "--rows: a number of measurements, 0 or more";
-    }
-    t->tolerance = points / 100;
+    const double worst = calc_opt_real(t->args, OPT_ROWS);
+    t->tolerance = calc_opt_real(t->args, OPT_TOLERANCE) / 100;
     t->found = (calc_validation){.results = &t->results,
                                  .groups = &t->groups,
                                  .features = &t->features,
