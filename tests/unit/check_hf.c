@@ -267,15 +267,6 @@ CALC_TEST_LOOP(models_are_those_that_are_shipped, 0, PUBLISHED)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static void print_layers(const calc_app *app, bool mtp, FILE *out)
-{
-    char text[CALC_STACK_TEXT];
-    calc_stack_text(&app->stack, mtp, text, sizeof text);
-    if (text[0]) {
-        fprintf(out, "%s: %s\n", mtp ? "mtp_layers" : "layers", text);
-    }
-}
-
 static void print_model(const calc_app *app, bool whole, FILE *out)
 {
     static const calc_app nothing;
@@ -283,13 +274,7 @@ static void print_model(const calc_app *app, bool whole, FILE *out)
     int count = 0;
     print_differences(CALC_KIND_APP, &llama, app, out, &count);
     fputs(count ? "\n" : "as it is\n", out);
-    print_layers(app, false, out);
-    print_layers(app, true, out);
-    for (int i = 0; i < app->stack.parts; i++) { /* what layers have of their own */
-        const calc_part *p = &app->stack.part[i];
-        fprintf(out, "part %s: kv_heads %d, window_size %d\n", p->name, (int)p->kv_heads,
-                (int)p->window_size);
-    }
+    print_stack(app, out);
 }
 
 /* A text with the sizes in place of SMALL. @return to be freed */

@@ -8,6 +8,7 @@
 
 #include "calc.h"
 #include "spec/field.h"
+#include "spec/stack.h"
 #include "spec/value_text.h"
 
 typedef struct difference {
@@ -59,6 +60,31 @@ static inline void print_differences(calc_kind kind, const void *before, const v
     difference d = {kind, before, after, out, *count};
     calc_field_each(calc_table_of(kind), see_field, &d);
     *count = d.count;
+}
+
+/** Writes the layers of a model that lists them, and what its parts have that the model has not. */
+static inline void print_stack(const calc_app *app, FILE *out)
+{
+    char text[CALC_STACK_TEXT], before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT];
+    const calc_table *rows = calc_part_table();
+    for (int mtp = 0; mtp < 2; mtp++) {
+        calc_stack_text(&app->stack, mtp, text, sizeof text);
+        fprintf(out, text[0] ? "%s: %s\n" : "", mtp ? "mtp_layers" : "layers", text);
+    }
+    for (int i = 0; i < app->stack.parts; i++) {
+        const calc_part *part = &app->stack.part[i];
+        const calc_part plain = calc_part_of(app, part->type);
+        fprintf(out, "part %s: %s", part->name, calc_part_type_names[part->type]);
+        for (size_t k = 0; k < rows->count; k++) {
+            const calc_field *row = &rows->rows[k];
+            calc_value_text(row, (const char *)&plain + row->offset, before);
+            calc_value_text(row, (const char *)part + row->offset, after);
+            if (strcmp(before, after) != 0) {
+                fprintf(out, " %s=%s", row->key, after);
+            }
+        }
+        fputs("\n", out);
+    }
 }
 
 #endif
