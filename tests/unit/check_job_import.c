@@ -1,10 +1,12 @@
-/* Launch files as jobs: units of keys, placements, and jobs that come back from what is written. */
+/* Launch files as jobs: unit/check_job_import.txt, "FRAMEWORK" and a file; and jobs that come back
+ * from what is written. */
 #include "formats/launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "differences.h"
 #include "formats/read.h"
 #include "frame.h"
 #include "io/job_load.h"
@@ -20,8 +22,6 @@ static void enter(void)
     errors = (calc_errors){0};
     told[0] = '\0';
 }
-
-const calc_test_frame calc_tests = {.setup = enter};
 
 static void tell(void *context, const char *key, calc_unread what, const char *assumed)
 {
@@ -49,6 +49,8 @@ static calc_status read_settings(const calc_framework *framework, const calc_set
 
 static calc_status from(const calc_framework *framework, const char *text)
 {
+    errors = (calc_errors){0};
+    told[0] = '\0';
     calc_settings settings = {0};
     ck_assert_int_eq(
         calc_settings_from_text(
@@ -65,155 +67,47 @@ static void reads(const calc_framework *framework, const char *text)
     ck_assert_msg(from(framework, text) == CALC_OK, "%s", errors.item[0].text);
 }
 
-static void fails(const calc_framework *framework, const char *text, const char *printed)
-{
-    char line[1024];
-    errors.count = 0;
-    ck_assert_int_ne(from(framework, text), CALC_OK);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
-}
-
 #define A "actor_rollout_ref.actor."
 #define R "actor_rollout_ref.rollout."
 
-CALC_TEST(prompts_of_verl_become_sequences)
+/* The job as its file has it, in one line, and the layouts of actor and rollout. */
+static void answer(const char *said, FILE *out)
 {
-    reads(&calc_framework_verl,
-          "verl data.train_batch_size=128 " R "n=16 " A "ppo_mini_batch_size=32 " A
-          "ppo_epochs=2 algorithm.adv_estimator=rloo");
-    ck_assert_int_eq(launch.job.prompts, 128);
-    ck_assert_int_eq(launch.job.samples, 16);
-    ck_assert_int_eq(launch.job.mini_batch, 32 * 16);
-    ck_assert_int_eq(launch.job.epochs, 2);
-    ck_assert_int_eq(launch.job.algorithm, CALC_JOB_ALGORITHM_RLOO);
-    ck_assert_int_eq(launch.job.kl, CALC_CHOICE_FALSE);
-    ck_assert_int_eq(launch.job.old_logprob, CALC_JOB_OLD_LOGPROB_TRAINER);
+    char name[32], line[1024];
+    calc_text text = {0};
+    calc_output *file;
+    ck_assert_int_eq(sscanf(said, "%31s", name), 1);
+    const char *rest = said + strlen(name) + 1;
+    char *script = strndup(rest, strlen(rest) - 1);
+    if (from(calc_framework_find(name), script) != CALC_OK) {
+        calc_error_print(&errors.item[0], line, sizeof line);
+        fprintf(out, "%s\n", line);
+    } else {
+        static const calc_exec none;
+        int count = 0;
+        ck_assert_int_eq(calc_output_open_memory(&file, &text, &errors), CALC_OK);
+        calc_job_launch_put_job(file, &launch, "run");
+        ck_assert_int_eq(calc_output_close(file, &errors), CALC_OK);
+        for (const char *at = text.data; at[0] && at[1]; at++) {
+            if (*at == '\n') {
+                at += strspn(at + 1, " ");
+            } else {
+                fputc(*at, out);
+            }
+        }
+        fputs("\nactor: ", out);
+        print_differences(CALC_KIND_EXEC, &none, &launch.actor, out, &count);
+        fputs("\nrollout: ", out);
+        count = 0;
+        print_differences(CALC_KIND_EXEC, &none, &launch.rollout, out, &count);
+        fprintf(out, "\n%s", told);
+    }
+    calc_text_free(&text);
+    free(script);
 }
 
-CALC_TEST(tokens_of_a_processor_become_those_of_a_replica)
-{
-    reads(&calc_framework_verl,
-          "verl data.train_batch_size=128 " A "use_dynamic_bsz=True " A
-          "ppo_max_token_len_per_gpu=4096 " A "strategy=fsdp2 " A
-          "ulysses_sequence_parallel_size=4 " R "log_prob_max_token_len_per_gpu=8192");
-    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 4 * 4096);
-    ck_assert_int_eq(launch.job.roles.actor.forward_tokens, 4 * 8192);
-    ck_assert_int_eq(launch.actor.strategy.zero_stage, 3);
-    /* Without the switch, micro-batches are of sequences. */
-    reads(&calc_framework_verl,
-          "verl data.train_batch_size=128 " A "ppo_max_token_len_per_gpu=4096 " A
-          "ppo_micro_batch_size_per_gpu=2");
-    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 0);
-    ck_assert_int_eq(launch.actor.microbatch_size, 2);
-    reads(&calc_framework_slime, "--rollout-batch-size 8 --n-samples-per-prompt 8 --colocate "
-                                 "--use-dynamic-batch-size --max-tokens-per-gpu 2048 "
-                                 "--context-parallel-size 2 --tensor-model-parallel-size 2");
-    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 2 * 2048);
-    reads(&calc_framework_openrlhf,
-          "--rollout.batch_size 128 --train.colocate_all --train.dynamic_batch_enable "
-          "--train.max_tokens_per_gpu 1024 --ds.ring_attn_size 2 --ds.tensor_parallel_size 2");
-    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 4 * 1024);
-}
-
-CALC_TEST(optimizer_steps_of_slime_are_sequences_or_counted)
-{
-    reads(&calc_framework_slime,
-          "--rollout-batch-size 32 --n-samples-per-prompt 8 --global-batch-size 64 --colocate");
-    ck_assert_int_eq(launch.job.mini_batch, 64);
-    reads(&calc_framework_slime,
-          "--rollout-batch-size 32 --n-samples-per-prompt 8 --num-steps-per-rollout 2 --colocate");
-    ck_assert_int_eq(launch.job.mini_batch, 128);
-    ck_assert_int_eq(launch.job.roles.actor.offload, (1 << CALC_JOB_OFFLOAD_COUNT) - 1);
-    ck_assert(launch.job.roles.actor.offload_given);
-}
-
-CALC_TEST(what_verl_offloads_is_what_it_says)
-{
-    reads(&calc_framework_verl,
-          "verl data.train_batch_size=128 " A "fsdp_config.optimizer_offload=True " R
-          "free_cache_engine=False " R "gpu_memory_utilization=0.7");
-    ck_assert_int_eq(launch.job.roles.actor.offload, 1 << CALC_JOB_OFFLOAD_OPTIMIZER);
-    ck_assert_int_eq(launch.job.roles.rollout.sleep, 0);
-    ck_assert_double_eq(launch.job.roles.rollout.memory_share, 0.7);
-    ck_assert_int_eq(launch.rollout.strategy.tensor_par, 2); /* verl's default, which is told */
-    ck_assert_ptr_nonnull(strstr(told, R "tensor_model_parallel_size=2"));
-}
-
-CALC_TEST(engines_apart_are_a_pool)
-{
-    const calc_job *job = &launch.job;
-    reads(&calc_framework_slime,
-          "--rollout-batch-size 8 --actor-num-nodes 2 --actor-num-gpus-per-node 4 "
-          "--rollout-num-gpus 6 --rollout-num-gpus-per-engine 3");
-    ck_assert_int_eq(job->pools_count, 2);
-    ck_assert_int_eq(job->pools[0].chips, 8);
-    ck_assert_int_eq(job->pools[1].chips, 6);
-    ck_assert_str_eq(job->roles.rollout.pool, job->pools[1].name);
-    ck_assert_int_eq(launch.rollout.num_procs, 3);
-    reads(&calc_framework_slime, "--rollout-batch-size 8 --colocate --sglang-pp-size 2 "
-                                 "--rollout-num-gpus-per-engine 8");
-    ck_assert_int_eq(launch.rollout.num_procs, 8);
-    ck_assert_int_eq(launch.rollout.strategy.tensor_par, 4);
-    /* Those of NeMo-RL are part of the cluster. */
-    reads(&calc_framework_nemo_rl,
-          "grpo: {num_prompts_per_step: 8, num_generations_per_prompt: 4, async_grpo: {enabled: "
-          "true, max_trajectory_age_steps: 2}}\n"
-          "policy:\n"
-          "  train_global_batch_size: 32\n"
-          "  max_total_sequence_length: 2048\n"
-          "  train_micro_batch_size: 2\n"
-          "  sequence_packing: {enabled: true, train_mb_tokens: \"${mul:${policy.max_total_"
-          "sequence_length}, ${policy.train_micro_batch_size}}\"}\n"
-          "  generation:\n"
-          "    vllm_cfg: {tensor_parallel_size: 4, gpu_memory_utilization: 0.5}\n"
-          "    colocated: {enabled: false, resources: {num_nodes: 1, gpus_per_node: 8}}\n"
-          "cluster: {gpus_per_node: 8, num_nodes: 3}\n");
-    ck_assert_int_eq(job->pools[0].chips, 16);
-    ck_assert_int_eq(job->pools[1].chips, 8);
-    ck_assert_int_eq(job->steps_off, 2);
-    ck_assert_int_eq(job->roles.actor.micro_tokens, 4096);
-    ck_assert_int_eq(job->lengths.response.cap, 2048 - job->lengths.prompt);
-    ck_assert_int_eq(launch.rollout.strategy.tensor_par, 4);
-    /* Roles of OpenRLHF add up. */
-    reads(&calc_framework_openrlhf,
-          "--rollout_batch_size 128 --vllm_num_engines 2 --vllm_tensor_parallel_size 4 "
-          "--ref_num_nodes 1 --ref_num_gpus_per_node 2 --actor_num_gpus_per_node 4");
-    ck_assert_int_eq(job->pools_count, 3);
-    ck_assert_int_eq(job->pools[0].chips, 4);
-    ck_assert_int_eq(job->pools[1].chips, 8);
-    ck_assert_int_eq(job->pools[2].chips, 2);
-    ck_assert_str_eq(job->roles.reference.pool, "reference");
-}
-
-CALC_TEST(mistakes_have_a_place)
-{
-    fails(&calc_framework_verl, "verl data.train_batch_size=many",
-          "run:1:6: data.train_batch_size: expected a number of at least 0, found \"many\"");
-    fails(&calc_framework_verl, "verl data.train_batch_size=4 \\\n  " R "n=2000000",
-          "run:2:3: " R "n: 2000000 is out of range, expected at most 1000000");
-    fails(&calc_framework_slime, "--rollout-batch-size 8",
-          "run: the engines are not on the actor's processors, and nothing says on how many "
-          "others they are");
-    fails(&calc_framework_slime,
-          "--rollout-batch-size 8 --colocate --actor-num-nodes 1 --rollout-num-gpus-per-engine 5",
-          "run: engines of 5 processors do not divide the 8 they run on");
-    fails(&calc_framework_openrlhf,
-          "--rollout_batch_size 64 --colocate_all_models --vllm_num_engines 3",
-          "run:1:47: --vllm_num_engines: 3 engines of 1 processors are not on the 8 of the actor, "
-          "where they are to run");
-}
-
-CALC_TEST(what_is_not_read_is_told)
-{
-    reads(&calc_framework_verl,
-          "verl data.train_batch_size=128 trainer.project_name=x actor_rollout_ref.no.such=1 " R
-          "enforce_eager=True algorithm.adv_estimator=new_one");
-    ck_assert_ptr_null(strstr(told, "trainer.project_name"));
-    ck_assert_ptr_nonnull(strstr(told, "actor_rollout_ref.no.such: \n"));
-    ck_assert_ptr_nonnull(strstr(told, R "enforce_eager: \n"));
-    ck_assert_ptr_nonnull(strstr(told, "algorithm.adv_estimator: calc has no such algorithm"));
-}
+const calc_test_frame calc_tests = {
+    .setup = enter, .cases = "unit/check_job_import.txt", .answer = answer};
 
 /* Every key exists in the release whose keys tests/formats lists. */
 CALC_TEST(every_format_belongs_to_a_framework)
