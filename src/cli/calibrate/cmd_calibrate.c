@@ -65,10 +65,11 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
     X(OUT, "out", "DIR",                                                                           \
       .doc = "write the calibrated files there, NAME.json; one machine: or to a file ending in "   \
              ".json")                                                                              \
-    X(RESIDUALS, "residuals", "FILE",                                                              \
+    X(RESIDUALS, "residuals", "FILE", .output = true,                                              \
       .doc = "write each run's cross-validated error, fitted without its model width and without " \
              "its publisher, as CSV: what --band of calc run reads from measured/residuals.csv")   \
-    X(JSON, "json", "FILE", .doc = "write constants, groups and every run as JSON")                \
+    X(JSON, "json", "FILE", .output = true,                                                        \
+      .doc = "write constants, groups and every run as JSON")                                      \
     X(DATE, "date", "TEXT", .doc = "the date in the files; today if not given")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
@@ -106,7 +107,6 @@ typedef struct task {
     double *predicted[CALC_CALIBRATE_VIEWS];
     char date[DATE_SIZE];
     char complaint[256];
-    bool stdout_is_taken;
     double rows; /* number of runs shown one by one; NaN: not given */
     const char *cross;
 } task;
@@ -234,11 +234,6 @@ static const char *read_options(task *t)
     if (!complaint && date && (strlen(date) >= DATE_SIZE || strpbrk(date, "\"\\"))) {
         complaint = "--date: a short text without quotes";
     }
-    int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_RESIDUALS);
-    t->stdout_is_taken = taken > 0;
-    if (!complaint && taken > 1) {
-        complaint = "only one of --json and --residuals can be standard output";
-    }
     return complaint                                       ? complaint
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
@@ -327,7 +322,7 @@ static calc_status write_report(const task *t, calc_errors *errors)
         calc_calibrate_write_json(out, &report);
         status = calc_output_close(out, errors);
     }
-    if (status == CALC_OK && !t->stdout_is_taken) {
+    if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
         calc_output *out = calc_write_to("-");
         calc_calibrate_write_table(out, &report);
         status = calc_output_close(out, errors);
@@ -386,7 +381,7 @@ static calc_exit calibrate_engines(task *t)
                  .held_out = t->plan.held_out},
         .out = calc_opt_value(t->args, OPT_OUT),
         .json = calc_opt_value(t->args, OPT_JSON),
-        .quiet = t->stdout_is_taken};
+        .quiet = calc_opt_takes_stdout(t->args)};
     while (strcmp(calc_engine_cross_word(asked.plan.cross), t->cross) != 0) {
         asked.plan.cross++;
     }

@@ -20,16 +20,6 @@ static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC
                                       CALC_PLAN_OPT_HTML};
 enum { FILES = sizeof files / sizeof *files };
 
-/* How many of them are standard output, so that the table is not: one at most is right. */
-static int calc_plan_write_stdouts(const calc_args *args)
-{
-    int taken = calc_opt_is_stdout(args, CALC_PLAN_OPT_MPS);
-    for (int i = 0; i < FILES; i++) {
-        taken += calc_opt_is_stdout(args, (int)files[i]);
-    }
-    return taken;
-}
-
 /* The same with stages that are all alike; null if that does not fit. */
 static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
 {
@@ -405,7 +395,7 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
 static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
 {
     calc_planner_result r = {0}, more = {0};
-    bool quiet = calc_plan_write_stdouts(t->args) > 0;
+    bool quiet = calc_opt_takes_stdout(t->args);
     calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
                                    : calc_planner_run(&t->planner, &r, errors);
     calc_sweep_watch_end(w);
@@ -434,11 +424,6 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
 {
     calc_sweep_watch w;
     const double limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
-    if (calc_plan_write_stdouts(t->args) > 1) {
-        return calc_complain_usage(
-            t->args->command,
-            "only one of --out, --csv, --save-best, --html and --mps can be standard output");
-    }
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
     t->planner.time_limit_s = isfinite(limit_s) ? limit_s : 0;
     t->planner.progress = watch;

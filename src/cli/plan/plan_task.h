@@ -37,15 +37,16 @@
       CALC_OPT_WHOLE_FROM(1, 1000))                                                                \
     X(PLOT, "plot", NULL,                                                                          \
       .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
-    X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
+    X(SAVE_BEST, "save-best", "FILE", .output = true, .section = "Files",                          \
       .doc =                                                                                       \
           "write the layout to start with as an execution for calc run: the best that is sure to " \
           "fit and that a framework runs; without such a layout, and with --layers, the best")     \
-    X(HTML, "html", "FILE",                                                                        \
+    X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: the layouts, their stages or layers, and the run of the best; "  \
              "one file that needs no network")                                                     \
-    X(OUT, "out", "FILE", .doc = "write all results with their statistics as JSON")                \
-    X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
+    X(OUT, "out", "FILE", .output = true,                                                          \
+      .doc = "write all results with their statistics as JSON")                                    \
+    X(CSV, "csv", "FILE", .output = true, .doc = "write the table as CSV")                         \
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
       .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
     X(TIME_LIMIT, "time-limit", "SECONDS", .section = "Running",                                   \
@@ -59,7 +60,7 @@
       .doc = "let a solver of mixed-integer programs that is installed divide the layers of the "  \
              "best layout, too, and compare: glpsol",                                              \
       .choices = calc_plan_solvers)                                                                \
-    X(MPS, "mps", "FILE",                                                                          \
+    X(MPS, "mps", "FILE", .output = true,                                                          \
       .doc = "write that program as an MPS file, and the meaning of its names to FILE.names.csv")
 
 #define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,

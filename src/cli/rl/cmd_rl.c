@@ -441,17 +441,18 @@ static const char *const when[] = {"auto", "always", "never", NULL};
       CALC_OPT_WHOLE_FROM(1, 1000))                                                                \
     X(COLOR, "color", "WHEN", .section = "Display", .doc = "colour the summary", .choices = when,  \
       .preset = "auto")                                                                            \
-    X(JSON, "json", "FILE", .section = "Files",                                                    \
+    X(JSON, "json", "FILE", .output = true, .section = "Files",                                    \
       .doc = "write roles, phases and statistics as one JSON object")                              \
-    X(HTML, "html", "FILE",                                                                        \
+    X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write the step as a page: its pools in time, the memory of every phase")             \
-    X(SAVE_ACTOR, "save-actor", "FILE",                                                            \
+    X(SAVE_ACTOR, "save-actor", "FILE", .output = true,                                            \
       .doc = "write the actor's layout, with --sweep the best one, as an execution: "              \
              "--set actor.execution=FILE")                                                         \
-    X(SAVE_ROLLOUT, "save-rollout", "FILE", .doc = "write the engines' layout likewise")           \
-    X(SAVE_VERL, "save-verl", "FILE",                                                              \
+    X(SAVE_ROLLOUT, "save-rollout", "FILE", .output = true,                                        \
+      .doc = "write the engines' layout likewise")                                                 \
+    X(SAVE_VERL, "save-verl", "FILE", .output = true,                                              \
       .doc = "write the script with which verl starts the job; what it cannot say is named")       \
-    X(SAVE_SLIME, "save-slime", "FILE", .doc = "the same for slime")
+    X(SAVE_SLIME, "save-slime", "FILE", .output = true, .doc = "the same for slime")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -724,14 +725,8 @@ static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_
 /* @return the mistake; NULL: none */
 static const char *check_streams(const calc_args *args)
 {
-    int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_HTML) +
-              calc_opt_is_stdout(args, OPT_SAVE_ACTOR) +
-              calc_opt_is_stdout(args, OPT_SAVE_ROLLOUT) + calc_opt_is_stdout(args, OPT_SAVE_VERL) +
-              calc_opt_is_stdout(args, OPT_SAVE_SLIME);
     bool scripts = calc_opt_value(args, OPT_SAVE_VERL) || calc_opt_value(args, OPT_SAVE_SLIME);
-    return out > 1
-               ? "only one of --json, --html and the files that are saved can be standard output"
-           : calc_opt_value(args, OPT_HTML) && calc_opt_value(args, OPT_SWEEP)
+    return calc_opt_value(args, OPT_HTML) && calc_opt_value(args, OPT_SWEEP)
                ? "--html is of one job: --save-actor and --save-rollout of --sweep write layouts "
                  "that it can name"
            : scripts && calc_opt_value(args, OPT_SWEEP)

@@ -48,17 +48,20 @@ static const char *const when[] = {"auto", "always", "never", NULL};
              "is USD per processor and hour")                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
     X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")      \
-    X(HTML, "html", "FILE", .section = "Files",                                                    \
+    X(HTML, "html", "FILE", .output = true, .section = "Files",                                    \
       .doc = "write an HTML page: time, memory, the pipeline, the roofline; one file that needs "  \
              "no network")                                                                         \
-    X(JSON, "json", "FILE", .doc = "write inputs, verdict and statistics as one JSON object")      \
-    X(CSV, "csv", "FILE", .doc = "write a header and one row of CSV")                              \
-    X(STAGES, "stages", "FILE",                                                                    \
+    X(JSON, "json", "FILE", .output = true,                                                        \
+      .doc = "write inputs, verdict and statistics as one JSON object")                            \
+    X(CSV, "csv", "FILE", .output = true, .doc = "write a header and one row of CSV")              \
+    X(STAGES, "stages", "FILE", .output = true,                                                    \
       .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
-    X(PEERS, "peers", "FILE", .doc = "write the ranks of every communication group as JSON")       \
-    X(SAVE_APP, "save-app", "FILE", .doc = "write the model with the changes of --set")            \
-    X(SAVE_SYS, "save-sys", "FILE", .doc = "write the machine likewise")                           \
-    X(SAVE_EXE, "save-exe", "FILE", .doc = "write the layout likewise")
+    X(PEERS, "peers", "FILE", .output = true,                                                      \
+      .doc = "write the ranks of every communication group as JSON")                               \
+    X(SAVE_APP, "save-app", "FILE", .output = true,                                                \
+      .doc = "write the model with the changes of --set")                                          \
+    X(SAVE_SYS, "save-sys", "FILE", .output = true, .doc = "write the machine likewise")           \
+    X(SAVE_EXE, "save-exe", "FILE", .output = true, .doc = "write the layout likewise")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -166,20 +169,6 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
     return page ? calc_run_page_write(page, o, NULL, errors) : CALC_OK;
 }
 
-/* Checks that at most one output and one input is a standard stream. @return NULL, or the
- * mistake */
-static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
-{
-    int out = calc_opt_is_stdout(args, OPT_HTML);
-    for (size_t i = 0; i < FILES; i++) {
-        out += calc_opt_is_stdout(args, files[i].opt);
-    }
-    *stdout_is_taken = out > 0;
-    return out > 1 ? "only one of --json, --csv, --stages, --peers, --html and --save-... can be "
-                     "standard output"
-                   : calc_inputs_check_stdin(args);
-}
-
 static bool is_exact(const calc_args *args)
 {
     return strcmp(calc_opt_value(args, OPT_SCHEDULE), "exact") == 0;
@@ -199,7 +188,7 @@ static const char *check_operators(const calc_args *args, bool calculon)
                  : NULL;
 }
 
-static const char *check_options(const calc_args *args, bool *stdout_is_taken)
+static const char *check_options(const calc_args *args)
 {
     bool calculon = strcmp(calc_opt_value(args, OPT_COMPAT), "none") != 0;
     if (calculon && calc_opt_value(args, OPT_BAND)) {
@@ -214,7 +203,7 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
         return "--tokens: expected a number of tokens: 15T, 300B";
     }
     const char *complaint = check_operators(args, calculon);
-    return complaint ? complaint : check_streams(args, stdout_is_taken);
+    return complaint ? complaint : calc_inputs_check_stdin(args);
 }
 
 /* Loads the inputs; assignments of --set are kept for the page. */
@@ -263,8 +252,7 @@ static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_
     return status;
 }
 
-static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdout_is_taken,
-                          calc_errors *errors)
+static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
         return calc_complain_failure(errors);
@@ -292,7 +280,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
     if (status == CALC_OK) {
         status = write_files(args, o, errors);
     }
-    if (status == CALC_OK && !stdout_is_taken) {
+    if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
         calc_fold fold;
         calc_output *out;
         status = calc_fold_open(&fold, &out, errors);
@@ -300,7 +288,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
             status = calc_fold_end(&fold, out, write_parts(out, args, o, errors), errors);
         }
     }
-    if (stdout_is_taken || !isatty(STDOUT_FILENO)) {
+    if (calc_opt_takes_stdout(args) || !isatty(STDOUT_FILENO)) {
         for (size_t i = 0; i < o->reason_count; i++) {
             const calc_reason *reason = &o->reason[i];
             calc_say("infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
@@ -317,14 +305,13 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
 
 static calc_exit run(const calc_args *args)
 {
-    bool stdout_is_taken;
-    const char *complaint = check_options(args, &stdout_is_taken);
+    const char *complaint = check_options(args);
     if (complaint) {
         return calc_complain_usage(args->command, complaint);
     }
     calc_errors errors = {0};
     calc_run_outcome o = {0};
-    calc_exit result = evaluate(args, &o, stdout_is_taken, &errors);
+    calc_exit result = evaluate(args, &o, &errors);
     calc_run_outcome_free(&o);
     return result;
 }

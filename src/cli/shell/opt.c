@@ -300,6 +300,21 @@ static calc_exit check_arguments(calc_args *args)
     return CALC_EXIT_OK;
 }
 
+/* One output at most has standard output. */
+static calc_exit check_outputs(calc_args *args)
+{
+    const char *first = NULL;
+    for (int i = 0; args->command->opts && args->command->opts[i].name; i++) {
+        const calc_opt *opt = &args->command->opts[i];
+        if (opt->output && calc_opt_is_stdout(args, i) && first) {
+            return complain(args, "only one of --%s and --%s can be standard output", first,
+                            opt->name);
+        }
+        first = opt->output && calc_opt_is_stdout(args, i) ? opt->name : first;
+    }
+    return CALC_EXIT_OK;
+}
+
 calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
                          char *const *words)
 {
@@ -341,7 +356,8 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
             i += took_next;
         }
     }
-    return check_arguments(args);
+    calc_exit outputs = check_outputs(args);
+    return outputs == CALC_EXIT_OK ? check_arguments(args) : outputs;
 }
 
 void calc_opt_free(calc_args *args)
@@ -414,4 +430,13 @@ bool calc_opt_is_stdout(const calc_args *args, int opt)
 {
     const char *value = calc_opt_value(args, opt);
     return value && strcmp(value, "-") == 0;
+}
+
+bool calc_opt_takes_stdout(const calc_args *args)
+{
+    bool taken = false;
+    for (int i = 0; args->command->opts[i].name; i++) {
+        taken = taken || (args->command->opts[i].output && calc_opt_is_stdout(args, i));
+    }
+    return taken;
 }

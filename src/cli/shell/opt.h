@@ -54,6 +54,7 @@ typedef struct calc_opt {
     bool repeated;              /**< may be given more than once; otherwise the last one counts */
     const char *section;        /**< section of the help for it and the following options; NULL: the
                                  *  section of the one before */
+    bool output;      /**< a file that is written; one of a command's may be "-": standard output */
     bool unlisted;    /**< handed on to another command of calc: help and completion leave it
                        *  out */
     const char *also; /**< another spelling; NULL: none */
@@ -187,6 +188,9 @@ bool calc_opt_number(const char *text, bool whole, double lo, double hi, double 
 
 /** Whether a value of that row is "-": standard output. */
 bool calc_opt_is_stdout(const calc_args *args, int opt);
+
+/** Whether one of the command's outputs is. */
+bool calc_opt_takes_stdout(const calc_args *args);
 
 /* Splits values of options that are lists: "a,b,c". */
 

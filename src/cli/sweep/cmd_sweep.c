@@ -179,7 +179,6 @@ typedef struct task {
     calc_sweep_advice advice;
     sweep_all all;
     calc_output *file[FILES];
-    bool stdout_is_taken;
 } task;
 
 static bool ends_with(const char *text, const char *end)
@@ -197,18 +196,11 @@ static bool is_csv(const char *path)
 static const char *check_options(task *t)
 {
     const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
-    int taken = 0;
-    for (int i = 0; i < FILES; i++) {
-        taken += calc_opt_is_stdout(t->args, (int)file_opt[i]);
-    }
-    t->stdout_is_taken = taken > 0;
     bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
     bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
                  ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
-    return !known      ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
-           : taken > 1 ? "only one of --out, --summary, --save-best, --save-sys, --all and "
-                         "--html can be standard output"
-                       : calc_sweep_save_complaint(t->args, t->ranks.count);
+    return !known ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
+                  : calc_sweep_save_complaint(t->args, t->ranks.count);
 }
 
 /* Opened before the sweep, so that a path that cannot be written costs nothing. */
@@ -379,7 +371,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     }
     write_files(t, errors); /* first: if the reader of the table closes the pipe, as head does, calc
                              * ends */
-    if (!t->stdout_is_taken) {
+    if (!calc_opt_takes_stdout(t->args)) {
         print(t, write_result, errors);
     }
     if (t->result.partial) {

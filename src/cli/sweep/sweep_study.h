@@ -80,20 +80,20 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
       .doc = "columns of the tables: heads, statistics and fields [those that differ between "     \
              "rows and fit]")                                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
-    X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
+    X(SAVE_BEST, "save-best", "FILE", .output = true, .section = "Files",                          \
       .doc = "write the layout to start with as an execution for calc run: likely to fit, run by " \
              "a framework, and the simplest of those about as fast; without such a one, the best") \
-    X(SAVE_SYS, "save-sys", "FILE",                                                                \
+    X(SAVE_SYS, "save-sys", "FILE", .output = true,                                                \
       .doc = "write the machine of that layout, as --set and --axis made it")                      \
-    X(HTML, "html", "FILE",                                                                        \
+    X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: the front, the best, their time and memory, every split; one "   \
              "file that needs no network")                                                         \
-    X(OUT, "out", "FILE",                                                                          \
+    X(OUT, "out", "FILE", .output = true,                                                          \
       .doc = "write front and best with all fields and statistics, as .json or .csv")              \
-    X(ALL, "all", "FILE",                                                                          \
+    X(ALL, "all", "FILE", .output = true,                                                          \
       .doc = "write every feasible layout as a row of CSV; slower, as every layout needs all its " \
              "statistics")                                                                         \
-    X(SUMMARY, "summary", "FILE", .doc = "write counts, times and rates as JSON")                  \
+    X(SUMMARY, "summary", "FILE", .output = true, .doc = "write counts, times and rates as JSON")  \
     X(PLAN, "plan", NULL, .section = "Instead of a sweep",                                         \
       .doc = "show the axes, the number of layouts and about how long the sweep takes, without "   \
              "sweeping")                                                                           \

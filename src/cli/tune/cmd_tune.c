@@ -189,13 +189,10 @@ static calc_status write_text(const calc_tune_task *t, const calc_tune_decision 
 static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc_tune_pause pause,
                       calc_errors *errors)
 {
-    bool taken = calc_opt_is_stdout(t->args, CALC_TUNE_OPT_JSON) ||
-                 calc_opt_is_stdout(t->args, CALC_TUNE_OPT_CSV) ||
-                 calc_opt_is_stdout(t->args, CALC_TUNE_OPT_HTML);
     calc_status status = t->way == CALC_TUNE_WAY_SIMULATE ? CALC_OK : write_layouts(t, d, errors);
     calc_status files = calc_tune_write(t, d, errors);
     status = status == CALC_OK ? files : status;
-    if (status == CALC_OK && !taken) {
+    if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
         (void)!write_text(t, d, errors);
     }
     if (t->way == CALC_TUNE_WAY_NEXT && d->stop) {

@@ -390,9 +390,6 @@ const char *calc_tune_task_complaint(const calc_args *args)
     const char *command = calc_opt_value(args, CALC_TUNE_OPT_COMMAND);
     bool next = given(args, CALC_TUNE_OPT_NEXT);
     bool simulate = given(args, CALC_TUNE_OPT_SIMULATE);
-    int outs = calc_opt_is_stdout(args, CALC_TUNE_OPT_JSON) +
-               calc_opt_is_stdout(args, CALC_TUNE_OPT_CSV) +
-               calc_opt_is_stdout(args, CALC_TUNE_OPT_HTML) + next;
     return next + simulate + (command != NULL) > 1
                ? "only one of --next, --command and --simulate says how layouts are measured"
            : command && !given(args, CALC_TUNE_OPT_MEASURED)
@@ -405,8 +402,9 @@ const char *calc_tune_task_complaint(const calc_args *args)
                ? "--simulate measures by itself: it does not go with --measured"
            : given(args, CALC_TUNE_OPT_ROWS) && !given(args, CALC_TUNE_OPT_OPERATORS)
                ? "--rows is of --operators"
-           : outs > 1 ? "only one of --next, --json, --csv and --html can have standard output"
-                      : NULL;
+           : next && calc_opt_takes_stdout(args)
+               ? "only one of --next, --json, --csv and --html can have standard output"
+               : NULL;
 }
 
 static void refuse(calc_tune_opt opt, const char *text, const char *expected, calc_errors *errors)

@@ -165,11 +165,12 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       CALC_OPT_WHOLE_FROM(0, 1e9))                                                                 \
     X(TOP, "top", "N", .section = "Output", .doc = "layouts in the table", .preset = "10",         \
       CALC_OPT_WHOLE_FROM(1, 1e6))                                                                 \
-    X(HTML, "html", "FILE",                                                                        \
+    X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: layouts to try next, the expected range of each, the "           \
              "measurements; one file that needs no network")                                       \
-    X(JSON, "json", "FILE", .doc = "write the decision with all candidates as JSON")               \
-    X(CSV, "csv", "FILE", .doc = "write all candidates as CSV")                                    \
+    X(JSON, "json", "FILE", .output = true,                                                        \
+      .doc = "write the decision with all candidates as JSON")                                     \
+    X(CSV, "csv", "FILE", .output = true, .doc = "write all candidates as CSV")                    \
     X(THREADS, "threads", "N", .section = "Running",                                               \
       .doc = "threads [as many as the machine has cores]")                                         \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \

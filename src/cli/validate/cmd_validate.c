@@ -235,9 +235,10 @@ static void write_csv_row(calc_output *out, const calc_result *r)
 }
 
 #define OPTIONS(X)                                                                                 \
-    X(JSON, "json", "FILE", .doc = "write every measurement and every group as JSON")              \
-    X(CSV, "csv", "FILE", .doc = "write every measurement as CSV")                                 \
-    X(HTML, "html", "FILE",                                                                        \
+    X(JSON, "json", "FILE", .output = true,                                                        \
+      .doc = "write every measurement and every group as JSON")                                    \
+    X(CSV, "csv", "FILE", .output = true, .doc = "write every measurement as CSV")                 \
+    X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: parity, errors by group, every row; one file that needs no "     \
              "network")                                                                            \
     X(BASELINE, "baseline", "FILE",                                                                \
@@ -301,15 +302,11 @@ typedef struct task {
     calc_peers peers;
     calc_validation found;
     double tolerance; /* as a fraction */
-    bool stdout_is_taken;
 } task;
 
 /* Checks the options. @return the mistake; NULL if there is none */
 static const char *read_options(task *t)
 {
-    int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
-                calc_opt_is_stdout(t->args, OPT_HTML);
-    t->stdout_is_taken = taken > 0;
     const double worst = calc_opt_real(t->args, OPT_ROWS);
     t->tolerance = calc_opt_real(t->args, OPT_TOLERANCE) / 100;
     t->found = (calc_validation){.results = &t->results,
@@ -326,9 +323,7 @@ static const char *read_options(task *t)
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
                                  .options = calc_opt_value(t->args, OPT_FEATURES) != NULL,
                                  .over_dates = calc_opt_value(t->args, OPT_FORECAST) != NULL};
-    return taken > 1 ? "only one of the files can be standard output"
-           : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
-                                                           : NULL;
+    return t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs" : NULL;
 }
 
 static void write_json(calc_output *out, task *t)
@@ -519,7 +514,7 @@ static calc_exit validate(task *t)
     status = status == CALC_OK ? check_options(t, &errors) : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
-    if (status == CALC_OK && !t->stdout_is_taken) {
+    if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
         calc_fold fold;
         calc_output *out;
         status = calc_fold_open(&fold, &out, &errors);
@@ -530,7 +525,8 @@ static calc_exit validate(task *t)
     }
     bool worse = status == CALC_OK && t->baseline.error && got_worse(t);
     if (worse) {
-        status = write_file(t->stdout_is_taken ? "/dev/stderr" : "-", write_worse, t, &errors);
+        status = write_file(calc_opt_takes_stdout(t->args) ? "/dev/stderr" : "-", write_worse, t,
+                            &errors);
     }
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);
