@@ -134,7 +134,7 @@ static void run_case(int at)
 }
 
 /* Reads the file, and adds its tests. */
-static bool add_cases(TCase *tests)
+static bool add_cases(void)
 {
     char path[512];
     snprintf(path, sizeof path, CALC_TEST_DATA "/%s", frame->cases);
@@ -144,11 +144,15 @@ static bool add_cases(TCase *tests)
         return false;
     }
     fclose(file);
-    for (const char *at = cases; *at; at = end_of(at)) {
-        TTest *test = calloc(1, sizeof *test);
+    int line = 1;
+    for (const char *at = cases, *next; *at; at = next) {
+        calc_test *test = calloc(1, sizeof *test);
         char *name = strndup(at + 2, strcspn(at + 2, "\n"));
-        *test = (TTest){name, run_case, frame->cases, 0};
-        _tcase_add_test(tests, test, 0, 0, (int)(at - cases), (int)(at - cases) + 1);
+        test->test = (TTest){name, run_case, frame->cases, line};
+        calc_test_add(test, (int)(at - cases), (int)(at - cases) + 1);
+        for (next = end_of(at); at < next; at++) {
+            line += *at == '\n';
+        }
     }
     update = getenv("CALC_UPDATE") ? fopen(path, "w") : NULL;
     return true;
@@ -167,6 +171,10 @@ int main(int count, char **argument)
         printf("skipped: %s is not installed\n", frame->needs);
         return 77;
     }
+    if (frame->cases && !add_cases()) {
+        printf("%s cannot be read\n", frame->cases);
+        return EXIT_FAILURE;
+    }
     TCase *tests = tcase_create(name);
     /* Check's own limit is 4 seconds, which any test may need on a busy machine. */
     tcase_set_timeout(tests, frame->timeout_s);
@@ -174,10 +182,6 @@ int main(int count, char **argument)
     tcase_add_unchecked_fixture(tests, frame->setup_once, frame->teardown_once);
     for (const calc_test *t = first; t; t = t->next) {
         _tcase_add_test(tests, &t->test, t->signal, 0, t->from, t->to);
-    }
-    if (frame->cases && !add_cases(tests)) {
-        printf("%s cannot be read\n", frame->cases);
-        return EXIT_FAILURE;
     }
     Suite *suite = suite_create(name);
     suite_add_tcase(suite, tests);
