@@ -76,7 +76,7 @@ bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
     }
     bool runs = true;
     calc_status status =
-        o->runs ? o->runs(o->runs_context, w->app, w->system, exec, &runs) : CALC_OK;
+        o->runs ? o->runs(o->runs_context, w->app, w->system, exec, &w->known, &runs) : CALC_OK;
     if (status == CALC_OK && !runs) {
         w->counts.refused++;
         return false;

@@ -94,9 +94,10 @@ typedef struct calc_sweep_options {
     /** Find whether a layout that would be kept belongs to the space, beyond what calc can say of
      *  it: a framework runs it. Called by several threads at once. NULL: all do. Not asked for
      *  point().
+     *  @param known  what it noted of model and machine when asked before; 0: nothing
      *  @return CALC_OK, or CALC_ERR_NOMEM, with which the sweep ends */
     calc_status (*runs)(const void *context, const calc_app *app, const calc_system *system,
-                        const calc_exec *exec, bool *runs);
+                        const calc_exec *exec, int *known, bool *runs);
     const void *runs_context;
     const char *runs_name;          /**< tells functions and contexts apart; NULL without one */
     bool per_num_procs, per_design; /**< one front and one top for each */

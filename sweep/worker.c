@@ -164,6 +164,7 @@ void calc_worker_begin(calc_worker *w, const calc_app *app, const calc_system *s
     w->app = app;
     w->system = system;
     w->design = design;
+    w->known = 0;
     calc_rows_begin(&w->rows);
     calc_splits_forget(&w->splits);
     if (!w->guest) {

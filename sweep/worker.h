@@ -42,6 +42,7 @@ struct calc_worker {
     const calc_app *app;
     const calc_system *system;
     uint64_t design;
+    int known;                /**< by options->runs, of app and system */
     bool counts_only;         /**< visit cells, evaluate nothing */
     calc_worker_visit *visit; /**< or NULL */
     void *visit_context;

@@ -170,11 +170,18 @@ static void count_model(void *context, const char *field, const char *value, boo
     *count += layout && is_of_model(field);
 }
 
-/* Whether some framework can be told the layers of a model. */
+/* Whether some framework can be told the layers of a model, on one processor. */
 static calc_status has_teller(const calc_app *app, const calc_system *system, const calc_exec *exec,
                               bool *told)
 {
     calc_status status = CALC_OK;
+    calc_exec one = *exec;
+    calc_strategy *s = &one.strategy;
+    one.num_procs = one.pipeline_par = one.pipeline_interleaving = one.batch_size = 1;
+    one.microbatch_size = s->tensor_par = s->data_par = s->context_par = s->expert_par = 1;
+    s->expert_tensor_par = 1;
+    s->fsdp_par = 0;
+    one.stages.count = 0;
     *told = false;
     for (size_t i = 0; calc_framework_list[i] && !*told && status != CALC_ERR_NOMEM; i++) {
         const calc_framework *f = calc_framework_list[i];
@@ -184,9 +191,9 @@ static calc_status has_teller(const calc_app *app, const calc_system *system, co
         if (!f->has_model || f->serves || !runs_on(f, system)) {
             continue;
         }
-        status = calc_export(f, app, exec, 1, &settings, &errors);
+        status = calc_export(f, app, &one, 1, &settings, &errors);
         if (status == CALC_OK) {
-            status = calc_export_lost(f, app, exec, &settings, count_model, &lost);
+            status = calc_export_lost(f, app, &one, &settings, count_model, &lost);
             *told = lost == 0;
         }
         calc_settings_free(&settings);
@@ -208,7 +215,7 @@ calc_status calc_export_starter(const calc_app *app, const calc_system *system,
 }
 
 calc_status calc_export_starts(const calc_app *app, const calc_system *system,
-                               const calc_exec *exec, bool *starts)
+                               const calc_exec *exec, int *known, bool *starts)
 {
     calc_status status = CALC_OK;
     bool serves = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
@@ -222,8 +229,14 @@ calc_status calc_export_starts(const calc_app *app, const calc_system *system,
     /* Of a model that no framework can be told, those are asked that can be told the layout. */
     bool any_model = !serves && app->stack.layers > 0 && exec->layers.count == 0;
     if (any_model) {
-        bool told;
-        status = has_teller(app, system, exec, &told);
+        enum { TOLD = 1, UNTOLD };
+        bool told = known && *known == TOLD;
+        if (!known || *known == 0) {
+            status = has_teller(app, system, exec, &told);
+        }
+        if (known && status == CALC_OK) {
+            *known = told ? TOLD : UNTOLD;
+        }
         any_model = !told;
     }
     *starts = false;

@@ -76,8 +76,10 @@ CALC_MUST_USE calc_status calc_export_starter(const calc_app *app, const calc_sy
 bool calc_export_says(const calc_system *system, calc_how how);
 
 /** Whether there is one. Where no framework known here trains, or serves, on the platform of the
- *  system at all, or a part of the weights is frozen, nobody's rules refuse the layout: true. */
+ *  system at all, or a part of the weights is frozen, nobody's rules refuse the layout: true.
+ *  @param known  notes what frameworks can be told of the model, which takes longest, for another
+ *                layout of it on a system; 0: not yet known. NULL: this is the only layout */
 CALC_MUST_USE calc_status calc_export_starts(const calc_app *app, const calc_system *system,
-                                             const calc_exec *exec, bool *starts);
+                                             const calc_exec *exec, int *known, bool *starts);
 
 #endif

@@ -208,7 +208,7 @@ static void put_assignment(void *context, const char *path, const char *from, co
 static bool can_start(const calc_app *app, const calc_system *system, const calc_exec *exec)
 {
     bool starts;
-    return calc_export_starts(app, system, exec, &starts) == CALC_OK && starts;
+    return calc_export_starts(app, system, exec, NULL, &starts) == CALC_OK && starts;
 }
 
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,

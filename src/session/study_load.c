@@ -544,15 +544,16 @@ static void take_prefill_system(sources *s)
 }
 
 static calc_status some_run(const void *context, const calc_app *app, const calc_system *system,
-                            const calc_exec *exec, bool *runs)
+                            const calc_exec *exec, int *known, bool *runs)
 {
     (void)context;
-    return calc_export_starts(app, system, exec, runs);
+    return calc_export_starts(app, system, exec, known, runs);
 }
 
 static calc_status one_runs(const void *context, const calc_app *app, const calc_system *system,
-                            const calc_exec *exec, bool *runs)
+                            const calc_exec *exec, int *known, bool *runs)
 {
+    (void)known;
     return calc_export_runs(context, app, system, exec, runs);
 }
 

@@ -95,7 +95,7 @@ static size_t reasons_of(const calc_framework *framework, reasons *r)
 static bool starts(const calc_system *system)
 {
     bool is;
-    ck_assert_int_eq(calc_export_starts(&app, system, &exec, &is), CALC_OK);
+    ck_assert_int_eq(calc_export_starts(&app, system, &exec, NULL, &is), CALC_OK);
     return is;
 }
 

@@ -304,8 +304,9 @@ static calc_launched launched_of(const calc_args *args, const calc_framework *fr
 
 /* calc_sweep_options.runs: a layout that is completed is one that the export can write. */
 static calc_status writes(const void *context, const calc_app *app, const calc_system *system,
-                          const calc_exec *exec, bool *does)
+                          const calc_exec *exec, int *known, bool *does)
 {
+    (void)known;
     const calc_args *args = context;
     const calc_framework *framework = calc_framework_find(calc_opt_value(args, OPT_TO));
     const calc_launched l = launched_of(args, framework, app, exec);

@@ -428,7 +428,7 @@ static calc_status calc_plan_rows_runs(const void *task, int chip, const calc_ex
                                        bool *runs)
 {
     const calc_plan_task *t = task;
-    return calc_export_starts(&t->app, &t->chip[chip].system, exec, runs);
+    return calc_export_starts(&t->app, &t->chip[chip].system, exec, NULL, runs);
 }
 
 const calc_planner_found *calc_plan_rows_start(const calc_plan_task *t,

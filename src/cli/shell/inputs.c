@@ -281,7 +281,7 @@ const char *calc_start_framework(const calc_app *app, const calc_system *system,
 bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec)
 {
     bool starts;
-    return calc_is_yes(calc_export_starts(app, system, exec, &starts)) && starts;
+    return calc_is_yes(calc_export_starts(app, system, exec, NULL, &starts)) && starts;
 }
 
 void calc_start_put(calc_put *put, const calc_start *s)

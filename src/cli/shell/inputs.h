@@ -67,7 +67,7 @@ struct calc_inputs {
     const char *framework; /**< for complete(): that runs the layout, as for --for; NULL: any */
     /** Likewise: calc_sweep_options.runs of that framework, if it has to do more; else NULL */
     calc_status (*runs)(const void *context, const calc_app *app, const calc_system *system,
-                        const calc_exec *exec, bool *runs);
+                        const calc_exec *exec, int *known, bool *runs);
     const void *runs_context;
     const char *who; /**< complete() begins what it says with this; NULL: nothing */
     bool silent;     /**< complete() says nothing of what it chose */

@@ -262,7 +262,9 @@ static bool runs(const calc_sweep_study *study, const calc_app *app, const calc_
 {
     const calc_sweep_options *o = &study->options;
     bool does = true;
-    return !o->runs || (calc_is_yes(o->runs(o->runs_context, app, system, exec, &does)) && does);
+    int known = 0;
+    return !o->runs ||
+           (calc_is_yes(o->runs(o->runs_context, app, system, exec, &known, &does)) && does);
 }
 
 /* The best changes, of a field each. */

@@ -73,7 +73,7 @@ static calc_status mark_row(calc_sweep_row *row, const calc_residuals *measured,
     row->spread = exec.training && exec.strategy.expert_par > 1 && system.networks_count > 0 &&
                   ranks > system.networks[0].size;
     row->fits = calc_sweep_rows_fits(measured, study, row->layout);
-    return calc_export_starts(&app, &system, &exec, &row->starts);
+    return calc_export_starts(&app, &system, &exec, NULL, &row->starts);
 }
 
 static calc_status mark(calc_sweep_rows *rows, const calc_sweep_study *study)

@@ -694,7 +694,8 @@ static calc_status search(calc_sweep_study *study, calc_inputs *in, bool *refuse
     bool found = status == CALC_OK && choose(study, &result, &in->exec);
     if (found && refused && in->runs) {
         bool runs;
-        status = in->runs(in->runs_context, &in->app, &in->system, &in->exec, &runs);
+        int known = 0;
+        status = in->runs(in->runs_context, &in->app, &in->system, &in->exec, &known, &runs);
         *refused = status == CALC_OK && !runs;
         if (*refused) {
             calc_sweep_result_free(&result);
