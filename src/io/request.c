@@ -315,10 +315,12 @@ static void read_export(reading *r, json_t *value, size_t none)
 static void read_import(reading *r, json_t *value, size_t none)
 {
     (void)none;
-    if (!json_is_object(value)) {
-        calc_json_value_type_error(r->report, "an object", value, NULL);
-    } else {
+    if (json_is_string(value)) { /* with what Python writes and JSON has not: NaN, Infinity */
+        r->request->import = strdup(json_string_value(value));
+    } else if (json_is_object(value)) {
         r->request->import = json_dumps(value, JSON_COMPACT);
+    } else {
+        calc_json_value_type_error(r->report, "an object, or its text", value, NULL);
     }
 }
 

@@ -39,7 +39,7 @@ async function openSession(bytes) {
 
 const parsed = (text) => withoutNull(JSON.parse(text));
 /* The reasons of an answer that is none, in calc's words. */
-const complaints = (answer) => (answer.errors || []).map(({ file, text, hint }) => `${/^--/.test(file) ? `${file}: ` : ""}${text}${hint ? `; ${hint}` : ""}`);
+const complaints = (answer) => (answer.errors || []).map(({ file, line, text, hint }) => `${/^--/.test(file) ? `${file}: ` : ""}${line > 1 ? `line ${line}: ` : ""}${text}${hint ? `; ${hint}` : ""}`);
 
 /* Draws the page again from other data: its scripts as a function of them. */
 let drawPage = null;

@@ -14,7 +14,7 @@ function liveRun(ask, catalogue) {
 
   const documentOf = (kind, name) => (name === names[kind] ? start[kind === "app" ? "application" : "system"] : catalogue[kind][name]);
   const listOf = (state_) => [...state_.set, ...state_.follow].map(([path, value]) => `${path}=${value}`);
-  const request = (state_, set, more) => ask({ app: documentOf("app", state_.names.app), sys: documentOf("sys", state_.names.sys), exe: start.execution, set, ...more });
+  const request = (state_, set, more) => ask({ app: state_.names.app, sys: state_.names.sys, exe: start.execution, set, ...more });
 
   /* The answer to a state. Where fields contradict each other, those that the complaint names follow from the
    * others, as far as they may; the number of processors stays. */
@@ -190,8 +190,10 @@ function liveRun(ask, catalogue) {
   const sys = catalogue.sys[kept.get("sys")] ? kept.get("sys") : names.sys;
   const app = catalogue.app[kept.get("app")] ? kept.get("app") : names.app;
   const asked = { names: { app, sys }, set: new Map(told.map((one) => one.split(/=(.*)/s).slice(0, 2))), follow: new Map() };
-  ask({ keep: catalogue }); /* lists of stages name machines */
-  if (data.plan) ask({ keep: { sys: Object.fromEntries(data.plan.systems.map((name, i) => [name, { ...data.plan.machines[i], source: (catalogue.sys[name] || {}).source }])) } });
+  /* Requests name model and machine, as stages do: a machine that is changed is that of its stages, too. The page has them as they were read. */
+  const kept_ = (name, system) => [name, { ...system, source: (catalogue.sys[name] || {}).source }];
+  ask({ keep: catalogue });
+  ask({ keep: { app: { [names.app]: start.application }, sys: Object.fromEntries([...(data.plan ? data.plan.systems.map((name, i) => kept_(name, data.plan.machines[i])) : []), kept_(names.sys, start.system)]) } });
   const { answer } = answerOf({ ...state, set: new Map() });
   /* Another build of the module would be another model. */
   if (answer.errors || answer.page.run.stats.total_time !== start.stats.total_time) throw new Error("this module is of another calc");

@@ -134,12 +134,7 @@ function liveSweep(ask, catalogue, code) {
 
   /* A model that is not in the catalogue: its config.json, as calc takes it on the command line. */
   async function take(file) {
-    let answer;
-    try {
-      answer = ask({ import: JSON.parse(await file.text()) });
-    } catch (failure) {
-      answer = { errors: [{ text: String(failure.message) }] };
-    }
+    const answer = ask({ import: await file.text() });
     if (answer.errors) {
       say([el("b", {}, `${file.name} is no model. `), complaints(answer).slice(0, 3).join(". "), "."], [undo()], true);
       return;

@@ -18,6 +18,7 @@
 #include "session/study_load.h"
 #include "spec/compat.h"
 #include "spec/field.h"
+#include "spec/stage_list.h"
 
 static void put_reason(void *context, const char *reason)
 {
@@ -211,7 +212,7 @@ static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
     return status;
 }
 
-enum { KEPT = 256 /* documents remembered by name */ };
+enum { KEPT = 1024 /* documents remembered by name */ };
 
 typedef struct kept_document {
     calc_kind kind;
@@ -227,8 +228,7 @@ struct calc_session {
     size_t count, next; /* next: index of the document to replace when the list is full */
     calc_request_reader reader;
     calc_request request;
-    calc_system other[CALC_MAX_CHIPS]; /* systems named by the stages of the request */
-    calc_system prefill;               /* and by its prefill pool */
+    calc_system other[CALC_MAX_CHIPS + 1]; /* systems named by stages, and by the prefill pool */
     calc_remark_facts other_facts[CALC_MAX_CHIPS + 1]; /* of all these, the pool's last */
     calc_stats stats;
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -426,6 +426,7 @@ static void put_page(calc_session *session, calc_put *put)
     char rules[CALC_COMPAT_TEXT];
     calc_errors ignored = {0}; /* memory is short: the page lacks what it was for */
     calc_stage_stats *stage;
+    calc_exec own;
     size_t stages = make_stages(session, &stage);
     const calc_run_data data = {.app = &in->app,
                                 .system = &in->system,
@@ -434,7 +435,9 @@ static void put_page(calc_session *session, calc_put *put)
                                 .stats = &session->stats,
                                 .stage = stage,
                                 .stages = stages,
-                                .own = in->exec.stages.count == 0 ? &in->exec : NULL};
+                                .own = calc_stage_list_own(&in->exec, &in->system, &own)
+                                           ? &own
+                                           : NULL};
     calc_putf(put, "page: {run: {version: %s, compat: %s", CALC_VERSION,
               calc_compat_text(session->request.compat, rules));
     calc_put_struct(put, "application", CALC_KIND_APP, &in->app);
@@ -485,24 +488,32 @@ static void evaluate(calc_session *session, calc_put *put)
     }
 }
 
+/* A system that a stage or the prefill pool names: the request's own, with what it changes, where
+ * that has the name. @param at  its index in `other` */
+static bool find_system(calc_session *session, const char *name, int32_t at,
+                        const calc_system **out, calc_errors *errors)
+{
+    const calc_request_documents *in = &session->request.used;
+    bool own = strcmp(name, in->name[CALC_KIND_SYSTEM]) == 0;
+    *out = own ? &in->system : &session->other[at];
+    return own || find_document(session, CALC_KIND_SYSTEM, name, &session->other[at],
+                                &session->other_facts[at], errors) == CALC_OK;
+}
+
 /* Loads the systems that the stages of a request and its prefill pool name. */
 static bool find_systems(calc_session *session, calc_errors *errors)
 {
     calc_stage_list *list = &session->request.used.exec.stages;
     calc_other_system *prefill = &session->request.used.exec.inference.prefill_system;
     if (prefill->name[0]) {
-        if (find_document(session, CALC_KIND_SYSTEM, prefill->name, &session->prefill,
-                          &session->other_facts[CALC_MAX_CHIPS], errors) != CALC_OK) {
+        if (!find_system(session, prefill->name, CALC_MAX_CHIPS, &prefill->system, errors)) {
             return false;
         }
-        prefill->system = &session->prefill;
     }
     for (int32_t i = 0; i < list->chips; i++) {
-        if (find_document(session, CALC_KIND_SYSTEM, list->name[i], &session->other[i],
-                          &session->other_facts[i], errors) != CALC_OK) {
+        if (!find_system(session, list->name[i], i, &list->system[i], errors)) {
             return false;
         }
-        list->system[i] = &session->other[i];
     }
     return true;
 }

@@ -137,6 +137,22 @@ const calc_system *calc_stage_list_system(const calc_system *system, const calc_
     return run->chip == 0 ? system : exec->stages.system[run->chip - 1];
 }
 
+bool calc_stage_list_own(const calc_exec *exec, const calc_system *system, calc_exec *own)
+{
+    calc_stage_list *list = &own->stages;
+    *own = *exec;
+    bool some = list->count == 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        uint8_t *chip = &list->run[i].chip;
+        *chip = *chip > 0 && list->system[*chip - 1] == system ? 0 : *chip;
+        some = some || *chip == 0;
+    }
+    if (own->inference.prefill_system.system == system) {
+        own->inference.prefill_system = (calc_other_system){{0}, NULL};
+    }
+    return some;
+}
+
 enum { RECIPES = 16 /* pairs of a system and a recomputation: CALC_MAX_RECIPES of the model */ };
 
 typedef struct rules {

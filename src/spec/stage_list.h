@@ -41,6 +41,11 @@ int calc_stage_list_only(const calc_stage_list *list);
 const calc_system *calc_stage_list_system(const calc_system *system, const calc_exec *exec,
                                           const calc_stage_run *run);
 
+/** The execution in which stages and a prefill pool that name the system of the run no longer name
+ *  it, so that they follow changes of that system.
+ *  @return whether any stage is on it */
+bool calc_stage_list_own(const calc_exec *exec, const calc_system *system, calc_exec *own);
+
 /* Rules of stages that are listed (calc_exec.stages). */
 
 /** Check a list, including the rules of every system and recomputation in it; violations are added

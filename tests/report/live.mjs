@@ -169,6 +169,10 @@ async function checkPages() {
     check(`${name}: changed`, await page(`[document.querySelector("h1").textContent, calcLive.shown().run.stats.total_time].join()`) !== planned);
     check(`${name}: as changed and as planned`, await page(`[...document.querySelectorAll("#stages h3")].map((node) => node.textContent.split(":")[0]).join()`) === "As changed,As planned");
     check(`${name}: the changed command's numbers`, await again() === await page("JSON.stringify(calcLive.shown().run.stats)"), await page("calcLive.shown().run.names.command"));
+    const { total_time } = JSON.parse(await page("JSON.stringify(calcLive.shown().run.stats)"));
+    await page(`calcLive.apply(["sys.matrix.bfloat16.tflops=200"])`);
+    check(`${name}: another machine takes another time`, await page("calcLive.shown().run.stats.total_time") !== total_time);
+    check(`${name}: the numbers of the command with another machine`, await again() === await page("JSON.stringify(calcLive.shown().run.stats)"), await page("calcLive.shown().run.names.command"));
     check(`${name}: nothing is undefined`, await page(`!/undefined|NaN|\\[object/.test(document.body.innerText)`));
     check(`${name}: as wide as the window at ${width}`, await page("document.documentElement.scrollWidth") <= width);
     check(`${name}: what is known of its machines is said`, name !== "plan" || (await page(`document.querySelector(".hero").innerText`)).includes("constants are those of its family"));
@@ -221,8 +225,10 @@ async function checkPages() {
   }
   const config = { architectures: ["LlamaForCausalLM"], model_type: "llama", hidden_size: 2048, intermediate_size: 8192, num_attention_heads: 32, num_key_value_heads: 8,
     num_hidden_layers: 16, vocab_size: 128256, max_position_embeddings: 8192, hidden_act: "silu", rms_norm_eps: 1e-5, tie_word_embeddings: true, torch_dtype: "bfloat16" };
-  writeFileSync(file("config.json"), JSON.stringify(config));
-  await page(`(() => { const files = new DataTransfer(); files.items.add(new File([${JSON.stringify(JSON.stringify(config))}], "config.json")); const s = document.querySelector("#question input[type=file]"); s.files = files.files; s.dispatchEvent(new Event("change")); })()`);
+  /* As Python writes it: JSON has no Infinity. */
+  const configText = JSON.stringify({ ...config, time_step_limit: 0 }).replace('"time_step_limit":0', '"time_step_limit": [0.0, Infinity]');
+  writeFileSync(file("config.json"), configText);
+  await page(`(() => { const files = new DataTransfer(); files.items.add(new File([${JSON.stringify(configText)}], "config.json")); const s = document.querySelector("#question input[type=file]"); s.files = files.files; s.dispatchEvent(new Event("change")); })()`);
   await until(`!calcLive.busy() && calcLive.shown()?.study?.command[2] === "config.json"`);
   const own = await answered();
   check("app: a configuration is a model", own.study.command[2] === "config.json", own.study.command);

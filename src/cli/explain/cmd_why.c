@@ -20,6 +20,7 @@
 #include "io/json_put.h"
 #include "plan/why.h"
 #include "spec/field.h"
+#include "spec/stage_list.h"
 #include "spec/value_text.h"
 #include "validate/serving_predict.h"
 
@@ -208,7 +209,7 @@ static void find_rate(calc_why_log *out, const calc_inputs *in, const calc_exec 
 static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why *why)
 {
     calc_exec exec; /* its stages on the system of the run follow changes of that system */
-    bool used = calc_inputs_own_stages(in, &exec);
+    bool used = calc_stage_list_own(&in->exec, &in->system, &exec);
     for (size_t i = 0; i < why->count; i++) {
         calc_why_log_cause cause = {0};
         bool size = false;
@@ -763,7 +764,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
         return calc_errors_no_memory(errors);
     }
     calc_exec exec; /* its stages on the system of the run follow changes of that system */
-    bool used = calc_inputs_own_stages(inputs, &exec);
+    bool used = calc_stage_list_own(&inputs->exec, &inputs->system, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
     why->resources = used ? why->resources : 0;
     calc_status status = file ? calc_why_log_make(&log, file, inputs, why, errors) : CALC_OK;

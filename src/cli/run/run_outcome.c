@@ -779,7 +779,9 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
                                 .stats = &o->stats,
                                 .stage = o->stage,
                                 .stages = o->stage_known,
-                                .own = calc_inputs_own_stages(in, &own) ? &own : NULL,
+                                .own = calc_stage_list_own(&in->exec, &in->system, &own)
+                                           ? &own
+                                           : NULL,
                                 .run = run_again,
                                 .context = o};
     calc_put put = calc_page_begin(out, page);

@@ -653,22 +653,6 @@ calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system, cons
     return status;
 }
 
-bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
-{
-    calc_stage_list *list = &exec->stages;
-    *exec = inputs->exec;
-    bool some = list->count == 0;
-    for (int32_t i = 0; i < list->count; i++) {
-        uint8_t *chip = &list->run[i].chip;
-        *chip = *chip > 0 && list->system[*chip - 1] == &inputs->system ? 0 : *chip;
-        some = some || *chip == 0;
-    }
-    if (exec->inference.prefill_system.system == &inputs->system) {
-        exec->inference.prefill_system = (calc_other_system){{0}, NULL};
-    }
-    return some;
-}
-
 /* Arguments APP EXE: what was read as SYS is an execution that names the systems of its stages. SYS
  * is the first of them, and the others stay as they are.
  *  @param before  errors, before it was no system

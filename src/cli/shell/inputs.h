@@ -73,11 +73,6 @@ struct calc_inputs {
     bool silent;     /**< complete() says nothing of what it chose */
 };
 
-/** The execution in which stages and a prefill pool that name the system of the run no longer name
- *  it, so that they follow changes of that system.
- *  @return whether any stage is on it */
-bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec);
-
 /** Find and read the systems that an execution names: those of its stages and of its prefill pool.
  *  @param system  of the run, and `path` its file: stages and pool may name it, too
  *  @param other   filled; the caller keeps it as long as the execution is used
