@@ -131,7 +131,7 @@ static calc_status place(pool *p, const calc_launched *l, calc_exec *exec, calc_
     bool many = server > each, shared = many && ranks < server;
     const bool mark[MARKS] = {[ONE] = !many,
                               [MANY] = many,
-                              [SPLIT] = many && !shared,
+                              [SPLIT] = many && ranks > each,
                               [SHARED] = shared && ranks <= each,
                               [WIDE] = shared && ranks > each,
                               [SEVERAL] = all > server};

@@ -11,11 +11,12 @@
  * or the file of a server, indented as the word is; @OPTIONS@ its options as a list.
  *
  * A line that begins with marks is for some layouts: @ONE@ on one node, @MANY@ on several; of these
- * @SPLIT@ one replica, @SHARED@ replicas that share experts, each on a node, @WIDE@ on several;
- * @SEVERAL@ several servers. What is SHARED, WIDE or SEVERAL is only started by a template that
- * says so. Lines from @EACH@ to @END@ are written for each pool of a disaggregated layout, which
- * only such a template starts, with the words of the pool; @PREFILL@ and @DECODE@ lines are for one
- * of them, @POOL@ for both, and @ALONE@ for layouts without pools. */
+ * @SPLIT@ every replica on several, @WIDE@ more than one such, which share experts, @SHARED@ such
+ * that are each on a node; @SEVERAL@ several servers. What is SHARED, WIDE or SEVERAL is only
+ * started by a template that says so. Lines from @EACH@ to @END@ are written for each pool of a
+ * disaggregated layout, which only such a template starts, with the words of the pool; @PREFILL@
+ * and @DECODE@ lines are for one of them, @POOL@ for both, and @ALONE@ for layouts without pools.
+ */
 #ifndef CALC_FORMATS_LAUNCHER_H
 #define CALC_FORMATS_LAUNCHER_H
 

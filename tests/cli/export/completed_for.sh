@@ -14,8 +14,8 @@ try --to deepspeed llama3-70B h200 --procs 64 --batch 512
 {
     try --to vllm llama3-70B h200 --procs 16 $serve
     try --to tensorrt-llm llama3-70B h200 --procs 16 $serve
-    # A replica of vLLM on several nodes that shares its experts is started by no job.
-    try --to vllm --launcher kubernetes --per-node 4 qwen3-235B-A22B h200 --procs 16 $serve --set tp=8
+    # Replicas of vLLM on several nodes that share experts are started by no job of llm-d.
+    try --to vllm --launcher llm-d --per-node 4 qwen3-235B-A22B h200 --procs 16 $serve --set tp=8
     try --to vllm qwen3-235B-A22B h200 --procs 16 $serve --set tp=8
 }
 # Nothing to choose.

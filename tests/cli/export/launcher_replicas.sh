@@ -55,6 +55,7 @@ for launcher in slurm kubernetes llm-d dynamo; do
     for program in vllm sglang; do
         job $launcher $program "experts on 16 nodes" "deepseek-v3-671B deepseek-v3_serving_128"
         job $launcher $program "a replica on two nodes, twice" "llama3-70B llama3-70B_serving_8 --per-node 4 --set num_procs=16 --set data_par=2"
+        job $launcher $program "experts that replicas on two nodes share" "deepseek-v3-671B deepseek-v3_serving_128 --per-node 4 --set tensor_par=8 --set data_par=16"
         job $launcher $program "four replicas on a node, twice" "llama3-70B llama3-70B_serving_8 --set num_procs=16 --set tensor_par=2 --set data_par=8"
     done
 done
