@@ -14,6 +14,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "cli/shell/inputs.h"
+#include "formats/framework.h"
 #include "io/csv_table.h"
 #include "io/json_put.h"
 #include "model/run.h"
@@ -115,17 +116,46 @@ static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_un
     return calc_band_of(&b->residuals, &query);
 }
 
-/* Whether the layout names a software that nothing was fitted to: its runs are among the unseen, or
- * it is eager, as the others of those are (calc_unseen_of_memory). */
-static bool is_unseen(const calc_run_band *b, const calc_exec *exec)
+/* Whether a text names a table, of letters, digits and '_', apart from longer names. */
+static bool has_name(const char *text, const char *name)
 {
-    bool unseen = calc_unseen_of_memory(exec) == CALC_UNSEEN_SOFTWARE;
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t length = strlen(name);
+    const char *at = text ? strstr(text, name) : NULL;
+    while (at &&
+           (at == text || strchr(letters, at[-1]) || (at[length] && strchr(letters, at[length])))) {
+        at = strstr(at + 1, name);
+    }
+    return at != NULL;
+}
+
+/* Whether nothing was fitted to the software that the layout names, or whose script it is. The
+ * tables of runs that vouch for a software are in the source of its document; one without such
+ * tables is unseen if it is eager, as others are to which nothing was fitted
+ * (calc_unseen_of_memory). */
+static bool is_unseen(const calc_run_band *b, const calc_inputs *in)
+{
+    const calc_input *said =
+        &in->input[in->input[CALC_KIND_EXEC].text.data ? CALC_KIND_EXEC : CALC_KIND_APP];
+    const char *script = said->framework ? said->framework->name : "";
+    const char *name = in->exec.software[0] ? in->exec.software : script;
+    char path[CALC_FIND_PATH_MAX], bare[128];
+    calc_errors ignored = {0};
+    calc_text text = {0};
+    bool fitted = false;
+    bool unseen = calc_unseen_of_memory(&in->exec) == CALC_UNSEEN_SOFTWARE;
+    snprintf(bare, sizeof bare, "%s%.100s", strchr(name, '/') ? "" : "software/", name);
+    if (name[0] && calc_is_yes(calc_find(CALC_KIND_EXEC, bare, path, &ignored))) {
+        (void)!calc_text_read(&text, path, &ignored);
+    }
     for (size_t i = 0; i < b->residuals.count; i++) {
         const calc_residual *r = &b->residuals.item[i];
-        unseen = unseen || (strcmp(r->source, exec->software) == 0 &&
-                            isfinite(r->value[CALC_UNSEEN_SOFTWARE]));
+        bool vouches = has_name(text.data, r->source) || strcmp(r->source, name) == 0;
+        fitted = fitted || (vouches && isfinite(r->value[CALC_UNSEEN_WIDTH]));
+        unseen = unseen || (vouches && isfinite(r->value[CALC_UNSEEN_SOFTWARE]));
     }
-    return exec->software[0] && unseen;
+    calc_text_free(&text);
+    return name[0] && unseen && !fitted;
 }
 
 /* Fraction of the comparable runs whose measured-to-predicted ratio would let this layout fit. */
@@ -157,7 +187,7 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     out->unseen =
         band_of(out, trains ? CALC_QUANTITY_STEP_TIME : CALC_QUANTITY_COUNT, CALC_UNSEEN_SOFTWARE);
     out->is_later = out->is_later && !(out->later.reach < out->other.reach);
-    out->is_unseen = isfinite(out->unseen.reach) && is_unseen(out, &inputs->exec);
+    out->is_unseen = isfinite(out->unseen.reach) && is_unseen(out, inputs);
     out->time = out->is_unseen  ? out->unseen
                 : measured      ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
                 : out->is_later ? out->later
@@ -779,9 +809,8 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
                                 .stats = &o->stats,
                                 .stage = o->stage,
                                 .stages = o->stage_known,
-                                .own = calc_stage_list_own(&in->exec, &in->system, &own)
-                                           ? &own
-                                           : NULL,
+                                .own =
+                                    calc_stage_list_own(&in->exec, &in->system, &own) ? &own : NULL,
                                 .run = run_again,
                                 .context = o};
     calc_put put = calc_page_begin(out, page);

@@ -33,9 +33,11 @@ band() { "$CALC" run "$@" --band | sed -n '/^Band/,/^$/p'; }
     band ${layout/mine/a100_80g} | sed -n '1,3p;9,$p'
     "$CALC" run ${layout/mine/a100_80g} --band --json - | grep '"machine": \|"fitted'
     echo 'software that no fit has seen heads the table; other software does not'
-    for software in unknown maxtext megatron-lm; do
+    for software in unknown maxtext megatron-lm megatron-deepspeed llm-foundry; do
         band $layout --set software=$software | grep -E 'no fit|fitted runs|  time: ' | sed 's/ [0-9].*//'
     done
+    echo 'one that is fitted, by its name'
+    CALC_PATH=$ROOT band gpt3-175B h100_sxm 3072_t4_p64_d12_mbs4_full --set software=llm-foundry | grep -oE '^  time[:,][^:]*:|^  with [^:]*:'
     echo 'inference'
     band $layout --set training=false --set activation_recompute=none --set optimizer_sharding=false | sed -n '9p'
     echo 'a layout that does not fit'
