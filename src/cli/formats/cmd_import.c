@@ -286,7 +286,7 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
                              : convert_settings(r, name, &text, errors);
     }
     calc_text_free(&text);
-    return status;
+    return status == CALC_OK || r->from ? status : calc_input_is_log(name, errors);
 }
 
 static calc_exit import_request(request *r)

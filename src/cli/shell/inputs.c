@@ -14,6 +14,7 @@
 #include "formats/hf.h"
 #include "formats/launch.h"
 #include "formats/read.h"
+#include "formats/run_log.h"
 #include "galvatron/layout.h"
 #include "io/software_load.h"
 #include "io/space_load.h"
@@ -360,6 +361,23 @@ static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_error
         tell_on(input->path, notes.text[i]);
     }
     return status;
+}
+
+calc_status calc_input_is_log(const char *path, calc_errors *errors)
+{
+    calc_text text = {0};
+    calc_run_log log = {0};
+    calc_errors ignored = {0};
+    if (calc_is_yes(calc_text_read(&text, path, &ignored)) &&
+        calc_is_yes(calc_run_log_read(&log, &text, path, &ignored))) {
+        *errors = (calc_errors){0};
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, path, 0, 0,
+                       "calc why APP SYS EXE --log FILE shows it beside the prediction",
+                       "it is the log or the result of a run");
+    }
+    calc_run_log_free(&log);
+    calc_text_free(&text);
+    return calc_errors_first(errors);
 }
 
 calc_status calc_inputs_software(calc_exec *exec, calc_errors *errors)

@@ -73,6 +73,10 @@ struct calc_inputs {
     bool silent;     /**< complete() says nothing of what it chose */
 };
 
+/** What is wrong with a file that is neither a table nor settings: if it is what a run left behind,
+ * that alone, and how it is read. @return the status of the first error */
+calc_status calc_input_is_log(const char *path, calc_errors *errors);
+
 /** Find and read the systems that an execution names: those of its stages and of its prefill pool.
  *  @param system  of the run, and `path` its file: stages and pool may name it, too
  *  @param other   filled; the caller keeps it as long as the execution is used
