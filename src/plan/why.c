@@ -16,6 +16,7 @@ typedef struct search {
     const calc_system *system;
     const calc_exec *exec; /* as it is */
     calc_why *out;
+    bool no_context, no_expert; /* these sizes are absent, and stay so where they are not tried */
 } search;
 
 /* ---- One change ------------------------------------------------------------------------------ */
@@ -59,6 +60,9 @@ static void try(search *s, const calc_exec *exec)
          stats.proc_mem_tier1_cap_req != out->before.proc_mem_tier1_cap_req ||
          stats.proc_mem_tier2_cap_req != out->before.proc_mem_tier2_cap_req)) {
         change.exec = *exec;
+        calc_strategy *kept = &change.exec.strategy;
+        kept->context_par -= s->no_context && kept->context_par == 1;
+        kept->expert_par -= s->no_expert && kept->expert_par == 1;
         change.value = value_of(out, &stats);
         change.tier1_bytes = stats.proc_mem_tier1_cap_req;
         out->change[out->count++] = change;
@@ -286,7 +290,15 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
                    calc_why *out)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    search s = {app, system, exec, out};
+    calc_exec sized = *exec; /* sizes that are absent are 1, and are tried from there */
+    search s = {.app = app,
+                .system = system,
+                .exec = &sized,
+                .out = out,
+                .no_context = exec->strategy.context_par == 0,
+                .no_expert = app->num_experts > 0 && exec->strategy.expert_par == 0};
+    sized.strategy.context_par += s.no_context;
+    sized.strategy.expert_par += s.no_expert;
     memset(out, 0, sizeof *out);
     choose_counts(exec, out);
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);

@@ -274,6 +274,13 @@ CALC_TEST(a_word_that_is_longer_stays_whole)
     folds("  0123456789\n", 8, "  0123456789\n");
 }
 
+CALC_TEST(in_a_wide_line_it_goes_on_after_a_joint)
+{
+    folds("  run_of_0123456789_and_more\n", 24, "  run_of_0123456789_and_\n    more\n");
+    folds("a run_of_0123456789_and_more\n", 24, "a\n    run_of_0123456789_\n    and_more\n");
+    folds("0123456789012345678901234567 a\n", 24, "012345678901234567890123\n    4567 a\n");
+}
+
 CALC_TEST(characters_count_and_not_bytes)
 {
     folds("\xe2\x96\x88\xe2\x96\x88 \033[31mab\033[0m\n", 5,

@@ -131,7 +131,7 @@ void calc_human_apportion(const double *part, size_t count, int64_t whole, int64
     }
 }
 
-enum { INDENT = 4 };
+enum { INDENT = 4, LEAST = 16 /* columns for which words are broken */ };
 
 /* Bytes of the character, or of the colour, that begins here. *width is its columns. */
 static size_t next_character(const char *at, const char *end, int *width)
@@ -149,19 +149,18 @@ static size_t next_character(const char *at, const char *end, int *width)
     return (size_t)(next - at);
 }
 
-/* Where to break a line so that it fits: at the start of the spaces; `end` if it already fits. */
+/* Where to break a line so that it fits: at the start of the spaces, or in a word that is longer
+ * than a line, after one of its joints; `end` if it already fits. */
 static const char *break_of(const char *line, const char *end, int columns)
 {
-    const char *gap = NULL;
-    const char *space = NULL;
-    int used = 0;
+    const char *gap = NULL, *space = NULL, *joint = NULL;
     const char *at = line + strspn(line, " ");
-    used = (int)(at - line);
+    int used = (int)(at - line);
     while (at < end) {
         int width;
         size_t bytes = next_character(at, end, &width);
-        if (used + width > columns && (gap || space)) {
-            return gap ? gap : space;
+        if (used + width > columns && (gap || space || columns >= LEAST)) {
+            return gap ? gap : space ? space : joint ? joint : at;
         }
         if (*at == ' ' && at[-1] != ' ') {
             space = at;
@@ -169,8 +168,9 @@ static const char *break_of(const char *line, const char *end, int columns)
         }
         used += width;
         at += bytes;
+        joint = strchr("_-/,.", at[-1]) ? at : joint;
         if (used > columns && *at == ' ') {
-            return at; /* after a word that is longer than a line */
+            return at; /* after a word that is longer than a line this narrow */
         }
     }
     return end;

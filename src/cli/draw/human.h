@@ -42,7 +42,8 @@ void calc_human_apportion(const double *part, size_t count, int64_t whole, int64
 
 /** Write a text with lines no wider than `columns`: a longer line is broken at the last gap between
  *  its columns that fits, or else at the last space, and continues below, indented. A longer word
- *  stays whole. UTF-8 characters are one column wide; colours take none. */
+ *  goes on after one of its joints, '_', '-', '/', ',' or '.', in lines of 16 columns and more.
+ *  UTF-8 characters are one column wide; colours take none. */
 void calc_fold_write(calc_output *out, const char *text, size_t length, int columns);
 
 /** Standard output for a text that may be wider than the terminal. */

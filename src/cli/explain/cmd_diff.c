@@ -469,7 +469,12 @@ static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
     size_t count = 0;
     const calc_kind kind = s->kind;
     const pair objects = {{object_of(&s->side[0], kind), object_of(&s->side[1], kind)}};
-    calc_output *out = calc_write_to("-");
+    calc_fold fold;
+    calc_output *out;
+    calc_status status = calc_fold_open(&fold, &out, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
     write_row(out, "", s->side[0].input[kind].name, s->side[1].input[kind].name);
     write_table(out, calc_table_of(kind), "", objects, &count);
     if (count == 0) {
@@ -478,7 +483,7 @@ static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
     if (with_numbers) {
         write_numbers(out, s);
     }
-    return calc_output_close(out, errors);
+    return calc_fold_end(&fold, out, CALC_OK, errors);
 }
 
 /* calc diff --compat APP SYS EXE. */

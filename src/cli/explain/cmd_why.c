@@ -11,6 +11,7 @@
 #include "cli/draw/human.h"
 #include "cli/run/run_outcome.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_study.h"
@@ -19,6 +20,7 @@
 #include "formats/run_log.h"
 #include "io/json_put.h"
 #include "plan/why.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
 #include "spec/value_text.h"
@@ -405,19 +407,70 @@ static const calc_framework *calc_why_script_of(const calc_inputs *inputs)
     return NULL;
 }
 
-/* The layout with which calc sweep would start, of those that the framework of the script runs:
- *  on as many processors, with the script's batch, number formats, optimizer and software.
- *  @return whether there is one, and inputs are a script that trains */
-static bool calc_why_script_start(const calc_inputs *inputs, calc_exec *start)
-{
-    const calc_framework *framework = calc_why_script_of(inputs);
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    char procs[24], text[PINNED][PIN], value[CALC_VALUE_TEXT];
+/* Assignments that a layout is asked for with. */
+typedef struct pinned {
+    char text[PINNED][PIN];
     const char *set[PINNED];
+    size_t count, served; /* served: those of them that say what is served, the first */
+} pinned;
+
+static void pin(pinned *p, const char *before, const char *equals, const calc_field *field,
+                const void *at)
+{
+    char value[CALC_VALUE_TEXT];
+    calc_value_text(field, at, value);
+    if (*value && p->count < PINNED) {
+        snprintf(p->text[p->count], PIN, "%s%s%s%s", before, field->key, equals, value);
+        p->set[p->count] = p->text[p->count];
+        p->count++;
+    }
+}
+
+/* What stays: the number formats, optimizer and software of the layout; of a server its requests
+ * and engine, else the batch. */
+static void pin_all(pinned *p, const calc_exec *exec, bool serves)
+{
+    static const char open[] = " batch max_sequences prefill_batch chunk_size redundant_experts ";
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_field *inference = calc_table_find(table, "inference");
+    p->count = 0;
+    for (size_t i = 0; serves && i < inference->table->count; i++) {
+        const calc_field *field = &inference->table->rows[i];
+        const char *at = (const char *)&exec->inference + field->offset;
+        if (field->type != CALC_TYPE_OBJECT && !calc_absent_is(field, at) &&
+            !calc_export_is_listed(open, field->key)) {
+            pin(p, "inference.", "=", field, at);
+        }
+    }
+    p->served = p->count;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        if (calc_why_keeps(field, exec) && strcmp(field->key, "num_procs") != 0 &&
+            !(serves && strcmp(field->key, "batch_size") == 0)) {
+            /* With the blank, "auto" of a number format is a value, and not left open. */
+            pin(p, "exe.", "= ", field, (const char *)exec + field->offset);
+        }
+    }
+}
+
+/* The layout with which calc sweep would start, of those that the framework of the script runs on
+ * as many processors; of servers, the one with the most tokens per second that lets no request wait
+ * longer.
+ *  @param stats  those of the layout itself; then those of the other
+ *  @return whether there is one, and inputs are a script that trains, or one server */
+static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why, calc_exec *start,
+                                  calc_stats *stats)
+{
+    enum { MOST = 4096 };
+    const calc_framework *framework = calc_why_script_of(inputs);
+    bool serves = framework && framework->serves;
+    char procs[24];
+    pinned pins;
     calc_exec *found = NULL;
     calc_errors ignored = {0};
-    size_t pins = 0, count = 0;
-    if (!framework || framework->serves) {
+    size_t count = 0;
+    bool is = false;
+    if (!framework || (serves && inputs->exec.inference.phase != CALC_INFERENCE_PHASE_SERVE)) {
         return false;
     }
     calc_inputs own = *inputs;
@@ -425,22 +478,20 @@ static bool calc_why_script_start(const calc_inputs *inputs, calc_exec *start)
     own.procs = procs;
     own.batch = NULL;
     own.framework = framework->name;
-    for (size_t i = 0; i < table->count && pins < PINNED; i++) {
-        const calc_field *field = &table->rows[i];
-        calc_value_text(field, (const char *)&inputs->exec + field->offset, value);
-        if (*value && calc_why_keeps(field, &inputs->exec) &&
-            strcmp(field->key, "num_procs") != 0) {
-            /* With the blank, "auto" of a number format is a value, and not left open. */
-            snprintf(text[pins], PIN, "exe.%s= %s", field->key, value);
-            set[pins] = text[pins];
-            pins++;
+    pin_all(&pins, &inputs->exec, serves);
+    calc_status status = calc_sweep_front_of(&own, pins.set, pins.count,
+                                             serves ? "output_tokens_per_s,tpot,ttft" : NULL,
+                                             serves ? MOST : 0, &found, &count, &ignored);
+    for (size_t i = 0; status == CALC_OK && i < count && (serves || !is); i++) {
+        calc_stats s;
+        if (calc_run(&inputs->app, &inputs->system, &found[i], CALC_COMPAT_NONE, &s) ==
+                CALC_VERDICT_OK &&
+            (!serves || (s.tpot <= why->before.tpot && s.ttft <= why->before.ttft &&
+                         s.output_tokens_per_s > stats->output_tokens_per_s))) {
+            *start = found[i];
+            *stats = s;
+            is = true;
         }
-    }
-    bool is =
-        calc_is_yes(calc_sweep_front_of(&own, set, pins, NULL, 0, &found, &count, &ignored)) &&
-        count > 0;
-    if (is) {
-        *start = found[0];
     }
     free(found);
     return is;
@@ -647,14 +698,26 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
                         const calc_why_change *start)
 {
     const char *model = in->input[CALC_KIND_APP].path;
+    const calc_framework *framework = calc_why_script_of(in);
+    pinned pins;
+    char command[4096] = "";
     calc_output_text(out, "\n");
     write_change(out, why, start, ' ', true);
     calc_why_script_write(out, in, &start->exec);
-    calc_output_printf(out,
-                       "  calc sweep %s %s --procs %lld --set gbs=%lld --for %s\n"
-                       "  has the others, also of other number formats\n",
-                       model, in->input[CALC_KIND_SYSTEM].name, (long long)in->exec.num_procs,
-                       (long long)in->exec.batch_size, calc_why_script_of(in)->name);
+    calc_append(command, sizeof command, "calc sweep %s %s --procs %lld --for %s", model,
+                in->input[CALC_KIND_SYSTEM].name, (long long)in->exec.num_procs, framework->name);
+    if (framework->serves) {
+        pin_all(&pins, &in->exec, true);
+        for (size_t i = 0; i < pins.served; i++) {
+            calc_append(command, sizeof command, " --set %s", pins.set[i]);
+        }
+        calc_append(command, sizeof command, " --where 'ttft <= %.4gms' --where 'tpot <= %.4gms'",
+                    1e3 * why->before.ttft, 1e3 * why->before.tpot);
+    } else {
+        calc_append(command, sizeof command, " --set gbs=%lld", (long long)in->exec.batch_size);
+    }
+    calc_help_command_line(out, command);
+    calc_output_text(out, "  has the others, also of other number formats\n");
 }
 
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why,
@@ -768,20 +831,26 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
     why->resources = used ? why->resources : 0;
     calc_status status = file ? calc_why_log_make(&log, file, inputs, why, errors) : CALC_OK;
-    calc_why_change start = {.text = "the layout with which calc sweep starts"};
-    calc_stats stats;
-    bool found = status == CALC_OK && calc_why_script_start(inputs, &start.exec) &&
-                 calc_run(&inputs->app, &inputs->system, &start.exec, CALC_COMPAT_NONE, &stats) ==
-                     CALC_VERDICT_OK;
+    bool serves = inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    calc_why_change start = {0};
+    calc_stats stats = why->before;
+    bool found = status == CALC_OK && calc_why_script_start(inputs, why, &start.exec, &stats);
     if (found) {
-        start.value = stats.total_time;
+        snprintf(start.text, sizeof start.text, "%s",
+                 serves ? "the most with which nobody waits longer"
+                        : "the layout with which calc sweep starts");
+        start.value = serves ? stats.output_tokens_per_s : stats.total_time;
         start.tier1_bytes = stats.proc_mem_tier1_cap_req;
     }
     if (status == CALC_OK) {
-        calc_output *out = calc_write_to(json ? json : "-");
-        (json ? write_json : write_text)(out, inputs, why, found ? &start : NULL,
-                                         file ? &log : NULL, top);
-        status = calc_output_close(out, errors);
+        calc_fold fold = {0};
+        calc_output *out;
+        status = json ? calc_output_open(&out, json, errors) : calc_fold_open(&fold, &out, errors);
+        if (status == CALC_OK) {
+            (json ? write_json : write_text)(out, inputs, why, found ? &start : NULL,
+                                             file ? &log : NULL, top);
+            status = calc_fold_end(&fold, out, CALC_OK, errors);
+        }
     }
     free(why);
     return status;

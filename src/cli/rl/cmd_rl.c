@@ -153,8 +153,7 @@ static void write_waits(calc_output *out, const calc_rl_task *task, const calc_r
     }
     if (s->floor_time > 0) {
         calc_output_printf(out,
-                           "The longest response, %s tokens, takes %s by itself: more engines "
-                           "do not shorten it\n",
+                           "The longest response, %s tokens, takes %s by itself, on any engines\n",
                            calc_human_integer(s->longest, b), calc_human_seconds(s->floor_time, a));
     }
 }

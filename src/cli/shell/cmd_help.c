@@ -74,6 +74,26 @@ void calc_help_wrapped(calc_output *out, const char *text, int column)
     calc_output_text(out, "\n");
 }
 
+void calc_help_command_line(calc_output *out, const char *line)
+{
+    const char *at = line, *space = NULL;
+    int used = INDENT;
+    bool quoted = false;
+    calc_output_printf(out, "%*s", INDENT, "");
+    for (; *at; at++) {
+        quoted = quoted != (*at == '\'');
+        space = *at == ' ' && !quoted ? at : space;
+        if (++used > WIDTH - 2 && space && strlen(at) > 2) {
+            calc_output_write(out, line, (size_t)(space - line));
+            calc_output_printf(out, " \\\n%*s", 2 * INDENT, "");
+            line = space + 1;
+            used = 2 * INDENT + (int)(at + 1 - line);
+            space = NULL;
+        }
+    }
+    calc_output_printf(out, "%s\n", line);
+}
+
 static void write_pair(calc_output *out, const char *word, const char *meaning, int column)
 {
     bool beside = (int)strlen(word) + INDENT + GAP <= column;
@@ -163,7 +183,7 @@ static void write_command(calc_output *out, const calc_command *command)
     write_pair(out, "-h, --help", "show this help", column);
     calc_output_text(out, "\nExamples:\n");
     for (const char *const *example = command->examples; *example; example++) {
-        calc_output_printf(out, "%*s%s\n", INDENT, "", *example);
+        calc_help_command_line(out, *example);
     }
 }
 
@@ -185,7 +205,7 @@ void calc_help_text(calc_output *out, const calc_command *command)
     write_pairs(out, "Environment", environment, 28);
     calc_output_text(out, "\nExamples:\n");
     for (size_t i = 0; i < CALC_COMMANDS_FIRST; i++) {
-        calc_output_printf(out, "%*s%s\n", INDENT, "", calc_command_list[i]->examples[0]);
+        calc_help_command_line(out, calc_command_list[i]->examples[0]);
     }
 }
 

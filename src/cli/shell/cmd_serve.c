@@ -17,8 +17,8 @@ enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
-    "echo '{\"app\": \"gpt3-175B\", \"sys\": \"a100_80g\", \"exe\": "
-    "\"3072_t4_p64_d12_mbs4_full\", \"stats\": [\"total_time\"]}' | calc serve --stdio",
+    "echo '{\"app\": \"llama3-8B\", \"sys\": \"h100_sxm\", \"exe\": \"llama3-8B_8\"}' | "
+    "calc serve --stdio",
     NULL};
 
 enum { LINE_MAX_BYTES = 32 << 20 };

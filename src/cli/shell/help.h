@@ -24,6 +24,9 @@ calc_exit calc_command_run(const calc_command *command, size_t count, char *cons
  *  as much, with a newline at the end. */
 void calc_help_wrapped(calc_output *out, const char *text, int column);
 
+/** Write a command, indented, as a shell takes it: lines that go on end with a backslash. */
+void calc_help_command_line(calc_output *out, const char *line);
+
 /* Writes files that the build put into the program, with their placeholders filled
  * in. */
 
