@@ -435,9 +435,8 @@ static void put_page(calc_session *session, calc_put *put)
                                 .stats = &session->stats,
                                 .stage = stage,
                                 .stages = stages,
-                                .own = calc_stage_list_own(&in->exec, &in->system, &own)
-                                           ? &own
-                                           : NULL};
+                                .own = calc_stage_list_own(&in->exec, &in->system, &own) ? &own
+                                                                                         : NULL};
     calc_putf(put, "page: {run: {version: %s, compat: %s", CALC_VERSION,
               calc_compat_text(session->request.compat, rules));
     calc_put_struct(put, "application", CALC_KIND_APP, &in->app);

@@ -292,7 +292,8 @@ static const struct {
      "request:1:12: /sweep/proc: unknown key \"proc\"\n  hint: did you mean \"procs\"?"},
     {"{\"sweep\": {\"procs\": {}}}",
      "request:1:21: /sweep/procs: expected a text, a number or true, found an object"},
-    {"{\"import\": []}", "request:1:12: /import: expected an object, or its text, found an array of 0"},
+    {"{\"import\": []}",
+     "request:1:12: /import: expected an object, or its text, found an array of 0"},
     {"{\"export\": 1}", "request:1:12: /export: expected a framework, or \"any\", found 1"},
 };
 
