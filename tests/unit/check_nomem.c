@@ -81,7 +81,7 @@ static calc_status set_stages(calc_errors *errors)
 
 static calc_status ask_frameworks(calc_errors *errors)
 {
-    return calc_errors_status(errors, calc_export_starts(&app, &sys, &exec, &starts));
+    return calc_errors_status(errors, calc_export_starts(&app, &sys, &exec, NULL, &starts));
 }
 
 static calc_status write_file(calc_errors *errors)

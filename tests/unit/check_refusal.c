@@ -116,7 +116,7 @@ const calc_test_frame calc_tests = {.cases = "unit/check_refusal.txt", .answer =
 static bool starts(const calc_system *system)
 {
     bool is;
-    ck_assert_int_eq(calc_export_starts(&app, system, &exec, &is), CALC_OK);
+    ck_assert_int_eq(calc_export_starts(&app, system, &exec, NULL, &is), CALC_OK);
     return is;
 }
 

@@ -153,7 +153,7 @@ static double worth_of(const calc_found *layout)
     calc_sweep_found found;
     calc_sweep_found_run(&study, layout, &found);
     bool starts;
-    ck_assert_int_eq(calc_export_starts(&example.app, &example.system, &found.exec, &starts),
+    ck_assert_int_eq(calc_export_starts(&example.app, &example.system, &found.exec, NULL, &starts),
                      CALC_OK);
     return starts ? found.stats.sample_rate : 0;
 }
