@@ -157,7 +157,7 @@ CALC_TEST(refusals)
             "--num-attention-heads 24 does not divide --hidden-size 4096\n"
             "  hint: --kv-channels gives heads another width");
     refuses(NULL, MODEL NODES "--num-query-groups 5",
-            "--num-query-groups 5 does not divide --num-attention-heads 32");
+            "--num-query-groups: 5 does not divide attn_heads = 32");
     refuses(NULL, MODEL NODES "--auto-settings --auto-settings-ranks 16",
             "--auto-settings: the third generation of the planner is not known here, only "
             "--auto-parallel");
