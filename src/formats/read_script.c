@@ -695,8 +695,11 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         size_t before = settings->count;
         bool placed = named || list || s->joined;
         good = good && (placed || take_word(settings, s->word, starts, 0, line, column));
+        if (good && !placed && s->taken && settings->count > 0) {
+            settings->item[settings->count - 1].conditional = true;
+        }
         if (settings->count > before) {
-            settings->item[before].conditional = s->branches > 0 || s->chained || s->taken;
+            settings->item[before].conditional |= s->branches > 0 || s->chained;
             s->keys = settings->item[before].key[0] != '-';
             int of = s->list < 0 ? s->command : s->list;
             s->group[of].options = true;
