@@ -4,6 +4,7 @@
 
 #include "formats/framework.h"
 #include "formats/settings.h"
+#include "io/text.h"
 
 /** The input. */
 typedef struct calc_import {
@@ -33,6 +34,23 @@ CALC_MUST_USE calc_status calc_import_run(const calc_import *import, calc_app *a
 /** Whether the settings describe a complete model; else an error names the missing sizes. */
 CALC_MUST_USE calc_status calc_import_complete(const calc_import *import, const calc_app *app,
                                                calc_errors *errors);
+
+enum { CALC_NAMED_PATH_SIZE = 4096 };
+
+/** Whether a row is of the size of the job, which .procs gives instead. @param row  NULL: none */
+bool calc_row_is_of_job(const calc_setting_row *row);
+
+/** Whether a setting names files whose settings come before the text's own: a word of a command, an
+ *  option for it, or the files that a file adds to. What calc_detect() leaves of them is not here.
+ */
+bool calc_setting_names_files(const calc_setting *setting);
+
+/** Opens a file that a setting names: as it says from the folder of the file at hand or one above
+ *  it, or beside that by its last name.
+ *  @param name  of the file at hand; NULL: a command line
+ *  @param path  filled with where it is */
+CALC_MUST_USE calc_status calc_named_open(const char *name, const char *value,
+                                          char path[CALC_NAMED_PATH_SIZE], calc_text *text);
 
 /* Reads a text as a file of a framework, and finds of which by the keys it has. */
 

@@ -18,9 +18,10 @@ bool calc_settings_is_option(const char *word);
 CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
                                                    size_t count);
 
-/** Reads options of all commands of a shell script, or a list of options, with quotes, comments, continued lines,
- *  arrays, arithmetic, variables that the text itself sets (TP=8, then $TP, ${TP} or ${TP:-4}), and
- *  the size of the job from directives of Slurm (https://slurm.schedmd.com/sbatch.html): options
+/** Reads options of all commands of a shell script, or a list of options, with quotes, comments,
+ * continued lines, arrays, arithmetic, variables that the text itself sets (TP=8, then $TP, ${TP}
+ * or ${TP:-4}), and the size of the job from directives of Slurm
+ * (https://slurm.schedmd.com/sbatch.html): options
  *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Nothing is executed:
  * what is not known stays as it is written.
  *  @return CALC_OK or CALC_ERR_NOMEM */
@@ -74,5 +75,12 @@ const char *calc_settings_yaml_library(void);
 typedef struct calc_slurm {
     int64_t nodes, tasks, node_tasks, gpus, node_gpus, task_gpus;
 } calc_slurm;
+
+/** Reads the options of a directive, the text from behind "#SBATCH" to the end of the line. */
+void calc_slurm_directive(calc_slurm *job, const char *at, const char *end);
+
+/** The value of a variable that Slurm sets for the job, or of WORLD_SIZE; 0: it is another, or the
+ *  directives do not say. */
+int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length);
 
 #endif

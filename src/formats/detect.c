@@ -1,0 +1,727 @@
+#include "formats/import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "formats/read.h"
+#include "io/json_report.h"
+#include "io/text.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+enum { PATH_SIZE = CALC_NAMED_PATH_SIZE, DEEP = 6 /* files in one another */ };
+
+/* How many keys of a text a framework reads, and has in its table; of two frameworks that read as
+ * many, the one that knows more is meant. */
+typedef struct score {
+    const calc_framework *framework, *equal; /* equal: another one that reads and knows as many */
+    size_t read, known, all;
+    bool named; /* the text has the framework's program */
+    bool fresh; /* in the syntax that was tried last */
+} score;
+
+/* The path that a value begins with, without what is not known before it, "$(pwd)/x.yaml"; other
+ * arguments follow an option's. */
+static const char *path_in(const char *value, size_t *length)
+{
+    const char *close = *value == '$' ? strrchr(value, value[1] == '(' ? ')' : '/') : NULL;
+    const char *path = close ? close + 1 : value;
+    path += close && *path == '/';
+    *length = strcspn(path, " ");
+    return path;
+}
+
+/* Whether a setting names files whose settings come before the text's own: a word of a command, an
+ * option for it, or the files that a file adds to. */
+bool calc_setting_names_files(const calc_setting *setting)
+{
+    static const char *const keys[] = {"file",        "config",          "config-file",
+                                       "config_file", "job.config_file", "extra_llm_api_options",
+                                       "defaults"};
+    const char *key = setting->key + strspn(setting->key, "-");
+    bool named = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        named = named || strcmp(key, keys[i]) == 0;
+    }
+    size_t length;
+    const char *path = path_in(setting->value, &length);
+    return named && length > 5 &&
+           (memcmp(path + length - 5, ".yaml", 5) == 0 ||
+            memcmp(path + length - 4, ".yml", 4) == 0 ||
+            memcmp(path + length - 5, ".toml", 5) == 0);
+}
+
+/* Whether a row is of the size of the job, which --procs gives instead. */
+bool calc_row_is_of_job(const calc_setting_row *row)
+{
+    return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
+}
+
+static score score_of(const calc_framework *framework, const calc_settings *settings)
+{
+    score s = {.framework = framework};
+    const char *assumed;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *setting = &settings->item[i];
+        bool file = framework->syntax != CALC_SYNTAX_SHELL && setting->key[0] != '-';
+        if (!setting->value[0] && file) {
+            continue; /* the name of a table */
+        }
+        const calc_setting_row *row = calc_framework_row(framework, setting->key);
+        bool read = row != NULL;
+        s.all++;
+        /* Any program has a model, and any launcher nodes. */
+        bool named = read && row->how == CALC_HOW_NAME;
+        bool launched = read && row->launcher;
+        s.read += read && !(named && row->read_only) &&
+                  !(setting->key[0] == '-' && (named || launched)) &&
+                  !calc_setting_names_files(setting) &&
+                  !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
+        s.known += read || calc_framework_unread(framework, setting->key, setting->value,
+                                                 &assumed) != CALC_UNREAD_UNKNOWN;
+    }
+    return s;
+}
+
+/* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
+static bool has_program(const char *list, const char *text, size_t length)
+{
+    for (; list && *list; list += strcspn(list, "|"), list += *list == '|') {
+        size_t word = strcspn(list, "|");
+        for (size_t i = 0; i + word <= length; i++) {
+            if (memcmp(text + i, list, word) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a framework that this one adds to reads as much, in the same syntax: the addition is not
+ * meant. */
+static bool adds_nothing(const score *s, calc_syntax syntax, const calc_settings *settings)
+{
+    const calc_framework *const *base = s->framework->bases;
+    for (; base && *base; base++) {
+        bool takes = (*base)->name && ((*base)->syntax == syntax || (*base)->options);
+        score of_base = takes ? score_of(*base, settings) : (score){0};
+        if (takes && of_base.read == s->read) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool adds_to(const calc_framework *a, const calc_framework *b)
+{
+    bool adds = a == b || (a->script && b->script && strcmp(a->script, b->script) == 0);
+    for (size_t i = 0; a->bases && a->bases[i]; i++) {
+        adds = adds || adds_to(a->bases[i], b);
+    }
+    return adds;
+}
+
+/* Takes the better of the best framework so far and those of a syntax. Of frameworks that add to
+ * the same program, the first is meant where the others' additions are not used, and of options the
+ * framework that has no file. JSON is YAML, too. */
+static void choose(score *best, calc_syntax syntax, const calc_settings *settings, const char *text,
+                   size_t length)
+{
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        const calc_framework *framework = calc_framework_all[i];
+        bool options = framework->options || settings->files > 0;
+        if (!(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
+              (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
+            continue;
+        }
+        score s = score_of(framework, settings);
+        s.fresh = true;
+        s.named = has_program(framework->program, text, length);
+        bool alone = framework->alone && syntax == CALC_SYNTAX_SHELL && settings->commands > 0;
+        if (!s.named && (alone || adds_nothing(&s, syntax, settings))) {
+            continue;
+        }
+        int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
+                     : s.named != best->named ? s.named - best->named
+                                              : (s.known > best->known) - (s.known < best->known);
+        if (s.read > 0 && better > 0) {
+            *best = s;
+        } else if (s.read > 0 && better == 0 && !adds_to(framework, best->framework) &&
+                   (framework->syntax == syntax || best->framework->syntax != syntax)) {
+            best->equal = framework;
+        }
+    }
+}
+
+static calc_status refuse(calc_errors *errors, const char *name, const char *text)
+{
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0,
+                          "calc import --help lists the formats; --from says which it is", "%s",
+                          text);
+}
+
+/* @param looks  what kind of text it is, which may be of another program: at least half of its keys
+ *               must be known; NULL: options that somebody has typed */
+static calc_status settle(const calc_framework **framework, const score *best, const char *name,
+                          const char *looks, calc_errors *errors)
+{
+    char text[200], hint[120];
+    if (best->read == 0) {
+        snprintf(text, sizeof text, "no key of a format that calc reads%s%s",
+                 looks ? ": it looks like " : "", looks ? looks : "");
+        return refuse(errors, name, text);
+    }
+    if (best->equal) {
+        snprintf(hint, sizeof hint, "--from %s or --from %s says which", best->framework->name,
+                 best->equal->name);
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+                              "its keys are as much of %s as of %s", best->framework->title,
+                              best->equal->title);
+    }
+    if (looks && 2 * best->known < best->all) {
+        snprintf(hint, sizeof hint, "--from %s reads it as one", best->framework->name);
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+                              "it looks most like a file of %s, which knows %zu of its %zu keys",
+                              best->framework->title, best->known, best->all);
+    }
+    *framework = best->framework;
+    return CALC_OK;
+}
+
+/* The first line that is neither empty nor a comment; NULL: there is none. */
+static const char *first_line(const char *text, size_t length)
+{
+    const char *end = text + length;
+    for (const char *at = text + calc_json_scan_mark(text, length); at < end; at++) {
+        if (*at == '#') {
+            while (at < end && *at != '\n') {
+                at++;
+            }
+        } else if (!isspace((unsigned char)*at)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* A table of TOML, [name], or a key with blanks and "=" after it: scripts have none before "=". */
+static bool is_toml(const char *line, const char *end)
+{
+    size_t brackets = 0;
+    for (; line < end && *line == '[' && brackets < 2; line++) {
+        brackets++;
+    }
+    const char *at = line;
+    while (at < end && (is_letter(*at) || (brackets && *at == '"'))) {
+        at++;
+    }
+    if (brackets > 0) {
+        return at > line && !isdigit((unsigned char)*line) && at < end &&
+               (*at == ']' || *at == '\n');
+    }
+    const char *blank = at;
+    while (at < end && (*at == ' ' || *at == '\t')) {
+        at++;
+    }
+    return blank > line && at > blank && at + 1 < end && *at == '=' && at[1] == ' ';
+}
+
+/* A test of a shell, "[ -n x ] && ...", which is no list of JSON. */
+static bool is_test(const char *line, const char *end)
+{
+    while (line + 4 < end && *line != '\n' && strncmp(line, "] &&", 4) != 0 &&
+           strncmp(line, "] ||", 4) != 0) {
+        line++;
+    }
+    return line + 4 < end && *line == ']';
+}
+
+/* A key of YAML, or the start of a document. */
+static bool is_yaml(const char *line, const char *end)
+{
+    const char *at = line;
+    while (at < end && (is_letter(*at) || *at == '"' || *at == '\'')) {
+        at++;
+    }
+    bool key =
+        at > line && at < end && *at == ':' && (at + 1 == end || isspace((unsigned char)at[1]));
+    return key || (end - line >= 3 && memcmp(line, "---", 3) == 0);
+}
+
+/* Benchmarks and tests keep options in YAML, "MODEL_ARGS: {--num-layers: 4}": nothing else in such
+ * a file is a setting.
+ * @return whether there are any; other settings are then gone, and so is what stands before these
+ */
+static bool keep_options(calc_settings *settings)
+{
+    size_t kept = 0;
+    bool any = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        any = any || strncmp(settings->item[i].key, "--", 2) == 0 ||
+              strstr(settings->item[i].key, ".--");
+    }
+    for (size_t i = 0; any && i < settings->count; i++) {
+        calc_setting *setting = &settings->item[i];
+        char *option = strstr(setting->key, ".--");
+        if (option) {
+            memmove(setting->key, option + 1, strlen(option));
+        }
+        if (strncmp(setting->key, "--", 2) == 0) {
+            settings->item[kept++] = *setting;
+        } else {
+            calc_setting_free(setting);
+        }
+    }
+    settings->count = any ? kept : settings->count;
+    return any;
+}
+
+/* What a program or a key says that the text is, if it is of no language model, up to the end of a
+ * line; NULL: nothing. @param what  set to the program or the key */
+static const char *other_work(const char *words, const calc_settings *settings,
+                              char what[CALC_UTF8_SHOW_SIZE])
+{
+    const calc_framework others = {.unread = &calc_unread_others};
+    const char *sentence;
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        bool file = length > 3 && strncmp(at + length - 3, ".py", 3) == 0;
+        const char *end = at + length - (file ? 3 : 0), *last = end;
+        while (last > at && last[-1] != '/' && (last[-1] != '.' || file)) {
+            last--;
+        }
+        char name[200];
+        snprintf(name, sizeof name, "/%.*s", (int)(end - last), last);
+        if (calc_framework_unread(&others, name, "-", &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, last, (size_t)(at + length - last));
+            return sentence;
+        }
+        at += length;
+    }
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        if (calc_framework_unread(&others, s->key, s->value, &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, s->key, strlen(s->key));
+            return sentence;
+        }
+    }
+    return NULL;
+}
+
+static calc_status refuse_other(calc_errors *errors, const char *name, int line, const char *what,
+                                const char *sentence)
+{
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, line, 0,
+                          "calc import --help lists the formats, of training and serving of "
+                          "language models; --from reads it as one",
+                          "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
+}
+
+/* Opens a file that a setting names: as it says from the folder of the file at hand or one above
+ * it, or beside that by its last name.
+ * @param name  of the file at hand; NULL: a command line
+ * @param path  filled with where it is */
+calc_status calc_named_open(const char *name, const char *value, char path[PATH_SIZE],
+                            calc_text *text)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
+    size_t length;
+    value = path_in(value, &length);
+    const char *last = value + length;
+    while (last > value && last[-1] != '/') {
+        last--;
+    }
+    for (bool absolute = value[0] == '/', done = false; !done;) {
+        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
+                 (int)length, value);
+        calc_status status = calc_text_read(text, path, NULL);
+        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+            return status;
+        }
+        done = absolute || folder == 0;
+        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
+            folder--;
+        }
+    }
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "", (int)(value + length - last),
+             last);
+    return calc_text_read(text, path, NULL);
+}
+
+/* Puts the keys of an option whose value is an object of JSON behind its own, --option.key.
+ * @return whether it is one */
+static bool open_value(calc_settings *out, const calc_setting *option, calc_status *status)
+{
+    calc_settings more = {0};
+    calc_errors ignored = {0};
+    bool good =
+        calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) == CALC_OK;
+    for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
+        char key[PATH_SIZE];
+        int length = snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
+        calc_setting *item = calc_settings_add(out, key, (size_t)length);
+        bool added = item && (!more.item[i].length ||
+                              calc_setting_append(item, more.item[i].value, more.item[i].length));
+        *status = added ? CALC_OK : CALC_ERR_NOMEM;
+        if (item) {
+            calc_setting mine = *item;
+            *item = *option;
+            item->key = mine.key;
+            item->value = mine.value;
+            item->length = mine.length;
+        }
+    }
+    calc_settings_free(&more);
+    return good;
+}
+
+/* Moves settings behind others. Those of the files that they name come first, and may be said
+ * otherwise; a file that is not here leaves its setting.
+ * @param by  the setting that names the file in which they stand; NULL: they are the text's own */
+static calc_status include(calc_settings *out, calc_settings *in, const char *name,
+                           const calc_setting *by, int depth, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    const char *file = NULL;
+    if (by && out->files < CALC_FILES_MAX && (out->file[out->files] = strdup(name))) {
+        file = out->file[out->files++];
+    }
+    for (size_t i = 0; i < in->count && status == CALC_OK && depth < DEEP; i++) {
+        char path[PATH_SIZE];
+        calc_text text = {0};
+        calc_settings more = {0};
+        calc_setting *named = &in->item[i];
+        if (by) {
+            named->commands = by->commands;
+            named->list = by->list;
+        }
+        if (calc_setting_names_files(named) &&
+            calc_named_open(name, named->value, path, &text) == CALC_OK) {
+            const char *line = first_line(text.data, text.length);
+            bool toml = line && is_toml(line, text.data + text.length);
+            status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
+                                             text.data, text.length, path, errors);
+            status =
+                status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
+            named->key[0] = '\0';
+        }
+        calc_settings_free(&more);
+        calc_text_free(&text);
+    }
+    for (size_t i = 0; i < in->count && status == CALC_OK; i++) {
+        if (in->item[i].value[0] == '{' && in->item[i].key[0] == '-' &&
+            open_value(out, &in->item[i], &status)) {
+            continue;
+        }
+        calc_setting *item = calc_grown(out->item, out->count, &out->capacity, sizeof *item);
+        status = item ? CALC_OK : CALC_ERR_NOMEM;
+        out->item = item ? item : out->item;
+        if (item && in->item[i].key[0]) {
+            in->item[i].file = file;
+            out->item[out->count++] = in->item[i];
+            in->item[i] = (calc_setting){0};
+        }
+    }
+    return status;
+}
+
+/* Puts the settings of files that settings name before them. */
+static calc_status follow(calc_settings *settings, const char *name, calc_errors *errors)
+{
+    calc_settings out = {.command = settings->command, .commands = settings->commands};
+    calc_settings in = *settings;
+    in.command = NULL;
+    calc_status status = include(&out, &in, name, NULL, 0, errors);
+    calc_settings_free(&in);
+    *settings = out;
+    return status;
+}
+
+/* A command of a script, as what it has says. */
+typedef struct launch {
+    const calc_script_command *command;
+    uint64_t bit;
+    calc_settings settings; /* of `all`, those that it has */
+    const char *other;      /* what it is instead of a training or a serving; NULL: nothing */
+    char what[CALC_UTF8_SHOW_SIZE]; /* the word that says so */
+    score best;
+    int rank; /* 0: it is another work; 2: it starts a training or a serving */
+} launch;
+
+static bool launch_of(launch *l, const calc_settings *all, size_t index)
+{
+    static const char starts[] =
+        "torchrun|torch.distributed|accelerate|deepspeed|srun|mpirun|train|sft|tune|serve|"
+        "launch_server|rlhf|ppo|grpo|dpo|swift|axolotl|llamafactory|job submit";
+    *l = (launch){.command = &all->command[index], .bit = UINT64_C(1) << index};
+    l->settings.item = malloc((all->count + 1) * sizeof *l->settings.item);
+    for (size_t i = 0; i < all->count && l->settings.item; i++) {
+        if (all->item[i].commands & l->bit) {
+            l->settings.item[l->settings.count++] = all->item[i];
+        }
+    }
+    l->settings.files = all->files;
+    l->settings.commands = all->commands;
+    if (l->settings.count > 0) {
+        const char *words = l->command->words;
+        l->other = other_work(words, &l->settings, l->what);
+        choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
+        l->rank = l->other ? 0 : 1 + has_program(starts, words, strlen(words));
+    }
+    return l->settings.item != NULL;
+}
+
+/* A key that two commands give different values, both of which are read; NULL: there is none. */
+static const char *differs(const launch *a, const launch *b)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        const launch *mine = pass ? b : a, *other = pass ? a : b;
+        for (size_t i = 0; i < mine->settings.count; i++) {
+            const char *key = mine->settings.item[i].key;
+            const calc_setting_row *row = calc_framework_row(a->best.framework, key);
+            const calc_setting *one = calc_settings_last(&mine->settings, key);
+            const calc_setting *two = calc_settings_last(&other->settings, key);
+            if (row && !row->launcher && !calc_row_is_of_job(row) && row->how != CALC_HOW_NAME &&
+                (!two || strcmp(one->value, two->value) != 0)) {
+                return key;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Drops what other commands than the one that is kept have, apart from the sizes of launchers, and
+ * lists that no command has where that one has some.
+ * @param best  the one that is kept; NULL: what only `rivals` have goes */
+static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *best)
+{
+    uint64_t kept = best ? best->bit : 0;
+    size_t count = 0;
+    bool lists = best && best->best.read > 2; /* it says enough by itself */
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *s = &settings->item[i];
+        lists = lists || (s->commands & kept && s->list != kept);
+    }
+    for (size_t i = 0; i < settings->count; i++) {
+        calc_setting *s = &settings->item[i];
+        const calc_setting_row *row =
+            best ? calc_framework_row(best->best.framework, s->key) : NULL;
+        bool around = !best || calc_row_is_of_job(row);
+        if (s->commands & kept ||
+            (s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
+            settings->item[count++] = *s;
+        } else {
+            calc_setting_free(s);
+        }
+    }
+    settings->count = count;
+}
+
+/* Leaves of a script the settings of the command that trains or serves, and of launchers around it.
+ * @param words  set to the command's program and what follows it, if there is one
+ * @return CALC_OK; CALC_ERR_UNSUPPORTED with an error: there are two, or only other work */
+static calc_status keep_command(calc_settings *settings, const char *name, const char **words,
+                                calc_errors *errors)
+{
+    launch *all = calloc(settings->commands + 1, sizeof *all), *first = NULL, *other = NULL;
+    calc_status status = all ? CALC_OK : CALC_ERR_NOMEM;
+    uint64_t rivals = 0;
+    int top = 1;
+    for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
+        launch *l = &all[i];
+        status =
+            settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
+        bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
+        top = rival && l->rank > top ? l->rank : top;
+        rivals |= rival ? l->bit : 0;
+        other = l->other && strncmp(l->other, "prints", 6) != 0 &&
+                        (!other || l->settings.count > other->settings.count)
+                    ? l
+                    : other;
+    }
+    for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
+        launch *l = &all[i];
+        if (!(rivals & l->bit) || l->rank < top) {
+            continue;
+        }
+        bool same = !first || first->best.framework == l->best.framework;
+        const char *key = first && same ? differs(first, l) : NULL;
+        if (!same || key) {
+            status = calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
+                                    "leave one of them in the file",
+                                    "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
+                                    l->command->words, first->command->line, first->command->words,
+                                    key ? ", by " : "", key ? key : "");
+        }
+        first = first ? first : l;
+    }
+    if (status == CALC_OK) {
+        *words = first ? first->command->words : *words;
+        drop_rivals(settings, rivals, first);
+    }
+    if (status == CALC_OK && !first && other) { /* where nothing else is read */
+        (void)refuse_other(errors, name, other->command->line, other->what, other->other);
+    }
+    for (size_t i = 0; all && i < settings->commands; i++) {
+        free(all[i].settings.item);
+    }
+    free(all);
+    return status;
+}
+
+/* Reads a text in each syntax that it may have. */
+static calc_status read_any(const calc_framework **framework, const char *text, size_t length,
+                            const char *name, calc_settings *settings, calc_errors *errors)
+{
+    static const calc_syntax order[] = {CALC_SYNTAX_TOML, CALC_SYNTAX_JSON, CALC_SYNTAX_YAML,
+                                        CALC_SYNTAX_SHELL};
+    score best = {0};
+    calc_errors first = {0}; /* of the syntax that the text seems to have */
+    calc_errors only = {0};  /* on the commands of a script */
+    bool only_one = false;   /* they say two layouts */
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
+    const char *line = first_line(text, length);
+    bool toml = line && is_toml(line, text + length);
+    bool json = line && !toml && (*line == '{' || *line == '[') && !is_test(line, text + length);
+    bool yaml = line && is_yaml(line, text + length);
+    bool other = line && !toml && !json, script = false, manifest = false;
+    bool tried[] = {[CALC_SYNTAX_TOML] = toml,
+                    [CALC_SYNTAX_JSON] = json,
+                    [CALC_SYNTAX_YAML] = other,
+                    [CALC_SYNTAX_SHELL] = other};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        calc_settings read = {0};
+        calc_errors mistakes = {0};
+        calc_status status = tried[order[i]] ? calc_settings_from_text(&read, order[i], text,
+                                                                       length, name, &mistakes)
+                                             : CALC_ERR_SYNTAX;
+        const char *words = text;
+        size_t words_length = length;
+        if (status == CALC_OK && order[i] == CALC_SYNTAX_YAML && yaml) {
+            calc_settings runs = {0};
+            status = calc_settings_from_manifest(&runs, text, length, name, &mistakes);
+            manifest = status == CALC_OK && runs.count > 0;
+            calc_settings_free(manifest ? &read : &runs);
+            read = manifest ? runs : read;
+        }
+        status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
+        if (status == CALC_OK && read.commands > 0) {
+            status = keep_command(&read, name, &words, &only);
+            only_one = status == CALC_ERR_UNSUPPORTED;
+            words_length = words == text ? length : strlen(words);
+        }
+        if (status == CALC_OK) {
+            best.fresh = false;
+            bool options = manifest || (order[i] == CALC_SYNTAX_YAML && keep_options(&read));
+            choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, words, words_length);
+            first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
+            script = order[i] == CALC_SYNTAX_SHELL && read.count > 0;
+        } else if (mistakes.count > 0 && !other) {
+            first = mistakes;
+            /* Braces around lines of YAML, whose comments no JSON has. */
+            tried[CALC_SYNTAX_YAML] = json && (named || memchr(text, '#', length));
+        } else if (mistakes.count > 0 && yaml) {
+            first = mistakes;
+        }
+        bool last = i + 1 == sizeof order / sizeof *order && best.read == 0;
+        if (status == CALC_OK && (best.fresh || last)) {
+            calc_settings worse = *settings;
+            *settings = read;
+            read = worse;
+        }
+        calc_settings_free(&read);
+        if (status == CALC_ERR_NOMEM) {
+            return status;
+        }
+    }
+    if (first.count > 0 && (best.read == 0 || (json && 2 * best.known < best.all))) {
+        *(errors ? errors : &first) = first;
+        return CALC_ERR_SYNTAX;
+    }
+    if (only.count > 0 && (best.read == 0 || only_one)) {
+        *(errors ? errors : &only) = only;
+        return CALC_ERR_UNSUPPORTED;
+    }
+    for (size_t i = 0; i < settings->count && best.read == 0 && script && !yaml; i++) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        const calc_setting *s = &settings->item[i];
+        if (calc_setting_names_files(s)) {
+            return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, s->line, s->column,
+                                  "calc import of that file reads it by itself",
+                                  "%s is not here, and nothing else says what the layout is",
+                                  calc_utf8_show(shown, s->value, strcspn(s->value, " ")));
+        }
+    }
+    char what[CALC_UTF8_SHOW_SIZE];
+    const char *work = other_work("", settings, what);
+    if (work) {
+        return refuse_other(errors, name, 0, what, work);
+    }
+    return settle(framework, &best, name,
+                  !line    ? "an empty file"
+                  : toml   ? "TOML"
+                  : json   ? "JSON"
+                  : yaml   ? "YAML"
+                  : script ? "a script"
+                           : "text",
+                  errors);
+}
+
+/* Whether any key of a framework that was named is read. */
+static calc_status check_named(const calc_framework *framework, const calc_settings *settings,
+                               const char *name, calc_errors *errors)
+{
+    char text[120];
+    if (score_of(framework, settings).read > 0) {
+        return CALC_OK;
+    }
+    snprintf(text, sizeof text, "no key that calc reads in files of %s", framework->title);
+    return refuse(errors, name, text);
+}
+
+calc_status calc_detect(const calc_framework **framework, const char *text, size_t length,
+                        const char *name, calc_settings *settings, calc_errors *errors)
+{
+    if (!*framework) {
+        return read_any(framework, text, length, name, settings, errors);
+    }
+    const char *line = first_line(text, length);
+    bool options = (*framework)->options && line && *line != '{' && !is_yaml(line, text + length) &&
+                   !is_toml(line, text + length);
+    calc_syntax syntax = options ? CALC_SYNTAX_SHELL : (*framework)->syntax;
+    bool table = syntax == CALC_SYNTAX_SHELL && line && is_yaml(line, text + length);
+    calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
+                                                 length, name, errors);
+    (void)(table && status == CALC_OK && keep_options(settings));
+    status = status == CALC_OK ? follow(settings, name, errors) : status;
+    return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
+}
+
+calc_status calc_detect_options(const calc_framework **framework, const char *const *word,
+                                size_t count, calc_settings *settings, calc_errors *errors)
+{
+    score best = {0};
+    char text[256] = "";
+    calc_status status = calc_settings_from_words(settings, word, count);
+    status = status == CALC_OK ? follow(settings, NULL, errors) : status;
+    if (status != CALC_OK || *framework) {
+        return status == CALC_OK ? check_named(*framework, settings, NULL, errors) : status;
+    }
+    for (size_t i = 0; i < count && strncmp(word[i], "--", 2) != 0; i++) {
+        calc_append(text, sizeof text, "%s ", word[i]);
+    }
+    choose(&best, CALC_SYNTAX_SHELL, settings, text, strlen(text));
+    return settle(framework, &best, NULL, NULL, errors);
+}

@@ -1,0 +1,103 @@
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/read.h"
+
+/* The number at the end of "8", "a100:8" or "4-6" nodes, which are at least 4; of resources
+ * "gpu:8", "shard:1,gpu:a100:8" that of processors. 0: there is none, or it is of no job. */
+static int64_t read_count(const char *at, const char *end, bool resources)
+{
+    enum { MOST = 1000000 };
+    int64_t count = 0;
+    bool number = true; /* not a type: "gpu:h100" */
+    while (resources && at < end && (end - at < 3 || memcmp(at, "gpu", 3) != 0)) {
+        at++;
+    }
+    for (; at < end && *at != ',' && *at != '-' && count <= MOST; at++) {
+        bool digit = isdigit((unsigned char)*at);
+        count = digit ? count * 10 + (*at - '0') : 0;
+        number = *at == ':' || (number && digit);
+    }
+    return number && count <= MOST ? count : 0;
+}
+
+/* Read the options of a directive, which are the text from behind "#SBATCH" to the end of the
+ * line. Others than those of the size are passed over. */
+void calc_slurm_directive(calc_slurm *job, const char *at, const char *end)
+{
+    static const struct {
+        const char *word;
+        size_t member;
+    } options[] = {{"--nodes", offsetof(calc_slurm, nodes)},
+                   {"-N", offsetof(calc_slurm, nodes)},
+                   {"--ntasks", offsetof(calc_slurm, tasks)},
+                   {"-n", offsetof(calc_slurm, tasks)},
+                   {"--ntasks-per-node", offsetof(calc_slurm, node_tasks)},
+                   {"--gpus", offsetof(calc_slurm, gpus)},
+                   {"-G", offsetof(calc_slurm, gpus)},
+                   {"--gpus-per-node", offsetof(calc_slurm, node_gpus)},
+                   {"--gres", offsetof(calc_slurm, node_gpus)},
+                   {"--gpus-per-task", offsetof(calc_slurm, task_gpus)}};
+    size_t member = SIZE_MAX;
+    bool resources = false;
+    while (at < end && *at != '#') {
+        const char *word = at;
+        while (at < end && !isspace((unsigned char)*at) && *at != '=') {
+            at++;
+        }
+        size_t length = (size_t)(at - word);
+        if (length > 0 && *word != '-' && member != SIZE_MAX) {
+            *(int64_t *)(void *)((char *)job + member) = read_count(word, at, resources);
+        }
+        member = SIZE_MAX;
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+            size_t size = strlen(options[i].word);
+            bool longer = size == 2 && length > 2; /* "-N4" */
+            if (strncmp(word, options[i].word, longer ? size : length) == 0 &&
+                (longer || size == length)) {
+                member = options[i].member;
+                resources = strcmp(options[i].word, "--gres") == 0;
+                at = longer ? word + size : at;
+            }
+        }
+        at += at < end && (*at == '=' || isspace((unsigned char)*at));
+    }
+}
+
+/* The value of a variable that Slurm sets for the job, or of WORLD_SIZE.
+ * @param name  SLURM_NNODES and so on, `length` bytes
+ * @return 0: it is another variable, or the directives do not say */
+int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length)
+{
+    int64_t nodes = job->nodes > 0        ? job->nodes
+                    : job->node_tasks > 0 ? job->tasks / job->node_tasks
+                                          : 0;
+    int64_t tasks = job->node_tasks > 0 ? job->node_tasks : nodes > 0 ? job->tasks / nodes : 0;
+    int64_t gpus = job->node_gpus > 0           ? job->node_gpus
+                   : job->gpus > 0 && nodes > 0 ? job->gpus / nodes
+                   : job->task_gpus > 0         ? job->task_gpus * tasks
+                   : tasks > 1                  ? tasks
+                                                : 0;
+    int64_t all = job->tasks > 0 ? job->tasks : nodes * (tasks > 0 ? tasks : 1);
+    const struct {
+        const char *name;
+        int64_t value;
+    } known[] = {{"SLURM_NNODES", nodes},
+                 {"SLURM_JOB_NUM_NODES", nodes},
+                 {"SLURM_NTASKS", all},
+                 {"SLURM_NPROCS", all},
+                 {"SLURM_NTASKS_PER_NODE", tasks},
+                 {"SLURM_GPUS_ON_NODE", gpus},
+                 {"SLURM_GPUS_PER_NODE", gpus},
+                 {"SLURM_GPUS", nodes * gpus},
+                 {"WORLD_SIZE", nodes * gpus}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strlen(known[i].name) == length && memcmp(known[i].name, name, length) == 0) {
+            return known[i].value;
+        }
+    }
+    return 0;
+}
