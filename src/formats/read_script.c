@@ -747,6 +747,15 @@ static calc_status read_script(script *s, calc_settings *settings)
     int line = 1;
     int column = 1;
     while (at < s->end) {
+        /* In a command parentheses are of a value, "([0]*3+[1]*58)", which lacks its quotes. */
+        bool of_value = *at == '(' && !s->has_word && !s->quote && s->list < 0 && !s->first;
+        const char *close = of_value ? closing(s, at, s->end, '(', ')') : NULL;
+        if (close) {
+            put_text(s, at, close + 1);
+            s->has_word = true;
+            at = close + 1;
+            continue;
+        }
         if (isspace((unsigned char)*at) || *at == '(' || *at == ')' || *at == ';' || *at == '`' ||
             *at == '\0' || (s->quote && *at == s->quote) ||
             (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'))) {
