@@ -751,6 +751,8 @@ static calc_status read_script(script *s, calc_settings *settings)
         bool of_value = *at == '(' && !s->has_word && !s->quote && s->list < 0 && !s->first;
         const char *close = of_value ? closing(s, at, s->end, '(', ')') : NULL;
         if (close) {
+            line = s->line;
+            column = (int)(at - s->line_start) + 1;
             put_text(s, at, close + 1);
             s->has_word = true;
             at = close + 1;
