@@ -214,6 +214,12 @@ static double or_else(double value, double otherwise)
     return isnan(value) ? otherwise : value;
 }
 
+/* A product of sizes, however large. */
+static int64_t whole(double value)
+{
+    return (int64_t)fmin(value, 1e15);
+}
+
 static void build(const tower *t, const double *v, calc_encoder *e)
 {
     double side = or_else(v[PATCH], t->has[PATCH_OF]);
@@ -235,30 +241,29 @@ static void build(const tower *t, const double *v, calc_encoder *e)
                       ? v[HEADS_WIDTH] / (double)e->attn_heads
                       : or_else(v[HEAD_SIZE], 0);
     e->attn_size = size * (double)e->attn_heads == hidden ? 0 : (int64_t)size;
-    e->patch_values = (int64_t)(or_else(v[CHANNELS], 3) * side * side *
-                                or_else(v[FRAMES], t->has[DEEP] > 0 ? 2 : 1));
-    e->patches = (int64_t)(across * across + (across > 0 && t->has[MARK] > 0));
+    e->patch_values =
+        whole(or_else(v[CHANNELS], 3) * side * side * or_else(v[FRAMES], t->has[DEEP] > 0 ? 2 : 1));
+    e->patches = whole(across * across + (across > 0 && t->has[MARK] > 0));
     double window = side > 0 ? floor(or_else(v[WINDOW], 0) / side) : 0;
-    e->window = (int64_t)(window * window);
+    e->window = whole(window * window);
     e->full_blocks = e->window > 0 ? (int64_t)or_else(v[FULL], 0) : 0;
     e->positions =
         t->has[TABLES] > 0 && across > 0 ? t->has[TABLES] * e->patches
         : !isnan(v[POSITIONS_SIDE])
-            ? (int64_t)(v[POSITIONS_SIDE] * v[POSITIONS_SIDE])
-            : (int64_t)(or_else(v[POSITIONS], 0) * (t->has[TABLES] > 1 ? t->has[TABLES] : 1));
-    e->pool = !isnan(v[TOKENS]) ? (int64_t)((double)e->patches / v[TOKENS])
-                                : (int64_t)(isnan(v[POOL]) ? 0 : v[POOL] * v[POOL]);
-    e->merge = merge > 1 ? (int64_t)(merge * merge) : 0;
+            ? whole(v[POSITIONS_SIDE] * v[POSITIONS_SIDE])
+            : whole(or_else(v[POSITIONS], 0) * (t->has[TABLES] > 1 ? t->has[TABLES] : 1));
+    e->pool = !isnan(v[TOKENS]) ? whole((double)e->patches / v[TOKENS])
+                                : whole(isnan(v[POOL]) ? 0 : v[POOL] * v[POOL]);
+    e->merge = merge > 1 ? whole(merge * merge) : 0;
     if (!isnan(v[PROJECTOR_BIAS])) {
         e->projector_bias = v[PROJECTOR_BIAS] > 0;
     }
     e->projector_width =
-        t->has[MERGED] > 0 ? (int64_t)(hidden * merge * merge) : (int64_t)or_else(v[PROJECTOR], 0);
+        t->has[MERGED] > 0 ? whole(hidden * merge * merge) : (int64_t)or_else(v[PROJECTOR], 0);
     e->projectors = deep > 0 ? (int64_t)deep + 1 : 0;
-    e->other_weights =
-        (int64_t)(hidden *
-                  (t->has[VECTORS] + t->has[BLOCK_VECTORS] * (double)e->num_blocks +
-                   merge * merge * (t->has[MERGED_VECTORS] + (t->has[DEEP] > 0 ? 2 * deep : 0))));
+    e->other_weights = whole(
+        hidden * (t->has[VECTORS] + t->has[BLOCK_VECTORS] * (double)e->num_blocks +
+                  merge * merge * (t->has[MERGED_VECTORS] + (t->has[DEEP] > 0 ? 2 * deep : 0))));
 }
 
 calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app, calc_errors *errors)
@@ -277,6 +282,18 @@ calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app, calc_e
     status = status == CALC_OK && known && any ? read_values(said, &t, value, errors) : status;
     if (status == CALC_OK && known && any) {
         build(&t, value, &encoder);
+    }
+    const calc_table *table = calc_table_find(calc_table_of(CALC_KIND_APP), "encoder")->table;
+    for (size_t i = 0; i < table->count && status == CALC_OK; i++) {
+        const calc_field *f = &table->rows[i];
+        const void *at = (const char *)&encoder + f->offset;
+        if (!calc_member_allowed(f, at)) {
+            char range[128];
+            status = calc_errors_at(
+                errors, CALC_ERR_RANGE, said->hf->name, 0, 0, NULL,
+                "encoder.%s would be %.0f, expected %s", f->key, calc_member_number(f, at),
+                calc_field_range_text(f, calc_member_number(f, at), range, sizeof range));
+        }
     }
     if (encoder.hidden > 0 && encoder.num_blocks > 0 && encoder.attn_heads > 0) {
         app->encoder = encoder;
