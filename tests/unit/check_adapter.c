@@ -155,6 +155,22 @@ CALC_TEST(latent_attention_has_adapters_by_module)
     ck_assert_double_eq(adapters(1, MODULE(O_PROJ), 0), 61 * (128 * 128 + 7168));
 }
 
+/* A layer that predicts tokens is one more of the last kind, and what joins its inputs is frozen.
+ */
+CALC_TEST(predicted_tokens_have_the_adapters_of_a_layer)
+{
+    load("deepseek-v3-671B");
+    for (int64_t blocks = 0; blocks < 4; blocks++) {
+        app.mtp_blocks = blocks;
+        double layers = 61 + (double)blocks, experts = 58 + (double)blocks;
+        ck_assert_double_eq(adapters(1, MODULE(Q_A_PROJ), 0), layers * (7168 + 1536));
+        ck_assert_double_eq(adapters(2, MODULE(O_PROJ), 0), layers * 2 * (128 * 128 + 7168));
+        ck_assert_double_eq(adapters(1, MODULE(DOWN_PROJ), CALC_LORA_EXPERTS_SHARED) -
+                                adapters(1, MODULE(DOWN_PROJ), CALC_LORA_EXPERTS_NONE),
+                            experts * (2048 + 7168));
+    }
+}
+
 /* Llama 3 8B: of all matrices but the head, 4,096 to 4,096, 1,024, 1,024 and back, 14,336. */
 CALC_TEST(no_list_of_modules_means_all_of_the_blocks)
 {

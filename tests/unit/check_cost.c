@@ -237,6 +237,31 @@ CALC_TEST(a_link_takes_what_its_group_takes)
     ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 0);
 }
 
+/* Of blocks that no backward pass runs through, a quarter here, nothing is done again; a pass of
+ * its own for what is done again leaves them out by itself. */
+CALC_TEST(what_is_sent_again_is_sent_in_blocks_with_a_backward_pass)
+{
+    modern_case c = start();
+    resolve(&c);
+    for (int repeats = 0; repeats < 2; repeats++) {
+        calc_operator o = link_of(CALC_IN_TENSOR, 1);
+        o.untouched = 0.25;
+        o.repeated_by = CALC_RECOMPUTE_ALL;
+        o.repeats = repeats;
+        o.op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
+        calc_cost_comm x = calc_cost_passes_of(&c.context, &o, CALC_RECOMPUTE_ALL, false);
+        ck_assert_double_eq(x.fw_bytes, 2 * fast);
+        ck_assert_double_eq(x.fw_link_s, 1);
+        ck_assert_double_eq(x.bw_bytes, (repeats ? 1 : 2) * 0.75 * 2 * fast);
+        ck_assert_double_eq(x.re_bytes, 0.75 * 2 * fast);
+        ck_assert_double_eq(x.re_link_s, 0.75);
+        ck_assert_double_eq(x.re_exposed_s, 0.75);
+        x = calc_cost_passes_of(&c.context, &o, 0, false);
+        ck_assert_double_eq(x.re_bytes, 0);
+        ck_assert_double_eq(x.re_link_s, 0);
+    }
+}
+
 /* Of 16 context ranks in a row, 4 neighbours, or 4 that are 4 apart. */
 CALC_TEST(a_part_of_a_group_communicates_at_its_own_distance)
 {

@@ -187,6 +187,23 @@ CALC_TEST(what_is_wrong_is_said)
     }
 }
 
+CALC_TEST(marks_of_megatron_are_refused_with_what_to_write_instead)
+{
+    static const char *const marks[][2] = {
+        {"|", "the layout says where stages end: \"stages\""},
+        {"/", "say those of multi-token prediction in \"mtp_layers\""}};
+    for (size_t i = 0; i < 2; i++) {
+        calc_stack_fault fault;
+        char pattern[32], text[64];
+        snprintf(pattern, sizeof pattern, "attention%smlp", marks[i][0]);
+        snprintf(text, sizeof text, "\"%s\" is not part of a pattern", marks[i][0]);
+        start();
+        ck_assert(!calc_stack_read(&app, pattern, false, &fault));
+        ck_assert_str_eq(fault.text, text);
+        ck_assert_str_eq(fault.hint, marks[i][1]);
+    }
+}
+
 CALC_TEST(names_that_a_pattern_cannot_say_are_refused)
 {
     static const char *const names[] = {

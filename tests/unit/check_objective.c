@@ -61,6 +61,8 @@ CALC_TEST(wrong_objectives_are_explained)
 {
     objective_fails("sampel_rate", "unknown statistic \"sampel_rate\"\n"
                                    "  hint: did you mean \"sample_rate\"?");
+    objective_fails("  ", "unknown statistic \"\"");
+    objective_fails(" : ", "unknown statistic \"\"");
     objective_fails("mem3", "unknown statistic \"mem3\"\n  hint: did you mean \"mem1\"?");
     objective_fails("-sample_rate", "unknown statistic \"-sample_rate\"\n"
                                     "  hint: did you mean \"sample_rate\"?");

@@ -74,6 +74,29 @@ CALC_TEST(sequence_parallelism_divides_all_that_is_kept)
     ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(2) + 4 * (2 * H - 2 * H / 2)));
 }
 
+/* What a rank stored its share of is gathered for the blocks of a group at once. */
+CALC_TEST(shared_checkpoints_are_gathered_once_for_a_group)
+{
+    static const struct {
+        int64_t group;
+        double blocks;
+    } groups[] = {{0, 1}, {1, 1}, {2, 2}, {5, 5}};
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.distribute_saved_activations = true;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        c.exec.strategy.recompute_group = groups[i].group;
+        make_block(&c, CALC_DENSE_BLOCK);
+        const calc_operator *o = named(&c, "checkpoint gather");
+        ck_assert_double_eq(o->message_bytes, 2 * T * H / groups[i].blocks);
+        ck_assert_int_eq(o->op[CALC_PASS_WGRAD], CALC_OP_ALL_GATHER);
+        ck_assert_int_eq(o->op[CALC_PASS_FW], CALC_OP_NONE);
+        ck_assert_int_eq(o->op[CALC_PASS_AGRAD], CALC_OP_NONE);
+        ck_assert(o->repeats && o->repeated_by == CALC_RECOMPUTE_ALL);
+    }
+}
+
 /* 4 ranks on 2 key heads: each projects one, twice over. */
 CALC_TEST(repeated_key_heads_are_computed_and_kept_by_each)
 {

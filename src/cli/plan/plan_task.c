@@ -65,8 +65,7 @@ static void load_chips(calc_plan_task *t, calc_errors *errors)
     calc_list list = {0};
     if (!calc_list_split(&list, t->args->argument[1])) {
         calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                        "name one machine at least, for example h100_sxm", "SYS %s",
-                        *t->args->argument[1] ? "has an empty name" : "is empty");
+                        "name one machine at least, for example h100_sxm", "SYS has an empty name");
     }
     for (size_t i = 0; i < list.count; i++) {
         load_chip(t, list.item[i], errors);
