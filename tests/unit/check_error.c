@@ -200,6 +200,8 @@ CALC_TEST(the_nearest_word_is_at_most_a_third_away)
                                         NULL};
     ck_assert_str_eq(calc_nearest("tensor_part", words), "tensor_par");
     ck_assert_str_eq(calc_nearest("tonsor_pur", words), "tensor_par");
+    ck_assert_str_eq(calc_nearest("pip", (const char *const[]){"pipes", "piped", "pipeline", NULL}),
+                     "pipes"); /* the first of the shortest that begin so */
     ck_assert_ptr_null(calc_nearest("x", words));
     ck_assert_ptr_null(calc_nearest("tonsor", words));
     /* One of two letters is another word, and so are two of four or five. */

@@ -223,4 +223,7 @@ CALC_TEST(names_that_a_pattern_cannot_say_are_refused)
     }
     ck_assert_ptr_null(calc_stack_declare(&app, "more", CALC_PART_TYPE_MLP, &why));
     ck_assert_str_eq(why, "a model has at most 16 parts");
+    calc_stack_fault fault; /* nor does a type stand for one more */
+    ck_assert(!calc_stack_read(&app, "attention+a", false, &fault));
+    ck_assert_str_eq(fault.text, "there is no part \"attention\"");
 }

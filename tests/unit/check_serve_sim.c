@@ -89,6 +89,21 @@ CALC_TEST(one_request_takes_its_prefill_and_its_steps)
     }
 }
 
+/* Two batches in a pipeline of 60 and 20 blocks: a step is twice what the first stage takes, not
+   what both stages take. */
+CALC_TEST(the_slowest_stage_serves_one_batch_at_a_time)
+{
+    calc_exec e = queue_exec(64, 16, 1000);
+    e.strategy.tensor_par = 4;
+    e.pipeline_par = 2;
+    e.inference.chunk_size = 0;
+    for (int64_t first = 40; first <= 70; first += 10) {
+        e.first_stage_blocks = first;
+        queue_answers a = queue_run(&e);
+        assert_within(a.exact.tpot, a.closed.tpot, 0.02);
+    }
+}
+
 CALC_TEST(the_same_bytes_every_time)
 {
     calc_exec e = queue_exec(32, 1000, 100);

@@ -27,6 +27,9 @@ fsdp_config:
 EOF
 "$CALC" import --procs 64 mpt.yaml --app model.json --exe run.json
 cat model.json run.json
+sed 's/expansion_ratio: 4/expansion_ratio: 3/' mpt.yaml >narrow.yaml
+"$CALC" import --procs 64 narrow.yaml --app narrow.json >/dev/null 2>&1
+grep feedforward narrow.json
 printf 'max_seq_len: 4096\nglobal_train_batch_size: 512\ndevice_train_microbatch_size: auto\nprecision: amp_bf16\nparallelism_config: {fsdp: {sharding_strategy: HYBRID_SHARD}}\nmodel: {name: hf_causal_lm, pretrained_model_name_or_path: meta-llama/Llama-2-7b-hf}\n' >hf.yaml
 "$CALC" import --procs 32 hf.yaml | grep -E 'batch|zero|fsdp|data_par"'
 "$CALC" import hf.yaml --app model.json
