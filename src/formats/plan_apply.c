@@ -800,7 +800,8 @@ static void apply_attention(const calc_plan *plan, calc_app *a, calc_exec *e)
 
 static void apply_experts(const calc_plan *plan, calc_app *a)
 {
-    a->num_experts = COUNT(EXPERTS);
+    bool alone = COUNT(EXPERTS) == 1 && COUNT(TOP_K) > 1; /* MindFormers' way to say none */
+    a->num_experts = alone ? 0 : COUNT(EXPERTS);
     if (a->num_experts == 0) {
         return;
     }
