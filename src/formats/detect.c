@@ -369,11 +369,9 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
         calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) == CALC_OK;
     for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
         char key[PATH_SIZE];
-        int length = snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
-        calc_setting *item = calc_settings_add(out, key, (size_t)length);
-        bool added = item && (!more.item[i].length ||
-                              calc_setting_append(item, more.item[i].value, more.item[i].length));
-        *status = added ? CALC_OK : CALC_ERR_NOMEM;
+        snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
+        calc_setting *item = calc_settings_put(out, key, more.item[i].value);
+        *status = item ? CALC_OK : CALC_ERR_NOMEM;
         if (item) {
             calc_setting mine = *item;
             *item = *option;

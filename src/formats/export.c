@@ -291,11 +291,8 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
     calc_plan_from(&plan, app, exec, node_procs);
     for (size_t i = 0; i < framework->count; i++) {
         const calc_setting_row *row = &framework->rows[i];
-        if (!calc_row_write(row, framework->syntax, &plan, text)) {
-            continue;
-        }
-        calc_setting *setting = calc_settings_add(settings, row->key, strlen(row->key));
-        if (!setting || !calc_setting_append(setting, text, strlen(text))) {
+        if (calc_row_write(row, framework->syntax, &plan, text) &&
+            !calc_settings_put(settings, row->key, text)) {
             return calc_errors_no_memory(errors);
         }
     }
@@ -305,7 +302,7 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
 bool calc_export_is_listed(const char *list, const char *key)
 {
     size_t length = strlen(key);
-    const char *at = list ? strstr(list, key) : NULL;
+    const char *at = list && *key ? strstr(list, key) : NULL;
     while (at && (at == list || at[-1] != ' ' || at[length] != ' ')) {
         at = strstr(at + 1, key);
     }

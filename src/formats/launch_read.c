@@ -16,18 +16,6 @@
 
 enum { VALUE_SIZE = 256, DEEP = 6 /* references in one another */ };
 
-static bool copy(calc_settings *to, const calc_setting *from, const char *value)
-{
-    calc_setting *item = calc_settings_add(to, from->key, strlen(from->key));
-    if (item) {
-        item->file = from->file;
-        item->line = from->line;
-        item->column = from->column;
-        item->argument = from->argument;
-    }
-    return item && (!*value || calc_setting_append(item, value, strlen(value)));
-}
-
 static const char *resolve(const calc_settings *settings, const char *value, int depth,
                            char text[VALUE_SIZE]);
 
@@ -95,10 +83,17 @@ calc_status calc_job_launch_prepare(const calc_job_launch_format *format, const 
     for (size_t i = 0; i < all->count; i++) {
         char text[VALUE_SIZE];
         const calc_setting *s = &all->item[i];
-        if (calc_settings_last(all, s->key) == s && !is_off(format, all, s->key) &&
-            !copy(out, s, resolve(all, s->value, 0, text))) {
+        if (calc_settings_last(all, s->key) != s || is_off(format, all, s->key)) {
+            continue;
+        }
+        calc_setting *item = calc_settings_put(out, s->key, resolve(all, s->value, 0, text));
+        if (!item) {
             return calc_errors_no_memory(errors);
         }
+        item->file = s->file;
+        item->line = s->line;
+        item->column = s->column;
+        item->argument = s->argument;
     }
     return CALC_OK;
 }

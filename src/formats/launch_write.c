@@ -256,9 +256,7 @@ static calc_status add(const writing *w, calc_settings *settings, const char *ke
     if (other || (option && on && strcmp(text, "false") == 0)) {
         return CALC_OK;
     }
-    calc_setting *setting = calc_settings_add(settings, key, strlen(key));
-    const char *value = option && on ? "" : text;
-    return setting && (!*value || calc_setting_append(setting, value, strlen(value)))
+    return calc_settings_put(settings, key, option && on ? "" : text)
                ? CALC_OK
                : calc_errors_no_memory(errors);
 }
@@ -452,22 +450,6 @@ static void tell_layout(void *context, const char *field, const char *value, boo
     }
 }
 
-/* What says the layout alone: batches of a job need not be those of a step of training. */
-static bool copy_layout(const calc_framework *framework, const calc_settings *from,
-                        calc_settings *to)
-{
-    bool fits = true;
-    for (size_t i = 0; i < from->count && fits; i++) {
-        const calc_setting *s = &from->item[i];
-        const calc_setting_row *row = calc_framework_row(framework, s->key);
-        if (row && row->member != CALC_PLAN_BATCH && row->member != CALC_PLAN_MICROBATCH) {
-            calc_setting *own = calc_settings_add(to, s->key, strlen(s->key));
-            fits = own && (!*s->value || calc_setting_append(own, s->value, s->length));
-        }
-    }
-    return fits;
-}
-
 calc_status
 calc_job_launch_lost(const calc_job_launch_format *format, const calc_job_launch *launch,
                      const calc_app *app, const calc_settings *settings,
@@ -511,10 +493,19 @@ calc_job_launch_lost(const calc_job_launch_format *format, const calc_job_launch
         }
         tell_table(calc_job_table(), "", (const char *)mine, (const char *)&back->job, &t);
         calc_settings layout = {0};
-        status = !copy_layout(format->framework, settings, &layout)
-                     ? CALC_ERR_NOMEM
-                     : calc_export_lost(format->framework, app, &launch->actor, &layout,
-                                        tell_layout, &t);
+        /* What says the layout alone: batches of a job need not be those of a step of training. */
+        for (size_t i = 0; i < settings->count && status == CALC_OK; i++) {
+            const calc_setting *s = &settings->item[i];
+            const calc_setting_row *row = calc_framework_row(format->framework, s->key);
+            bool of_layout =
+                row && row->member != CALC_PLAN_BATCH && row->member != CALC_PLAN_MICROBATCH;
+            if (of_layout && !calc_settings_put(&layout, s->key, s->value)) {
+                status = CALC_ERR_NOMEM;
+            }
+        }
+        status = status == CALC_OK ? calc_export_lost(format->framework, app, &launch->actor,
+                                                      &layout, tell_layout, &t)
+                                   : status;
         calc_settings_free(&layout);
     }
     free(back);

@@ -76,7 +76,8 @@ typedef struct calc_slurm {
     int64_t nodes, tasks, node_tasks, gpus, node_gpus, task_gpus;
 } calc_slurm;
 
-/** Reads the options of a directive, the text from behind "#SBATCH" to the end of the line. */
+/** Reads the options of a directive, the text from behind "#SBATCH" to the end of the line; others
+ *  than those of the size are passed over. */
 void calc_slurm_directive(calc_slurm *job, const char *at, const char *end);
 
 /** The value of a variable that Slurm sets for the job, or of WORLD_SIZE; 0: it is another, or the

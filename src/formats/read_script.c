@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "formats/export.h"
 #include "formats/read.h"
 
 enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
@@ -54,8 +55,7 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     }
     word += strspn(word, "+~");
     size_t length = named ? 0 : strcspn(word, "=");
-    calc_setting *setting =
-        named ? calc_settings_add(settings, "file", 4) : calc_settings_add(settings, word, length);
+    calc_setting *setting = calc_settings_add(settings, named ? "file" : word, named ? 4 : length);
     if (!setting) {
         return false;
     }
@@ -63,7 +63,7 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     setting->line = line;
     setting->column = column;
     const char *value = word + length + (word[length] == '=');
-    return !*value || calc_setting_append(setting, value, strlen(value));
+    return calc_setting_append(setting, value, strlen(value));
 }
 
 calc_status calc_settings_from_words(calc_settings *settings, const char *const *word, size_t count)
@@ -174,13 +174,8 @@ static bool put_job(script *s, calc_settings *settings)
     for (size_t i = 0; i < sizeof options / sizeof *options && !s->started; i++) {
         char number[32];
         int64_t value = calc_slurm_value(&s->job, options[i][1], strlen(options[i][1]));
-        int size = snprintf(number, sizeof number, "%lld", (long long)value);
-        if (value > 0 && good) {
-            calc_setting *setting =
-                calc_settings_add(settings, options[i][0], strlen(options[i][0]));
-            good = setting && calc_setting_append(setting, number, (size_t)size);
-            s->closed = true;
-        }
+        snprintf(number, sizeof number, "%lld", (long long)value);
+        good = good && (value <= 0 || calc_settings_put(settings, options[i][0], number));
     }
     s->started = true;
     return good;
@@ -292,21 +287,23 @@ static int open_group(script *s, const char *name, size_t length)
 
 static const char *expand(script *s, const char *at, const char *end, size_t count);
 
-/* The value of a variable or of a default, without quotes. Variables in it have the values set
- * before it. */
-static void put_value(script *s, const char *at, const char *end, size_t count)
+/* A text with the values of its variables, of which the first `count` are known.
+ * @param dropped  characters that are left out */
+static void put_value(script *s, const char *at, const char *end, size_t count, const char *dropped)
 {
+    s->has_word = true;
     while (at < end) {
         if (*at == '$') {
             at = expand(s, at, end, count);
-        } else {
-            if (*at != '"' && *at != '\'') {
-                put(s, *at);
-            }
+        } else if (*at && strchr(dropped, *at)) {
             at++;
+        } else {
+            put(s, *at++);
         }
     }
 }
+
+static const char quotes[] = "\"'";
 
 /* @return whether the name has a value */
 static bool put_named(script *s, const char *name, size_t length, size_t count)
@@ -318,9 +315,8 @@ static bool put_named(script *s, const char *name, size_t length, size_t count)
     s->used |= list >= 0 ? UINT64_C(1) << list : 0;
     s->has_word = s->has_word || list >= 0;
     if (v) {
-        s->has_word = true;
         s->taken = s->taken || v->branch;
-        put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable));
+        put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable), quotes);
     } else if (of_job > 0) {
         put_text(s, number, number + snprintf(number, sizeof number, "%lld", (long long)of_job));
     }
@@ -374,8 +370,7 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
         return true;
     }
     if (or_default) {
-        s->has_word = true;
-        put_value(s, value + 1, close, count);
+        put_value(s, value + 1, close, count, quotes);
         if (*value == '=' && count == s->variable_count && count < MAX_VARIABLES) {
             s->variable[s->variable_count++] =
                 (variable){name, value + 1, length, (size_t)(close - value - 1), false};
@@ -394,13 +389,10 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     if (s->expansions++ < MAX_EXPANSIONS && (open == '{' || open == '(')) {
         close = closing(s, name, end, open, open == '{' ? '}' : ')');
     }
-    if (close && open == '(' && name[1] == '(' && close[-1] == ')') {
-        put_arithmetic(s, at, name + 2, close - 1, close + 1, count);
-        return close + 1;
-    }
     if (close && open == '(') {
-        if (strncmp(name + 1, "expr ", 5) == 0) {
-            put_arithmetic(s, at, name + 6, close, close + 1, count);
+        bool doubled = name[1] == '(' && close[-1] == ')';
+        if (doubled || strncmp(name + 1, "expr ", 5) == 0) {
+            put_arithmetic(s, at, name + (doubled ? 2 : 6), close - doubled, close + 1, count);
         } else {
             put_text(s, at, close + 1);
         }
@@ -497,39 +489,24 @@ static const char *assignment(script *s, const char *at)
     return end;
 }
 
-/* Whether a command begins behind a word. */
-static bool begins_command(const char *word, bool first)
-{
-    static const char operators[] = " && || | & ";
-    static const char words[] =
-        " ! { } if then elif else fi while until for do done case esac time exec eval nohup sudo "
-        "env export declare local readonly ";
-    char text[16];
-    int length = snprintf(text, sizeof text, " %s ", word);
-    return length < (int)sizeof text && (strstr(operators, text) || (first && strstr(words, text)));
-}
-
 /* Finds what a word is of: a list that has a name, or the command. What it decides on is a branch
  * if the command is a test. */
 static void place_word(script *s, bool option)
 {
-    static const char *const opens[] = {"if", "case"}, *const closes[] = {"fi", "esac"},
-                             *const tests[] = {"[", "[[", "test"};
+    static const char before[] = " ! { } if then elif else fi while until for do done case esac "
+                                 "time exec eval nohup sudo env export declare local readonly ";
     bool first = s->first && s->list < 0;
-    for (size_t i = 0; i < sizeof opens / sizeof *opens && first; i++) {
-        s->branches += strcmp(s->word, opens[i]) == 0;
-        s->branches -= s->branches > 0 && strcmp(s->word, closes[i]) == 0;
-    }
-    s->joined = s->list < 0 && begins_command(s->word, first);
+    s->branches += first && calc_export_is_listed(" if case ", s->word);
+    s->branches -= first && s->branches > 0 && calc_export_is_listed(" fi esac ", s->word);
+    s->joined = s->list < 0 && (calc_export_is_listed(" && || | & ", s->word) ||
+                                (first && calc_export_is_listed(before, s->word)));
     if (s->joined) {
         s->chained = s->chained || (s->tests && (s->word[0] == '&' || s->word[0] == '|'));
         s->first = s->closed = true;
         s->tests = false;
         return;
     }
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        s->tests = s->tests || (first && strcmp(s->word, tests[i]) == 0);
-    }
+    s->tests = s->tests || (first && calc_export_is_listed(" [ [[ test ", s->word));
     bool plain = s->command >= 0 && s->group[s->command].options &&
                  !s->group[s->command].command.words[0]; /* options, and no command */
     if (s->list < 0 && (s->command < 0 || (first && !option && !plain))) {
@@ -617,19 +594,6 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
     return good;
 }
 
-/* Adds a string, from behind its opening quote, in which variables count unless it is literal. */
-static void put_string(script *s, const char *at, const char *end, bool literal)
-{
-    s->has_word = true;
-    while (at < end) {
-        if (*at == '$' && !literal) {
-            at = expand(s, at, end, s->variable_count);
-        } else {
-            put(s, *at++);
-        }
-    }
-}
-
 /* Handles a character outside strings. @return the rest */
 static const char *take_character(script *s, const char *at)
 {
@@ -640,7 +604,7 @@ static const char *take_character(script *s, const char *at)
             end++;
         }
         if (end + 1 < s->end && *end == '\\') {
-            put_string(s, at + 2, end, false);
+            put_value(s, at + 2, end, s->variable_count, "");
             return end + 2;
         }
     }
@@ -662,7 +626,12 @@ static const char *take_character(script *s, const char *at)
             s->quote = s->quote || end >= s->end ? s->quote : *at;
             return at + 1;
         }
-        put_string(s, at + 1, end, *at == '\'');
+        s->has_word = true;
+        if (*at == '\'') {
+            put_text(s, at + 1, end);
+        } else {
+            put_value(s, at + 1, end, s->variable_count, "");
+        }
         return end + 1;
     }
     put(s, *at);
@@ -718,8 +687,9 @@ static bool name_commands(const script *s, calc_settings *settings)
     settings->commands = (size_t)s->groups;
     for (size_t i = 0; i < settings->commands; i++) {
         uint64_t has = UINT64_C(1) << i, before = 0;
+        char *mine = settings->command[i].words;
         settings->command[i] = s->group[i].command;
-        while (has != before) {
+        while (has != before && !s->group[i].name) {
             before = has;
             for (size_t k = 0; k < settings->commands; k++) {
                 has |= has >> k & 1 ? s->group[k].lists : 0;
@@ -727,7 +697,6 @@ static bool name_commands(const script *s, calc_settings *settings)
         }
         for (size_t k = 0; k < settings->commands && !s->group[i].name; k++) {
             const char *words = s->group[k].command.words;
-            char *mine = settings->command[i].words;
             if (k != i && has >> k & 1 && words[0]) { /* a list that begins with the program */
                 calc_append(mine, sizeof settings->command[i].words, "%s%s", mine[0] ? " " : "",
                             words);
@@ -741,7 +710,7 @@ static bool name_commands(const script *s, calc_settings *settings)
     return true;
 }
 
-static calc_status read_script(script *s, calc_settings *settings)
+static bool read_script(script *s, calc_settings *settings)
 {
     const char *at = s->text;
     int line = 1;
@@ -762,7 +731,7 @@ static calc_status read_script(script *s, calc_settings *settings)
             *at == '\0' || (s->quote && *at == s->quote) ||
             (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'))) {
             if (!flush(s, settings, line, column)) {
-                return CALC_ERR_NOMEM;
+                return false;
             }
             s->lists += (*at == '(') - (*at == ')' && s->lists > 0);
             s->closed = s->closed || *at == ')' || *at == ';' || ends_command(s, settings, at);
@@ -784,8 +753,7 @@ static calc_status read_script(script *s, calc_settings *settings)
         }
         at = take_character(s, at);
     }
-    return flush(s, settings, line, column) && name_commands(s, settings) ? CALC_OK
-                                                                          : CALC_ERR_NOMEM;
+    return flush(s, settings, line, column) && name_commands(s, settings);
 }
 
 /* What a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option says it:
@@ -811,8 +779,7 @@ static bool put_launched(script *s, calc_settings *settings)
         s->word[s->word_length] = '\0';
         bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
         if (found && (i == FILE ? is_file(s->word) : number)) {
-            calc_setting *setting = calc_settings_add(settings, names[i][0], strlen(names[i][0]));
-            good = setting && calc_setting_append(setting, s->word, s->word_length);
+            good = calc_settings_put(settings, names[i][0], s->word) != NULL;
             said[2] = said[2] || i > FILE;
             said[NODES] = i == FILE || i == NODES;
         }
@@ -830,11 +797,8 @@ calc_status calc_settings_from_script(calc_settings *settings, const char *text,
     s->end = text + length;
     s->line = 1;
     s->command = s->list = -1;
-    s->first = true;
-    calc_status status = read_script(s, settings);
-    if (status == CALC_OK && !put_launched(s, settings)) {
-        status = CALC_ERR_NOMEM;
-    }
+    s->first = s->closed = true;
+    bool good = read_script(s, settings) && put_launched(s, settings);
     free(s);
-    return status;
+    return good ? CALC_OK : CALC_ERR_NOMEM;
 }

@@ -137,8 +137,7 @@ static calc_status read_string(reader *r, calc_setting *setting)
     }
     size_t length = (size_t)(r->at - start);
     r->at += quotes;
-    return !setting || length == 0 || calc_setting_append(setting, start, length) ? CALC_OK
-                                                                                  : CALC_ERR_NOMEM;
+    return !setting || calc_setting_append(setting, start, length) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 /* Reads a number, true, false or a date; drops underscores of numbers. */

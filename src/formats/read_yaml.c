@@ -109,20 +109,12 @@ static void open_anchor(reader *r, const yaml_char_t *name, size_t path)
     }
 }
 
-static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_t mark)
+/* Adds a key below the first `above` bytes of the path. */
+static calc_status add_key(reader *r, size_t above, const char *at, size_t length, yaml_mark_t mark)
 {
-    size_t above = r->above[r->depth];
     size_t dot = above > 0;
-    if (length == 0) {
-        return wrong(r, mark, r->expected);
-    }
     if (above + dot + length > PATH_SIZE) {
         return wrong(r, mark, "the keys above this place are too long");
-    }
-    r->merge = length == 2 && memcmp(at, "<<", 2) == 0;
-    if (r->merge) {
-        r->path_length = above;
-        return CALC_OK;
     }
     r->path[above] = '.';
     memcpy(r->path + above + dot, at, length);
@@ -133,7 +125,6 @@ static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_
         return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
                                                       : wrong(r, mark, CALC_SETTINGS_TOO_MANY);
     }
-    r->item[r->depth] = 0;
     setting->line = (int)mark.line + 1;
     setting->column = (int)mark.column + 1;
     return CALC_OK;
@@ -143,14 +134,19 @@ static calc_status take_text(reader *r, const char *at, size_t length, yaml_mark
 {
     if (r->key) {
         r->key = false;
-        return take_key(r, at, length, mark);
+        r->merge = length == 2 && memcmp(at, "<<", 2) == 0;
+        r->path_length = r->above[r->depth];
+        r->item[r->depth] = 0;
+        return length == 0 ? wrong(r, mark, r->expected)
+               : r->merge  ? CALC_OK
+                           : add_key(r, r->path_length, at, length, mark);
     }
     r->key = r->lists == 0;
     if (r->merge) {
         return CALC_OK; /* of no mapping */
     }
     calc_setting *last = &r->settings->item[r->settings->count - 1];
-    return length == 0 || calc_setting_append(last, at, length) ? CALC_OK : CALC_ERR_NOMEM;
+    return calc_setting_append(last, at, length) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 /* The value, or the settings below the key, for which an alias stands. One that is not known keeps
@@ -172,27 +168,28 @@ static calc_status take_alias(reader *r, const char *name, yaml_mark_t mark)
         return take_text(r, value->value, value->length, mark);
     }
     size_t below = r->path_length, last = r->settings->count;
-    for (size_t i = a->first; i < a->last && i < last; i++) {
-        const char *key = r->settings->item[i].key + a->path, *value = r->settings->item[i].value;
-        size_t length = strlen(key + (*key == '.'));
-        size_t dot = below > 0;
-        if (below + dot + length > PATH_SIZE) {
-            return wrong(r, mark, "the keys above this place are too long");
+    calc_status status = CALC_OK;
+    r->merged = false;
+    for (size_t i = a->first; i < a->last && i < last && status == CALC_OK; i++) {
+        const calc_setting of = r->settings->item[i]; /* the list may move */
+        const char *key = of.key + a->path + (of.key[a->path] == '.');
+        status = add_key(r, below, key, strlen(key), mark);
+        if (status == CALC_OK &&
+            !calc_setting_append(&r->settings->item[r->settings->count - 1], of.value, of.length)) {
+            status = CALC_ERR_NOMEM;
         }
-        r->path[below] = '.';
-        memcpy(r->path + below + dot, key + (*key == '.'), length);
-        calc_setting *copy = calc_settings_add(r->settings, r->path, below + dot + length);
-        if (!copy || (*value && !calc_setting_append(copy, r->settings->item[i].value,
-                                                     r->settings->item[i].length))) {
-            return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
-                                                          : wrong(r, mark, CALC_SETTINGS_TOO_MANY);
-        }
-        copy->line = (int)mark.line + 1;
-        copy->column = (int)mark.column + 1;
     }
+    r->path_length = below;
     r->merged = true;
     r->key = r->lists == 0;
-    return CALC_OK;
+    return status;
+}
+
+static bool is_null(const yaml_event_t *event)
+{
+    const char *at = (const char *)event->data.scalar.value;
+    return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
 }
 
 static calc_status take_single(reader *r, const yaml_event_t *event)
@@ -202,7 +199,7 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
         return take_alias(r, (const char *)event->data.alias.anchor, event->start_mark);
     }
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    bool null = plain && (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
+    bool null = is_null(event);
     if (r->depth == 0) {
         return null ? CALC_OK : wrong(r, event->start_mark, r->expected);
     }
@@ -299,14 +296,31 @@ static calc_status take(reader *r, const yaml_event_t *event)
     }
 }
 
-static calc_status read_events(reader *r)
+/* @param json   JSON, not all of YAML
+ * @param whole  no mapping is skipped */
+static calc_status read_events(calc_settings *settings, bool json, bool whole, const char *text,
+                               size_t length, const char *name, calc_errors *errors)
 {
+    reader reads = {.settings = settings,
+                    .text = text,
+                    .length = length,
+                    .name = name,
+                    .errors = errors,
+                    .whole = whole,
+                    .expected = json ? "expected an object {...}" : "expected \"key: value\""};
+    reader *r = &reads;
     yaml_parser_t parser;
     bool done = false;
+    calc_json_mistake mistake;
+    if (json && calc_json_syntax_check(text, length, true, &mistake)) {
+        calc_json_place place = calc_json_scan_place(text, length, mistake.offset);
+        return calc_errors_at(errors, CALC_ERR_SYNTAX, name, place.line, place.column, mistake.hint,
+                              "%s", mistake.text);
+    }
     if (!yaml_parser_initialize(&parser)) {
         return CALC_ERR_NOMEM;
     }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)r->text, r->length);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     calc_status status = CALC_OK;
     while (status == CALC_OK && !done) {
         yaml_event_t event;
@@ -322,22 +336,10 @@ static calc_status read_events(reader *r)
     return status;
 }
 
-static calc_status read_yaml(calc_settings *settings, bool whole, const char *text, size_t length,
-                             const char *name, calc_errors *errors)
-{
-    return read_events(&(reader){.settings = settings,
-                                 .text = text,
-                                 .length = length,
-                                 .name = name,
-                                 .errors = errors,
-                                 .whole = whole,
-                                 .expected = "expected \"key: value\""});
-}
-
 calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, size_t length,
                                     const char *name, calc_errors *errors)
 {
-    return read_yaml(settings, false, text, length, name, errors);
+    return read_events(settings, false, false, text, length, name, errors);
 }
 
 /* What the containers of a manifest of Kubernetes run, as a script: command: ["vllm", "serve"],
@@ -381,7 +383,7 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
 {
     calc_settings whole = {0};
     calc_setting script = {.value = NULL};
-    calc_status status = read_yaml(&whole, true, text, length, name, errors);
+    calc_status status = read_events(&whole, false, true, text, length, name, errors);
     if (status == CALC_OK && calc_settings_last(&whole, "kind")) {
         status = put_containers(&whole, &script) ? CALC_OK : CALC_ERR_NOMEM;
     }
@@ -393,34 +395,16 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
     return status;
 }
 
-static calc_status read_json(calc_settings *settings, bool whole, const char *text, size_t length,
-                             const char *name, calc_errors *errors)
-{
-    calc_json_mistake mistake;
-    if (calc_json_syntax_check(text, length, true, &mistake)) {
-        calc_json_place place = calc_json_scan_place(text, length, mistake.offset);
-        return calc_errors_at(errors, CALC_ERR_SYNTAX, name, place.line, place.column, mistake.hint,
-                              "%s", mistake.text);
-    }
-    return read_events(&(reader){.settings = settings,
-                                 .text = text,
-                                 .length = length,
-                                 .name = name,
-                                 .errors = errors,
-                                 .whole = whole,
-                                 .expected = "expected an object {...}"});
-}
-
 calc_status calc_settings_from_json(calc_settings *settings, const char *text, size_t length,
                                     const char *name, calc_errors *errors)
 {
-    return read_json(settings, false, text, length, name, errors);
+    return read_events(settings, true, false, text, length, name, errors);
 }
 
 calc_status calc_settings_from_json_whole(calc_settings *settings, const char *text, size_t length,
                                           const char *name, calc_errors *errors)
 {
-    return read_json(settings, true, text, length, name, errors);
+    return read_events(settings, true, true, text, length, name, errors);
 }
 
 calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax, const char *text,
@@ -520,13 +504,6 @@ static void enter_key(finder *e, const yaml_event_t *event)
         e->path->value[l->depth].key_end = byte_of(e, event->end_mark);
         e->path->value[l->depth].key_line = event->end_mark.line;
     }
-}
-
-static bool is_null(const yaml_event_t *event)
-{
-    const char *at = (const char *)event->data.scalar.value;
-    return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
 }
 
 static void begin_value(finder *e, const yaml_event_t *event)

@@ -31,7 +31,7 @@ bool calc_setting_append(calc_setting *setting, const char *text, size_t length)
 {
     size_t before = setting->length;
     size_t glue = before > 0;
-    if (before + length > CALC_SETTING_MAX) {
+    if (length == 0 || before + length > CALC_SETTING_MAX) {
         return true;
     }
     char *value = realloc(setting->value, before + glue + length + 1);
@@ -48,14 +48,16 @@ bool calc_setting_append(calc_setting *setting, const char *text, size_t length)
     return true;
 }
 
+calc_setting *calc_settings_put(calc_settings *settings, const char *key, const char *value)
+{
+    calc_setting *item = calc_settings_add(settings, key, strlen(key));
+    return item && calc_setting_append(item, value, strlen(value)) ? item : NULL;
+}
+
 static const char *value_in(const calc_settings *settings, const char *key)
 {
-    for (size_t i = 0; i < settings->count; i++) {
-        if (strcmp(settings->item[i].key, key) == 0) {
-            return settings->item[i].value;
-        }
-    }
-    return NULL;
+    const calc_setting *item = calc_settings_last(settings, key);
+    return item ? item->value : NULL;
 }
 
 void calc_settings_compare(const calc_settings *from, const calc_settings *to,

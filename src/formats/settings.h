@@ -58,6 +58,9 @@ enum {
 /** What a reader says of more. */
 #define CALC_SETTINGS_TOO_MANY "more than 100000 keys"
 
+/** Appends a copy of a key with a value. @return the new item; NULL if there is no memory */
+calc_setting *calc_settings_put(calc_settings *settings, const char *key, const char *value);
+
 /** Appends `length` bytes to the value of an item, after a blank if the item already has a value.
  *  @return false if there is no memory */
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length);

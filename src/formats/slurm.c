@@ -24,8 +24,6 @@ static int64_t read_count(const char *at, const char *end, bool resources)
     return number && count <= MOST ? count : 0;
 }
 
-/* Read the options of a directive, which are the text from behind "#SBATCH" to the end of the
- * line. Others than those of the size are passed over. */
 void calc_slurm_directive(calc_slurm *job, const char *at, const char *end)
 {
     static const struct {
@@ -67,9 +65,6 @@ void calc_slurm_directive(calc_slurm *job, const char *at, const char *end)
     }
 }
 
-/* The value of a variable that Slurm sets for the job, or of WORLD_SIZE.
- * @param name  SLURM_NNODES and so on, `length` bytes
- * @return 0: it is another variable, or the directives do not say */
 int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length)
 {
     int64_t nodes = job->nodes > 0        ? job->nodes

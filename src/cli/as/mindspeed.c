@@ -411,11 +411,8 @@ static calc_status read_settings(task *t, calc_errors *errors)
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
         const char *value = calc_opt_value(f, i);
-        if (calc_opt_given(f, i)) {
-            calc_setting *setting =
-                calc_settings_add(&t->settings, rows[i].name, strlen(rows[i].name));
-            bool good = setting && calc_setting_append(setting, value, strlen(value));
-            status = good ? CALC_OK : CALC_ERR_NOMEM;
+        if (calc_opt_given(f, i) && !calc_settings_put(&t->settings, rows[i].name, value)) {
+            status = CALC_ERR_NOMEM;
         }
     }
     return status ? status : calc_settings_from_words(&t->settings, f->passed, f->passed_count);
