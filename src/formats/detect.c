@@ -36,8 +36,6 @@ static const char *path_in(const char *value, size_t *length)
     return path;
 }
 
-/* Whether a setting names files whose settings come before the text's own: a word of a command, an
- * option for it, or the files that a file adds to. */
 bool calc_setting_names_files(const calc_setting *setting)
 {
     static const char *const keys[] = {"file",        "config",          "config-file",
@@ -56,7 +54,6 @@ bool calc_setting_names_files(const calc_setting *setting)
             memcmp(path + length - 5, ".toml", 5) == 0);
 }
 
-/* Whether a row is of the size of the job, which --procs gives instead. */
 bool calc_row_is_of_job(const calc_setting_row *row)
 {
     return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
@@ -193,22 +190,6 @@ static calc_status settle(const calc_framework **framework, const score *best, c
     return CALC_OK;
 }
 
-/* The first line that is neither empty nor a comment; NULL: there is none. */
-static const char *first_line(const char *text, size_t length)
-{
-    const char *end = text + length;
-    for (const char *at = text + calc_json_scan_mark(text, length); at < end; at++) {
-        if (*at == '#') {
-            while (at < end && *at != '\n') {
-                at++;
-            }
-        } else if (!isspace((unsigned char)*at)) {
-            return at;
-        }
-    }
-    return NULL;
-}
-
 static bool is_letter(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
@@ -256,6 +237,24 @@ static bool is_yaml(const char *line, const char *end)
     bool key =
         at > line && at < end && *at == ':' && (at + 1 == end || isspace((unsigned char)at[1]));
     return key || (end - line >= 3 && memcmp(line, "---", 3) == 0);
+}
+
+/* What a text looks like. */
+typedef enum looks { EMPTY, TOML, JSON, YAML, OTHER } looks;
+
+/* What it is by its first line that is neither empty nor a comment. */
+static looks look(const char *text, size_t length)
+{
+    const char *at = text + calc_json_scan_mark(text, length), *end = text + length;
+    while (at < end && (*at == '#' || isspace((unsigned char)*at))) {
+        const char *newline = *at == '#' ? memchr(at, '\n', (size_t)(end - at)) : at;
+        at = newline ? newline + 1 : end;
+    }
+    return at == end                                         ? EMPTY
+           : is_toml(at, end)                                ? TOML
+           : (*at == '{' || *at == '[') && !is_test(at, end) ? JSON
+           : is_yaml(at, end)                                ? YAML
+                                                             : OTHER;
 }
 
 /* Benchmarks and tests keep options in YAML, "MODEL_ARGS: {--num-layers: 4}": nothing else in such
@@ -327,35 +326,36 @@ static calc_status refuse_other(calc_errors *errors, const char *name, int line,
                           "%s %.*s", what, (int)strcspn(sentence, "\n"), sentence);
 }
 
-/* Opens a file that a setting names: as it says from the folder of the file at hand or one above
- * it, or beside that by its last name.
- * @param name  of the file at hand; NULL: a command line
- * @param path  filled with where it is */
-calc_status calc_named_open(const char *name, const char *value, char path[PATH_SIZE],
+/* The length of a path up to the last "/" in it. */
+static int folder_of(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/') {
+        length--;
+    }
+    return (int)length;
+}
+
+calc_status calc_named_open(const char *name, const calc_setting *setting, char path[PATH_SIZE],
                             calc_text *text)
 {
-    const char *slash = name ? strrchr(name, '/') : NULL;
-    int folder = slash ? (int)(slash - name) + 1 : 0, beside = folder;
+    if (!name && setting->argument == 0) {
+        return CALC_ERR_IO;
+    }
+    name = name ? name : "";
     size_t length;
-    value = path_in(value, &length);
-    const char *last = value + length;
-    while (last > value && last[-1] != '/') {
-        last--;
+    const char *value = path_in(setting->value, &length);
+    int beside = folder_of(name, strlen(name)), last = folder_of(value, length);
+    calc_status status = CALC_ERR_IO;
+    for (int folder = beside, done = 0; !done && status != CALC_OK && status != CALC_ERR_NOMEM;
+         folder = folder_of(name, folder > 0 ? (size_t)folder - 1 : 0)) {
+        snprintf(path, PATH_SIZE, "%.*s%.*s", *value == '/' ? 0 : folder, name, (int)length, value);
+        status = calc_text_read(text, path, NULL);
+        done = *value == '/' || folder == 0;
     }
-    for (bool absolute = value[0] == '/', done = false; !done;) {
-        snprintf(path, PATH_SIZE, "%.*s%.*s", absolute ? 0 : folder, folder ? name : "",
-                 (int)length, value);
-        calc_status status = calc_text_read(text, path, NULL);
-        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
-            return status;
-        }
-        done = absolute || folder == 0;
-        for (folder -= folder > 0; folder > 0 && name[folder - 1] != '/';) {
-            folder--;
-        }
+    if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+        return status;
     }
-    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, beside ? name : "", (int)(value + length - last),
-             last);
+    snprintf(path, PATH_SIZE, "%.*s%.*s", beside, name, (int)length - last, value + last);
     return calc_text_read(text, path, NULL);
 }
 
@@ -405,9 +405,8 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
             named->list = by->list;
         }
         if (calc_setting_names_files(named) &&
-            calc_named_open(name, named->value, path, &text) == CALC_OK) {
-            const char *line = first_line(text.data, text.length);
-            bool toml = line && is_toml(line, text.data + text.length);
+            calc_named_open(name, named, path, &text) == CALC_OK) {
+            bool toml = look(text.data, text.length) == TOML;
             status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
                                              text.data, text.length, path, errors);
             status =
@@ -590,12 +589,10 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     bool only_one = false;   /* they say two layouts */
     const char *dot = name ? strrchr(name, '.') : NULL;
     bool named = dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
-    const char *line = first_line(text, length);
-    bool toml = line && is_toml(line, text + length);
-    bool json = line && !toml && (*line == '{' || *line == '[') && !is_test(line, text + length);
-    bool yaml = line && is_yaml(line, text + length);
-    bool other = line && !toml && !json, script = false, manifest = false;
-    bool tried[] = {[CALC_SYNTAX_TOML] = toml,
+    const looks seems = look(text, length);
+    bool json = seems == JSON, yaml = seems == YAML, other = yaml || seems == OTHER;
+    bool script = false, manifest = false;
+    bool tried[] = {[CALC_SYNTAX_TOML] = seems == TOML,
                     [CALC_SYNTAX_JSON] = json,
                     [CALC_SYNTAX_YAML] = other,
                     [CALC_SYNTAX_SHELL] = other};
@@ -667,13 +664,8 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     if (work) {
         return refuse_other(errors, name, 0, what, work);
     }
-    return settle(framework, &best, name,
-                  !line    ? "an empty file"
-                  : toml   ? "TOML"
-                  : json   ? "JSON"
-                  : yaml   ? "YAML"
-                  : script ? "a script"
-                           : "text",
+    static const char *const kinds[] = {"an empty file", "TOML", "JSON", "YAML", "text"};
+    return settle(framework, &best, name, script && seems == OTHER ? "a script" : kinds[seems],
                   errors);
 }
 
@@ -695,11 +687,10 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     if (!*framework) {
         return read_any(framework, text, length, name, settings, errors);
     }
-    const char *line = first_line(text, length);
-    bool options = (*framework)->options && line && *line != '{' && !is_yaml(line, text + length) &&
-                   !is_toml(line, text + length);
-    calc_syntax syntax = options ? CALC_SYNTAX_SHELL : (*framework)->syntax;
-    bool table = syntax == CALC_SYNTAX_SHELL && line && is_yaml(line, text + length);
+    const looks seems = look(text, length);
+    calc_syntax syntax =
+        (*framework)->options && seems == OTHER ? CALC_SYNTAX_SHELL : (*framework)->syntax;
+    bool table = syntax == CALC_SYNTAX_SHELL && seems == YAML;
     calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
                                                  length, name, errors);
     (void)(table && status == CALC_OK && keep_options(settings));

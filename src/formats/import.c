@@ -15,25 +15,24 @@
 #include "spec/field.h"
 #include "spec/rules.h"
 
-/* Adds an error about a setting, with its place or the number of the argument. */
-static calc_status wrong(const calc_import *import, const calc_setting *setting, calc_status status,
-                         const char *text, calc_errors *errors)
+calc_status calc_import_wrong(const calc_import *import, const calc_setting *setting,
+                              calc_status status, const char *hint, const char *text,
+                              calc_errors *errors)
 {
-    char argument[32] = "";
-    char key[CALC_UTF8_SHOW_SIZE];
+    if (!setting) {
+        return calc_errors_at(errors, status, import->name, 0, 0, hint, "%s", text);
+    }
+    char argument[32] = "", key[CALC_UTF8_SHOW_SIZE], unknown[128];
     if (setting->argument > 0) {
         snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
     }
     const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
-    char hint[128] = "";
-    if (strchr(setting->value, '$')) {
-        snprintf(hint, sizeof hint, "nothing in a script is executed: write the value there%s",
-                 calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
-    }
-    const char *file = setting->file ? setting->file : import->name;
-    return calc_errors_at(errors, status, setting->line > 0 ? file : NULL, setting->line,
-                          setting->column, hint, "%s%s: %s", argument,
-                          calc_utf8_show(key, setting->key, strlen(setting->key)), text);
+    snprintf(unknown, sizeof unknown, "nothing in a script is executed: write the value there%s",
+             calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
+    return calc_errors_at(errors, status, setting->file ? setting->file : import->name,
+                          setting->line, setting->column,
+                          hint || !strchr(setting->value, '$') ? hint : unknown, "%s%s: %s",
+                          argument, calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
 static calc_status take(const calc_import *import, const calc_setting *setting,
@@ -48,7 +47,7 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     if (!calc_row_read(row, setting->value, plan, expect, sizeof expect)) {
         snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
                  calc_utf8_show(shown, setting->value, strlen(setting->value)));
-        return wrong(import, setting, CALC_ERR_RANGE, text, errors);
+        return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL, text, errors);
     }
     double now = plan->value[row->member];
     bool one_of = row->how == CALC_HOW_IS || row->how == CALC_HOW_RECOMPUTED;
@@ -56,7 +55,7 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     if (said && one_of && other->how != CALC_HOW_SWITCH && now != before &&
         (other->how == CALC_HOW_IS || other->how == CALC_HOW_RECOMPUTED)) {
         snprintf(text, sizeof text, "contradicts %s", other->key);
-        return wrong(import, setting, CALC_ERR_RULE, text, errors);
+        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, errors);
     }
     if (row->member == CALC_PLAN_DROPOUT && before > now) {
         plan->value[row->member] = before; /* either of the two rates */
@@ -109,7 +108,8 @@ typedef struct reading {
     calc_errors *errors;
 } reading;
 
-static void tell(const calc_import *import, const char *key, calc_unread what, const char *assumed)
+void calc_import_tell(const calc_import *import, const char *key, calc_unread what,
+                      const char *assumed)
 {
     if (import->unread) {
         import->unread(import->context, key, what, assumed);
@@ -154,12 +154,12 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
         char text[320];
         snprintf(text, sizeof text, "changes the model, and calc does not read it: %s",
                  assumed ? sentence : "calc import without --app writes the layout alone");
-        return wrong(import, setting, CALC_ERR_UNSUPPORTED, text, r->errors);
+        return calc_import_wrong(import, setting, CALC_ERR_UNSUPPORTED, NULL, text, r->errors);
     }
     if (assumed && what != CALC_UNREAD_HARMLESS && was_told(r, assumed)) {
         return CALC_OK;
     }
-    tell(import, setting->key, what, assumed ? sentence : NULL);
+    calc_import_tell(import, setting->key, what, assumed ? sentence : NULL);
     return CALC_OK;
 }
 
@@ -175,12 +175,12 @@ static void assume(const calc_import *import, const reading *r)
         if (row->value > 0) {
             r->plan->value[row->member] = row->value;
         }
-        tell(import, row->key, CALC_UNREAD_COMPUTED, row->assumed);
+        calc_import_tell(import, row->key, CALC_UNREAD_COMPUTED, row->assumed);
     }
     for (size_t i = 0; i < import->framework->count; i++) {
         const calc_setting_row *row = &import->framework->rows[i];
         if (row->how == CALC_HOW_DEFAULT && row->assumed && !calc_plan_says(r->plan, row->member)) {
-            tell(import, NULL, CALC_UNREAD_COMPUTED, row->assumed);
+            calc_import_tell(import, NULL, CALC_UNREAD_COMPUTED, row->assumed);
         }
     }
 }
@@ -195,15 +195,15 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     calc_text text = {0};
     calc_settings settings = {0};
     calc_import inner = *import;
-    calc_status status = row ? calc_named_open(setting->file ? setting->file : import->name,
-                                               setting->value, path, &text)
-                             : CALC_ERR_IO;
+    calc_status status =
+        row ? calc_named_open(setting->file ? setting->file : import->name, setting, path, &text)
+            : CALC_ERR_IO;
     if (status == CALC_ERR_NOMEM) {
         return calc_errors_status(r->errors, status);
     }
     if (status != CALC_OK) {
-        tell(import, setting->key, CALC_UNREAD_COST,
-             "its file is not here; what it says is not in the layout");
+        calc_import_tell(import, setting->key, CALC_UNREAD_COST,
+                         "its file is not here; what it says is not in the layout");
         return CALC_OK;
     }
     inner.name = path;
@@ -249,7 +249,7 @@ static calc_status read_settings(const calc_import *import, reading *r)
         } else if (row && !computed) {
             one = take(import, setting, row, r->owner, r->plan, r->errors);
             if (setting->conditional && one == CALC_OK) {
-                tell(import, setting->key, CALC_UNREAD_BRANCH, NULL);
+                calc_import_tell(import, setting->key, CALC_UNREAD_BRANCH, NULL);
             }
         } else if (row && row->assumed) {
             if (!r->assumed[row->member] || row < r->assumed[row->member]) {
@@ -257,12 +257,12 @@ static calc_status read_settings(const calc_import *import, reading *r)
             }
         } else if (row && (row->how == CALC_HOW_MARKS || row->how == CALC_HOW_LETTERS) &&
                    import->model) {
-            one =
-                wrong(import, setting, CALC_ERR_UNSUPPORTED,
-                      "says what the layers are: calc import without --app writes the layout alone",
-                      r->errors);
+            one = calc_import_wrong(
+                import, setting, CALC_ERR_UNSUPPORTED, NULL,
+                "says what the layers are: calc import without --app writes the layout alone",
+                r->errors);
         } else if (row) {
-            tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
+            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
         } else {
             one = leave(import, setting, computed, r);
         }
@@ -304,7 +304,7 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
         }
     }
     for (size_t i = 0; i < sizeof plan->note / sizeof *plan->note && plan->note[i]; i++) {
-        tell(import, NULL, CALC_UNREAD_COMPUTED, plan->note[i]);
+        calc_import_tell(import, NULL, CALC_UNREAD_COMPUTED, plan->note[i]);
     }
     return status;
 }
@@ -358,7 +358,7 @@ calc_status calc_import_complete(const calc_import *import, const calc_app *app,
         const calc_setting_row *row = calc_framework_row(import->framework, s->key);
         const char *path = row ? calc_plan_field(row->member) : NULL;
         if (path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, e->pointer + 1) == 0) {
-            return wrong(import, s, e->status, e->text, errors);
+            return calc_import_wrong(import, s, e->status, NULL, e->text, errors);
         }
     }
     return calc_errors_add(errors, e->status, CALC_KIND_NONE, NULL, e->hint, "the model: %s: %s",

@@ -46,19 +46,30 @@ bool calc_row_is_of_job(const calc_setting_row *row);
 bool calc_setting_names_files(const calc_setting *setting);
 
 /** Opens a file that a setting names: as it says from the folder of the file at hand or one above
- *  it, or beside that by its last name.
- *  @param name  of the file at hand; NULL: a command line
+ *  it, or beside that by its last name. A text without a name opens none.
+ *  @param name  of the file at hand; NULL: a text without one, or words of a command line
  *  @param path  filled with where it is */
-CALC_MUST_USE calc_status calc_named_open(const char *name, const char *value,
+CALC_MUST_USE calc_status calc_named_open(const char *name, const calc_setting *setting,
                                           char path[CALC_NAMED_PATH_SIZE], calc_text *text);
+
+/** Adds an error about a setting, with its place or the number of the argument.
+ *  @param setting  NULL: none is to blame
+ *  @param hint     NULL: none, or that a script's variables are not known */
+calc_status calc_import_wrong(const calc_import *import, const calc_setting *setting,
+                              calc_status status, const char *hint, const char *text,
+                              calc_errors *errors);
+
+/** Calls .unread, if there is one. */
+void calc_import_tell(const calc_import *import, const char *key, calc_unread what,
+                      const char *assumed);
 
 /* Reads a text as a file of a framework, and finds of which by the keys it has. */
 
 /** Reads a text: JSON if it begins with a brace, TOML if it begins with a table or "key = value",
- *  else YAML or a script, whichever has more keys that are read.
+ *  else YAML or a script, whichever has more keys that are read. Files that it names are read, too.
  *  @param framework  NULL: set to the framework that reads most of the keys; it knows at least half
  *                    of them
- *  @param name       of the text in errors
+ *  @param name       of the text's file; NULL: it has none, and no file is read
  *  @param settings   start with {0}; free with calc_settings_free()
  *  @return CALC_OK; CALC_ERR_SYNTAX with the place of the first mistake; CALC_ERR_UNSUPPORTED if no
  *  key is read, or several frameworks read as many; CALC_ERR_NOMEM */

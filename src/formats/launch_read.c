@@ -120,24 +120,7 @@ typedef struct reading {
 static calc_status wrong(reading *r, calc_job_launch_member member, calc_status status,
                          const char *hint, const char *text)
 {
-    const calc_setting *s = r->said[member].setting;
-    char key[CALC_UTF8_SHOW_SIZE] = "", argument[32] = "";
-    if (s) {
-        calc_utf8_show(key, s->key, strlen(s->key));
-    }
-    if (s && s->argument > 0 && s->line == 0) {
-        snprintf(argument, sizeof argument, "argument %d: ", s->argument);
-    }
-    return calc_errors_at(r->errors, status, s && s->file ? s->file : r->import->name,
-                          s ? s->line : 0, s ? s->column : 0, hint, "%s%s%s%s", argument, key,
-                          s ? ": " : "", text);
-}
-
-static void tell(const reading *r, const char *key, calc_unread what, const char *assumed)
-{
-    if (r->import->unread) {
-        r->import->unread(r->import->context, key, what, assumed);
-    }
+    return calc_import_wrong(r->import, r->said[member].setting, status, hint, text, r->errors);
 }
 
 /* Takes a value as it is in the file, or preset. */
@@ -159,8 +142,8 @@ static calc_status take(reading *r, const calc_job_launch_row *row, const calc_s
                  (setting->key[0] == '-' && !chooses &&
                   calc_job_launch_word(row, "true", false, to, sizeof to));
     if (!known && chooses) {
-        tell(r, setting->key, CALC_UNREAD_COST,
-             "calc has no such algorithm; which roles run, the other settings say");
+        calc_import_tell(r->import, setting->key, CALC_UNREAD_COST,
+                         "calc has no such algorithm; which roles run, the other settings say");
         return CALC_OK;
     }
     double number = calc_decimal_at(to, &end);
@@ -242,7 +225,7 @@ static void leave(const reading *r, const calc_setting *setting)
     }
     what = what == CALC_UNREAD_MODEL && strncmp(setting->value, "${", 2) == 0 ? CALC_UNREAD_HARMLESS
                                                                               : what;
-    tell(r, setting->key, what, sentence[0] ? sentence : NULL);
+    calc_import_tell(r->import, setting->key, what, sentence[0] ? sentence : NULL);
 }
 
 /* What the engine's own rows preset, and no setting says. */
@@ -281,7 +264,7 @@ static calc_status read_settings(reading *r)
         }
         calc_status one = CALC_OK;
         if (row && file && strncmp(s->value, "${", 2) == 0) {
-            tell(r, s->key, CALC_UNREAD_COMPUTED, NULL);
+            calc_import_tell(r->import, s->key, CALC_UNREAD_COMPUTED, NULL);
         } else if (row) {
             one = take(r, row, s, s->value);
         } else if (!(calc_job_launch_begins(s->key, f->engine_keys) &&
@@ -313,7 +296,7 @@ static calc_status read_settings(reading *r)
         char text[1100];
         snprintf(text, sizeof text, "not in the file, and so as %s has it: %s", f->framework->title,
                  presets);
-        tell(r, NULL, CALC_UNREAD_COMPUTED, text);
+        calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);
     }
     return status;
 }
@@ -362,7 +345,7 @@ static calc_status read_lengths(reading *r)
              "how long prompts and responses are, the data say: taken as %lld and %.0f tokens on "
              "average; --set lengths.prompt=N and response.mean=N of calc rl change it",
              (long long)l->prompt, l->response.mean);
-    tell(r, NULL, CALC_UNREAD_COMPUTED, text);
+    calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);
     return status;
 }
 
@@ -373,15 +356,17 @@ static void read_roles(reading *r)
     bool scores = SAYS_IT(REWARD_MODEL) && (IS(REWARD_ON) || !SAYS_IT(REWARD_ON));
     job->roles.reward.given = scores ? CALC_JOB_RUNS : CALC_JOB_SILENT;
     if (scores) {
-        tell(r, NULL, CALC_UNREAD_COMPUTED,
-             "the reward model is taken to be as large as the actor; reward.model of the job "
-             "names another");
+        calc_import_tell(
+            r->import, NULL, CALC_UNREAD_COMPUTED,
+            "the reward model is taken to be as large as the actor; reward.model of the job "
+            "names another");
     }
     if (calc_job_runs(job, CALC_JOB_CRITIC) && SAYS_IT(CRITIC_MODEL) &&
         strcmp(r->said[CALC_LAUNCH_CRITIC_MODEL].text, r->said[CALC_LAUNCH_MODEL].text) != 0) {
-        tell(r, NULL, CALC_UNREAD_COMPUTED,
-             "the critic is taken to be as large as the actor; critic.model of the job names "
-             "another");
+        calc_import_tell(
+            r->import, NULL, CALC_UNREAD_COMPUTED,
+            "the critic is taken to be as large as the actor; critic.model of the job names "
+            "another");
     }
 }
 

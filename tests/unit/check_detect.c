@@ -1,9 +1,11 @@
 #include "formats/import.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frame.h"
+#include "scratch.h"
 
 static const struct {
     const char *text, *found; /* the framework's name; NULL: none */
@@ -124,4 +126,28 @@ CALC_TEST(words_of_a_command_say_whose_they_are)
     ck_assert_int_eq(calc_detect_options(&found, megatron, 5, &settings, NULL), CALC_OK);
     ck_assert_ptr_eq(found, &calc_framework_megatron);
     calc_settings_free(&settings);
+}
+
+/* A request of a server or of a page names no file of this machine. */
+CALC_TEST(a_text_without_a_name_follows_nothing)
+{
+    static const char text[] = "vllm serve m --config more.yaml --max-num-seqs 4\n";
+    char folder[256];
+    scratch_enter(folder, sizeof folder);
+    FILE *more = fopen("more.yaml", "w");
+    ck_assert_ptr_nonnull(more);
+    fputs("tensor-parallel-size: 8\n", more);
+    ck_assert_int_eq(fclose(more), 0);
+    for (size_t named = 0; named < 2; named++) {
+        const calc_framework *found = NULL;
+        calc_settings settings = {0};
+        ck_assert_int_eq(
+            calc_detect(&found, text, strlen(text), named ? "text" : NULL, &settings, NULL),
+            CALC_OK);
+        ck_assert_ptr_eq(found, &calc_framework_vllm);
+        ck_assert_uint_eq(settings.files, named);
+        ck_assert(!calc_settings_last(&settings, "tensor-parallel-size") == !named);
+        calc_settings_free(&settings);
+    }
+    scratch_leave(folder);
 }
