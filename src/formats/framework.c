@@ -130,19 +130,6 @@ static bool whole(list *l)
     return good && *l->at == '\0';
 }
 
-/* Reads a list of 0 and 1 in either form.
- * @param mark  filled
- * @return how many there are; 0: the text is no list */
-static size_t calc_pattern_list(const char *text, char mark[CALC_PATTERN_MAX])
-{
-    list l = {.at = text};
-    if (!whole(&l)) {
-        return 0;
-    }
-    memcpy(mark, l.item, l.count);
-    return l.count;
-}
-
 bool calc_pattern_read(const char *text, calc_pattern *out)
 {
     list l = {.at = text};
@@ -164,40 +151,23 @@ static bool calc_pattern_list_write(const char *mark, size_t count, bool plain, 
     while (unit < count && (count % unit != 0 || memcmp(mark, mark + unit, count - unit) != 0)) {
         unit++;
     }
-    size_t length = (size_t)snprintf(text, size, plain ? "[" : "(");
-    for (size_t i = 0, run; i < unit && length < size; i += run) {
+    snprintf(text, size, plain ? "[" : "(");
+    for (size_t i = 0, run; i < unit; i += run) {
         run = 1;
         while (!plain && i + run < unit && mark[i + run] == mark[i]) {
             run++;
         }
         const char *glue = i == 0 ? "" : plain ? ", " : "+";
-        length += (size_t)snprintf(text + length, size - length, plain ? "%s%d" : "%s[%d]", glue,
-                                   mark[i]);
-        if (run > 1 && length < size) {
-            length += (size_t)snprintf(text + length, size - length, "*%zu", run);
+        calc_append(text, size, plain ? "%s%d" : "%s[%d]", glue, mark[i]);
+        if (run > 1) {
+            calc_append(text, size, "*%zu", run);
         }
     }
-    if (length < size) {
-        length += (size_t)snprintf(text + length, size - length, plain ? "]" : ")");
+    calc_append(text, size, plain ? "]" : ")");
+    if (unit < count) {
+        calc_append(text, size, "*%zu", count / unit);
     }
-    if (unit < count && length < size) {
-        length += (size_t)snprintf(text + length, size - length, "*%zu", count / unit);
-    }
-    return length < size;
-}
-
-static bool write_plain(calc_pattern pattern, int64_t blocks, char *text, size_t size)
-{
-    size_t length = (size_t)snprintf(text, size, "[");
-    for (int64_t i = 0; i < blocks && length < size; i++) {
-        bool experts = i >= pattern.dense && (i - pattern.dense) % pattern.every == 0;
-        length += (size_t)snprintf(text + length, size - length, "%s%d", i ? ", " : "", experts);
-    }
-    if (length + 1 >= size) {
-        return false;
-    }
-    snprintf(text + length, size - length, "]");
-    return true;
+    return strlen(text) + 1 < size; /* else it may have been cut off */
 }
 
 bool calc_pattern_write(calc_pattern pattern, int64_t blocks, bool plain, char *text, size_t size)
@@ -210,7 +180,12 @@ bool calc_pattern_write(calc_pattern pattern, int64_t blocks, bool plain, char *
         return false;
     }
     if (plain || (pattern.every > 1 && rest % pattern.every != 0)) {
-        return write_plain(pattern, blocks, text, size);
+        char mark[CALC_PATTERN_MAX];
+        for (int64_t i = 0; i < blocks && i < CALC_PATTERN_MAX; i++) {
+            mark[i] = i >= pattern.dense && (i - pattern.dense) % pattern.every == 0;
+        }
+        return blocks <= CALC_PATTERN_MAX &&
+               calc_pattern_list_write(mark, (size_t)blocks, true, text, size);
     }
     if (pattern.every > 1) {
         return (size_t)snprintf(text, size, "([0]*%lld+([1]+[0]*%lld)*%lld)",
@@ -444,18 +419,21 @@ bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *wor
 static bool write_set(const calc_setting_row *row, int64_t set, calc_syntax syntax, char *text)
 {
     bool bracketed = syntax == CALC_SYNTAX_YAML || syntax == CALC_SYNTAX_TOML;
-    size_t length = (size_t)snprintf(text, CALC_ROW_TEXT_SIZE, "%s", bracketed ? "[" : "");
     calc_word word;
+    snprintf(text, CALC_ROW_TEXT_SIZE, "%s", bracketed ? "[" : "");
     for (const char *at = row->words; calc_word_next(row, &at, &word);) {
         if (set & (int64_t)word.value) {
             set &= ~(int64_t)word.value; /* skips further words for the same bits */
-            length += (size_t)snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s%.*s",
-                                       length > bracketed ? bracketed ? ", " : " " : "",
-                                       (int)word.length, word.text);
+            calc_append(text, CALC_ROW_TEXT_SIZE, "%s%.*s",
+                        !text[bracketed] ? ""
+                        : bracketed      ? ", "
+                                         : " ",
+                        (int)word.length, word.text);
         }
     }
-    snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s", bracketed ? "]" : "");
-    return length > bracketed;
+    bool any = text[bracketed] != '\0';
+    calc_append(text, CALC_ROW_TEXT_SIZE, bracketed ? "]" : "");
+    return any;
 }
 
 static bool write_switch(const calc_setting_row *row, double value, calc_syntax syntax, char *text)
@@ -680,17 +658,18 @@ static bool find_word(const calc_setting_row *row, const char *text, size_t leng
 static void list_words(const calc_setting_row *row, char *expect, size_t size)
 {
     enum { ROOM = 32 /* for a word, and for a mark that more follow */ };
-    size_t length = 0;
     calc_word word;
     expect[0] = '\0';
     for (const char *at = row->words; calc_word_next(row, &at, &word);) {
-        if (length + word.length + ROOM > size) {
-            snprintf(expect + length, size - length, ", ...");
+        if (strlen(expect) + word.length + ROOM > size) {
+            calc_append(expect, size, ", ...");
             return;
         }
-        const char *glue = length == 0 ? "" : *at ? ", " : " or ";
-        length += (size_t)snprintf(expect + length, size - length, "%s%.*s", glue, (int)word.length,
-                                   word.text);
+        calc_append(expect, size, "%s%.*s",
+                    !expect[0] ? ""
+                    : *at      ? ", "
+                               : " or ",
+                    (int)word.length, word.text);
     }
 }
 
@@ -726,14 +705,14 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
 /* Reads a list that no number says. */
 static bool read_marks(const calc_setting_row *row, const char *text, calc_plan *plan)
 {
-    char mark[CALC_PATTERN_MAX];
-    size_t count = calc_pattern_list(text, mark);
+    list l = {.at = text};
     calc_plan_marks *marks = marks_of(row, plan);
-    if (count == 0 || (count == 1 && !strchr(text, '[')) || count > CALC_MAX_STACK) {
+    if (!whole(&l) || l.count == 0 || (l.count == 1 && !strchr(text, '[')) ||
+        l.count > CALC_MAX_STACK) {
         return false;
     }
-    marks->count = (int32_t)count;
-    memcpy(marks->mark, mark, count);
+    marks->count = (int32_t)l.count;
+    memcpy(marks->mark, l.item, l.count);
     return true;
 }
 
