@@ -14,7 +14,7 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
-enum { PATH_SIZE = CALC_NAMED_PATH_SIZE, DEEP = 6 /* files in one another */ };
+enum { PATH_SIZE = CALC_NAMED_PATH_SIZE };
 
 /* How many keys of a text a framework reads, and has in its table; of two frameworks that read as
  * many, the one that knows more is meant. */
@@ -388,14 +388,11 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
  * otherwise; a file that is not here leaves its setting.
  * @param by  the setting that names the file in which they stand; NULL: they are the text's own */
 static calc_status include(calc_settings *out, calc_settings *in, const char *name,
-                           const calc_setting *by, int depth, calc_errors *errors)
+                           const calc_setting *by, calc_errors *errors)
 {
-    calc_status status = CALC_OK;
-    const char *file = NULL;
-    if (by && out->files < CALC_FILES_MAX && (out->file[out->files] = strdup(name))) {
-        file = out->file[out->files++];
-    }
-    for (size_t i = 0; i < in->count && status == CALC_OK && depth < DEEP; i++) {
+    const char *file = by ? out->file[out->files++] = strdup(name) : NULL;
+    calc_status status = file || !by ? CALC_OK : CALC_ERR_NOMEM;
+    for (size_t i = 0; i < in->count && status == CALC_OK; i++) {
         char path[PATH_SIZE];
         calc_text text = {0};
         calc_settings more = {0};
@@ -404,13 +401,12 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
             named->commands = by->commands;
             named->list = by->list;
         }
-        if (calc_setting_names_files(named) &&
+        if (out->files < CALC_FILES_MAX && calc_setting_names_files(named) &&
             calc_named_open(name, named, path, &text) == CALC_OK) {
             bool toml = look(text.data, text.length) == TOML;
             status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
                                              text.data, text.length, path, errors);
-            status =
-                status == CALC_OK ? include(out, &more, path, named, depth + 1, errors) : status;
+            status = status == CALC_OK ? include(out, &more, path, named, errors) : status;
             named->key[0] = '\0';
         }
         calc_settings_free(&more);
@@ -439,7 +435,7 @@ static calc_status follow(calc_settings *settings, const char *name, calc_errors
     calc_settings out = {.command = settings->command, .commands = settings->commands};
     calc_settings in = *settings;
     in.command = NULL;
-    calc_status status = include(&out, &in, name, NULL, 0, errors);
+    calc_status status = include(&out, &in, name, NULL, errors);
     calc_settings_free(&in);
     *settings = out;
     return status;

@@ -349,14 +349,6 @@ static bool is_told(calc_kind kind, const calc_field *field, const void *object,
     return field->type != CALC_TYPE_NOTE && !network && !served && !(absent && follows);
 }
 
-/* Whether two values differ only in the scattering of messages between stages. That is no other
- * layout; only sequence parallelism is one. */
-static bool is_scattering(const calc_field *field, double given, double back)
-{
-    return strcmp(field->key, "tensor_par_comm_type") == 0 &&
-           given != CALC_TENSOR_PAR_COMM_TYPE_RS_AG && back != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-}
-
 const char *calc_export_value_text(const calc_field *field, double number,
                                    char text[CALC_EXPORT_TEXT])
 {
@@ -415,13 +407,6 @@ static void layers_lost(const calc_exec *exec,
     }
 }
 
-/* Whether the layers of a model say a field, where it lists them. */
-static bool is_of_layers(const char *key)
-{
-    return calc_export_is_listed(" num_blocks dense_blocks moe_every global_every ", key) ||
-           calc_table_find(calc_part_table(), key);
-}
-
 calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
                              const calc_exec *exec, const calc_settings *settings,
                              void (*tell)(void *context, const char *field, const char *value,
@@ -467,8 +452,11 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
             const calc_field *field = &table->rows[i];
             const size_t at = field->offset;
             char text[CALC_EXPORT_TEXT];
-            if (k == 0 && listed && is_of_layers(field->key)) {
-                continue;
+            if (k == 0 && listed &&
+                (calc_export_is_listed(" num_blocks dense_blocks moe_every global_every ",
+                                       field->key) ||
+                 calc_table_find(calc_part_table(), field->key))) {
+                continue; /* the list of layers says it */
             }
             double mine = calc_member_number(field, pairs[k].resolved + at);
             double back = calc_member_number(field, pairs[k].back + at);
@@ -476,9 +464,12 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
                 !calc_export_is_listed(framework->elsewhere, field->key)) {
                 bool absent = calc_absent_is(field, pairs[k].given + at);
                 double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);
-                bool layout =
-                    is_layout(pairs[k].kind, field->key) && !is_scattering(field, mine, back);
-                tell(context, field->key, calc_export_value_text(field, shown, text), layout);
+                /* Where messages between stages are scattered is no other layout. */
+                bool scatters = strcmp(field->key, "tensor_par_comm_type") == 0 &&
+                                mine != CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                                back != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+                tell(context, field->key, calc_export_value_text(field, shown, text),
+                     is_layout(pairs[k].kind, field->key) && !scatters);
             }
         }
     }

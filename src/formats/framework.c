@@ -645,16 +645,6 @@ static bool read_on_off(const calc_setting_row *row, const char *text, calc_plan
     return true;
 }
 
-static bool find_word(const calc_setting_row *row, const char *text, size_t length, calc_word *word)
-{
-    for (const char *at = row->words; calc_word_next(row, &at, word);) {
-        if (word->length == length && strncasecmp(word->text, text, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void list_words(const calc_setting_row *row, char *expect, size_t size)
 {
     enum { ROOM = 32 /* for a word, and for a mark that more follow */ };
@@ -690,7 +680,13 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
         above = !adapted
                     ? 0
                     : above + (text[above] == '*' && text[above + 1] != '_' && above + 1 < length);
-        if (!find_word(row, text + above, length - above, &word)) {
+        const char *at = row->words;
+        bool known = false;
+        while (!known && calc_word_next(row, &at, &word)) {
+            known = word.length == length - above &&
+                    strncasecmp(word.text, text + above, word.length) == 0;
+        }
+        if (!known) {
             list_words(row, expect, size);
             return false;
         }

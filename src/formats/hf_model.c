@@ -373,14 +373,6 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     }
 }
 
-/* Number of key and value heads. Some configurations state a number of heads and a separate switch
- * that says whether it applies. */
-static int64_t kv_heads_of(const calc_hf_said *s, int64_t heads)
-{
-    bool counted = YES(GROUPED) || !(SAYS(GROUPED) || SAYS(MULTI_QUERY));
-    return counted ? (int64_t)GET(KV_HEADS, heads) : YES(MULTI_QUERY) ? 1 : heads;
-}
-
 static void set_attention(const calc_hf_said *s, calc_app *a)
 {
     a->attn_heads = (int64_t)GET(HEADS, 1);
@@ -406,7 +398,11 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
         return;
     }
     a->attn_size = COUNT(HEAD_SIZE) > 0 ? COUNT(HEAD_SIZE) : a->hidden / a->attn_heads;
-    a->kv_heads = kv_heads_of(s, a->attn_heads);
+    /* Some configurations say a number, and by a switch whether it applies. */
+    bool counted = YES(GROUPED) || !(SAYS(GROUPED) || SAYS(MULTI_QUERY));
+    a->kv_heads = counted            ? (int64_t)GET(KV_HEADS, a->attn_heads)
+                  : YES(MULTI_QUERY) ? 1
+                                     : a->attn_heads;
     a->v_head_size = SAYS(V_SIZE) && COUNT(V_SIZE) != a->attn_size ? COUNT(V_SIZE) : 0;
 }
 

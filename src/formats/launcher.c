@@ -111,13 +111,6 @@ static bool is_left_out(const pool *p, const char **line)
     return false;
 }
 
-/* Replicas that share experts are one server, and on one node so are those that do not. */
-static bool shares_experts(const calc_strategy *s)
-{
-    int64_t parts = s->expert_tensor_par > 1 ? s->expert_tensor_par : 1;
-    return s->expert_par * parts > s->tensor_par;
-}
-
 /* Places the servers of a pool on nodes, which they have to fill.
  * @param exec  of the pool; becomes that of one server */
 static calc_status place(pool *p, const calc_launched *l, calc_exec *exec, calc_errors *errors)
@@ -125,7 +118,10 @@ static calc_status place(pool *p, const calc_launched *l, calc_exec *exec, calc_
     int64_t all = exec->num_procs, each = all < l->node_procs ? all : l->node_procs;
     int64_t ranks = l->framework->serves ? all / exec->strategy.data_par : all;
     int64_t local = ranks < each ? each / ranks : 1, server = all;
-    if (all > each && !shares_experts(&exec->strategy)) {
+    /* Replicas that share experts are one server, and on one node so are those that do not. */
+    const calc_strategy *s = &exec->strategy;
+    if (all > each &&
+        s->expert_par * (s->expert_tensor_par > 1 ? s->expert_tensor_par : 1) <= s->tensor_par) {
         server = ranks > each ? ranks : each;
     }
     bool many = server > each, shared = many && ranks < server;

@@ -571,16 +571,6 @@ static calc_status check_lists(const calc_plan *plan, const calc_app *app, calc_
     return CALC_OK;
 }
 
-static calc_status check_number(const calc_app *app, calc_errors *errors)
-{
-    if (app->num_blocks > CALC_MAX_STACK || app->num_blocks < 1) {
-        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                               "%lld layers that differ: expected 1 to %d",
-                               (long long)app->num_blocks, CALC_MAX_STACK);
-    }
-    return CALC_OK;
-}
-
 calc_status calc_plan_layers_apply(const calc_plan *plan, calc_app *app, calc_errors *errors)
 {
     bool letters = YES(LETTERS), sparse = COUNT(VARIANT) == 2;
@@ -608,8 +598,12 @@ calc_status calc_plan_layers_apply(const calc_plan *plan, calc_app *app, calc_er
     if (status != CALC_OK || (!letters && !marks)) {
         return status;
     }
-    status = check_number(app, errors);
-    if (status == CALC_OK && letters) {
+    if (app->num_blocks > CALC_MAX_STACK || app->num_blocks < 1) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "%lld layers that differ: expected 1 to %d",
+                               (long long)app->num_blocks, CALC_MAX_STACK);
+    }
+    if (letters) {
         app->dense_blocks = app->moe_every = app->global_every = 0;
         apply_letters(plan, app);
     } else if (status == CALC_OK) {

@@ -244,12 +244,6 @@ static void write_header(calc_output *out, const calc_framework *framework,
                        needed(framework, settings, false), CALC_VERSION, framework->launch);
 }
 
-/* Writes a variable of the environment, which is not an option. */
-static bool is_variable(const char *key)
-{
-    return key[0] != '-';
-}
-
 static void write_options(calc_output *out, const char *name, const calc_settings *settings,
                           bool launcher)
 {
@@ -258,7 +252,7 @@ static void write_options(calc_output *out, const char *name, const calc_setting
         const char *key = settings->item[i].key, *value = settings->item[i].value;
         bool launches = strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
         bool quote = strpbrk(value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
-        if (!is_variable(key) && launches == launcher) {
+        if (key[0] == '-' && launches == launcher) {
             const char *glue = quote ? " '" : *value ? " " : "";
             calc_output_printf(out, "    %s%s%s%s\n", key, glue, value, quote ? "'" : "");
         }
@@ -272,7 +266,7 @@ static void write_shell(calc_output *out, const calc_framework *framework,
     calc_output_text(out, "#!/usr/bin/env bash\n");
     write_header(out, framework, settings);
     for (size_t i = 0; i < settings->count; i++) {
-        if (is_variable(settings->item[i].key)) {
+        if (settings->item[i].key[0] != '-') { /* of the environment */
             calc_output_printf(out, "export %s=%s\n", settings->item[i].key,
                                settings->item[i].value);
         }

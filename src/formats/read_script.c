@@ -644,13 +644,6 @@ static bool ends_line(const script *s, const char *at)
     return *at == '\n' && !(before > s->text && before[-1] == '\\');
 }
 
-/* Whether a line ends outside of lists and strings, after an option that has a value. */
-static bool ends_command(const script *s, const calc_settings *settings, const char *at)
-{
-    return ends_line(s, at) && !s->quote && s->lists == 0 && settings->count > 0 &&
-           settings->item[settings->count - 1].length > 0;
-}
-
 /* What a character between words ends: a list, or a command. */
 static void end_word(script *s, const char *at)
 {
@@ -734,7 +727,10 @@ static bool read_script(script *s, calc_settings *settings)
                 return false;
             }
             s->lists += (*at == '(') - (*at == ')' && s->lists > 0);
-            s->closed = s->closed || *at == ')' || *at == ';' || ends_command(s, settings, at);
+            /* A line ends outside of lists and strings, after an option that has a value. */
+            bool ends = ends_line(s, at) && !s->quote && s->lists == 0 && settings->count > 0 &&
+                        settings->item[settings->count - 1].length > 0;
+            s->closed = s->closed || *at == ')' || *at == ';' || ends;
             s->quote = s->quote == *at ? '\0' : s->quote;
             end_word(s, at);
             s->line += *at == '\n';
@@ -764,24 +760,21 @@ static bool put_launched(script *s, calc_settings *settings)
                                            {"--nproc-per-node", "NPROC_PER_NODE"},
                                            {"--nproc-per-node", "NGPU"},
                                            {"--nnodes", "NNODES"}};
-    enum { FILE, NODES = 3 };
-    bool good = true, said[NODES + 1] = {[NODES] = true};
+    bool good = true, file = false, sizes = false, node = false;
     for (size_t i = 0; i < settings->count; i++) {
         const char *key = settings->item[i].key;
-        bool sized = strncmp(key, names[NODES][0], 8) == 0 || strncmp(key, names[1][0], 7) == 0;
-        said[1] = said[2] = said[1] || sized;
-        said[FILE] = said[FILE] || strcmp(key, names[FILE][0]) == 0;
+        sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
+        file = file || strcmp(key, names[0][0]) == 0;
     }
-    for (int i = FILE; good && i <= NODES; i++) {
+    for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
         s->word_length = 0;
-        bool found = !said[i] && (i == FILE || settings->count > 0) &&
-                     put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
+        bool wanted = i == 0 ? !file : settings->count > 0 && (i < 3 ? !sizes && !node : node);
+        bool found = wanted && put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
         s->word[s->word_length] = '\0';
         bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
-        if (found && (i == FILE ? is_file(s->word) : number)) {
+        if (found && (i == 0 ? is_file(s->word) : number)) {
             good = calc_settings_put(settings, names[i][0], s->word) != NULL;
-            said[2] = said[2] || i > FILE;
-            said[NODES] = i == FILE || i == NODES;
+            node = i > 0;
         }
     }
     return good;

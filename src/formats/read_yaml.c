@@ -739,16 +739,6 @@ static bool add(calc_text *text, const calc_yaml_mapping *m, const char *entry)
     return done;
 }
 
-/* Describes why a key cannot hold other keys. */
-static calc_status refuse_path(const calc_yaml_path *e, int depth, const char *name,
-                               calc_errors *errors)
-{
-    const calc_yaml_value *v = &e->value[depth];
-    return calc_errors_at(errors, CALC_ERR_SYNTAX, name, (int)v->line + 1, (int)v->column + 1, NULL,
-                          "%.*s: expected keys below it, to put %s there",
-                          (int)e->segment_length[depth], e->segment[depth], e->segment[depth + 1]);
-}
-
 static calc_status edit_one(calc_text *text, const calc_yaml_edit *edit, const char *name,
                             calc_errors *errors)
 {
@@ -768,7 +758,11 @@ static calc_status edit_one(calc_text *text, const calc_yaml_edit *edit, const c
         done = replace(text, &e.value[depth], &e.mapping[depth], edit->value);
     } else if (e.value[depth].found) {
         if (!e.value[depth].null) {
-            return refuse_path(&e, depth, name, errors);
+            return calc_errors_at(errors, CALC_ERR_SYNTAX, name, (int)e.value[depth].line + 1,
+                                  (int)e.value[depth].column + 1, NULL,
+                                  "%.*s: expected keys below it, to put %s there",
+                                  (int)e.segment_length[depth], e.segment[depth],
+                                  e.segment[depth + 1]);
         }
         char *entry = nest(&e, depth + 1, edit->value);
         char *whole = entry ? join("{", entry, "}", "") : NULL;

@@ -27,7 +27,7 @@ typedef struct calc_setting {
 
 enum {
     CALC_COMMANDS_MAX = 64, /**< more are taken as one with the last */
-    CALC_FILES_MAX = 16     /**< most files that one text names */
+    CALC_FILES_MAX = 16     /**< most files that one text and those files name */
 };
 
 /** A command of a script. */
