@@ -1,5 +1,6 @@
 /* MindSpore Transformers: a YAML file. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
@@ -87,8 +88,18 @@ static CALC_REFUSALS(refusals)
                 "num_experts is not a multiple of expert_groups");
 }
 
+/* One expert to which a token goes more than once is none. */
+static calc_status settle(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    if (COUNT(EXPERTS) == 1 && COUNT(TOP_K) > 1) {
+        SET(EXPERTS, 0);
+    }
+    return CALC_OK;
+}
+
 /* clang-format off */
 const calc_framework calc_framework_mindformers = {.name = "mindformers", .title = "MindSpore Transformers",
     .version = "1.7.0", .launch = "merge it into a template of configs/general", .platforms = CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows, mindformers), CALC_FRAMEWORK_REFUSALS(refusals)};
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, .settle = settle, CALC_FRAMEWORK_ROWS(rows, mindformers), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

@@ -837,9 +837,6 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     const calc_plan *plan = &joined;
     calc_status status = calc_plan_layers_join(&joined, errors);
     calc_plan_join(&joined);
-    if (COUNT(EXPERTS) == 1 && COUNT(TOP_K) > 1) { /* MindFormers' way to say none */
-        joined.value[CALC_PLAN_EXPERTS] = 0;
-    }
     memset(app, 0, sizeof *app);
     memset(exec, 0, sizeof *exec);
     exec->strategy.context_par_net = exec->strategy.expert_par_net =
