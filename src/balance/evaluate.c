@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "model/operators/processor.h"
 
 int calc_balance_place_of(const calc_schedule_shape *s, int stage, int chunk)
@@ -462,12 +463,7 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
     return w.no_memory || !f->row_bytes ? CALC_ERR_NOMEM : CALC_OK;
 }
 
-void calc_balance_flights_end(calc_balance_flights *f)
-{
-    free(f->live);
-    free(f->row_bytes);
-    *f = (calc_balance_flights){.parts = 0};
-}
+CALC_FREES(calc_balance_flights_end, calc_balance_flights, of->live, of->row_bytes)
 
 double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_balance_problem *p,
                                   int stage, const calc_balance_share *share)

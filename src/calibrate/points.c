@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "io/csv_table.h"
@@ -599,11 +600,7 @@ calc_status calc_point_table_make(calc_point_table *out, const calc_point *point
     return CALC_OK;
 }
 
-void calc_point_table_free(calc_point_table *table)
-{
-    free(table->owned);
-    *table = (calc_point_table){0};
-}
+CALC_FREES(calc_point_table_free, calc_point_table, of->owned)
 
 const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
                                               const calc_system *system)

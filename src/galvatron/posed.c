@@ -191,16 +191,8 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
     return CALC_OK;
 }
 
-void calc_galvatron_posed_free(calc_galvatron_posed *p)
-{
-    free(p->layer);
-    free(p->end);
-    free(p->cost);
-    free(p->ends_cost);
-    free(p->stage);
-    free(p->option);
-    *p = (calc_galvatron_posed){.strategies = 0};
-}
+CALC_FREES(calc_galvatron_posed_free, calc_galvatron_posed, of->layer, of->end, of->cost,
+           of->ends_cost, of->stage, of->option)
 
 /* The least memory and time of the ends on a stage. */
 static calc_galvatron_ends_cost least_ends(const calc_galvatron_posed *p, int stage)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/effects.h"
 #include "gauss/process.h"
@@ -23,15 +24,10 @@ typedef struct ranked {
 
 static int by_chance(const void *left, const void *right)
 {
-    const ranked *a = left;
-    const ranked *b = right;
-    if (a->kept != b->kept) {
-        return a->kept ? -1 : 1;
-    }
-    if (a->ahead != b->ahead) {
-        return a->ahead > b->ahead ? -1 : 1;
-    }
-    return a->candidate < b->candidate ? -1 : a->candidate > b->candidate;
+    const ranked *a = left, *b = right;
+    return a->kept != b->kept     ? CALC_ORDER(b->kept, a->kept)
+           : a->ahead != b->ahead ? CALC_ORDER(b->ahead, a->ahead)
+                                  : CALC_ORDER(a->candidate, b->candidate);
 }
 
 static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene *s,
@@ -142,12 +138,7 @@ calc_status calc_tune_contest_make(calc_tune_contest *out, const calc_tune_scene
     return status == CALC_OK ? draw_all(out, scene, errors) : status;
 }
 
-void calc_tune_contest_free(calc_tune_contest *contest)
-{
-    free(contest->contender);
-    free(contest->drawn);
-    *contest = (calc_tune_contest){0};
-}
+CALC_FREES(calc_tune_contest_free, calc_tune_contest, of->contender, of->drawn)
 
 /* Blur of the bound from a run that ends out of memory: allocators fragment. */
 static const double capacity_sharpness = 0.002;
@@ -731,12 +722,7 @@ calc_status calc_tune_decide(calc_tune_decision *out, const calc_tune_candidate 
     return status;
 }
 
-void calc_tune_decision_free(calc_tune_decision *decision)
-{
-    free(decision->outlook);
-    free(decision->surprise);
-    *decision = (calc_tune_decision){0};
-}
+CALC_FREES(calc_tune_decision_free, calc_tune_decision, of->outlook, of->surprise)
 
 enum { STREAM_TRUTH = 4 };
 

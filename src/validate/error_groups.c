@@ -19,17 +19,10 @@ double calc_spread_quantile(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 void calc_spread_sort(double *value, size_t count)
 {
     if (count > 0) {
-        qsort(value, count, sizeof *value, by_value);
+        qsort(value, count, sizeof *value, calc_order_numbers);
     }
 }
 
@@ -626,11 +619,7 @@ const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
     return NULL;
 }
 
-void calc_error_groups_free(calc_error_groups *groups)
-{
-    free(groups->item);
-    *groups = (calc_error_groups){0};
-}
+CALC_FREES(calc_error_groups_free, calc_error_groups, of->item)
 
 /* One row of the file. */
 typedef struct entry {
@@ -705,8 +694,4 @@ bool calc_baseline_is_worse(const calc_error_group *group, double tolerance)
     return group->shared > 0 && group->mean_abs_now - group->mean_abs_then > tolerance;
 }
 
-void calc_baseline_free(calc_baseline *baseline)
-{
-    free(baseline->error);
-    *baseline = (calc_baseline){0};
-}
+CALC_FREES(calc_baseline_free, calc_baseline, of->error)

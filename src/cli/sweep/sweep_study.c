@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "checkpoint.h"
@@ -405,13 +406,6 @@ calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_st
 #define PLAIN_INTERVAL_S 5.0
 enum { BAR_WIDTH = 24 };
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A thread: whatever the work does, a second signal ends calc, and so does time. */
 static void *guard(void *context)
 {
@@ -441,7 +435,7 @@ void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double lim
                                         : bar ? CALC_SWEEP_SHOW_BAR
                                               : CALC_SWEEP_SHOW_NOTHING,
                                 .limit_s = limit_s,
-                                .start_s = now_s(),
+                                .start_s = calc_clock_s(CLOCK_MONOTONIC),
                                 .alone = alone};
     watch->shown_s = watch->start_s;
     /* Blocked signals stay pending; waiting for them needs neither a handler nor a global variable.
@@ -494,7 +488,7 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
 bool calc_sweep_watch_progress(void *context, const calc_sweep_progress *progress)
 {
     calc_sweep_watch *watch = context;
-    double at_s = now_s();
+    double at_s = calc_clock_s(CLOCK_MONOTONIC);
     double interval_s = watch->show == CALC_SWEEP_SHOW_BAR ? BAR_INTERVAL_S : PLAIN_INTERVAL_S;
     watch->share = progress->total > 0 ? fmin(progress->done / progress->total, 1) : 0;
     watch->timed_out = at_s - watch->start_s >= watch->limit_s;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/draw/human.h"
@@ -115,15 +116,7 @@ typedef struct ranked {
     size_t index;
 } ranked;
 
-static int compare_ranked(const void *a, const void *b)
-{
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->hash != y->hash) {
-        return x->hash < y->hash ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
+static CALC_ORDER_BY(compare_ranked, ranked, hash, index)
 
 /* Put those together that could be evaluated, each layout once. */
 static calc_status gather(making *m, calc_errors *errors)
