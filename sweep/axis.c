@@ -363,11 +363,7 @@ static const calc_kind kinds[KINDS] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_
 
 /* ---- Keys that are no axes ------------------------------------------------------------------ */
 
-static const char *const study_keys[] = {
-#define CALC_X(name, text) text,
-    CALC_STUDY_KEY_LIST(CALC_X)
-#undef CALC_X
-        NULL};
+static const char *const study_keys[] = {CALC_STUDY_KEY_LIST(CALC_WORD_OF) NULL};
 
 calc_study_key calc_study_key_find(const char *key)
 {

@@ -382,7 +382,7 @@ typedef struct walker {
     bool no_memory;
 } walker;
 
-static bool no_more(const int *a, const int *b, int parts)
+bool calc_balance_no_more(const int *a, const int *b, int parts)
 {
     for (int i = 0; i < parts; i++) {
         if (a[i] > b[i]) {
@@ -401,10 +401,10 @@ static void enter(walker *w, int64_t part)
     int kept = w->first;
     for (int i = w->first; i < w->rows; i++) {
         const int *row = w->out->live + (size_t)i * (size_t)parts;
-        if (no_more(w->now, row, parts)) {
+        if (calc_balance_no_more(w->now, row, parts)) {
             return; /* then no row is below this one */
         }
-        if (!no_more(row, w->now, parts)) {
+        if (!calc_balance_no_more(row, w->now, parts)) {
             memmove(w->out->live + (size_t)kept++ * (size_t)parts, row, row_bytes);
         }
     }

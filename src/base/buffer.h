@@ -12,6 +12,9 @@ char *calc_append(char *text, size_t size, const char *fmt, ...) CALC_PRINTF(3, 
 /** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */
 char *calc_append_choices(char *text, size_t size, const char *const *words);
 
+/** The word of a row of a list of names with their words, X(NAME, word), for an array of all. */
+#define CALC_WORD_OF(name, word) word,
+
 /** A list with room for one element more: itself, or moved to one of twice the capacity.
  *  @param capacity  elements that it has room for, 0 at first
  *  @param size      of an element

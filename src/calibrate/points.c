@@ -407,12 +407,7 @@ calc_status calc_points_read(calc_points *out, const char *path, calc_errors *er
     return status == CALC_OK ? calc_points_parse(out, text, path, errors) : status;
 }
 
-void calc_points_free(calc_points *points)
-{
-    free(points->item);
-    calc_text_free(&points->text);
-    *points = (calc_points){0};
-}
+CALC_FREES(calc_points_free, calc_points, of->item, of->text.data)
 
 /* Whether `name` is one of the names between commas. */
 static bool is_listed(const char *names, const char *name)

@@ -73,7 +73,7 @@ static void fill_options(const calc_galvatron_posed *p, int stage, int type,
             .micro_s = cost[i].nosync_s,
             .sync_s = fmax(0, cost[i].sync_s - cost[i].nosync_s),
             .bytes = whole(p, calc_galvatron_layer_mb(&p->c, s, type, stage)),
-            .group = calc_galvatron_doublings(calc_galvatron_tpsp(s)),
+            .group = calc_galvatron_doublings(calc_galvatron_degree(s)),
         };
     }
 }
@@ -124,8 +124,8 @@ static void fill_switches(calc_galvatron_posed *p)
     }
     for (int i = 0; i < p->strategies; i++) {
         for (int j = 0; j < p->strategies; j++) {
-            int g = calc_galvatron_doublings(calc_galvatron_tpsp(&p->layer[i]));
-            int h = calc_galvatron_doublings(calc_galvatron_tpsp(&p->layer[j]));
+            int g = calc_galvatron_doublings(calc_galvatron_degree(&p->layer[i]));
+            int h = calc_galvatron_doublings(calc_galvatron_degree(&p->layer[j]));
             for (int type = 0; type < p->c.request->types && p->switch_s[g * n + h] == INFINITY;
                  type++) {
                 double cost = calc_galvatron_transition(&p->c, &p->layer[i], &p->layer[j], type);

@@ -82,7 +82,7 @@ bool calc_galvatron_allows(const calc_galvatron_request *r, const calc_galvatron
 {
     /* Upstream drops leftover samples; a trained layout may have none. */
     bool equal = r->compat || task->gbsz / task->chunks % s->dp == 0;
-    return equal && calc_galvatron_tpsp(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
+    return equal && calc_galvatron_degree(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
            (task->mode != CALC_GALVATRON_TP_ONLY || s->sp == 1) &&
            (task->mode != CALC_GALVATRON_SP_ONLY || s->tp == 1);
 }

@@ -737,14 +737,9 @@ static calc_status add_point(curve *v, const calc_layers_answer *a)
     if (!judge(v->planner, v->c, a, &listed, &resolved, &stats)) {
         return CALC_OK;
     }
-    calc_planner_layers_point *grown = calc_grown(v->point, v->count, &v->room, sizeof *grown);
-    if (!grown) {
-        return CALC_ERR_NOMEM;
-    }
-    v->point = grown;
-    v->point[v->count++] =
-        (calc_planner_layers_point){stats.proc_mem_tier1_cap_req, stats.total_time, listed};
-    return CALC_OK;
+    const calc_planner_layers_point point = {stats.proc_mem_tier1_cap_req, stats.total_time,
+                                             listed};
+    return CALC_PUSH(v->point, v->count, v->room, &point) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 static CALC_ORDER_BY(compare_points, calc_planner_layers_point, needs_bytes, step_s)

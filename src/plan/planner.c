@@ -81,12 +81,7 @@ typedef struct maker {
 static void add_exec(maker *m, const calc_exec *e)
 {
     planner_list *out = m->out;
-    calc_exec *grown = calc_grown(out->exec, out->execs, &out->exec_room, sizeof *grown);
-    m->failed = m->failed || !grown;
-    if (grown) {
-        out->exec = grown;
-        out->exec[out->execs++] = *e;
-    }
+    m->failed = !CALC_PUSH(out->exec, out->execs, out->exec_room, e) || m->failed;
 }
 
 /* Every number of chunks that a sweep may try: a division need not be even. */
@@ -136,13 +131,8 @@ static bool visit_place(void *context, const calc_planner_place *place)
         return true;
     }
     planner_candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem), LAST, NULL};
-    planner_candidate *item = calc_grown(list->item, list->count, &list->room, sizeof *item);
-    list->failed = !item;
-    if (item) {
-        list->item = item;
-        list->item[list->count++] = c;
-    }
-    return item != NULL;
+    list->failed = !CALC_PUSH(list->item, list->count, list->room, &c);
+    return !list->failed;
 }
 
 static void place_exec(void *context, size_t i)

@@ -451,11 +451,7 @@ void calc_tune_scene_free(calc_tune_scene *scene)
     *scene = (calc_tune_scene){0};
 }
 
-const char *const calc_tune_chooser_words[] = {
-#define CALC_X(name, word) word,
-    CALC_TUNE_CHOOSER_LIST(CALC_X)
-#undef CALC_X
-        NULL};
+const char *const calc_tune_chooser_words[] = {CALC_TUNE_CHOOSER_LIST(CALC_WORD_OF) NULL};
 
 /* ---- Probes ---------------------------------------------------------------------------------- */
 
@@ -573,11 +569,7 @@ size_t calc_tune_probes(const calc_tune_candidate *candidate, size_t count,
     return CALC_TUNE_PROBES;
 }
 
-static const char *const end_words[] = {
-#define CALC_X(name, word) word,
-    CALC_TUNE_END_LIST(CALC_X)
-#undef CALC_X
-};
+static const char *const end_words[] = {CALC_TUNE_END_LIST(CALC_WORD_OF)};
 
 const char *calc_tune_end_word(calc_tune_end end)
 {

@@ -132,30 +132,17 @@ bool calc_sets_has(size_t index, const calc_result *result)
     return source && is(s->family, row->family) && is(s->confidence, row->confidence);
 }
 
-const char *calc_result_id(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->id : r->prediction->map.row->id;
-}
-
-const char *calc_result_source(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->source : r->prediction->map.row->source;
-}
-
-const char *calc_result_machine(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->sys : r->prediction->map.row->sys;
-}
-
-const char *calc_result_model(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->app : r->prediction->map.row->model;
-}
-
-const char *calc_result_confidence(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->confidence : r->prediction->map.row->confidence;
-}
+/* A text of the row that a result is of: a member of a run of serving, or of training. */
+#define RESULT_TEXT(function, of_serving, of_training)                                             \
+    const char *function(const calc_result *r)                                                     \
+    {                                                                                              \
+        return r->serving ? r->serving->map.row->of_serving : r->prediction->map.row->of_training; \
+    }
+RESULT_TEXT(calc_result_id, id, id)
+RESULT_TEXT(calc_result_source, source, source)
+RESULT_TEXT(calc_result_machine, sys, sys)
+RESULT_TEXT(calc_result_model, app, model)
+RESULT_TEXT(calc_result_confidence, confidence, confidence)
 
 const char *calc_result_kind(const calc_result *r)
 {

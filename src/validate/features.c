@@ -472,9 +472,4 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
     return status;
 }
 
-void calc_peers_free(calc_peers *peers)
-{
-    free(peers->item);
-    calc_text_free(&peers->text);
-    *peers = (calc_peers){0};
-}
+CALC_FREES(calc_peers_free, calc_peers, of->item, of->text.data)

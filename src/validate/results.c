@@ -46,12 +46,7 @@ const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id
     return NULL;
 }
 
-void calc_remarks_free(calc_remarks *remarks)
-{
-    free(remarks->item);
-    calc_text_free(&remarks->text);
-    *remarks = (calc_remarks){0};
-}
+CALC_FREES(calc_remarks_free, calc_remarks, of->item, of->text.data)
 
 enum { STAGES_MAX = 64, NARROW_BYTES = 2, WIDE_BYTES = 4 };
 
@@ -338,11 +333,7 @@ const char *calc_quantity_word(calc_quantity quantity)
 
 const char *calc_use_word(calc_use use)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word) word,
-        CALC_USE_LIST(CALC_X)
-#undef CALC_X
-    };
+    static const char *const words[] = {CALC_USE_LIST(CALC_WORD_OF)};
     return words[use];
 }
 

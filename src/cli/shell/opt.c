@@ -1,7 +1,6 @@
 #include "cli/shell/opt.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
