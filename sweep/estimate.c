@@ -209,9 +209,7 @@ calc_status calc_census_take(calc_census *out, const calc_space *space, const ca
     for (uint64_t k = 0; k < kinds_of(designs) && status == CALC_OK; k++) {
         calc_census one;
         status = list_units(w, k, errors);
-        if (status == CALC_OK) {
-            status = calc_errors_status(errors, count_units(w, &one));
-        }
+        status = status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
         if (status == CALC_OK) {
             w->kind_total[k] = one.counts.total;
             status = add_kind(out, &one, members_of(designs, k), errors);

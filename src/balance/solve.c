@@ -320,9 +320,7 @@ static calc_status balance_branch(calc_balance_line *l, calc_balance_effort *e,
     balance_best_try(best, l, e, layers);
     calc_balance_bound b;
     calc_status status = calc_balance_bound_begin(&b, l);
-    if (status == CALC_OK) {
-        status = search(l, e, best, &b);
-    }
+    status = status == CALC_OK ? search(l, e, best, &b) : status;
     if (status == CALC_OK && best->any) {
         tree t = {.line = l, .bound = &b, .effort = e, .best = best, .open_s = INFINITY};
         calc_balance_before nothing = CALC_BALANCE_NOTHING_BEFORE;

@@ -260,9 +260,7 @@ calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *
     out->layers = calloc(stages, sizeof *out->layers);
     bool room = count && out->stage && out->layers;
     status = room ? status : CALC_ERR_NOMEM;
-    if (status == CALC_OK) {
-        status = join(&t, count, out);
-    }
+    status = status == CALC_OK ? join(&t, count, out) : status;
     free(count);
     calc_layers_table_free(&t);
     return status;

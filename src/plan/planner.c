@@ -377,9 +377,7 @@ static calc_status planner_list_make(const calc_planner *planner, planner_list *
     *list = (planner_list){.count = 0};
     maker m = {.planner = planner, .out = list};
     calc_status status = sweep_chips(&m, errors);
-    if (status == CALC_OK) {
-        status = list_candidates(&m, errors);
-    }
+    status = status == CALC_OK ? list_candidates(&m, errors) : status;
     for (size_t i = 0; m.places && i < list->execs; i++) {
         free(m.places[i].item);
     }

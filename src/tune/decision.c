@@ -703,12 +703,8 @@ calc_status calc_tune_decide(calc_tune_decision *out, const calc_tune_candidate 
         describe(out, &scene);
         status = calc_tune_contest_make(&contest, &scene, errors);
     }
-    if (status == CALC_OK) {
-        status = conclude(out, &scene, &contest, errors);
-    }
-    if (status == CALC_OK) {
-        status = note_surprises(out, &scene, errors);
-    }
+    status = status == CALC_OK ? conclude(out, &scene, &contest, errors) : status;
+    status = status == CALC_OK ? note_surprises(out, &scene, errors) : status;
     calc_tune_contest_free(&contest);
     calc_tune_scene_free(&scene);
     return status;
@@ -724,9 +720,7 @@ static calc_status draw_one(const calc_effects *effects, const calc_effects_item
     calc_effects_posterior before;
     calc_effects_draws draws = {0};
     calc_status status = calc_effects_condition(&before, effects, item, NULL, 0, errors);
-    if (status == CALC_OK) {
-        status = calc_effects_draws_make(&draws, &before, errors);
-    }
+    status = status == CALC_OK ? calc_effects_draws_make(&draws, &before, errors) : status;
     if (status == CALC_OK) {
         calc_effects_draw(&draws, rng);
         for (size_t i = 0; i < count; i++) {

@@ -536,16 +536,8 @@ static bool reserve(work *w, calc_tune_kernels_learnt *out, size_t parts)
            w->sum && w->share && w->reach && w->pull;
 }
 
-static void leave(work *w)
-{
-    free(w->part);
-    free(w->point);
-    free(w->row);
-    free(w->sum);
-    free(w->share);
-    free(w->reach);
-    free(w->pull);
-}
+static CALC_FREES(leave, work, of->part, of->point, of->row, of->sum, of->share, of->reach,
+                  of->pull)
 
 static calc_status learn(work *w, const calc_tune_prior *prior, const calc_kernel_table *measured,
                          const calc_tune_kernel_cell *cell, double *left, calc_errors *errors)

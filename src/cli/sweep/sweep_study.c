@@ -380,12 +380,7 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
     return calc_shard_parse(&save->saving.shard, shard ? shard : "1/1", errors);
 }
 
-void calc_sweep_save_free(calc_sweep_save *save)
-{
-    free(save->saving.words);
-    free(save->part);
-    *save = (calc_sweep_save){0};
-}
+CALC_FREES(calc_sweep_save_free, calc_sweep_save, of->saving.words, of->part)
 
 calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_study *study,
                                 const calc_sweep_options *options, calc_ranks *ranks,
@@ -717,9 +712,7 @@ static calc_status complete_for(calc_inputs *in, const char *const *set, size_t 
     calc_sweep_study study = {0};
     calc_input *input = &in->input[CALC_KIND_EXEC];
     calc_status status = read_said(&s, in, set, set_count, NULL, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_study_load(&study, &s.args, in, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_study_load(&study, &s.args, in, errors) : status;
     if (in->runs && !refused) {
         study.options.runs = in->runs;
         study.options.runs_context = in->runs_context;

@@ -273,9 +273,7 @@ calc_status calc_tune_operators_read(calc_tune_operators *out, const char *path,
 {
     *out = (calc_tune_operators){0};
     calc_status status = calc_points_read(&out->points, path, errors);
-    if (status == CALC_OK) {
-        status = calc_points_select(&out->points, rows, system, errors);
-    }
+    status = status == CALC_OK ? calc_points_select(&out->points, rows, system, errors) : status;
     if (status == CALC_OK) {
         status = calc_point_table_make(&out->table, out->points.item, out->points.count, NULL,
                                        system, errors);
@@ -546,9 +544,7 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     calc_args args;
     calc_sweep_options *o = &t->study.options;
     calc_status status = sweep_args(&args, t->args, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_study_load(&t->study, &args, NULL, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_study_load(&t->study, &args, NULL, errors) : status;
     free(args.use);
     status = status == CALC_OK ? check_study(t, errors) : status;
     if (status != CALC_OK) {
