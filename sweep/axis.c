@@ -323,17 +323,10 @@ static void read_item(reader *r, const char *item)
     }
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t sort_unique(double *value, size_t count)
 {
     size_t kept = 0;
-    qsort(value, count, sizeof *value, compare_numbers);
+    qsort(value, count, sizeof *value, calc_order_numbers);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || value[kept - 1] < value[i]) {
             value[kept++] = value[i];
@@ -370,11 +363,7 @@ static const calc_kind kinds[KINDS] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_
 
 /* ---- Keys that are no axes ------------------------------------------------------------------ */
 
-static const char *const study_keys[] = {
-#define CALC_X(name, text) text,
-    CALC_STUDY_KEY_LIST(CALC_X)
-#undef CALC_X
-        NULL};
+static const char *const study_keys[] = {CALC_STUDY_KEY_LIST(CALC_WORD_OF) NULL};
 
 calc_study_key calc_study_key_find(const char *key)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/hash.h"
 #include "model/stages/stage_parts.h"
 #include "model/stages/stages.h"
@@ -504,12 +505,7 @@ void calc_splits_forget(calc_splits *s)
     s->count = s->chunkings = 0;
 }
 
-void calc_splits_free(calc_splits *s)
-{
-    free(s->item);
-    free(s->chunking);
-    *s = (calc_splits){0};
-}
+CALC_FREES(calc_splits_free, calc_splits, of->item, of->chunking)
 
 bool calc_splits_find(const calc_splits *s, calc_cell *k)
 {

@@ -359,9 +359,7 @@ static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes,
     out->shard.count = calc_unpack_u64(&in);
     out->shard.next = calc_unpack_u64(&in);
     calc_status status = unpack_words(&in, out);
-    if (status == CALC_OK) {
-        status = calc_unpack_result(&in, &out->result);
-    }
+    status = status == CALC_OK ? calc_unpack_result(&in, &out->result) : status;
     bool sensible = in.at == in.end && out->shard.index >= 1 &&
                     out->shard.index <= out->shard.count &&
                     (out->words_size == 0 || out->words[out->words_size - 1] == '\0');
@@ -549,9 +547,7 @@ calc_status calc_saved_sweep(const calc_space *space, const calc_designs *design
     if (s.path && status == CALC_OK) {
         status = calc_checkpoint_write(&s.part, s.path, errors);
     }
-    if (status == CALC_OK) {
-        status = run(&s, space, designs, options, result, errors);
-    }
+    status = status == CALC_OK ? run(&s, space, designs, options, result, errors) : status;
     calc_lock_release(&held);
     calc_checkpoint_free(&earlier);
     return status;
@@ -596,9 +592,7 @@ calc_status calc_parts_merge(const char *const *path, size_t count, const calc_s
         if (status == CALC_OK) {
             status = calc_checkpoint_belongs(&part, path[i], sweep, NULL, errors);
         }
-        if (status == CALC_OK) {
-            status = place(&part.shard, path[i], taken, count, errors);
-        }
+        status = status == CALC_OK ? place(&part.shard, path[i], taken, count, errors) : status;
         if (status == CALC_OK && i == 0) {
             *result = part.result;
             part.result = (calc_sweep_result){0};

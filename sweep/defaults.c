@@ -628,9 +628,7 @@ static calc_status set_serving(calc_space *space, const calc_designs_builder *de
     static const int64_t split[] = {1, 2, 4, 8};
     static const int64_t comm[] = {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG};
     calc_status status = set_batches(space);
-    if (status == CALC_OK) {
-        status = set_formats(space, designs);
-    }
+    status = status == CALC_OK ? set_formats(space, designs) : status;
     if (status == CALC_OK) { /* rows take the second where experts need it */
         status = calc_defaults_put(space, CALC_AXIS_tensor_par_comm_type, comm, 2, false,
                                    "engines all-reduce");

@@ -66,13 +66,7 @@ static calc_design_axis *axis_of(calc_designs_builder *builder, const calc_field
     return &list[builder->axes++];
 }
 
-static void free_axis(calc_design_axis *axis)
-{
-    free(axis->value);
-    free(axis->class);
-    free(axis->start);
-    *axis = (calc_design_axis){0};
-}
+static CALC_FREES(free_axis, calc_design_axis, of->value, of->class, of->start)
 
 /* The classes of the values of an axis. Counting sees every field of an application. */
 static void classify(calc_design_axis *axis)

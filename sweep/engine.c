@@ -459,9 +459,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
     }
     result->cpu = level.name;
     status = prepare(&s, level.run, result);
-    if (status == CALC_OK) {
-        status = run_all(&s, result);
-    }
+    status = status == CALC_OK ? run_all(&s, result) : status;
     result->partial = atomic_load(&s.stop);
     result->elapsed_s = omp_get_wtime() - start_s;
     status = report(&s, status, errors);

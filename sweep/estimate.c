@@ -3,8 +3,9 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "kernel.h"
@@ -92,13 +93,6 @@ static uint64_t member_of(const calc_designs *d, uint64_t kind, uint64_t member)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static double thread_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* List the units of a kind. */
 static calc_status list_units(walk *w, uint64_t kind, calc_errors *errors)
 {
@@ -140,7 +134,7 @@ static calc_status count_units(walk *w, calc_census *one)
 #pragma omp parallel num_threads(threads) reduction(+ : walk_s) reduction(max : status, most_rows)
     {
         calc_worker *worker = w->worker[omp_get_thread_num()];
-        double start_s = thread_s();
+        double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
         begin(w, worker, NULL, NULL);
 #pragma omp for schedule(dynamic, 4)
         for (size_t i = 0; i < w->units.count; i++) {
@@ -152,7 +146,7 @@ static calc_status count_units(walk *w, calc_census *one)
             most_rows = rows > most_rows ? (size_t)rows : most_rows;
         }
         status = worker->status > status ? worker->status : status;
-        walk_s += thread_s() - start_s;
+        walk_s += calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
     }
     *one = (calc_census){.units = (double)w->units.count, .walk_s = walk_s, .most_rows = most_rows};
     for (int t = 0; t < threads; t++) {
@@ -215,9 +209,7 @@ calc_status calc_census_take(calc_census *out, const calc_space *space, const ca
     for (uint64_t k = 0; k < kinds_of(designs) && status == CALC_OK; k++) {
         calc_census one;
         status = list_units(w, k, errors);
-        if (status == CALC_OK) {
-            status = calc_errors_status(errors, count_units(w, &one));
-        }
+        status = status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
         if (status == CALC_OK) {
             w->kind_total[k] = one.counts.total;
             status = add_kind(out, &one, members_of(designs, k), errors);
@@ -259,15 +251,7 @@ typedef struct asking {
     void *context;
 } asking;
 
-static int compare_asked(const void *a, const void *b)
-{
-    const asked *x = a;
-    const asked *y = b;
-    if (x->point != y->point) {
-        return x->point < y->point ? -1 : 1;
-    }
-    return (x->i > y->i) - (x->i < y->i);
-}
+static CALC_ORDER_BY(compare_asked, asked, point, i)
 
 static void visit_row(void *context, const calc_worker_place *place)
 {
@@ -433,14 +417,6 @@ static const double warm_s = 0.03, timed_s = 0.06, most_s = 0.8, often = 100;
 /* Lists have room to grow, and trees beside them. */
 static const double spare = 1.4;
 
-/* Time of this thread, so that other load of the machine does not count. */
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A cell, drawn by one of its layouts. */
 typedef struct draw {
     uint64_t design;
@@ -500,9 +476,9 @@ typedef struct times {
 /* Time of some rows of the worker's cell. */
 static double time_rows(calc_worker *w, size_t first, size_t last)
 {
-    double start_s = now_s();
+    double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
     calc_worker_run(w, first, last);
-    return now_s() - start_s;
+    return calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
 }
 
 /* Of the layouts that are as this cell's but for their processors, the share whose replicas have
@@ -553,12 +529,12 @@ static void time_some(calc_worker *w, const draw *d, times *t)
 
 static calc_status time_cell(calc_worker *w, const draw *d, times *t)
 {
-    double start_s = now_s();
+    double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
     calc_status status = calc_worker_rows(w, &d->base);
     if (status != CALC_OK) {
         return status;
     }
-    double rows_s = now_s() - start_s;
+    double rows_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
     w->cell.exec = d->exec;
     w->cell.filled = false;
     w->cell.procs_index = d->procs_index;
@@ -566,11 +542,11 @@ static calc_status time_cell(calc_worker *w, const draw *d, times *t)
     memcpy(w->cell.legal, d->legal, sizeof w->cell.legal);
     calc_worker_fill(w);
     /* Units of which no cell matters are never laid out. */
-    start_s = now_s();
+    start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
     if (!calc_worker_hopeless(w)) {
         calc_worker_lay_out(w);
     }
-    t->rows_s += (rows_s + now_s() - start_s) / (double)w->rows.count;
+    t->rows_s += (rows_s + calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s) / (double)w->rows.count;
     time_some(w, d, t);
     t->cells++;
     return w->status;
@@ -582,10 +558,10 @@ static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system
                               const calc_designs *designs, double limit_s, times *t)
 {
     calc_status status = CALC_OK;
-    double start_s = now_s();
+    double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
     *t = (times){0};
     for (size_t i = 0; i < DRAWN && status == CALC_OK; i++) {
-        if (i >= LEAST && now_s() - start_s > limit_s) {
+        if (i >= LEAST && calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s > limit_s) {
             break;
         }
         designs->get(designs->context, item[i].design, app, system);

@@ -579,9 +579,7 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
     }
     /* Slots are used again: there are no more of them than layouts at a time. */
     calc_status status = make_room(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
-    if (status == CALC_OK) {
-        status = front_tree_add(front->tree, found->objective, &slot);
-    }
+    status = status == CALC_OK ? front_tree_add(front->tree, found->objective, &slot) : status;
     if (status == CALC_OK) {
         front->item[slot] = *found;
         front->count = front->tree->root ? front->tree->root->count : 0;

@@ -82,8 +82,8 @@ CALC_MUST_USE calc_status calc_objective_parse(calc_objective *out, const char *
                                                calc_errors *errors);
 
 /** Parse "mem1 <= 60GiB", "sample_rate>=100", "tensor_par != 3". Relations <=, <, >=, >, =, ==, !=;
- *  units as spec/value_text.h has them, without which bytes and FLOP are asked about; enumerations by
- *  text.
+ *  units as spec/value_text.h has them, without which bytes and FLOP are asked about; enumerations
+ *  by text.
  *  @return CALC_OK or CALC_ERR_FIELD, _TYPE with an error */
 CALC_MUST_USE calc_status calc_constraint_parse(calc_constraint *out, const char *text,
                                                 calc_errors *errors);

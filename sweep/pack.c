@@ -236,9 +236,7 @@ calc_status calc_unpack_result(calc_unpack *in, calc_sweep_result *result)
     calc_status status = CALC_OK;
     for (size_t g = 0; g < groups && status == CALC_OK; g++) {
         status = unpack_front(in, &result->group[g].front);
-        if (status == CALC_OK) {
-            status = unpack_front(in, &result->group[g].top);
-        }
+        status = status == CALC_OK ? unpack_front(in, &result->group[g].top) : status;
     }
     return status == CALC_OK && in->failed ? CALC_ERR_SYNTAX : status;
 }

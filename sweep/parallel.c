@@ -11,8 +11,3 @@ void calc_parallel_for(int threads, size_t count, void (*body)(void *context, si
         body(context, i);
     }
 }
-
-double calc_parallel_now_s(void)
-{
-    return omp_get_wtime();
-}

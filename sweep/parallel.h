@@ -9,7 +9,4 @@
 void calc_parallel_for(int threads, size_t count, void (*body)(void *context, size_t i),
                        void *context);
 
-/** Seconds of a clock that only goes forward. */
-double calc_parallel_now_s(void);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "ledger.h"
 #include "pack.h"
@@ -41,13 +42,6 @@ struct calc_ranks_host {
     size_t missing; /* rank whose shard nobody did, from 1 on */
     int code;       /* of MPI */
 };
-
-double calc_wire_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void calc_wire_pause(void)
 {
@@ -127,7 +121,7 @@ static uint64_t order(calc_ranks_host *h, size_t rank, double now_s)
 
 static uint64_t hear(calc_ranks_host *h, size_t rank, const uint64_t *message)
 {
-    double now_s = calc_wire_now_s();
+    double now_s = calc_clock_s(CLOCK_MONOTONIC);
     uint64_t chunk = UINT64_MAX;
     uint64_t failed = h->spoken;
     switch ((calc_wire_kind)message[0]) {
@@ -185,10 +179,10 @@ static void take_bytes(calc_ranks_host *h, size_t rank)
     size_t rest = p->size - p->got;
     p->got += rest < PIECE ? rest : PIECE;
     if (p->got < p->size) {
-        calc_ledger_hear(&h->ledger, rank, calc_wire_now_s());
+        calc_ledger_hear(&h->ledger, rank, calc_clock_s(CLOCK_MONOTONIC));
         return;
     }
-    if (calc_ledger_report(&h->ledger, rank, calc_wire_now_s(), p->message[1])) {
+    if (calc_ledger_report(&h->ledger, rank, calc_clock_s(CLOCK_MONOTONIC), p->message[1])) {
         free(p->report);
         p->report = p->bytes;
         p->report_size = p->size;
@@ -241,7 +235,7 @@ static bool serve(calc_ranks_host *h, size_t rank)
 /* Give up ranks that do not answer. */
 static void watch(calc_ranks_host *h, size_t rank)
 {
-    bool silent = calc_ledger_is_silent(&h->ledger, rank, calc_wire_now_s());
+    bool silent = calc_ledger_is_silent(&h->ledger, rank, calc_clock_s(CLOCK_MONOTONIC));
     if (!silent || h->ledger.rank[rank].lost) {
         return;
     }
@@ -335,9 +329,10 @@ calc_ranks_host *calc_ranks_host_begin(const calc_ranks *ranks, const calc_sweep
     h->told = calloc(h->count, sizeof *h->told);
     pthread_mutex_init(&h->lock, NULL);
     h->threads = calloc(h->count, sizeof *h->threads);
-    bool fine = h->peer && h->ready && h->told && h->threads &&
-                calc_ledger_create(&h->ledger, h->count, calc_wire_now_s()) == CALC_OK &&
-                (!shards || begin_shards(&h->ledger) == CALC_OK);
+    bool fine =
+        h->peer && h->ready && h->told && h->threads &&
+        calc_ledger_create(&h->ledger, h->count, calc_clock_s(CLOCK_MONOTONIC)) == CALC_OK &&
+        (!shards || begin_shards(&h->ledger) == CALC_OK);
     for (size_t r = 1; r < h->count && fine; r++) {
         h->peer[r].answered = MPI_REQUEST_NULL;
         listen(h, r);

@@ -11,6 +11,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "ledger.h"
 #include "pack.h"
@@ -172,14 +173,14 @@ typedef struct rank {
 /* Wait for a message to be sent or to come. */
 static void await(rank *r, int code, MPI_Request *request)
 {
-    double start_s = calc_wire_now_s();
+    double start_s = calc_clock_s(CLOCK_MONOTONIC);
     int done = 0;
     while (code == MPI_SUCCESS && !done) {
         code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done) {
             calc_wire_pause();
         }
-        if (!done && calc_wire_now_s() - start_s > gone_s) {
+        if (!done && calc_clock_s(CLOCK_MONOTONIC) - start_s > gone_s) {
             break;
         }
     }
@@ -190,7 +191,7 @@ static void tell(rank *r, calc_wire_kind kind, uint64_t second, uint64_t third)
 {
     const uint64_t message[CALC_WIRE_NUMBERS] = {kind, second, third};
     MPI_Request request;
-    r->heard_s = calc_wire_now_s();
+    r->heard_s = calc_clock_s(CLOCK_MONOTONIC);
     if (!r->failed) {
         int code = MPI_Isend(message, CALC_WIRE_NUMBERS, MPI_UINT64_T, 0, CALC_WIRE_MESSAGE,
                              MPI_COMM_WORLD, &request);
@@ -257,8 +258,8 @@ static bool show(void *context, const calc_sweep_progress *progress)
     rank *r = context;
     const calc_sweep_options *o = r->options;
     bool stop = o->progress && o->progress(o->progress_context, progress);
-    if (!stop && calc_wire_now_s() - r->heard_s > EVERY_S) {
-        r->heard_s = calc_wire_now_s();
+    if (!stop && calc_clock_s(CLOCK_MONOTONIC) - r->heard_s > EVERY_S) {
+        r->heard_s = calc_clock_s(CLOCK_MONOTONIC);
         stop = say(r, CALC_WIRE_HEAR, 0, 0) != 0;
     }
     return stop;
@@ -368,8 +369,8 @@ calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,
     *result = (calc_sweep_result){0};
     calc_sweep_options own = *options;
     own.threads = own.threads > 0 ? own.threads : threads_of(ranks);
-    rank r = {.ranks = ranks, .options = &own, .heard_s = calc_wire_now_s()};
-    double start_s = calc_wire_now_s();
+    rank r = {.ranks = ranks, .options = &own, .heard_s = calc_clock_s(CLOCK_MONOTONIC)};
+    double start_s = calc_clock_s(CLOCK_MONOTONIC);
     if (ranks->rank == 0) {
         r.host = calc_ranks_host_begin(ranks, &own, saving->path != NULL);
         ranks->broken = !r.host;
@@ -381,7 +382,7 @@ calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,
     if (r.host) { /* a part of the result is none */
         calc_status all = calc_ranks_host_end(r.host, ranks->lost, result, errors);
         status = status == CALC_OK ? all : status;
-        result->elapsed_s = calc_wire_now_s() - start_s;
+        result->elapsed_s = calc_clock_s(CLOCK_MONOTONIC) - start_s;
     }
     if (status != CALC_OK) {
         calc_sweep_result_free(result);

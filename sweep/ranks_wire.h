@@ -26,9 +26,6 @@ enum {
     CALC_WIRE_ANSWER
 };
 
-/** Seconds on a clock that never goes back. */
-double calc_wire_now_s(void);
-
 /** Let others work for a moment. */
 void calc_wire_pause(void);
 

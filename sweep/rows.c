@@ -2,19 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "model/cost/state.h"
 #include "model/stages/stages.h"
 #include "spec/rules.h"
 
 enum { TIMED = 4 }; /* rooms for operators: current and previous ones */
 
-void calc_rows_free(calc_rows *rows)
-{
-    free(rows->row);
-    free(rows->terms);
-    free(rows->timed);
-    *rows = (calc_rows){0};
-}
+CALC_FREES(calc_rows_free, calc_rows, of->row, of->terms, of->timed)
 
 void calc_rows_begin(calc_rows *rows)
 {

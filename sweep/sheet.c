@@ -253,14 +253,7 @@ void calc_corner_put(calc_panel *to, size_t lane, const calc_panel *p, size_t fi
 
 /* ---- Sheets ---------------------------------------------------------------------------------- */
 
-void calc_sheets_free(calc_sheets *s)
-{
-    free(s->sheet);
-    free(s->panel);
-    free(s->corner);
-    free(s->source);
-    *s = (calc_sheets){0};
-}
+CALC_FREES(calc_sheets_free, calc_sheets, of->sheet, of->panel, of->corner, of->source)
 
 size_t calc_sheets_bytes(const calc_sheets *s)
 {

@@ -85,11 +85,7 @@ calc_spreads calc_spreads_in(const calc_space *space, const calc_app *app, const
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
-void calc_variants_free(calc_variants *variants)
-{
-    free(variants->item);
-    *variants = (calc_variants){0};
-}
+CALC_FREES(calc_variants_free, calc_variants, of->item)
 
 static bool add(calc_variants *v, const calc_exec *exec, size_t first)
 {

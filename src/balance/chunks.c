@@ -610,9 +610,7 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->places = (int)(p->shape.stages * p->shape.chunks);
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
     calc_status status = calc_balance_flights_begin(&s->flights, p);
-    if (status == CALC_OK) {
-        status = run(s, below_s, out);
-    }
+    status = status == CALC_OK ? run(s, below_s, out) : status;
     calc_balance_flights_end(&s->flights);
     free(s->room.bytes);
     free(s);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "model/operators/processor.h"
 
 int calc_balance_place_of(const calc_schedule_shape *s, int stage, int chunk)
@@ -381,7 +382,7 @@ typedef struct walker {
     bool no_memory;
 } walker;
 
-static bool no_more(const int *a, const int *b, int parts)
+bool calc_balance_no_more(const int *a, const int *b, int parts)
 {
     for (int i = 0; i < parts; i++) {
         if (a[i] > b[i]) {
@@ -400,10 +401,10 @@ static void enter(walker *w, int64_t part)
     int kept = w->first;
     for (int i = w->first; i < w->rows; i++) {
         const int *row = w->out->live + (size_t)i * (size_t)parts;
-        if (no_more(w->now, row, parts)) {
+        if (calc_balance_no_more(w->now, row, parts)) {
             return; /* then no row is below this one */
         }
-        if (!no_more(row, w->now, parts)) {
+        if (!calc_balance_no_more(row, w->now, parts)) {
             memmove(w->out->live + (size_t)kept++ * (size_t)parts, row, row_bytes);
         }
     }
@@ -462,12 +463,7 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
     return w.no_memory || !f->row_bytes ? CALC_ERR_NOMEM : CALC_OK;
 }
 
-void calc_balance_flights_end(calc_balance_flights *f)
-{
-    free(f->live);
-    free(f->row_bytes);
-    *f = (calc_balance_flights){.parts = 0};
-}
+CALC_FREES(calc_balance_flights_end, calc_balance_flights, of->live, of->row_bytes)
 
 double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_balance_problem *p,
                                   int stage, const calc_balance_share *share)

@@ -248,6 +248,9 @@ calc_balance_turn calc_balance_backward(const calc_balance_parts *parts, int64_t
 /** Forwards before the first backward. */
 int64_t calc_balance_warm_up(const calc_balance_parts *parts, int64_t stage);
 
+/** Whether none of these counts is above its counterpart. */
+bool calc_balance_no_more(const int *a, const int *b, int parts);
+
 /** Bytes of the workspace of calc_balance_parts_s(). */
 size_t calc_balance_parts_bytes(const calc_balance_parts *parts);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "balance/evaluate.h"
+#include "base/buffer.h"
 #include "model/operators/processor.h"
 
 calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_problem *p)
@@ -322,15 +323,8 @@ calc_status calc_balance_bound_begin(calc_balance_bound *b, calc_balance_line *l
     return b->before != NULL && b->first != NULL && b->count != NULL ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-void calc_balance_bound_end(calc_balance_bound *b)
-{
-    free(b->before);
-    free(b->first);
-    free(b->count);
-    free(b->behind);
-    free(b->scratch);
-    *b = (calc_balance_bound){0};
-}
+CALC_FREES(calc_balance_bound_end, calc_balance_bound, of->before, of->first, of->count, of->behind,
+           of->scratch)
 
 /* ---- Stages before ----------------------------------------------------------------------------*/
 
@@ -387,15 +381,10 @@ static bool reserve(calc_balance_behind **at, size_t *room, size_t count)
 
 static int compare(const void *a, const void *b)
 {
-    const calc_balance_behind *x = a;
-    const calc_balance_behind *y = b;
-    if (x->around_s != y->around_s) {
-        return x->around_s < y->around_s ? -1 : 1;
-    }
-    if (x->at_s != y->at_s) {
-        return x->at_s < y->at_s ? -1 : 1;
-    }
-    return x->layers - y->layers;
+    const calc_balance_behind *x = a, *y = b;
+    return x->around_s != y->around_s ? CALC_ORDER(x->around_s, y->around_s)
+           : x->at_s != y->at_s       ? CALC_ORDER(x->at_s, y->at_s)
+                                      : CALC_ORDER(x->layers, y->layers);
 }
 
 /* Every way to divide the layers from `from` on, combined with the divisions of the rest. */

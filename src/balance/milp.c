@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 
@@ -32,13 +33,7 @@ char *calc_milp_row_name(size_t row, char name[CALC_MILP_NAME_SIZE])
     return name;
 }
 
-void calc_milp_free(calc_milp *milp)
-{
-    free(milp->column);
-    free(milp->row);
-    free(milp->term);
-    *milp = (calc_milp){0};
-}
+CALC_FREES(calc_milp_free, calc_milp, of->column, of->row, of->term)
 
 void calc_milp_shares(const calc_milp *milp, const double *value, calc_balance_share *share)
 {
@@ -389,11 +384,7 @@ calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write, void *co
  * 1e-5. */
 #define TOLERATED 1e-4
 
-void calc_solver_free(calc_solver_result *result)
-{
-    free(result->value);
-    *result = (calc_solver_result){0};
-}
+CALC_FREES(calc_solver_free, calc_solver_result, of->value)
 
 /* ---- The program ------------------------------------------------------------------------------*/
 

@@ -55,15 +55,11 @@ static int milp_column_add(calc_milp_maker *maker, const calc_milp_column *colum
         maker->status = CALC_ERR_RANGE;
         return -1;
     }
-    calc_milp_column *grown =
-        calc_grown(out->column, out->columns, &out->column_room, sizeof *grown);
-    if (!grown) {
+    if (!CALC_PUSH(out->column, out->columns, out->column_room, column)) {
         maker->status = CALC_ERR_NOMEM;
         return -1;
     }
-    out->column = grown;
-    out->column[out->columns] = *column;
-    return (int)out->columns++;
+    return (int)out->columns - 1;
 }
 
 static void milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bound)
@@ -76,13 +72,8 @@ static void milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double b
         maker->status = CALC_ERR_RANGE;
         return;
     }
-    calc_milp_row *grown = calc_grown(out->row, out->rows, &out->row_room, sizeof *grown);
-    if (!grown) {
-        maker->status = CALC_ERR_NOMEM;
-        return;
-    }
-    out->row = grown;
-    out->row[out->rows++] = (calc_milp_row){sense, bound};
+    const calc_milp_row row = {sense, bound};
+    maker->status = CALC_PUSH(out->row, out->rows, out->row_room, &row) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 static void milp_term_add(calc_milp_maker *maker, int column, double factor)
@@ -91,13 +82,9 @@ static void milp_term_add(calc_milp_maker *maker, int column, double factor)
     if (maker->status != CALC_OK || column < 0 || factor == 0) {
         return;
     }
-    calc_milp_term *grown = calc_grown(out->term, out->terms, &out->term_room, sizeof *grown);
-    if (!grown) {
-        maker->status = CALC_ERR_NOMEM;
-        return;
-    }
-    out->term = grown;
-    out->term[out->terms++] = (calc_milp_term){(int)out->rows - 1, column, factor};
+    const calc_milp_term term = {(int)out->rows - 1, column, factor};
+    bool room = CALC_PUSH(out->term, out->terms, out->term_room, &term);
+    maker->status = room ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------*/
@@ -296,28 +283,18 @@ typedef struct peaks {
     int chunks;
 } peaks;
 
-static bool no_more(const int *a, const int *b, int chunks)
-{
-    for (int chunk = 0; chunk < chunks; chunk++) {
-        if (a[chunk] > b[chunk]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* @return false if memory is short */
 static bool add_peak(peaks *p, const int *now)
 {
     size_t kept = 0;
     size_t width = (size_t)p->chunks;
     for (size_t i = 0; i < p->rows; i++) {
-        if (no_more(now, p->count + i * width, p->chunks)) {
+        if (calc_balance_no_more(now, p->count + i * width, p->chunks)) {
             return true;
         }
     }
     for (size_t i = 0; i < p->rows; i++) {
-        if (!no_more(p->count + i * width, now, p->chunks)) {
+        if (!calc_balance_no_more(p->count + i * width, now, p->chunks)) {
             memmove(p->count + kept++ * width, p->count + i * width, width * sizeof *now);
         }
     }

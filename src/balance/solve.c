@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "balance/from_layout.h"
+#include "base/buffer.h"
+#include "base/clock.h"
 #include "model/operators/processor.h"
 
 enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
@@ -16,13 +17,6 @@ enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
 /* Relative difference that summing in another order may cause. */
 #define SAME 4e-12
 
-static double clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* @param usual  evaluations if the options do not say how many */
 static calc_balance_effort balance_effort_of(const calc_balance_options *o, int64_t usual)
 {
@@ -30,8 +24,8 @@ static calc_balance_effort balance_effort_of(const calc_balance_options *o, int6
     return (calc_balance_effort){
         .most_evaluations = most,
         .most_nodes = NODES_PER_EVALUATION * most,
-        .until_s = o->time_limit_s > 0 ? clock_s() + o->time_limit_s : INFINITY,
-        .look_s = clock_s() + LOOK_S, /* a moment is enough for some division */
+        .until_s = o->time_limit_s > 0 ? calc_clock_s(CLOCK_MONOTONIC) + o->time_limit_s : INFINITY,
+        .look_s = calc_clock_s(CLOCK_MONOTONIC) + LOOK_S, /* a moment is enough for some division */
         .gap = o->gap,
         .stop = o->stop,
         .context = o->context,
@@ -43,7 +37,7 @@ static bool count(calc_balance_effort *e, int64_t *so_far, int64_t most, double 
 {
     e->spent = e->spent || *so_far == most;
     if (!e->spent && (++*so_far % LOOK == 0 || (now_s < INFINITY && now_s > e->look_s))) {
-        now_s = clock_s();
+        now_s = calc_clock_s(CLOCK_MONOTONIC);
         e->look_s = now_s + LOOK_S;
         e->spent = now_s > e->until_s || (e->stop != NULL && e->stop(e->context));
     }
@@ -52,7 +46,7 @@ static bool count(calc_balance_effort *e, int64_t *so_far, int64_t most, double 
 
 bool calc_balance_effort_evaluation(calc_balance_effort *e)
 {
-    return count(e, &e->evaluations, e->most_evaluations, clock_s());
+    return count(e, &e->evaluations, e->most_evaluations, calc_clock_s(CLOCK_MONOTONIC));
 }
 
 static bool balance_effort_node(calc_balance_effort *e)
@@ -208,15 +202,7 @@ typedef struct tree {
     bool no_memory;
 } tree;
 
-static int compare(const void *a, const void *b)
-{
-    const child *x = a;
-    const child *y = b;
-    if (x->least_s != y->least_s) {
-        return x->least_s < y->least_s ? -1 : 1;
-    }
-    return x->layers - y->layers;
-}
+static CALC_ORDER_BY(compare, child, least_s, layers)
 
 static bool reserve(tree *t, size_t count)
 {
@@ -334,9 +320,7 @@ static calc_status balance_branch(calc_balance_line *l, calc_balance_effort *e,
     balance_best_try(best, l, e, layers);
     calc_balance_bound b;
     calc_status status = calc_balance_bound_begin(&b, l);
-    if (status == CALC_OK) {
-        status = search(l, e, best, &b);
-    }
+    status = status == CALC_OK ? search(l, e, best, &b) : status;
     if (status == CALC_OK && best->any) {
         tree t = {.line = l, .bound = &b, .effort = e, .best = best, .open_s = INFINITY};
         calc_balance_before nothing = CALC_BALANCE_NOTHING_BEFORE;

@@ -48,3 +48,16 @@ bool calc_push(void *list, size_t *count, size_t *capacity, const void *element,
     }
     return grown != NULL;
 }
+
+void calc_free_all(void *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i]);
+    }
+}
+
+int calc_order_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return CALC_ORDER(x, y);
+}

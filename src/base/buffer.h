@@ -1,4 +1,5 @@
-/** @file buffer.h  Texts in buffers of a fixed size, and lists that grow. */
+/** @file buffer.h  Texts in buffers of a fixed size, and lists: how they grow, are freed and
+ *  sorted. */
 #ifndef CALC_BASE_BUFFER_H
 #define CALC_BASE_BUFFER_H
 
@@ -10,6 +11,9 @@ char *calc_append(char *text, size_t size, const char *fmt, ...) CALC_PRINTF(3, 
 
 /** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */
 char *calc_append_choices(char *text, size_t size, const char *const *words);
+
+/** The word of a row of a list of names with their words, X(NAME, word), for an array of all. */
+#define CALC_WORD_OF(name, word) word,
 
 /** A list with room for one element more: itself, or moved to one of twice the capacity.
  *  @param capacity  elements that it has room for, 0 at first
@@ -25,5 +29,32 @@ CALC_MUST_USE bool calc_push(void *list, size_t *count, size_t *capacity, const 
 /** calc_push() of an element of the list's type. */
 #define CALC_PUSH(list, count, capacity, element)                                                  \
     calc_push(&(list), &(count), &(capacity), (element), sizeof *(true ? (list) : (element)))
+
+/** Free each of these lists. */
+void calc_free_all(void *const *list, size_t count);
+
+/** Defines a function that frees the lists that a struct owns, members of `of`, and empties it. */
+#define CALC_FREES(function, type, ...)                                                            \
+    void function(type *of)                                                                        \
+    {                                                                                              \
+        void *const owned[] = {__VA_ARGS__};                                                       \
+        calc_free_all(owned, sizeof owned / sizeof *owned);                                        \
+        *of = (type){0};                                                                           \
+    }
+
+/** Below 0 if a number is less than another, above if it is greater, as qsort() asks. */
+#define CALC_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/** Defines a comparison of structs for qsort(): by a member, and by another where it is equal. */
+#define CALC_ORDER_BY(function, type, member, then)                                                \
+    int function(const void *a, const void *b)                                                     \
+    {                                                                                              \
+        const type *x = a, *y = b;                                                                 \
+        return x->member != y->member ? CALC_ORDER(x->member, y->member)                           \
+                                      : CALC_ORDER(x->then, y->then);                              \
+    }
+
+/** Compares doubles for qsort(). */
+int calc_order_numbers(const void *a, const void *b);
 
 #endif

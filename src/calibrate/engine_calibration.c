@@ -1,10 +1,10 @@
 #include "calibrate/engine_calibration.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "calibrate/fit.h"
 #include "spec/field.h"
@@ -12,10 +12,7 @@
 const char *calc_engine_cross_word(calc_engine_cross cross)
 {
     static const char *const words[CALC_ENGINE_CROSS_COUNT] = {
-#define CALC_X(name, word) word,
-        CALC_ENGINE_CROSS_LIST(CALC_X)
-#undef CALC_X
-    };
+        CALC_ENGINE_CROSS_LIST(CALC_WORD_OF)};
     return words[cross];
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/process.h"
 #include "validate/error_groups.h"
@@ -677,11 +678,7 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
     return CALC_OK;
 }
 
-void calc_evidence_free(calc_evidence *evidence)
-{
-    free(evidence->row);
-    *evidence = (calc_evidence){0};
-}
+CALC_FREES(calc_evidence_free, calc_evidence, of->row)
 
 const char *calc_evidence_publisher(const calc_result *result)
 {

@@ -143,7 +143,7 @@ static void make_curve(calc_curve *curve, const sample *samples, size_t count, i
     curve->count = (int64_t)steps;
     for (size_t i = 0; i < steps; i++) {
         curve->threshold[steps - 1 - i] = i == 0 ? 0 : b[i].threshold;
-        curve->efficiency[steps - 1 - i] = fmin(1, calc_point_round(exp(b[i].mean)));
+        curve->efficiency[steps - 1 - i] = fmin(1, calc_point_round(exp(b[i].mean), 4));
     }
 }
 

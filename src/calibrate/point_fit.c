@@ -764,10 +764,10 @@ static bool give_one_up(task *t)
     return true;
 }
 
-double calc_point_round(double value)
+double calc_point_round(double value, int digits)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.4g", value);
+    snprintf(text, sizeof text, "%.*g", digits, value);
     return strtod(text, NULL);
 }
 
@@ -797,7 +797,7 @@ static calc_status fit_group(task *t, calc_errors *errors)
         calc_point_constant *c = &t->fit->item[t->index[k]];
         c->standing = standing_of(t, k);
         c->relative_error = relative_error(t, k);
-        c->value = calc_point_round(c->value);
+        c->value = calc_point_round(c->value, 4);
         calc_constant_set(&c->constant, &t->fit->system, c->value);
     }
     return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "io/csv_table.h"
@@ -406,12 +407,7 @@ calc_status calc_points_read(calc_points *out, const char *path, calc_errors *er
     return status == CALC_OK ? calc_points_parse(out, text, path, errors) : status;
 }
 
-void calc_points_free(calc_points *points)
-{
-    free(points->item);
-    calc_text_free(&points->text);
-    *points = (calc_points){0};
-}
+CALC_FREES(calc_points_free, calc_points, of->item, of->text.data)
 
 /* Whether `name` is one of the names between commas. */
 static bool is_listed(const char *names, const char *name)
@@ -599,11 +595,7 @@ calc_status calc_point_table_make(calc_point_table *out, const calc_point *point
     return CALC_OK;
 }
 
-void calc_point_table_free(calc_point_table *table)
-{
-    free(table->owned);
-    *table = (calc_point_table){0};
-}
+CALC_FREES(calc_point_table_free, calc_point_table, of->owned)
 
 const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
                                               const calc_system *system)

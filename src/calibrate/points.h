@@ -211,8 +211,8 @@ CALC_MUST_USE calc_status calc_point_fit_make(calc_point_fit *out, const calc_po
                                               size_t count, const bool *skip,
                                               const calc_system *before, calc_errors *errors);
 
-/** A number with four digits, as files have it. */
-double calc_point_round(double value);
+/** A number with so many digits, as files have it. */
+double calc_point_round(double value, int digits);
 
 /* Time of a measured operator, or block of them, by the model. */
 

@@ -288,8 +288,8 @@ static int type_of(const calc_galvatron_request *r, int64_t layer)
 static double switch_s(const calc_galvatron_posed *p, const calc_galvatron_strategy *a,
                        const calc_galvatron_strategy *b)
 {
-    return p->switch_s[calc_galvatron_doublings(calc_galvatron_tpsp(a)) * CALC_GALVATRON_GROUPS +
-                       calc_galvatron_doublings(calc_galvatron_tpsp(b))];
+    return p->switch_s[calc_galvatron_doublings(calc_galvatron_degree(a)) * CALC_GALVATRON_GROUPS +
+                       calc_galvatron_doublings(calc_galvatron_degree(b))];
 }
 
 double calc_galvatron_judge_posed_s(const calc_galvatron_posed *p, const calc_galvatron_answer *a,

@@ -196,7 +196,7 @@ static double ends_mb(const calc_galvatron_case *c, const calc_galvatron_strateg
     double samples =
         (double)calc_galvatron_local_batch(c, s) * calc_galvatron_in_flight(c, s->pp, stage);
     return memory->states_mb[calc_galvatron_doublings(s->tp)] * ends_ratio(c, s) +
-           memory->activation_mb[calc_galvatron_doublings(calc_galvatron_tpsp(s))] * samples +
+           memory->activation_mb[calc_galvatron_doublings(calc_galvatron_degree(s))] * samples +
            context_mb(c);
 }
 
@@ -233,7 +233,7 @@ calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *
         return (calc_galvatron_ends_cost){.mb = context_mb(c)};
     }
     double sdp = calc_galvatron_sdp(s);
-    double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_tpsp(s) / s->cp;
+    double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_degree(s) / s->cp;
     double forward = calc_galvatron_compute_ms(&p->other, samples) / (s->pp == 1 ? 1 : 2);
     double states_mb = p->other_memory[place].states_mb[calc_galvatron_doublings(s->tp)];
     double parameter_mb = calc_galvatron_is_paddle(c)
@@ -272,7 +272,7 @@ double calc_galvatron_layer_mb(const calc_galvatron_case *c, const calc_galvatro
                                int type, int stage)
 {
     const calc_galvatron_layer_memory *memory = &c->profiles->memory[type];
-    int tpsp = calc_galvatron_tpsp(s);
+    int tpsp = calc_galvatron_degree(s);
     double samples =
         (double)calc_galvatron_local_batch(c, s) * calc_galvatron_in_flight(c, s->pp, stage);
     double activation = memory->activation_mb[calc_galvatron_doublings(tpsp)] * samples;
@@ -392,7 +392,7 @@ calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case
 {
     const calc_galvatron_profiles *p = c->profiles;
     double layers = (double)c->request->layers[type].layer_num;
-    double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_tpsp(s);
+    double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_degree(s);
     double sdp = calc_galvatron_sdp(s);
     double coefficient = 0.001 * c->request->debug_costmodel_coe;
     parts_ms parts = {.forward = calc_galvatron_compute_ms(&p->layer[type], samples) * layers,
@@ -447,7 +447,7 @@ static double tie(const calc_galvatron_strategy *from, const calc_galvatron_stra
         return 0;
     }
     if (types && checkpoints && from->sp != to->sp && to->sp > 1 &&
-        calc_galvatron_tpsp(from) == calc_galvatron_tpsp(to)) {
+        calc_galvatron_degree(from) == calc_galvatron_degree(to)) {
         cost = 1e-10;
     }
     if (from->pp != to->pp || from->tp != to->tp || from->sp != to->sp) {
@@ -471,7 +471,7 @@ static double tie(const calc_galvatron_strategy *from, const calc_galvatron_stra
 double calc_galvatron_transition(const calc_galvatron_case *c, const calc_galvatron_strategy *from,
                                  const calc_galvatron_strategy *to, int type)
 {
-    int before = calc_galvatron_tpsp(from), after = calc_galvatron_tpsp(to);
+    int before = calc_galvatron_degree(from), after = calc_galvatron_degree(to);
     if (!c->request->sequence_parallel || before == after) {
         return tie(from, to);
     }

@@ -102,6 +102,7 @@ typedef struct calc_galvatron_strategy {
     bool checkpoint;
 } calc_galvatron_strategy;
 
+/** Ranks that share the work on one sample's layer. */
 static inline int calc_galvatron_degree(const calc_galvatron_strategy *s)
 {
     return s->tp > s->sp ? s->tp : s->sp;

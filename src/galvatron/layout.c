@@ -190,11 +190,6 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
 
 /* Converts strategies of layers to an execution, and back. */
 
-static int sharded(const calc_galvatron_strategy *s)
-{
-    return s->dp * s->cp * s->sp;
-}
-
 static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
 {
     static const int8_t zero[] = {
@@ -207,7 +202,7 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
         layer.context_par_type =
             s->sp > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     }
-    layer.zero_stage = sharded(s) > 1 ? zero[s->type] : 0;
+    layer.zero_stage = calc_galvatron_sdp(s) > 1 ? zero[s->type] : 0;
     layer.recompute =
         s->checkpoint ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
     return layer;
@@ -220,8 +215,8 @@ static const calc_galvatron_strategy *base_of(const calc_galvatron_layout *s)
     const calc_galvatron_strategy *base = &s->layer[0];
     for (int i = 0; i <= s->layers; i++) {
         const calc_galvatron_strategy *at = i < s->layers ? &s->layer[i] : &s->ends;
-        int better = at->tp > 1 && sharded(at) > 1;
-        int good = base->tp > 1 && sharded(base) > 1;
+        int better = at->tp > 1 && calc_galvatron_sdp(at) > 1;
+        int good = base->tp > 1 && calc_galvatron_sdp(base) > 1;
         base = better > good || (better == good && at->tp > base->tp) ? at : base;
     }
     return base;
@@ -331,7 +326,7 @@ calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s, calc_exec
     if (status) {
         return status;
     }
-    set_kernels(exec, sharded(base_of(s)));
+    set_kernels(exec, calc_galvatron_sdp(base_of(s)));
     exec->pipeline_schedule = s->pipeline_type == CALC_GALVATRON_GPIPE
                                   ? CALC_PIPELINE_SCHEDULE_GPIPE
                                   : CALC_PIPELINE_SCHEDULE_1F1B;
@@ -437,7 +432,7 @@ static calc_status strategy_from(const calc_exec *exec, calc_galvatron_strategy 
 static calc_status take_default(calc_galvatron_layout *out, const calc_galvatron_strategy *s,
                                 bool *said, calc_errors *errors)
 {
-    if (s->type == CALC_GALVATRON_ZERO3 || sharded(s) == 1) {
+    if (s->type == CALC_GALVATRON_ZERO3 || calc_galvatron_sdp(s) == 1) {
         return CALC_OK;
     }
     if (*said && s->type != out->default_dp_type) {

@@ -73,7 +73,7 @@ static void fill_options(const calc_galvatron_posed *p, int stage, int type,
             .micro_s = cost[i].nosync_s,
             .sync_s = fmax(0, cost[i].sync_s - cost[i].nosync_s),
             .bytes = whole(p, calc_galvatron_layer_mb(&p->c, s, type, stage)),
-            .group = calc_galvatron_doublings(calc_galvatron_tpsp(s)),
+            .group = calc_galvatron_doublings(calc_galvatron_degree(s)),
         };
     }
 }
@@ -124,8 +124,8 @@ static void fill_switches(calc_galvatron_posed *p)
     }
     for (int i = 0; i < p->strategies; i++) {
         for (int j = 0; j < p->strategies; j++) {
-            int g = calc_galvatron_doublings(calc_galvatron_tpsp(&p->layer[i]));
-            int h = calc_galvatron_doublings(calc_galvatron_tpsp(&p->layer[j]));
+            int g = calc_galvatron_doublings(calc_galvatron_degree(&p->layer[i]));
+            int h = calc_galvatron_doublings(calc_galvatron_degree(&p->layer[j]));
             for (int type = 0; type < p->c.request->types && p->switch_s[g * n + h] == INFINITY;
                  type++) {
                 double cost = calc_galvatron_transition(&p->c, &p->layer[i], &p->layer[j], type);
@@ -191,16 +191,8 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
     return CALC_OK;
 }
 
-void calc_galvatron_posed_free(calc_galvatron_posed *p)
-{
-    free(p->layer);
-    free(p->end);
-    free(p->cost);
-    free(p->ends_cost);
-    free(p->stage);
-    free(p->option);
-    *p = (calc_galvatron_posed){.strategies = 0};
-}
+CALC_FREES(calc_galvatron_posed_free, calc_galvatron_posed, of->layer, of->end, of->cost,
+           of->ends_cost, of->stage, of->option)
 
 /* The least memory and time of the ends on a stage. */
 static calc_galvatron_ends_cost least_ends(const calc_galvatron_posed *p, int stage)

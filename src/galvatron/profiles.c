@@ -509,7 +509,7 @@ static void note_messages(const calc_galvatron_case *c, const calc_galvatron_str
 void calc_galvatron_cost_notes(const calc_galvatron_case *c, const calc_galvatron_strategy *s,
                                int type, calc_notes *notes)
 {
-    double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_tpsp(s);
+    double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_degree(s);
     if (type >= 0) {
         note_batch(&c->profiles->layer[type], "layers", samples, notes);
         note_messages(c, s, type, notes);

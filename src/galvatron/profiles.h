@@ -185,12 +185,6 @@ static inline int calc_galvatron_doublings(int64_t n)
     return k;
 }
 
-/** Ranks that share the work on one sample's layer; one of tp and sp is 1. */
-static inline int calc_galvatron_tpsp(const calc_galvatron_strategy *s)
-{
-    return s->tp > s->sp ? s->tp : s->sp;
-}
-
 /** Ranks over which states are sharded and gradients reduced. */
 static inline int calc_galvatron_sdp(const calc_galvatron_strategy *s)
 {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "galvatron/better.h"
 #include "galvatron/posed.h"
 #include "galvatron/profiles.h"
@@ -81,7 +82,7 @@ bool calc_galvatron_allows(const calc_galvatron_request *r, const calc_galvatron
 {
     /* Upstream drops leftover samples; a trained layout may have none. */
     bool equal = r->compat || task->gbsz / task->chunks % s->dp == 0;
-    return equal && calc_galvatron_tpsp(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
+    return equal && calc_galvatron_degree(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
            (task->mode != CALC_GALVATRON_TP_ONLY || s->sp == 1) &&
            (task->mode != CALC_GALVATRON_SP_ONLY || s->tp == 1);
 }
@@ -291,15 +292,7 @@ typedef struct ends_entry {
     int end;
 } ends_entry;
 
-static int by_bound(const void *a, const void *b)
-{
-    const ends_entry *l = a;
-    const ends_entry *r = b;
-    if (l->bound_s != r->bound_s) {
-        return l->bound_s < r->bound_s ? -1 : 1;
-    }
-    return l->end - r->end;
-}
+static CALC_ORDER_BY(by_bound, ends_entry, bound_s, end)
 
 /* Tries one choice of ends. `*best` is the end of s->answer, -1 at first. */
 static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
@@ -378,15 +371,7 @@ static calc_status solve_task(search *s, const entry *e)
     return status;
 }
 
-static int by_task_bound(const void *a, const void *b)
-{
-    const entry *l = a;
-    const entry *r = b;
-    if (l->bound_s != r->bound_s) {
-        return l->bound_s < r->bound_s ? -1 : 1;
-    }
-    return l->order - r->order;
-}
+static CALC_ORDER_BY(by_task_bound, entry, bound_s, order)
 
 static calc_status bound_tasks(search *s, entry *list, int count)
 {

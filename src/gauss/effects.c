@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/process.h"
 
@@ -168,11 +169,7 @@ calc_status calc_effects_condition(calc_effects_posterior *out, const calc_effec
     return CALC_OK;
 }
 
-void calc_effects_free(calc_effects_posterior *posterior)
-{
-    free(posterior->factor);
-    *posterior = (calc_effects_posterior){0};
-}
+CALC_FREES(calc_effects_free, calc_effects_posterior, of->factor)
 
 void calc_effects_moments(const calc_effects_posterior *p, size_t item, double *white, double *mean,
                           double *variance)

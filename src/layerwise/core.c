@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+
 enum { KINDS = CALC_LAYERWISE_KINDS, GROUPS = CALC_LAYERWISE_GROUPS, PICKS = CALC_LAYERWISE_PICKS };
 
 static bool beats(const calc_layerwise_item *a, const calc_layerwise_item *b)
@@ -590,15 +592,7 @@ static void place(counting *c, int k, int below, int left, double base, double p
     }
 }
 
-static int by_more(const void *a, const void *b)
-{
-    const candidate *l = a;
-    const candidate *r = b;
-    if (l->more != r->more) {
-        return l->more < r->more ? -1 : 1;
-    }
-    return l->item < r->item ? -1 : l->item > r->item;
-}
+static CALC_ORDER_BY(by_more, candidate, more, item)
 
 static void collect(counting *c, const calc_layerwise_used *allowed,
                     const calc_layerwise_relaxed *r, double path)

@@ -145,11 +145,7 @@ calc_status calc_mindspeed_space_list(const calc_mindspeed_job *job,
     return w.no_memory ? CALC_ERR_NOMEM : CALC_OK;
 }
 
-void calc_mindspeed_space_free(calc_mindspeed_space *space)
-{
-    free(space->config);
-    *space = (calc_mindspeed_space){0};
-}
+CALC_FREES(calc_mindspeed_space_free, calc_mindspeed_space, of->config)
 
 /* Flags of MindSpeed's planner: those it adds to Megatron's, those of Megatron's
  * that it ignores, and aliases. */

@@ -130,19 +130,13 @@ static void judge(ranker *r, size_t i)
     out->fit += c->fits;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* A model errs alike in similar configurations: what was measured says by how much, and predictions
  * are compared with measurements on one scale. */
 static void set_scale(ranker *r)
 {
     calc_mindspeed_ranking *out = r->out;
     size_t n = r->ratios;
-    qsort(r->ratio, n, sizeof *r->ratio, by_size);
+    qsort(r->ratio, n, sizeof *r->ratio, calc_order_numbers);
     out->scale = n > 0 ? (r->ratio[n / 2] + r->ratio[(n - 1) / 2]) / 2 : 1;
     for (size_t i = 0; i < out->count; i++) {
         if (out->item[i].source == CALC_MINDSPEED_MODELLED) {
@@ -599,13 +593,7 @@ calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
     return loop->mark && loop->samples_s && loop->tally ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-void calc_mindspeed_loop_free(calc_mindspeed_loop *loop)
-{
-    free(loop->mark);
-    free(loop->samples_s);
-    free(loop->tally);
-    *loop = (calc_mindspeed_loop){0};
-}
+CALC_FREES(calc_mindspeed_loop_free, calc_mindspeed_loop, of->mark, of->samples_s, of->tally)
 
 void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end)
 {
@@ -839,18 +827,12 @@ calc_status calc_mindspeed_results_read(calc_mindspeed_results *out, const char 
     table.finish = finish;
     *out = (calc_mindspeed_results){0};
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
-    if (status == CALC_OK) {
-        status = take(out, rows.item, rows.count, path, errors);
-    }
+    status = status == CALC_OK ? take(out, rows.item, rows.count, path, errors) : status;
     calc_csv_rows_free(&rows);
     return status;
 }
 
-void calc_mindspeed_results_free(calc_mindspeed_results *results)
-{
-    free(results->item);
-    *results = (calc_mindspeed_results){0};
-}
+CALC_FREES(calc_mindspeed_results_free, calc_mindspeed_results, of->item)
 
 const calc_mindspeed_result *calc_mindspeed_results_find(const calc_mindspeed_results *results,
                                                          const calc_mindspeed_config *c)

@@ -309,11 +309,7 @@ calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char 
     return status;
 }
 
-void calc_mindspeed_kernels_free(calc_mindspeed_kernels *kernels)
-{
-    free(kernels->item);
-    *kernels = (calc_mindspeed_kernels){0};
-}
+CALC_FREES(calc_mindspeed_kernels_free, calc_mindspeed_kernels, of->item)
 
 typedef struct timed_row {
     calc_mindspeed_shape_cells cells;
@@ -372,11 +368,7 @@ double calc_mindspeed_cache_s(const calc_mindspeed_cache *cache, const calc_mind
     return count ? sum_s / (double)count : 0;
 }
 
-void calc_mindspeed_cache_free(calc_mindspeed_cache *cache)
-{
-    free(cache->item);
-    *cache = (calc_mindspeed_cache){0};
-}
+CALC_FREES(calc_mindspeed_cache_free, calc_mindspeed_cache, of->item)
 
 static calc_exec exec_of(const calc_mindspeed_job *job)
 {
@@ -694,9 +686,4 @@ double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_mes
     return 0;
 }
 
-void calc_mindspeed_comm_free(calc_mindspeed_comm *comm)
-{
-    free(comm->item);
-    free(comm->missing);
-    *comm = (calc_mindspeed_comm){0};
-}
+CALC_FREES(calc_mindspeed_comm_free, calc_mindspeed_comm, of->item, of->missing)

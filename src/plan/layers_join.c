@@ -260,20 +260,13 @@ calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *
     out->layers = calloc(stages, sizeof *out->layers);
     bool room = count && out->stage && out->layers;
     status = room ? status : CALC_ERR_NOMEM;
-    if (status == CALC_OK) {
-        status = join(&t, count, out);
-    }
+    status = status == CALC_OK ? join(&t, count, out) : status;
     free(count);
     calc_layers_table_free(&t);
     return status;
 }
 
-void calc_layers_answer_free(calc_layers_answer *a)
-{
-    free(a->stage);
-    free(a->layers);
-    *a = (calc_layers_answer){0};
-}
+CALC_FREES(calc_layers_answer_free, calc_layers_answer, of->stage, of->layers)
 
 /* ---- Spread over stages ---------------------------------------------------------------------- */
 
@@ -677,15 +670,7 @@ typedef struct order {
     double bound_s;
 } order;
 
-static int compare(const void *a, const void *b)
-{
-    const order *x = a;
-    const order *y = b;
-    if (x->bound_s != y->bound_s) {
-        return x->bound_s < y->bound_s ? -1 : 1;
-    }
-    return x->ends - y->ends;
-}
+static CALC_ORDER_BY(compare, order, bound_s, ends)
 
 calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_case *c,
                               double limit_s, calc_planner_found *found)
@@ -750,25 +735,12 @@ static calc_status add_point(curve *v, const calc_layers_answer *a)
     if (!judge(v->planner, v->c, a, &listed, &resolved, &stats)) {
         return CALC_OK;
     }
-    calc_planner_layers_point *grown = calc_grown(v->point, v->count, &v->room, sizeof *grown);
-    if (!grown) {
-        return CALC_ERR_NOMEM;
-    }
-    v->point = grown;
-    v->point[v->count++] =
-        (calc_planner_layers_point){stats.proc_mem_tier1_cap_req, stats.total_time, listed};
-    return CALC_OK;
+    const calc_planner_layers_point point = {stats.proc_mem_tier1_cap_req, stats.total_time,
+                                             listed};
+    return CALC_PUSH(v->point, v->count, v->room, &point) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-static int compare_points(const void *a, const void *b)
-{
-    const calc_planner_layers_point *x = a;
-    const calc_planner_layers_point *y = b;
-    if (x->needs_bytes != y->needs_bytes) {
-        return x->needs_bytes < y->needs_bytes ? -1 : 1;
-    }
-    return (x->step_s > y->step_s) - (x->step_s < y->step_s);
-}
+static CALC_ORDER_BY(compare_points, calc_planner_layers_point, needs_bytes, step_s)
 
 /* Keep only lists that are quicker than all that need less. */
 static void keep_best(curve *v)

@@ -110,13 +110,7 @@ static bool add_strategy(calc_layers_candidate *c, const calc_layer_strategy *s)
             return true;
         }
     }
-    calc_layer_strategy *grown =
-        calc_grown(c->strategy, c->strategies, &c->strategy_room, sizeof *grown);
-    if (grown) {
-        c->strategy = grown;
-        grown[c->strategies++] = *s;
-    }
-    return grown != NULL;
+    return CALC_PUSH(c->strategy, c->strategies, c->strategy_room, s);
 }
 
 /* How many fields a layout supplies that others leave out: calc_layer_list_exec() turns off what

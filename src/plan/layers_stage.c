@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
+
 enum {
     ROUNDS = 10, /* of exposed communication */
     FRONT = 64   /* answers examined */
@@ -308,15 +310,7 @@ typedef struct order {
     double least_s;
 } order;
 
-static int compare_order(const void *a, const void *b)
-{
-    const order *x = a;
-    const order *y = b;
-    if (x->least_s != y->least_s) {
-        return x->least_s < y->least_s ? -1 : 1;
-    }
-    return x->level - y->level;
-}
+static CALC_ORDER_BY(compare_order, order, least_s, level)
 
 void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *ask,
                             calc_layers_stage *out)
@@ -344,15 +338,7 @@ void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *as
 
 /* ---- Over memory ----------------------------------------------------------------------------- */
 
-static int compare_bytes(const void *a, const void *b)
-{
-    const calc_layers_stage *x = a;
-    const calc_layers_stage *y = b;
-    if (x->bytes != y->bytes) {
-        return x->bytes < y->bytes ? -1 : 1;
-    }
-    return (x->weighted_s > y->weighted_s) - (x->weighted_s < y->weighted_s);
-}
+static CALC_ORDER_BY(compare_bytes, calc_layers_stage, bytes, weighted_s)
 
 /* Keep only answers that are quicker than all that hold less. */
 static size_t best_of(calc_layers_stage *list, size_t count)
@@ -396,18 +382,11 @@ bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *a
 
 enum { BINS = CALC_LAYERS_BINS };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Distinct values, ascending; if there are too many, the largest of each bin. @return how many */
 static int distinct(double *value, int count, int most)
 {
     int kept = 0;
-    qsort(value, (size_t)count, sizeof *value, compare_numbers);
+    qsort(value, (size_t)count, sizeof *value, calc_order_numbers);
     for (int i = 0; i < count; i++) {
         kept += kept == 0 || value[i] > value[kept - 1] * (1 + 1e-9);
         value[kept - 1] = value[i];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "model/stages/stages.h"
 #include "parallel.h"
@@ -80,12 +81,7 @@ typedef struct maker {
 static void add_exec(maker *m, const calc_exec *e)
 {
     planner_list *out = m->out;
-    calc_exec *grown = calc_grown(out->exec, out->execs, &out->exec_room, sizeof *grown);
-    m->failed = m->failed || !grown;
-    if (grown) {
-        out->exec = grown;
-        out->exec[out->execs++] = *e;
-    }
+    m->failed = !CALC_PUSH(out->exec, out->execs, out->exec_room, e) || m->failed;
 }
 
 /* Every number of chunks that a sweep may try: a division need not be even. */
@@ -135,13 +131,8 @@ static bool visit_place(void *context, const calc_planner_place *place)
         return true;
     }
     planner_candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem), LAST, NULL};
-    planner_candidate *item = calc_grown(list->item, list->count, &list->room, sizeof *item);
-    list->failed = !item;
-    if (item) {
-        list->item = item;
-        list->item[list->count++] = c;
-    }
-    return item != NULL;
+    list->failed = !CALC_PUSH(list->item, list->count, list->room, &c);
+    return !list->failed;
 }
 
 static void place_exec(void *context, size_t i)
@@ -284,13 +275,9 @@ static int compare_candidates(const void *a, const void *b)
     bool even = x->turn == FIRST && x->even->stats.total_time != y->even->stats.total_time;
     double before_s = even ? x->even->stats.total_time : x->bound_s;
     double after_s = even ? y->even->stats.total_time : y->bound_s;
-    if (before_s != after_s) {
-        return before_s < after_s ? -1 : 1;
-    }
-    if (x->exec != y->exec) {
-        return x->exec < y->exec ? -1 : 1;
-    }
-    return memcmp(&x->place, &y->place, sizeof x->place);
+    return before_s != after_s  ? CALC_ORDER(before_s, after_s)
+           : x->exec != y->exec ? CALC_ORDER(x->exec, y->exec)
+                                : memcmp(&x->place, &y->place, sizeof x->place);
 }
 
 /* The quickest with equal stages come first, then those with one chunk per stage, then the rest. */
@@ -390,9 +377,7 @@ static calc_status planner_list_make(const calc_planner *planner, planner_list *
     *list = (planner_list){.count = 0};
     maker m = {.planner = planner, .out = list};
     calc_status status = sweep_chips(&m, errors);
-    if (status == CALC_OK) {
-        status = list_candidates(&m, errors);
-    }
+    status = status == CALC_OK ? list_candidates(&m, errors) : status;
     for (size_t i = 0; m.places && i < list->execs; i++) {
         free(m.places[i].item);
     }
@@ -400,15 +385,10 @@ static calc_status planner_list_make(const calc_planner *planner, planner_list *
     return status;
 }
 
-static void planner_list_free(planner_list *list)
-{
-    free(list->even);
-    free(list->exec);
-    free(list->candidate);
-    *list = (planner_list){.count = 0};
-}
+static CALC_FREES(planner_list_free, planner_list, of->even, of->exec, of->candidate)
 
-/* ---- The search ------------------------------------------------------------------------------ */
+/* ---- The search
+   ------------------------------------------------------------------------------ */
 
 /* Divisions of a candidate to simulate: those with chunks take longer. */
 enum { EFFORT_LINE = 500, EFFORT_CHUNKS = 100, BEST_LINE = 20000, BEST_CHUNKS = 2000 };
@@ -509,8 +489,8 @@ void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_f
 void calc_planner_stop_begin(calc_planner_stop *stop, const calc_planner *planner)
 {
     stop->planner = planner;
-    stop->end_s =
-        planner->time_limit_s > 0 ? calc_parallel_now_s() + planner->time_limit_s : INFINITY;
+    stop->end_s = planner->time_limit_s > 0 ? calc_clock_s(CLOCK_MONOTONIC) + planner->time_limit_s
+                                            : INFINITY;
     atomic_flag_clear(&stop->asks);
     atomic_init(&stop->stopped, false);
 }
@@ -526,7 +506,7 @@ bool calc_planner_stop_asked(void *context)
     calc_planner_stop *stop = context;
     const calc_planner *p = stop->planner;
     if (!atomic_load(&stop->stopped) && !atomic_flag_test_and_set(&stop->asks)) {
-        if (calc_parallel_now_s() > stop->end_s ||
+        if (calc_clock_s(CLOCK_MONOTONIC) > stop->end_s ||
             (p->progress && p->progress(p->context, &stop->now))) {
             atomic_store(&stop->stopped, true);
         }
@@ -771,7 +751,7 @@ static void polish(search *s)
     double limit_s = s->planner->time_limit_s;
     s->best_s = r->count > 0 ? r->found[0].stats.total_time : 0;
     calc_planner_stop_note(&s->stop, r, r->bound_s);
-    s->stop.end_s = fmax(s->stop.end_s, calc_parallel_now_s() + limit_s * POLISH);
+    s->stop.end_s = fmax(s->stop.end_s, calc_clock_s(CLOCK_MONOTONIC) + limit_s * POLISH);
     atomic_store(&s->stop.stopped, false); /* if it was by progress(), that says so again */
     calc_parallel_for(s->planner->threads, r->count + r->starts, polish_one, s);
     size_t count = r->count;
@@ -830,9 +810,4 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
     return status;
 }
 
-void calc_planner_result_free(calc_planner_result *result)
-{
-    free(result->found);
-    free(result->curve);
-    *result = (calc_planner_result){0};
-}
+CALC_FREES(calc_planner_result_free, calc_planner_result, of->found, of->curve)

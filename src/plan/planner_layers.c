@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "parallel.h"
@@ -180,9 +179,7 @@ calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_re
         calc_planner_stop_begin(&s->stop, planner);
         status = calc_layers_list_make(planner, &s->list);
     }
-    if (status == CALC_OK) {
-        status = make_all_ready(s);
-    }
+    status = status == CALC_OK ? make_all_ready(s) : status;
     if (status == CALC_OK) {
         out->layouts = s->list.layouts;
         out->candidates = s->list.count;

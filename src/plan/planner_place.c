@@ -1,7 +1,6 @@
 #include "plan/planner_place.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "model/operators/processor.h"
 #include "spec/schedule.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "estimate.h"
@@ -105,11 +106,7 @@ calc_status calc_sweep_cloud_make(calc_sweep_cloud *out, const calc_sweep_study 
     return status;
 }
 
-void calc_sweep_cloud_free(calc_sweep_cloud *cloud)
-{
-    free(cloud->point);
-    *cloud = (calc_sweep_cloud){0};
-}
+CALC_FREES(calc_sweep_cloud_free, calc_sweep_cloud, of->point)
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
@@ -223,11 +220,7 @@ calc_status calc_sweep_cells_procs(calc_sweep_cells *out, const calc_sweep_study
     return status == CALC_OK ? sweep_cells(out, study, result, errors) : status;
 }
 
-void calc_sweep_cells_free(calc_sweep_cells *cells)
-{
-    free(cells->item);
-    *cells = (calc_sweep_cells){0};
-}
+CALC_FREES(calc_sweep_cells_free, calc_sweep_cells, of->item)
 
 void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
                           calc_sweep_found *out)

@@ -268,15 +268,10 @@ double calc_why_gain(const calc_why *why, double value)
 /* Smallest first; equals by memory, then by text, so that the order is fixed. */
 static int compare(const void *left, const void *right)
 {
-    const calc_why_change *a = left;
-    const calc_why_change *b = right;
-    if (a->value != b->value) {
-        return a->value < b->value ? -1 : 1;
-    }
-    if (a->tier1_bytes != b->tier1_bytes) {
-        return a->tier1_bytes < b->tier1_bytes ? -1 : 1;
-    }
-    return strcmp(a->text, b->text);
+    const calc_why_change *a = left, *b = right;
+    return a->value != b->value               ? CALC_ORDER(a->value, b->value)
+           : a->tier1_bytes != b->tier1_bytes ? CALC_ORDER(a->tier1_bytes, b->tier1_bytes)
+                                              : strcmp(a->text, b->text);
 }
 
 /* Most first. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "formats/export.h"
 #include "io/json_put.h"
@@ -348,12 +349,7 @@ static void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
     calc_put_close(put);
 }
 
-void calc_page_timeline_free(calc_page_timeline *timeline)
-{
-    free(timeline->event);
-    timeline->event = NULL;
-    timeline->count = 0;
-}
+CALC_FREES(calc_page_timeline_free, calc_page_timeline, of->event)
 
 enum { PAGE_STEP_DIGITS = 7 };
 

@@ -618,12 +618,8 @@ static calc_status find_extras(extras *e, const calc_sweep_study *study,
     if (status == CALC_OK) {
         status = calc_sweep_cells_splits(&e->splits, study, result, &e->cloud, errors);
     }
-    if (status == CALC_OK) {
-        status = calc_sweep_cells_procs(&e->procs, study, result, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_sweep_more_find(&e->more, study, result, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_cells_procs(&e->procs, study, result, errors) : status;
+    status = status == CALC_OK ? calc_sweep_more_find(&e->more, study, result, errors) : status;
     return status == CALC_OK ? calc_sweep_need_find(&e->need, study, result, errors) : status;
 }
 

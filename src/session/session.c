@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/notes.h"
 #include "formats/export.h"
@@ -237,12 +238,7 @@ struct calc_session {
 
 /* ---- Documents by name ----------------------------------------------------------------------- */
 
-static void forget(kept_document *kept)
-{
-    free(kept->name);
-    free(kept->object);
-    *kept = (kept_document){0};
-}
+static CALC_FREES(forget, kept_document, of->name, of->object)
 
 static calc_status load(calc_session *session, calc_kind kind, const char *name, void *object,
                         calc_remark_facts *facts, calc_errors *errors)

@@ -1,6 +1,5 @@
 #include "session/study_load.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

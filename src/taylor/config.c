@@ -1,7 +1,6 @@
 #include "taylor/config.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,9 +191,7 @@ static calc_status read_model(const reader *r, calc_taylor_config *out)
     const calc_import import = {
         .framework = &calc_framework_mindformers, .settings = &kept, .name = r->name};
     calc_status status = calc_import_run(&import, &out->app, &out->exec, r->errors);
-    if (status == CALC_OK) {
-        status = calc_import_complete(&import, &out->app, r->errors);
-    }
+    status = status == CALC_OK ? calc_import_complete(&import, &out->app, r->errors) : status;
     free(kept.item);
     return status;
 }

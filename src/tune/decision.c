@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/effects.h"
 #include "gauss/process.h"
@@ -23,15 +24,10 @@ typedef struct ranked {
 
 static int by_chance(const void *left, const void *right)
 {
-    const ranked *a = left;
-    const ranked *b = right;
-    if (a->kept != b->kept) {
-        return a->kept ? -1 : 1;
-    }
-    if (a->ahead != b->ahead) {
-        return a->ahead > b->ahead ? -1 : 1;
-    }
-    return a->candidate < b->candidate ? -1 : a->candidate > b->candidate;
+    const ranked *a = left, *b = right;
+    return a->kept != b->kept     ? CALC_ORDER(b->kept, a->kept)
+           : a->ahead != b->ahead ? CALC_ORDER(b->ahead, a->ahead)
+                                  : CALC_ORDER(a->candidate, b->candidate);
 }
 
 static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene *s,
@@ -142,12 +138,7 @@ calc_status calc_tune_contest_make(calc_tune_contest *out, const calc_tune_scene
     return status == CALC_OK ? draw_all(out, scene, errors) : status;
 }
 
-void calc_tune_contest_free(calc_tune_contest *contest)
-{
-    free(contest->contender);
-    free(contest->drawn);
-    *contest = (calc_tune_contest){0};
-}
+CALC_FREES(calc_tune_contest_free, calc_tune_contest, of->contender, of->drawn)
 
 /* Blur of the bound from a run that ends out of memory: allocators fragment. */
 static const double capacity_sharpness = 0.002;
@@ -460,11 +451,7 @@ void calc_tune_scene_free(calc_tune_scene *scene)
     *scene = (calc_tune_scene){0};
 }
 
-const char *const calc_tune_chooser_words[] = {
-#define CALC_X(name, word) word,
-    CALC_TUNE_CHOOSER_LIST(CALC_X)
-#undef CALC_X
-        NULL};
+const char *const calc_tune_chooser_words[] = {CALC_TUNE_CHOOSER_LIST(CALC_WORD_OF) NULL};
 
 /* ---- Probes ---------------------------------------------------------------------------------- */
 
@@ -582,11 +569,7 @@ size_t calc_tune_probes(const calc_tune_candidate *candidate, size_t count,
     return CALC_TUNE_PROBES;
 }
 
-static const char *const end_words[] = {
-#define CALC_X(name, word) word,
-    CALC_TUNE_END_LIST(CALC_X)
-#undef CALC_X
-};
+static const char *const end_words[] = {CALC_TUNE_END_LIST(CALC_WORD_OF)};
 
 const char *calc_tune_end_word(calc_tune_end end)
 {
@@ -720,23 +703,14 @@ calc_status calc_tune_decide(calc_tune_decision *out, const calc_tune_candidate 
         describe(out, &scene);
         status = calc_tune_contest_make(&contest, &scene, errors);
     }
-    if (status == CALC_OK) {
-        status = conclude(out, &scene, &contest, errors);
-    }
-    if (status == CALC_OK) {
-        status = note_surprises(out, &scene, errors);
-    }
+    status = status == CALC_OK ? conclude(out, &scene, &contest, errors) : status;
+    status = status == CALC_OK ? note_surprises(out, &scene, errors) : status;
     calc_tune_contest_free(&contest);
     calc_tune_scene_free(&scene);
     return status;
 }
 
-void calc_tune_decision_free(calc_tune_decision *decision)
-{
-    free(decision->outlook);
-    free(decision->surprise);
-    *decision = (calc_tune_decision){0};
-}
+CALC_FREES(calc_tune_decision_free, calc_tune_decision, of->outlook, of->surprise)
 
 enum { STREAM_TRUTH = 4 };
 
@@ -746,9 +720,7 @@ static calc_status draw_one(const calc_effects *effects, const calc_effects_item
     calc_effects_posterior before;
     calc_effects_draws draws = {0};
     calc_status status = calc_effects_condition(&before, effects, item, NULL, 0, errors);
-    if (status == CALC_OK) {
-        status = calc_effects_draws_make(&draws, &before, errors);
-    }
+    status = status == CALC_OK ? calc_effects_draws_make(&draws, &before, errors) : status;
     if (status == CALC_OK) {
         calc_effects_draw(&draws, rng);
         for (size_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/process.h"
 #include "model/operators/operator.h"
@@ -104,12 +105,7 @@ calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_
     return fine ? CALC_OK : calc_errors_no_memory(errors);
 }
 
-void calc_tune_kernel_cells_free(calc_tune_kernel_cells *cells)
-{
-    free(cells->cell);
-    free(cells->kernel);
-    *cells = (calc_tune_kernel_cells){0};
-}
+CALC_FREES(calc_tune_kernel_cells_free, calc_tune_kernel_cells, of->cell, of->kernel)
 
 /* ---- Classes of kernels ---------------------------------------------------------------------- */
 
@@ -161,15 +157,7 @@ typedef struct datum {
     double apart; /* squared */
 } datum;
 
-static int by_distance(const void *left, const void *right)
-{
-    const datum *a = left;
-    const datum *b = right;
-    if (a->apart != b->apart) {
-        return a->apart < b->apart ? -1 : 1;
-    }
-    return a->row < b->row ? -1 : a->row > b->row;
-}
+static CALC_ORDER_BY(by_distance, datum, apart, row)
 
 static int by_row(const void *left, const void *right)
 {
@@ -548,16 +536,8 @@ static bool reserve(work *w, calc_tune_kernels_learnt *out, size_t parts)
            w->sum && w->share && w->reach && w->pull;
 }
 
-static void leave(work *w)
-{
-    free(w->part);
-    free(w->point);
-    free(w->row);
-    free(w->sum);
-    free(w->share);
-    free(w->reach);
-    free(w->pull);
-}
+static CALC_FREES(leave, work, of->part, of->point, of->row, of->sum, of->share, of->reach,
+                  of->pull)
 
 static calc_status learn(work *w, const calc_tune_prior *prior, const calc_kernel_table *measured,
                          const calc_tune_kernel_cell *cell, double *left, calc_errors *errors)
@@ -599,10 +579,5 @@ calc_status calc_tune_kernels_learn(calc_tune_kernels_learnt *out, const calc_tu
     return status;
 }
 
-void calc_tune_kernels_free(calc_tune_kernels_learnt *kernels)
-{
-    free(kernels->coordinate);
-    free(kernels->mean);
-    free(kernels->covariance);
-    *kernels = (calc_tune_kernels_learnt){0};
-}
+CALC_FREES(calc_tune_kernels_free, calc_tune_kernels_learnt, of->coordinate, of->mean,
+           of->covariance)

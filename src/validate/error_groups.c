@@ -19,17 +19,10 @@ double calc_spread_quantile(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 void calc_spread_sort(double *value, size_t count)
 {
     if (count > 0) {
-        qsort(value, count, sizeof *value, by_value);
+        qsort(value, count, sizeof *value, calc_order_numbers);
     }
 }
 
@@ -139,30 +132,17 @@ bool calc_sets_has(size_t index, const calc_result *result)
     return source && is(s->family, row->family) && is(s->confidence, row->confidence);
 }
 
-const char *calc_result_id(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->id : r->prediction->map.row->id;
-}
-
-const char *calc_result_source(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->source : r->prediction->map.row->source;
-}
-
-const char *calc_result_machine(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->sys : r->prediction->map.row->sys;
-}
-
-const char *calc_result_model(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->app : r->prediction->map.row->model;
-}
-
-const char *calc_result_confidence(const calc_result *r)
-{
-    return r->serving ? r->serving->map.row->confidence : r->prediction->map.row->confidence;
-}
+/* A text of the row that a result is of: a member of a run of serving, or of training. */
+#define RESULT_TEXT(function, of_serving, of_training)                                             \
+    const char *function(const calc_result *r)                                                     \
+    {                                                                                              \
+        return r->serving ? r->serving->map.row->of_serving : r->prediction->map.row->of_training; \
+    }
+RESULT_TEXT(calc_result_id, id, id)
+RESULT_TEXT(calc_result_source, source, source)
+RESULT_TEXT(calc_result_machine, sys, sys)
+RESULT_TEXT(calc_result_model, app, model)
+RESULT_TEXT(calc_result_confidence, confidence, confidence)
 
 const char *calc_result_kind(const calc_result *r)
 {
@@ -626,11 +606,7 @@ const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
     return NULL;
 }
 
-void calc_error_groups_free(calc_error_groups *groups)
-{
-    free(groups->item);
-    *groups = (calc_error_groups){0};
-}
+CALC_FREES(calc_error_groups_free, calc_error_groups, of->item)
 
 /* One row of the file. */
 typedef struct entry {
@@ -705,8 +681,4 @@ bool calc_baseline_is_worse(const calc_error_group *group, double tolerance)
     return group->shared > 0 && group->mean_abs_now - group->mean_abs_then > tolerance;
 }
 
-void calc_baseline_free(calc_baseline *baseline)
-{
-    free(baseline->error);
-    *baseline = (calc_baseline){0};
-}
+CALC_FREES(calc_baseline_free, calc_baseline, of->error)

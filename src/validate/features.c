@@ -358,13 +358,7 @@ calc_status calc_features_make(calc_features *out, const calc_results *results,
     return calc_errors_no_memory(errors);
 }
 
-void calc_features_free(calc_features *features)
-{
-    free(features->cell);
-    free(features->pair);
-    free(features->option);
-    *features = (calc_features){0};
-}
+CALC_FREES(calc_features_free, calc_features, of->cell, of->pair, of->option)
 
 /* One row of the file. */
 typedef struct entry {
@@ -478,9 +472,4 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
     return status;
 }
 
-void calc_peers_free(calc_peers *peers)
-{
-    free(peers->item);
-    calc_text_free(&peers->text);
-    *peers = (calc_peers){0};
-}
+CALC_FREES(calc_peers_free, calc_peers, of->item, of->text.data)

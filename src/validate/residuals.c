@@ -83,25 +83,15 @@ static int compare(const void *a, const void *b, calc_unseen unseen)
     return left != right ? (left > right) - (left < right) : (x > y) - (x < y);
 }
 
-static int by_width(const void *a, const void *b)
-{
-    return compare(a, b, CALC_UNSEEN_WIDTH);
-}
-
-static int by_source(const void *a, const void *b)
-{
-    return compare(a, b, CALC_UNSEEN_SOURCE);
-}
-
-static int by_release(const void *a, const void *b)
-{
-    return compare(a, b, CALC_UNSEEN_RELEASE);
-}
-
-static int by_software(const void *a, const void *b)
-{
-    return compare(a, b, CALC_UNSEEN_SOFTWARE);
-}
+#define COMPARES(function, unseen)                                                                 \
+    static int function(const void *a, const void *b)                                              \
+    {                                                                                              \
+        return compare(a, b, unseen);                                                              \
+    }
+COMPARES(by_width, CALC_UNSEEN_WIDTH)
+COMPARES(by_source, CALC_UNSEEN_SOURCE)
+COMPARES(by_release, CALC_UNSEEN_RELEASE)
+COMPARES(by_software, CALC_UNSEEN_SOFTWARE)
 
 /* @return false without memory */
 static bool sort(calc_residuals *r, calc_quantity quantity, calc_unseen unseen)
@@ -793,9 +783,4 @@ const char *calc_forecasts_next(const calc_forecasts *forecasts, const char *mon
     return next;
 }
 
-void calc_forecasts_free(calc_forecasts *forecasts)
-{
-    free(forecasts->item);
-    calc_text_free(&forecasts->text);
-    *forecasts = (calc_forecasts){0};
-}
+CALC_FREES(calc_forecasts_free, calc_forecasts, of->item, of->text.data)

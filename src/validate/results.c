@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/csv_table.h"
 #include "model/run.h"
@@ -45,12 +46,7 @@ const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id
     return NULL;
 }
 
-void calc_remarks_free(calc_remarks *remarks)
-{
-    free(remarks->item);
-    calc_text_free(&remarks->text);
-    *remarks = (calc_remarks){0};
-}
+CALC_FREES(calc_remarks_free, calc_remarks, of->item, of->text.data)
 
 enum { STAGES_MAX = 64, NARROW_BYTES = 2, WIDE_BYTES = 4 };
 
@@ -313,13 +309,7 @@ calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t f
     return calc_errors_status(errors, systems->failed);
 }
 
-void calc_results_free(calc_results *results)
-{
-    free(results->prediction);
-    free(results->serving);
-    free(results->item);
-    *results = (calc_results){0};
-}
+CALC_FREES(calc_results_free, calc_results, of->prediction, of->serving, of->item)
 
 size_t calc_results_count(const calc_results *results, calc_use use)
 {
@@ -343,11 +333,7 @@ const char *calc_quantity_word(calc_quantity quantity)
 
 const char *calc_use_word(calc_use use)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word) word,
-        CALC_USE_LIST(CALC_X)
-#undef CALC_X
-    };
+    static const char *const words[] = {CALC_USE_LIST(CALC_WORD_OF)};
     return words[use];
 }
 
@@ -716,12 +702,6 @@ static const calc_csv_column result_columns[] = {
      .lo = -1,
      .hi = 1e9}};
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The logarithms of the runs of an engine; NULL: of all. Both files are in the order of the runs.
  */
 static size_t collect(double *off, const calc_csv_rows *runs, const calc_csv_rows *results,
@@ -739,7 +719,7 @@ static size_t collect(double *off, const calc_csv_rows *runs, const calc_csv_row
             off[count++] = fabs(log1p(item[i].error));
         }
     }
-    qsort(off, count, sizeof *off, by_value);
+    qsort(off, count, sizeof *off, calc_order_numbers);
     return count;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
@@ -235,14 +236,7 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
     return status == CALC_OK ? fill_names(out, name, errors) : status;
 }
 
-void calc_serving_rows_free(calc_serving_rows *rows)
-{
-    free(rows->row);
-    free(rows->names);
-    free(rows->fields);
-    calc_text_free(&rows->text);
-    *rows = (calc_serving_rows){0};
-}
+CALC_FREES(calc_serving_rows_free, calc_serving_rows, of->row, of->names, of->fields, of->text.data)
 
 static int64_t whole(double number)
 {
@@ -756,20 +750,12 @@ bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b
 
 const char *calc_serving_regime_word(calc_serving_regime regime)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word) word,
-        CALC_SERVING_REGIME_LIST(CALC_X)
-#undef CALC_X
-    };
+    static const char *const words[] = {CALC_SERVING_REGIME_LIST(CALC_WORD_OF)};
     return words[regime];
 }
 
 const char *calc_serving_kind_word(calc_serving_kind kind)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word) word,
-        CALC_SERVING_KIND_LIST(CALC_X)
-#undef CALC_X
-    };
+    static const char *const words[] = {CALC_SERVING_KIND_LIST(CALC_WORD_OF)};
     return words[kind];
 }

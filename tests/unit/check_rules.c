@@ -177,7 +177,7 @@ CALC_TEST(divisors_stay_inside_a_small_buffer)
     ck_assert_mem_eq(text + 8, "####", 4);
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------ */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 /* What a part says is checked as what the model says. */
 CALC_TEST(parts_have_sizes_that_can_be)

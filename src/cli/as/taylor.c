@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "balance/milp.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
@@ -144,11 +144,9 @@ void calc_taylor_tell_solver(const calc_taylor_job *j, calc_taylor_solver wanted
 
 calc_status calc_taylor_solve(calc_taylor_job *j, calc_errors *errors)
 {
-    struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    double start_s = calc_clock_s(CLOCK_MONOTONIC);
     calc_status status = solve_rounds(j, errors);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    j->took_s = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+    j->took_s = calc_clock_s(CLOCK_MONOTONIC) - start_s;
     if (status == CALC_ERR_NOMEM && errors->count == 0) {
         calc_errors_no_memory(errors);
     }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
+#include "calibrate/points.h"
 #include "cli/shell/complain.h"
 #include "cli/validate/validate_table.h"
 #include "io/json_put.h"
@@ -171,21 +172,14 @@ static calc_status write_table(const task *t, calc_errors *errors)
     return calc_output_close(out, errors);
 }
 
-/* Two digits; the runs support no more. */
-static double rounded(double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.2g", value);
-    return strtod(text, NULL);
-}
-
 /* An engine with what was fitted to it. */
 static calc_serving_engine fitted_engine(const calc_engine_fit *fit)
 {
     calc_serving_engine engine = *fit->engine;
     calc_engine_traits fitted = fit->traits;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
-        *calc_engine_trait(&engine.traits, k) = rounded(*calc_engine_trait(&fitted, k));
+        /* two digits; the runs support no more */
+        *calc_engine_trait(&engine.traits, k) = calc_point_round(*calc_engine_trait(&fitted, k), 2);
     }
     return engine;
 }

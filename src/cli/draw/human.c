@@ -458,11 +458,7 @@ void calc_listing_end(calc_listing *l, calc_output *out, calc_errors *errors)
     calc_listing_free(l);
 }
 
-void calc_listing_free(calc_listing *l)
-{
-    free(l->at);
-    free(l->text);
-}
+CALC_FREES(calc_listing_free, calc_listing, of->at, of->text)
 
 const char *calc_field_text_type(const calc_field *field)
 {

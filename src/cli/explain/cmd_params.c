@@ -27,9 +27,7 @@ static calc_status count_model(const calc_args *args, const char *argument,
     calc_input input = {0};
     calc_app app;
     calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, argument, errors);
-    if (status == CALC_OK) {
-        status = calc_inputs_set(args, OPT_SET, &app, NULL, NULL, errors);
-    }
+    status = status == CALC_OK ? calc_inputs_set(args, OPT_SET, &app, NULL, NULL, errors) : status;
     if (status == CALC_OK) {
         calc_count_parameters(&app, parameters);
         snprintf(name, size, "%s", input.name);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_study.h"
@@ -252,8 +253,4 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
     return status;
 }
 
-void calc_rl_found_free(calc_rl_found *found)
-{
-    free(found->choice);
-    *found = (calc_rl_found){0};
-}
+CALC_FREES(calc_rl_found_free, calc_rl_found, of->choice)

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,9 +81,7 @@ static calc_status write_plot(calc_output *out, const calc_report *report, calc_
 {
     calc_simulation simulation = {0};
     calc_status status = calc_simulation_run(&simulation, report->inputs, errors);
-    if (status == CALC_OK) {
-        status = calc_plot_write(out, report, &simulation, errors);
-    }
+    status = status == CALC_OK ? calc_plot_write(out, report, &simulation, errors) : status;
     calc_simulation_free(&simulation);
     return status;
 }
@@ -277,9 +274,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
     if (status == CALC_OK && o->has_band) {
         status = calc_run_band_make(&o->band, &o->inputs, errors);
     }
-    if (status == CALC_OK) {
-        status = write_files(args, o, errors);
-    }
+    status = status == CALC_OK ? write_files(args, o, errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
         calc_fold fold;
         calc_output *out;

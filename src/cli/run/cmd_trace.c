@@ -350,9 +350,7 @@ static calc_status trace(const calc_args *args, const calc_inputs *inputs, calc_
 {
     calc_simulation simulation = {0};
     calc_status status = calc_simulation_run(&simulation, inputs, errors);
-    if (status == CALC_OK) {
-        status = calc_simulation_stats(inputs, stats, errors);
-    }
+    status = status == CALC_OK ? calc_simulation_stats(inputs, stats, errors) : status;
     if (status == CALC_OK) {
         int64_t all = simulation.timeline.shape.microbatches;
         int64_t shown = (int64_t)calc_opt_real(args, OPT_MICROBATCHES);
@@ -376,9 +374,7 @@ static calc_exit run(const calc_args *args)
     calc_inputs inputs = {0};
     calc_stats stats;
     calc_status status = calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors);
-    if (status == CALC_OK) {
-        status = trace(args, &inputs, &stats, &errors);
-    }
+    status = status == CALC_OK ? trace(args, &inputs, &stats, &errors) : status;
     calc_inputs_free(&inputs);
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);

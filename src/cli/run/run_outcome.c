@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "calc.h"
 #include "cli/draw/breakdown.h"
@@ -341,11 +342,7 @@ static void put_band(calc_put *put, const char *key, const calc_run_band *b, con
 /* Write the member "band" of the open object. */
 static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_stats *stats)
 {
-    static const char *const machines[] = {
-#define CALC_X(name, word) word,
-        CALC_RUN_BAND_MACHINE_LIST(CALC_X)
-#undef CALC_X
-    };
+    static const char *const machines[] = {CALC_RUN_BAND_MACHINE_LIST(CALC_WORD_OF)};
     calc_putf(put, "band: {\nlevel: %g, machine: %s, note: %s", CALC_BAND_LEVEL,
               machines[b->machine], b->note);
     put_band(put, "time", b, &b->time);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "spec/field.h"
@@ -42,9 +42,7 @@ calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, c
 {
     size_t bytes;
     calc_status status = is_drawn(inputs, errors);
-    if (status == CALC_OK) {
-        status = needs(inputs, &bytes, errors);
-    }
+    status = status == CALC_OK ? needs(inputs, &bytes, errors) : status;
     if (status != CALC_OK) {
         return status;
     }
@@ -84,13 +82,7 @@ bool calc_simulation_paired(const calc_schedule_event *e)
            e[0].end_s == e[1].end_s && e[0].end_s > e[0].start_s;
 }
 
-void calc_simulation_free(calc_simulation *s)
-{
-    free(s->stage);
-    free(s->live);
-    free(s->events.event);
-    *s = (calc_simulation){0};
-}
+CALC_FREES(calc_simulation_free, calc_simulation, of->stage, of->live, of->events.event)
 
 calc_status calc_simulation_stats(const calc_inputs *inputs, calc_stats *stats, calc_errors *errors)
 {

@@ -447,9 +447,7 @@ static calc_status load_input(calc_input *input, calc_kind kind, void *object, c
     input->framework = NULL;
     calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
-    if (status == CALC_OK) {
-        status = calc_text_read(&input->text, input->path, errors);
-    }
+    status = status == CALC_OK ? calc_text_read(&input->text, input->path, errors) : status;
     return status == CALC_OK ? parse_input(input, kind, object, inputs, errors) : status;
 }
 

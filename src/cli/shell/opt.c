@@ -1,7 +1,6 @@
 #include "cli/shell/opt.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,13 +354,7 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
     return outputs == CALC_EXIT_OK ? check_arguments(args) : outputs;
 }
 
-void calc_opt_free(calc_args *args)
-{
-    free(args->argument);
-    free(args->use);
-    free(args->passed);
-    *args = (calc_args){0};
-}
+CALC_FREES(calc_opt_free, calc_args, of->argument, of->use, of->passed)
 
 const char *calc_opt_value(const calc_args *args, int opt)
 {

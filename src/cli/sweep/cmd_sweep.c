@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -407,9 +406,7 @@ static calc_status prepare(task *t, calc_errors *errors)
     if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
         status = calc_page_check(errors);
     }
-    if (status == CALC_OK) {
-        status = calc_sweep_save_load(&t->save, t->args, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_save_load(&t->save, t->args, errors) : status;
     bool sweeps = !calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) &&
                   !calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE);
     if (status == CALC_OK && t->ranks.rank == 0 && sweeps) {

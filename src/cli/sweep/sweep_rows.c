@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "cli/sweep/sweep_study.h"
 #include "formats/export.h"
 #include "io/csv_table.h"
@@ -175,11 +176,7 @@ calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
     return s.advice;
 }
 
-void calc_sweep_rows_free(calc_sweep_rows *rows)
-{
-    free(rows->row);
-    *rows = (calc_sweep_rows){0};
-}
+CALC_FREES(calc_sweep_rows_free, calc_sweep_rows, of->row)
 
 static bool within(double a, double b, double share)
 {
@@ -290,15 +287,10 @@ typedef struct place {
 
 static int compare_places(const void *a, const void *b)
 {
-    const place *x = a;
-    const place *y = b;
-    if (x->num_procs != y->num_procs) {
-        return x->num_procs < y->num_procs ? -1 : 1;
-    }
-    if (x->value != y->value) {
-        return x->value < y->value ? -1 : 1;
-    }
-    return (x->group > y->group) - (x->group < y->group);
+    const place *x = a, *y = b;
+    return x->num_procs != y->num_procs ? CALC_ORDER(x->num_procs, y->num_procs)
+           : x->value != y->value       ? CALC_ORDER(x->value, y->value)
+                                        : CALC_ORDER(x->group, y->group);
 }
 
 /* Lists the groups for sorting. @return how many */

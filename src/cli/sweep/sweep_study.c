@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "checkpoint.h"
@@ -379,12 +380,7 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
     return calc_shard_parse(&save->saving.shard, shard ? shard : "1/1", errors);
 }
 
-void calc_sweep_save_free(calc_sweep_save *save)
-{
-    free(save->saving.words);
-    free(save->part);
-    *save = (calc_sweep_save){0};
-}
+CALC_FREES(calc_sweep_save_free, calc_sweep_save, of->saving.words, of->part)
 
 calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_study *study,
                                 const calc_sweep_options *options, calc_ranks *ranks,
@@ -404,13 +400,6 @@ calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_st
 #define BAR_INTERVAL_S 0.2
 #define PLAIN_INTERVAL_S 5.0
 enum { BAR_WIDTH = 24 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* A thread: whatever the work does, a second signal ends calc, and so does time. */
 static void *guard(void *context)
@@ -441,7 +430,7 @@ void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double lim
                                         : bar ? CALC_SWEEP_SHOW_BAR
                                               : CALC_SWEEP_SHOW_NOTHING,
                                 .limit_s = limit_s,
-                                .start_s = now_s(),
+                                .start_s = calc_clock_s(CLOCK_MONOTONIC),
                                 .alone = alone};
     watch->shown_s = watch->start_s;
     /* Blocked signals stay pending; waiting for them needs neither a handler nor a global variable.
@@ -494,7 +483,7 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
 bool calc_sweep_watch_progress(void *context, const calc_sweep_progress *progress)
 {
     calc_sweep_watch *watch = context;
-    double at_s = now_s();
+    double at_s = calc_clock_s(CLOCK_MONOTONIC);
     double interval_s = watch->show == CALC_SWEEP_SHOW_BAR ? BAR_INTERVAL_S : PLAIN_INTERVAL_S;
     watch->share = progress->total > 0 ? fmin(progress->done / progress->total, 1) : 0;
     watch->timed_out = at_s - watch->start_s >= watch->limit_s;
@@ -723,9 +712,7 @@ static calc_status complete_for(calc_inputs *in, const char *const *set, size_t 
     calc_sweep_study study = {0};
     calc_input *input = &in->input[CALC_KIND_EXEC];
     calc_status status = read_said(&s, in, set, set_count, NULL, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_study_load(&study, &s.args, in, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_study_load(&study, &s.args, in, errors) : status;
     if (in->runs && !refused) {
         study.options.runs = in->runs;
         study.options.runs_context = in->runs_context;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -443,13 +444,6 @@ typedef struct jobs {
     bool interrupted;
 } jobs;
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static calc_status program_complain(calc_errors *errors, const char *what, int code)
 {
     return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL, "%s: %s", what,
@@ -507,7 +501,7 @@ static calc_status start(job *j, const calc_tune_program *program, calc_errors *
     j->late = j->told = false;
     j->length = 0;
     j->last[0] = '\0';
-    j->deadline_s = now_s() + program->timeout_s;
+    j->deadline_s = calc_clock_s(CLOCK_MONOTONIC) + program->timeout_s;
     return CALC_OK;
 }
 
@@ -619,7 +613,7 @@ static void end(job *j)
 {
     if (j->state == RUNS) {
         kill(-j->child, j->told ? SIGKILL : SIGTERM);
-        j->killed_s = now_s() + GRACE_S;
+        j->killed_s = calc_clock_s(CLOCK_MONOTONIC) + GRACE_S;
         j->told = true;
     }
 }
@@ -681,7 +675,7 @@ calc_status calc_tune_program_run(const calc_tune_program *program, calc_tune_tr
         for (size_t i = 0; i < count; i++) {
             job *j = &all.job[i];
             if (j->state == RUNS) {
-                double at_s = now_s();
+                double at_s = calc_clock_s(CLOCK_MONOTONIC);
                 if (!j->told && at_s >= j->deadline_s) {
                     j->late = true;
                     end(j);

@@ -50,15 +50,10 @@ typedef struct place {
 
 static int compare_places(const void *a, const void *b)
 {
-    const place *x = a;
-    const place *y = b;
-    if (x->best != y->best) {
-        return x->best > y->best ? -1 : 1;
-    }
-    if (x->p50_s != y->p50_s) {
-        return x->p50_s < y->p50_s ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
+    const place *x = a, *y = b;
+    return x->best != y->best     ? CALC_ORDER(y->best, x->best)
+           : x->p50_s != y->p50_s ? CALC_ORDER(x->p50_s, y->p50_s)
+                                  : CALC_ORDER(x->index, y->index);
 }
 
 /* Candidates in the order of the table: the most probable to be the best first.

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/draw/human.h"
@@ -115,15 +116,7 @@ typedef struct ranked {
     size_t index;
 } ranked;
 
-static int compare_ranked(const void *a, const void *b)
-{
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->hash != y->hash) {
-        return x->hash < y->hash ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
+static CALC_ORDER_BY(compare_ranked, ranked, hash, index)
 
 /* Put those together that could be evaluated, each layout once. */
 static calc_status gather(making *m, calc_errors *errors)
@@ -280,9 +273,7 @@ calc_status calc_tune_operators_read(calc_tune_operators *out, const char *path,
 {
     *out = (calc_tune_operators){0};
     calc_status status = calc_points_read(&out->points, path, errors);
-    if (status == CALC_OK) {
-        status = calc_points_select(&out->points, rows, system, errors);
-    }
+    status = status == CALC_OK ? calc_points_select(&out->points, rows, system, errors) : status;
     if (status == CALC_OK) {
         status = calc_point_table_make(&out->table, out->points.item, out->points.count, NULL,
                                        system, errors);
@@ -553,9 +544,7 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     calc_args args;
     calc_sweep_options *o = &t->study.options;
     calc_status status = sweep_args(&args, t->args, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_study_load(&t->study, &args, NULL, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_study_load(&t->study, &args, NULL, errors) : status;
     free(args.use);
     status = status == CALC_OK ? check_study(t, errors) : status;
     if (status != CALC_OK) {

@@ -245,9 +245,7 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     out->apps.load = load_app;
     out->apps.engines = &out->engines;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
-    if (status == CALC_OK) {
-        status = calc_remarks_read(&out->remarks, path, errors);
-    }
+    status = status == CALC_OK ? calc_remarks_read(&out->remarks, path, errors) : status;
     if (status == CALC_OK && args->argument_count == 0) {
         status = read_shipped_runs(out, errors);
     }
