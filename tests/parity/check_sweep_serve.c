@@ -10,7 +10,7 @@
 #include "spec/field.h"
 #include "spec/format.h"
 
-const calc_test_frame calc_tests = {.timeout_s = 120};
+const calc_test_frame calc_tests = {.timeout_s = 600};
 
 enum { SPACES = 90, ASKED_SPACES = 30, LAYOUTS = 10000 };
 
