@@ -35,19 +35,29 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
                           argument, calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
+/* What is read of a file, and of the files that it names. */
+typedef struct reading {
+    calc_plan *plan;
+    const calc_setting_row *owner[CALC_PLAN_COUNT], *assumed[CALC_PLAN_COUNT];
+    const char *told[16]; /* sentences on keys that are not read, which have been told */
+    size_t told_count;
+    const calc_framework *named; /* of a file that the settings name; NULL: they name none */
+    calc_errors *errors;
+} reading;
+
 static calc_status take(const calc_import *import, const calc_setting *setting,
-                        const calc_setting_row *row, const calc_setting_row *owner[CALC_PLAN_COUNT],
-                        calc_plan *plan, calc_errors *errors)
+                        const calc_setting_row *row, reading *r)
 {
+    calc_plan *plan = r->plan;
     char expect[160];
     char text[320];
     char shown[CALC_UTF8_SHOW_SIZE];
-    const calc_setting_row *other = owner[row->member];
+    const calc_setting_row *other = r->owner[row->member];
     double before = plan->value[row->member];
     if (!calc_row_read(row, setting->value, plan, expect, sizeof expect)) {
         snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
                  calc_utf8_show(shown, setting->value, strlen(setting->value)));
-        return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL, text, errors);
+        return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL, text, r->errors);
     }
     double now = plan->value[row->member];
     bool one_of = row->how == CALC_HOW_IS || row->how == CALC_HOW_RECOMPUTED;
@@ -55,12 +65,12 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     if (said && one_of && other->how != CALC_HOW_SWITCH && now != before &&
         (other->how == CALC_HOW_IS || other->how == CALC_HOW_RECOMPUTED)) {
         snprintf(text, sizeof text, "contradicts %s", other->key);
-        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, errors);
+        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
     }
     if (row->member == CALC_PLAN_DROPOUT && before > now) {
         plan->value[row->member] = before; /* either of the two rates */
     }
-    owner[row->member] = row;
+    r->owner[row->member] = row;
     return CALC_OK;
 }
 
@@ -97,16 +107,6 @@ static int count_words(const calc_setting_row *row, const char *text)
     }
     return found;
 }
-
-/* What is read of a file, and of the files that it names. */
-typedef struct reading {
-    calc_plan *plan;
-    const calc_setting_row *owner[CALC_PLAN_COUNT], *assumed[CALC_PLAN_COUNT];
-    const char *told[16]; /* sentences on keys that are not read, which have been told */
-    size_t told_count;
-    const calc_framework *named; /* of a file that the settings name; NULL: they name none */
-    calc_errors *errors;
-} reading;
 
 void calc_import_tell(const calc_import *import, const char *key, calc_unread what,
                       const char *assumed)
@@ -247,7 +247,7 @@ static calc_status read_settings(const calc_import *import, reading *r)
         } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
         } else if (row && !computed) {
-            one = take(import, setting, row, r->owner, r->plan, r->errors);
+            one = take(import, setting, row, r);
             if (setting->conditional && one == CALC_OK) {
                 calc_import_tell(import, setting->key, CALC_UNREAD_BRANCH, NULL);
             }

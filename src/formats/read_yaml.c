@@ -7,6 +7,7 @@
 #include <yaml.h>
 
 #include "base/error.h"
+#include "formats/export.h"
 #include "formats/read.h"
 #include "formats/settings.h"
 #include "io/json_report.h"
@@ -348,30 +349,26 @@ calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, s
 static bool put_containers(const calc_settings *whole, calc_setting *script)
 {
     const char *name = "", *before = NULL;
-    size_t before_length = 0;
     bool good = true;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < whole->count && good; i++) {
-            const calc_setting *s = &whole->item[i];
-            const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
-            size_t length = (size_t)(last - s->key);
+    for (size_t i = 0; i < 2 * whole->count && good; i++) { /* variables, and then commands */
+        const calc_setting *s = &whole->item[i % whole->count];
+        const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
+        name = strcmp(last, "name") == 0 ? s->value : name;
+        if (!dot || !strstr(s->key, "ontainers.")) {
+            continue;
+        }
+        if (i < whole->count && strstr(s->key, ".env.") && strcmp(last, "value") == 0) {
             char variable[300];
-            name = strcmp(last, "name") == 0 ? s->value : name;
-            if (!strstr(s->key, "ontainers.")) {
-                continue;
-            }
-            if (pass == 0 && strstr(s->key, ".env.") && strcmp(last, "value") == 0) {
-                int size = snprintf(variable, sizeof variable, "%s='%s'\n", name, s->value);
-                good = size >= (int)sizeof variable ||
-                       calc_setting_append(script, variable, (size_t)size);
-            } else if (pass == 1 && (strcmp(last, "command") == 0 || strcmp(last, "args") == 0)) {
-                bool same =
-                    before && length == before_length && memcmp(before, s->key, length) == 0;
-                good = (same || calc_setting_append(script, "\n", 1)) &&
-                       calc_setting_append(script, s->value, s->length);
-                before = s->key;
-                before_length = length;
-            }
+            int size = snprintf(variable, sizeof variable, "%s='%s'\n", name, s->value);
+            good =
+                size >= (int)sizeof variable || calc_setting_append(script, variable, (size_t)size);
+        } else if (i >= whole->count && calc_export_is_listed(" command args ", last)) {
+            size_t above = (size_t)(last - s->key);
+            bool same =
+                before && strncmp(before, s->key, above) == 0 && !strchr(before + above, '.');
+            good = (same || calc_setting_append(script, "\n", 1)) &&
+                   calc_setting_append(script, s->value, s->length);
+            before = s->key;
         }
     }
     script->length = before ? script->length : 0;
