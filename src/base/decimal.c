@@ -254,8 +254,10 @@ char *calc_decimal_grouped(double value, char *buffer)
 double calc_decimal_at(const char *text, char **end)
 {
     const char *digits = text + (*text == '-');
-    bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-    if (hex || !isdigit((unsigned char)digits[digits[0] == '.'])) {
+    /* "0x10", and "024", of "1,024" */
+    bool other = digits[0] == '0' &&
+                 (digits[1] == 'x' || digits[1] == 'X' || isdigit((unsigned char)digits[1]));
+    if (other || !isdigit((unsigned char)digits[digits[0] == '.'])) {
         *end = (char *)text;
         return 0;
     }

@@ -24,7 +24,7 @@ char *calc_decimal_rounded(double value, int digits, char *buffer);
 char *calc_decimal_grouped(double value, char *buffer);
 
 /** The decimal number that a text begins with: strtod() without leading blanks, a plus sign,
- *  hexadecimal digits, infinities and NaN. Too large a number is infinite.
+ *  leading zeros, hexadecimal digits, infinities and NaN. Too large a number is infinite.
  *  @param end  as of strtod(): where the number ends; `text` if there is none, which is 0 */
 double calc_decimal_at(const char *text, char **end);
 

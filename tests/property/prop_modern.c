@@ -237,14 +237,15 @@ static bool host_shapes_bubble(const calc_exec *e, const calc_stats *s)
 
 /* Where the model itself does not promise it: schedules that fill the bubble with weight gradients,
    quicker ones of which leave more of it; fewer micro-batches than stages, where the bound of
-   uneven stages is not one; and gradients that hide behind a stage which is not the slowest, or
-   behind a pass that waits for the host. */
+   uneven stages is not one; and gradients or gathered weights that hide behind a stage which is
+   not the slowest, or behind a pass that waits for the host. */
 static bool may_be_slower(const calc_exec *e, const calc_stats *s)
 {
     bool filled = e->pipeline_schedule > CALC_PIPELINE_SCHEDULE_GPIPE;
     bool few = s->num_microbatches < (double)e->pipeline_par;
-    bool hides =
-        e->strategy.data_par_overlap || e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
+    bool hides = e->strategy.data_par_overlap ||
+                 e->strategy.param_gather_overlap == CALC_CHOICE_TRUE ||
+                 (e->strategy.zero_stage == 3 && s->host_time > 0);
     return filled || few || hides || host_shapes_bubble(e, s);
 }
 

@@ -561,6 +561,11 @@ static calc_status read_said(said *s, const calc_inputs *in, const char *const *
     if (input->text.data) {
         status = calc_space_parse(&file, input->text.data, input->text.length, input->path, errors);
     }
+    if (status == CALC_OK && in->batch && strpbrk(in->batch, ",:*")) {
+        status =
+            calc_errors_at(errors, CALC_ERR_TYPE, NULL, 0, 0, "one number: 1536, or 4Mitokens",
+                           "--batch: expected a number of sequences, found \"%.40s\"", in->batch);
+    }
     s->args.command = &calc_cmd_sweep;
     s->word = calloc(file.count + 1, sizeof *s->word);
     s->args.use = calloc(file.count + set_count + OTHERS, sizeof *s->args.use);

@@ -228,7 +228,8 @@ void calc_sweep_watch_end(calc_sweep_watch *watch);
 
 /** The rows of --procs and --batch of commands that complete layouts. */
 #define CALC_COMPLETE_OPTS(X)                                                                      \
-    X(PROCS, "procs", "N", .doc = "processors, where EXE does not say num_procs or is left out")   \
+    X(PROCS, "procs", "N", CALC_OPT_IS_WHOLE(1, 1e9),                                              \
+      .doc = "processors, where EXE does not say num_procs or is left out")                        \
     X(BATCH, "batch", "MAX", .doc = "largest global batch, likewise, as for calc sweep")
 
 /** The row of EXE of these commands. */
