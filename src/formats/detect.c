@@ -606,6 +606,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
             manifest = status == CALC_OK && runs.count > 0;
             calc_settings_free(manifest ? &read : &runs);
             read = manifest ? runs : read;
+            tried[CALC_SYNTAX_SHELL] = tried[CALC_SYNTAX_SHELL] && !manifest;
         }
         status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
         if (status == CALC_OK && read.commands > 0) {

@@ -41,7 +41,12 @@ spec:
         env:
         - {name: TP, value: "8"}
         command: ["vllm", "serve"]
-        args: ["meta-llama/Llama-3.1-70B", "--tensor-parallel-size", "$TP", "--max-model-len", "32k"]
+        args:
+          - meta-llama/Llama-3.1-70B
+          - --tensor-parallel-size
+          - $TP
+          - --max-model-len
+          - "32k"
 X
 sizes serve.yaml
 cat >maxtext.sh <<'X'
