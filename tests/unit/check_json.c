@@ -102,7 +102,9 @@ static void answer(const char *said, FILE *out)
         calc_error_print(&errors.item[i], line, sizeof line);
         fprintf(out, "%s\n", line);
     }
-    fprintf(out, errors.dropped ? "and %d more\n" : "", errors.dropped);
+    if (errors.dropped) {
+        fprintf(out, "and %d more\n", errors.dropped);
+    }
     if (status == CALC_OK) {
         int count = 0;
         for (int k = 0; k < 3; k++) {

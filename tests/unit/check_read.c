@@ -49,7 +49,9 @@ static void read(const char *said, FILE *out)
         for (size_t i = 0; i < edited.length; i++) {
             fprintf(out, edited.data[i] == '\r' ? "<0D>" : "%c", edited.data[i]);
         }
-        fprintf(out, edited.data ? "(%zu bytes)\n" : "", edited.length);
+        if (edited.data) {
+            fprintf(out, "(%zu bytes)\n", edited.length);
+        }
     }
     for (size_t i = 0; i < sizeof syntaxes / sizeof *syntaxes; i++) {
         if (strncmp(word, syntaxes[i].word, strlen(syntaxes[i].word)) == 0) {

@@ -129,7 +129,9 @@ static void check(const char *said, FILE *out)
                 e->hint[0] ? " (" : "", e->hint, e->hint[0] ? ")" : "");
         fprintf(out, e->status == CALC_ERR_RULE ? "\n" : " [%s]\n", calc_status_text(e->status));
     }
-    fprintf(out, errors.dropped ? "and %d more\n" : "", errors.dropped);
+    if (errors.dropped) {
+        fprintf(out, "and %d more\n", errors.dropped);
+    }
 }
 
 const calc_test_frame calc_tests = {.cases = "unit/check_rules.txt", .answer = check};

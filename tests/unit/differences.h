@@ -69,7 +69,9 @@ static inline void print_stack(const calc_app *app, FILE *out)
     const calc_table *rows = calc_part_table();
     for (int mtp = 0; mtp < 2; mtp++) {
         calc_stack_text(&app->stack, mtp, text, sizeof text);
-        fprintf(out, text[0] ? "%s: %s\n" : "", mtp ? "mtp_layers" : "layers", text);
+        if (text[0]) {
+            fprintf(out, "%s: %s\n", mtp ? "mtp_layers" : "layers", text);
+        }
     }
     for (int i = 0; i < app->stack.parts; i++) {
         const calc_part *part = &app->stack.part[i];
