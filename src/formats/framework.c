@@ -180,7 +180,7 @@ bool calc_pattern_write(calc_pattern pattern, int64_t blocks, bool plain, char *
         return false;
     }
     if (plain || (pattern.every > 1 && rest % pattern.every != 0)) {
-        char mark[CALC_PATTERN_MAX];
+        char mark[CALC_PATTERN_MAX] = {0};
         for (int64_t i = 0; i < blocks && i < CALC_PATTERN_MAX; i++) {
             mark[i] = i >= pattern.dense && (i - pattern.dense) % pattern.every == 0;
         }

@@ -351,7 +351,7 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
     const char *name = "", *before = NULL;
     bool good = true;
     for (size_t i = 0; i < 2 * whole->count && good; i++) { /* variables, and then commands */
-        const calc_setting *s = &whole->item[i % whole->count];
+        const calc_setting *s = &whole->item[i < whole->count ? i : i - whole->count];
         const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
         name = strcmp(last, "name") == 0 ? s->value : name;
         if (!dot || !strstr(s->key, "ontainers.")) {

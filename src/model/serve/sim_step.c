@@ -570,11 +570,13 @@ double calc_sim_context(const calc_sim_stream *t, const calc_sim_request *q)
 calc_sim_request *calc_sim_drop(calc_sim_stream *t)
 {
     calc_sim_request *before = t->decoded.first;
-    while (before->next != t->decoded.last) {
+    while (before && before->next != t->decoded.last) {
         before = before->next;
     }
     calc_sim_request *q = t->decoded.last;
-    before->next = NULL;
+    if (before) { /* there are two or more */
+        before->next = NULL;
+    }
     t->decoded.last = before;
     q->held = calc_sim_context(t, q);
     q->left = q->held;
