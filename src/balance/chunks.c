@@ -405,9 +405,12 @@ static double least_of(search *s, const division *d)
         memset(plain[place].selective, 0, sizeof plain[place].selective);
         memset(plain[place].full, 0, sizeof plain[place].full);
     }
-    return calc_balance_effort_evaluation(s->effort)
-               ? calc_balance_step_s(&s->least, plain, &s->room)
-               : 0;
+    if (!calc_balance_effort_evaluation(s->effort)) {
+        return 0;
+    }
+    double step_s = calc_balance_step_s(&s->least, plain, &s->room);
+    s->status = step_s < 0 ? CALC_ERR_NOMEM : s->status;
+    return step_s;
 }
 
 /* Whether other layers of the current division may recompute, so that it fits or takes less. */

@@ -115,6 +115,7 @@ static double hidden_s(calc_balance_line *l, calc_balance_share *share)
     }
     share[at].full[kind]++;
     double step_s = calc_balance_step_s(p, share, &room);
+    l->no_memory = l->no_memory || step_s < 0;
     free(room.bytes);
     for (int s = 0; s < l->stages; s++) {
         memcpy(share[s].full, share[s].layers, sizeof share[s].full);

@@ -730,15 +730,17 @@ static void polish_one(void *context, size_t i)
         .context = &s->stop};
     calc_planner_found *again = malloc(sizeof *again);
     calc_planner_bench *bench = malloc(sizeof *bench);
+    calc_planner_outcome outcome = CALC_PLANNER_NO_MEMORY;
     if (again && bench) {
         again->candidate = f->candidate;
-        calc_planner_outcome outcome = calc_planner_balance(s->planner, &f->base, &f->place,
-                                                            INFINITY, &effort, bench, again, NULL);
+        outcome = calc_planner_balance(s->planner, &f->base, &f->place, INFINITY, &effort, bench,
+                                       again, NULL);
         if (outcome == CALC_PLANNER_FOUND && again->stats.total_time <= f->stats.total_time &&
             (i < r->count || is_run(s, again->chip, &again->exec))) {
             *f = *again;
         }
-    } else {
+    }
+    if (outcome == CALC_PLANNER_NO_MEMORY) {
         atomic_store(&s->no_memory, true);
     }
     free(again);

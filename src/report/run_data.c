@@ -205,13 +205,6 @@ static void put_assignment(void *context, const char *path, const char *from, co
     calc_put_text(context, NULL, text);
 }
 
-/* Whether some framework for the machine can start a layout. */
-static bool can_start(const calc_app *app, const calc_system *system, const calc_exec *exec)
-{
-    bool starts;
-    return calc_export_starts(app, system, exec, NULL, &starts) == CALC_OK && starts;
-}
-
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,
                              const calc_system *system, const calc_exec *exec, calc_errors *errors)
 {
@@ -219,7 +212,8 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    bool starts = can_start(app, system, exec);
+    bool starts;
+    calc_status status = calc_export_starts(app, system, exec, NULL, &starts);
     calc_why_find(app, system, exec, why);
     calc_put_object(put, key, CALC_PUT_LINES);
     calc_put_count(put, "tried", (int64_t)why->tried);
@@ -227,20 +221,24 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
     for (size_t i = 0; i < why->count; i++) {
         const calc_why_change *change = &why->change[i];
         calc_stats stats;
+        bool does = true;
         calc_run(app, system, &change->exec, CALC_COMPAT_NONE, &stats);
+        if (status == CALC_OK && starts) {
+            status = calc_export_starts(app, system, &change->exec, NULL, &does);
+        }
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "change", change->text);
         calc_put_array(put, "set", CALC_PUT_LINE);
         calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
         calc_put_close(put);
-        calc_put_flag(put, "starts", !starts || can_start(app, system, &change->exec));
+        calc_put_flag(put, "starts", does);
         put_stats(put, &stats);
         calc_put_close(put);
     }
     calc_put_close(put);
     calc_put_close(put);
     free(why);
-    return CALC_OK;
+    return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
 }
 
 /* At most three operations per micro-batch and chunk: forward and two gradients. */

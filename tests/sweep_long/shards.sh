@@ -53,6 +53,6 @@ refused 2 '--shard needs --out FILE' "${sweep[@]}" --shard 1/4
 refused 2 '--resume needs --checkpoint FILE or --shard' "${sweep[@]}" --resume
 refused 2 '--all needs a sweep in one piece' "${sweep[@]}" --checkpoint c --all all.csv
 refused 2 'leave --checkpoint out' "${sweep[@]}" --shard 1/4 --out part --checkpoint c
-refused 2 '--checkpoint-every: expected' "${sweep[@]}" --checkpoint c --checkpoint-every soon
+refused 2 '--checkpoint-every: "soon" is not a number from 0' "${sweep[@]}" --checkpoint c --checkpoint-every soon
 refused 4 'none/c: cannot write' "${sweep[@]}" --checkpoint none/c
 exit $status
