@@ -395,7 +395,7 @@ double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balanc
         }
     }
     double least_s =
-        reduce_s ? least_within_s(p, layers, reduce_s) + least_within_s(p, layers, step_s) : 0;
+        reduce_s ? least_within_s(p, layers, reduce_s) + least_within_s(p, layers, step_s) : -1;
     free(reduce_s);
     return least_s;
 }

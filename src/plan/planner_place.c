@@ -559,6 +559,9 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     }
     b->problem.chip = b->chip;
     b->problem.least_end_s = calc_balance_least_end_s(b->chip, &b->problem);
+    if (b->problem.least_end_s < 0) {
+        return CALC_PLANNER_NO_MEMORY;
+    }
     f->base = *exec;
     f->place = *place;
     f->bound_s = calc_planner_bound_s(b->chip, &b->problem);

@@ -5,8 +5,10 @@
 #include "report/page.h"
 
 #define OPTIONS(X)                                                                                 \
-    X(PROCS, "procs", "N", .doc = "processors of the first question", .preset = "256")             \
-    X(BATCH, "batch", "MAX", .doc = "its largest global batch", .preset = "1024")                  \
+    X(PROCS, "procs", "N", CALC_OPT_IS_WHOLE(1, 1e9), .doc = "processors of the first question",   \
+      .preset = "256")                                                                             \
+    X(BATCH, "batch", "MAX", CALC_OPT_IS_WHOLE(1, 1e9), .doc = "its largest global batch",         \
+      .preset = "1024")                                                                            \
     X(HTML, "html", "FILE", .doc = "where to write the page; - is standard output",                \
       .preset = "calc.html")
 
