@@ -109,8 +109,7 @@ static size_t index_of(const char *path)
 /* Whether a number other than what absence means changes anything. */
 static bool is_felt(const calc_random_layout *before, const calc_field_at *at, double value)
 {
-    const double others[] = {value + 1,    value * 2, value * 0.75,
-                             value * 0.5, value + 2, value * 8};
+    const double others[] = {value + 1, value * 2, value * 0.75, value * 0.5, value + 2, value * 8};
     calc_random_layout changed = *before;
     void *member = (char *)&changed + ((char *)at->member - (char *)&layout);
     calc_stats old = run(before, CALC_COMPAT_NONE);

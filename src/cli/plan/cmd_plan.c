@@ -295,8 +295,7 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
     const calc_balance_options search = {.evaluations = 0};
     calc_status status = calc_solver_divide(
         &b->problem, calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT), solved, errors);
-    if (status == CALC_OK &&
-        calc_is_yes(calc_balance_solve(&b->problem, &search, &b->solution))) {
+    if (status == CALC_OK && calc_is_yes(calc_balance_solve(&b->problem, &search, &b->solution))) {
         calc_output_printf(out, "The pipeline by the search: %s%s; ",
                            calc_human_seconds(b->solution.answer.step_s, own),
                            b->solution.proven ? ", proven" : "");
