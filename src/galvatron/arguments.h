@@ -49,7 +49,7 @@ typedef struct calc_galvatron_argument {
     size_t offset;
     double lo, hi;
     const char *const *choices;
-    const char *preset; /**< for people */
+    const char *preset; /**< the default; NULL: none */
     const char *doc;
 } calc_galvatron_argument;
 

@@ -405,13 +405,15 @@ CALC_TEST(missing_files_and_odd_machines_are_errors)
                                  "profiles/shipped_hardware: has no "
                                  "allreduce_bandwidth_1nodes_16gpus_per_node.json"));
     c.request.num_gpus_per_node = 8;
-    c.paths.p2p = NULL;
+    c.paths.of[CALC_GALVATRON_FILE_P2P] = NULL;
     ck_assert_str_eq(load_error(&c),
                      "no p2p_bandwidth_config_path: where is p2p_bandwidth_1nodes_8gpus_per_node."
                      "json? (say the file, or the folder that has it)");
-    c.paths.p2p = GALVATRON "profiles/shipped_hardware/p2p_bandwidth_1nodes_8gpus_per_node.json";
-    galvatron_load(&c);                    /* a file in place of its folder */
-    c.paths.collectives = "/nowhere.json"; /* asked for by name: not made up */
+    c.paths.of[CALC_GALVATRON_FILE_P2P] =
+        GALVATRON "profiles/shipped_hardware/p2p_bandwidth_1nodes_8gpus_per_node.json";
+    galvatron_load(&c); /* a file in place of its folder */
+    c.paths.of[CALC_GALVATRON_FILE_COLLECTIVES] =
+        "/nowhere.json"; /* asked for by name: not made up */
     ck_assert_ptr_nonnull(strstr(load_error(&c), "/nowhere.json: "));
     galvatron_close(&c);
 }
