@@ -434,8 +434,7 @@ static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
     return value > s->limit || (value >= s->limit - s->tie && bytes >= s->tie_bytes);
 }
 
-/* ---- Counts
- * -------------------------------------------------------------------------------------- */
+/* ---- Counts --------------------------------------------------------------------------------- */
 
 /* Whether it uses all groups that are paid for: else another branch finds it, where they are left
  * out. */
@@ -648,8 +647,7 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
     free(c);
 }
 
-/* ---- Groups
- * -------------------------------------------------------------------------------------- */
+/* ---- Groups --------------------------------------------------------------------------------- */
 
 static void add(const calc_layerwise_core *core, calc_layerwise_answer *a,
                 calc_layerwise_used *used, int k, const calc_layerwise_item *item, int layers)

@@ -233,8 +233,7 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
     return true;
 }
 
-/* ---- Corners
- * ------------------------------------------------------------------------------------- */
+/* ---- Corners -------------------------------------------------------------------------------- */
 
 static void front_keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
 {
@@ -264,8 +263,7 @@ static double least(front *f, double alpha, double beta, double limit,
     return search.limit < limit ? search.limit : INFINITY;
 }
 
-/* ---- Behind a side
- * ------------------------------------------------------------------------------- */
+/* ---- Behind a side -------------------------------------------------------------------------- */
 
 /* The greatest weighted sum that an answer between two neighbours may have. */
 static double greatest(const front *f, const calc_layerwise_search *search)
@@ -346,8 +344,7 @@ static void make(front *f)
     }
 }
 
-/* ---- Results
- * ------------------------------------------------------------------------------------- */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 /* Thin the front to an even selection, with both ends. */
 static bool write_out(front *f, size_t most, calc_layerwise_front *out)

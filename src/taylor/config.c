@@ -1,8 +1,8 @@
 #include "taylor/config.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/decimal.h"
 #include "base/error.h"
@@ -50,24 +50,15 @@ static calc_status count_of(const reader *r, const char *key, const char *other,
     return CALC_OK;
 }
 
-static bool is_word(const char *text, const char *word)
-{
-    size_t i = 0;
-    while (word[i] && tolower((unsigned char)text[i]) == word[i]) {
-        i++;
-    }
-    return !word[i] && !text[i];
-}
-
 /* Whether recomputation is requested: a truth value, or lists of counts. */
 static calc_status asks(const reader *r, const char *key, bool *out)
 {
     const calc_setting *s = calc_settings_last(r->settings, key);
     *out = false;
-    if (!s || !s->value[0] || is_word(s->value, "false")) {
+    if (!s || !s->value[0] || strcasecmp(s->value, "false") == 0) {
         return CALC_OK;
     }
-    *out = is_word(s->value, "true");
+    *out = strcasecmp(s->value, "true") == 0;
     bool numbers = !*out;
     for (const char *at = s->value; numbers && *at; at += strcspn(at, " "), at += *at == ' ') {
         char *end;
