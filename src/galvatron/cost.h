@@ -86,9 +86,6 @@ typedef struct calc_galvatron_request {
     bool compat; /**< upstream's budget rule, whole MB, objective and ties */
 } calc_galvatron_request;
 
-/** Galvatron's defaults, without layers. */
-calc_galvatron_request calc_galvatron_request_default(void);
-
 /** Checks that a search is possible: there are layers, the number of GPUs is a power of two, there
  *  is a batch, and no options contradict one another.
  *  @param why  on failure, the mistake and a remedy */
