@@ -294,6 +294,9 @@ typedef struct programme {
     bool no_memory;
 } programme;
 
+static CALC_FREES(leave, programme, of->candidate, of->index, of->inter_s, of->intra_s, of->first,
+                  of->state, of->place, of->cell)
+
 static size_t place_of(const programme *p, int layers, int mb)
 {
     size_t at = ((size_t)layers * 0x9E3779B97F4A7C15U) ^ ((size_t)mb * 0xC2B2AE3D27D4EB4FU);
@@ -576,13 +579,6 @@ calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double 
     if (p.candidate && p.index && p.inter_s && p.intra_s && p.first) {
         status = solve(&p, room_mb, choice, remain_mb);
     }
-    free(p.candidate);
-    free(p.index);
-    free(p.inter_s);
-    free(p.intra_s);
-    free(p.first);
-    free(p.state);
-    free(p.place);
-    free(p.cell);
+    leave(&p);
     return status;
 }

@@ -251,10 +251,6 @@ CALC_TEST(memory_of_other_sequences_is_scaled_from_the_longest)
     ck_assert_int_eq(out.notes.count, 1);
     ck_assert_str_eq(out.notes.text[0],
                      "sequence 256 is 4 times the longest profiled (64): activations are scaled");
-    request.sequence_parallel = false;
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY),
-                     "memory_profile_mode sequence needs sequence_parallel and one type of layers, "
-                     "found sequence_parallel off (say memory_profile_mode static)");
 }
 
 CALC_TEST(memory_has_the_sections_of_the_request)
