@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "aiak/pipeline.h"
+#include "base/buffer.h"
 
 enum {
     ROOM = 20000,      /* most candidates sorted at a time */
@@ -35,9 +36,11 @@ typedef struct search {
 
 /* ---- The best -------------------------------------------------------------------------------- */
 
-static int compare_doubles(double a, double b)
+static int compare_sizes(const calc_aiak_sizes *a, const calc_aiak_sizes *b)
 {
-    return (a > b) - (a < b);
+    int differ = a->stages - b->stages;
+    differ = differ ? differ : a->tensor_par - b->tensor_par;
+    return differ ? differ : a->microbatch - b->microbatch;
 }
 
 static double most_bytes(const calc_aiak_strategy *s)
@@ -52,23 +55,15 @@ static double most_bytes(const calc_aiak_strategy *s)
 /* Negative if a comes before b. */
 static int compare_strategies(const calc_aiak_strategy *a, const calc_aiak_strategy *b)
 {
-    const int differ[] = {
-        compare_doubles(b->tokens_per_s, a->tokens_per_s), a->sizes.stages - b->sizes.stages,
-        a->sizes.tensor_par - b->sizes.tensor_par, a->sizes.microbatch - b->sizes.microbatch,
-        compare_doubles(most_bytes(a), most_bytes(b))};
-    for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
-        if (differ[i] != 0) {
-            return differ[i];
-        }
-    }
-    return 0;
+    int differ = CALC_ORDER(b->tokens_per_s, a->tokens_per_s);
+    differ = differ ? differ : compare_sizes(&a->sizes, &b->sizes);
+    return differ ? differ : CALC_ORDER(most_bytes(a), most_bytes(b));
 }
 
 static bool same_chain(const calc_aiak_strategy *a, const calc_aiak_sizes *sizes,
                        const calc_aiak_chain *chain)
 {
-    return a->sizes.stages == sizes->stages && a->sizes.tensor_par == sizes->tensor_par &&
-           a->sizes.microbatch == sizes->microbatch && a->chain.kinds == chain->kinds &&
+    return compare_sizes(&a->sizes, sizes) == 0 && a->chain.kinds == chain->kinds &&
            memcmp(a->chain.chip, chain->chip, sizeof chain->chip) == 0 &&
            memcmp(a->chain.stages, chain->stages, sizeof chain->stages) == 0;
 }
@@ -182,10 +177,8 @@ static int compare_candidates(const void *a, const void *b)
 {
     const candidate *x = a;
     const candidate *y = b;
-    int differ = compare_doubles(x->least_s, y->least_s);
-    differ = differ ? differ : x->bound->sizes.stages - y->bound->sizes.stages;
-    differ = differ ? differ : x->bound->sizes.tensor_par - y->bound->sizes.tensor_par;
-    differ = differ ? differ : x->bound->sizes.microbatch - y->bound->sizes.microbatch;
+    int differ = CALC_ORDER(x->least_s, y->least_s);
+    differ = differ ? differ : compare_sizes(&x->bound->sizes, &y->bound->sizes);
     return differ ? differ : compare_chains(&x->chain, &y->chain);
 }
 
@@ -340,10 +333,8 @@ static int compare_bounds(const void *a, const void *b)
 {
     const calc_aiak_bound *x = a;
     const calc_aiak_bound *y = b;
-    int differ = compare_doubles(x->least_s, y->least_s);
-    differ = differ ? differ : x->sizes.stages - y->sizes.stages;
-    differ = differ ? differ : x->sizes.tensor_par - y->sizes.tensor_par;
-    return differ ? differ : x->sizes.microbatch - y->sizes.microbatch;
+    int differ = CALC_ORDER(x->least_s, y->least_s);
+    return differ ? differ : compare_sizes(&x->sizes, &y->sizes);
 }
 
 static calc_status run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound, size_t count)

@@ -35,8 +35,20 @@ const calc_galvatron_argument calc_galvatron_argument_rows[] = {
 
 void calc_galvatron_arguments_start(calc_galvatron_arguments *out)
 {
+    char why[160];
     memset(out, 0, sizeof *out);
-    out->request = calc_galvatron_request_default();
+    for (const calc_galvatron_argument *row = calc_galvatron_argument_rows; row->name; row++) {
+        if (row->preset) {
+            calc_galvatron_arguments_set(out, row, row->preset, why, sizeof why);
+        }
+    }
+}
+
+calc_galvatron_request calc_galvatron_request_default(void)
+{
+    calc_galvatron_arguments arguments;
+    calc_galvatron_arguments_start(&arguments);
+    return arguments.request;
 }
 
 static bool refuse(const char *value, const char *expected, char *why, size_t size)
@@ -212,21 +224,14 @@ bool calc_galvatron_arguments_finish(calc_galvatron_arguments *out, char *why, s
 
 calc_galvatron_paths calc_galvatron_arguments_paths(const calc_galvatron_arguments *arguments)
 {
-    static const char *const looked[] = {
-        [CALC_GALVATRON_FILE_COMPUTATION] = "configs",
-        [CALC_GALVATRON_FILE_MEMORY] = "configs",
-        [CALC_GALVATRON_FILE_ALLREDUCE] = "../../profile_hardware/hardware_configs",
-        [CALC_GALVATRON_FILE_P2P] = "../../profile_hardware/hardware_configs",
-        [CALC_GALVATRON_FILE_OVERLAP] = "../../profile_hardware/hardware_configs",
-        [CALC_GALVATRON_FILE_COLLECTIVES] = "../../profile_hardware/hardware_configs"};
-    const char *path[CALC_GALVATRON_FILE_COUNT];
+    calc_galvatron_paths paths;
     for (int i = 0; i < CALC_GALVATRON_FILE_COUNT; i++) {
-        path[i] = *arguments->path[i] ? arguments->path[i] : looked[i];
+        paths.of[i] = *arguments->path[i] ? arguments->path[i]
+                      : i < CALC_GALVATRON_FILE_ALLREDUCE
+                          ? "configs"
+                          : "../../profile_hardware/hardware_configs";
     }
-    return (calc_galvatron_paths){
-        path[CALC_GALVATRON_FILE_COMPUTATION], path[CALC_GALVATRON_FILE_MEMORY],
-        path[CALC_GALVATRON_FILE_ALLREDUCE],   path[CALC_GALVATRON_FILE_P2P],
-        path[CALC_GALVATRON_FILE_OVERLAP],     path[CALC_GALVATRON_FILE_COLLECTIVES]};
+    return paths;
 }
 
 /* Reads arguments from files: their blocks, and other keys that a file may have. */

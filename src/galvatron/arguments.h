@@ -49,7 +49,7 @@ typedef struct calc_galvatron_argument {
     size_t offset;
     double lo, hi;
     const char *const *choices;
-    const char *preset; /**< for people */
+    const char *preset; /**< the default; NULL: none */
     const char *doc;
 } calc_galvatron_argument;
 
@@ -64,6 +64,9 @@ extern const calc_galvatron_argument calc_galvatron_argument_rows[];
 
 /** Fills in the defaults. */
 void calc_galvatron_arguments_start(calc_galvatron_arguments *out);
+
+/** Galvatron's defaults, without layers. */
+calc_galvatron_request calc_galvatron_request_default(void);
 
 /** Sets an argument.
  *  @param why  on failure, the allowed and the given value

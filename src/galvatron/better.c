@@ -12,15 +12,30 @@ static double ends_s(const calc_galvatron_posed *p, int end, int stage)
     return p->ends_cost[end * p->task.pp + stage].nosync_s;
 }
 
+/* The step as a function of the first stage, with all other stages fixed. */
+typedef struct first_stage {
+    const calc_galvatron_posed *posed;
+    int end;
+    const calc_layerwise_point *point;
+} first_stage;
+
+static double step_with(const void *data, double micro_s, double sync_s)
+{
+    const first_stage *f = data;
+    double sync[CALC_GALVATRON_STAGES];
+    double nosync[CALC_GALVATRON_STAGES];
+    for (int i = 0; i < f->posed->task.pp; i++) {
+        double own_s = i ? f->point[i].micro_s : micro_s;
+        nosync[i] = own_s + ends_s(f->posed, f->end, i);
+        sync[i] = own_s + (i ? f->point[i].sync_s : sync_s);
+    }
+    return calc_galvatron_pipeline_s(f->posed->task.pp, f->posed->task.chunks, sync, nosync);
+}
+
 static double step_of(const calc_galvatron_posed *p, int end, const calc_layerwise_point *point)
 {
-    double sync_s[CALC_GALVATRON_STAGES];
-    double nosync_s[CALC_GALVATRON_STAGES];
-    for (int i = 0; i < p->task.pp; i++) {
-        nosync_s[i] = point[i].micro_s + ends_s(p, end, i);
-        sync_s[i] = point[i].micro_s + point[i].sync_s;
-    }
-    return calc_galvatron_pipeline_s(p->task.pp, p->task.chunks, sync_s, nosync_s);
+    const first_stage f = {p, end, point};
+    return step_with(&f, point[0].micro_s, point[0].sync_s);
 }
 
 /* Time of a stage's gradient reduction that nothing hides [s]. */
@@ -52,26 +67,6 @@ static bool choose_from(const calc_galvatron_posed *p, int end, int stage, calc_
     j->point[stage] = best;
     free(front.point);
     return true;
-}
-
-/* The step as a function of the first stage, with all other stages fixed. */
-typedef struct first_stage {
-    const calc_galvatron_posed *posed;
-    int end;
-    const calc_layerwise_point *point;
-} first_stage;
-
-static double step_with(const void *data, double micro_s, double sync_s)
-{
-    const first_stage *f = data;
-    double sync[CALC_GALVATRON_STAGES];
-    double nosync[CALC_GALVATRON_STAGES];
-    for (int i = 0; i < f->posed->task.pp; i++) {
-        double own_s = i ? f->point[i].micro_s : micro_s;
-        nosync[i] = own_s + ends_s(f->posed, f->end, i);
-        sync[i] = own_s + (i ? f->point[i].sync_s : sync_s);
-    }
-    return calc_galvatron_pipeline_s(f->posed->task.pp, f->posed->task.chunks, sync, nosync);
 }
 
 enum { LINES = 3, TRIES = 12 };
@@ -387,16 +382,12 @@ bool calc_galvatron_coarse(const calc_galvatron_posed *p, calc_galvatron_answer 
         return false;
     }
     int64_t layers = calc_galvatron_layer_count(p->c.request);
-    double reserve_mb = calc_galvatron_limits_of(p->c.request).reserve_mb;
     out->ends = p->layer[best];
     out->ends.checkpoint = false;
     out->reshard_s = 0;
     coarse_step_of(p, best, out->remain_mb);
     for (int64_t i = 0; i < layers; i++) {
         out->layer[i] = p->layer[best];
-    }
-    for (int i = 0; i < p->task.pp; i++) {
-        out->used_mb[i] = p->limit_mb - out->remain_mb[i] + reserve_mb;
     }
     return true;
 }

@@ -3,36 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "galvatron/paddle.h"
 #include "galvatron/profiles.h"
 #include "galvatron/search.h"
 
 enum { GPUS_MAX = 65536, BATCHES_MAX = 100000000 /* sum over all batches */ };
-
-calc_galvatron_request calc_galvatron_request_default(void)
-{
-    return (calc_galvatron_request){.default_dp_type = CALC_GALVATRON_DDP,
-                                    .pipeline_type = CALC_GALVATRON_GPIPE,
-                                    .async_grad_reduce = true,
-                                    .mixed_precision = CALC_GALVATRON_BF16,
-                                    .sequence_parallel = true,
-                                    .global_memory_buffer = true,
-                                    .num_nodes = 1,
-                                    .num_gpus_per_node = 8,
-                                    .memory_constraint = 24,
-                                    .min_bsz = 8,
-                                    .max_bsz = 8,
-                                    .bsz_scale = 8,
-                                    .settle_bsz = -1,
-                                    .settle_chunk = -1,
-                                    .disable_cp = true,
-                                    .max_tp_deg = 8,
-                                    .max_pp_deg = 8,
-                                    .max_sp_deg = 8,
-                                    .max_cp_deg = 8,
-                                    .fine_grained = true,
-                                    .debug_costmodel_coe = 1};
-}
 
 static bool check_layers(const calc_galvatron_request *r, char *why, size_t size)
 {
@@ -121,6 +95,40 @@ bool calc_galvatron_request_check(const calc_galvatron_request *request, char *w
 {
     return check_layers(request, why, size) && check_gpus(request, why, size) &&
            check_batch(request, why, size) && check_options(request, why, size);
+}
+
+double calc_galvatron_paddle_states(const calc_galvatron_case *c)
+{
+    return c->chunks == 1 ? 7 : 9;
+}
+
+double calc_galvatron_paddle_ratio(const calc_galvatron_case *c, calc_galvatron_dp type, int sdp)
+{
+    double each = 1.0 / sdp;
+    if (type == CALC_GALVATRON_DDP) {
+        return 1;
+    }
+    if (c->chunks == 1) {
+        return type == CALC_GALVATRON_ZERO2 ? 1.0 / 7 + 6.0 / 7 * each : each;
+    }
+    return type == CALC_GALVATRON_ZERO2 ? 1.0 / 3 + 2.0 / 3 * each : 2.0 / 9 + 7.0 / 9 * each;
+}
+
+double calc_galvatron_paddle_tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s,
+                                   double mb)
+{
+    const calc_galvatron_profiles *p = c->profiles;
+    int n = calc_galvatron_doublings(s->tp);
+    if (!c->request->disable_sp) {
+        return (s->checkpoint ? 6 : 4) * calc_galvatron_collective_ms(&p->all_gather[n], mb);
+    }
+    double tp = s->tp;
+    return 4 * 2 * (tp - 1) / tp * mb * p->consecutive[n];
+}
+
+double calc_galvatron_paddle_hiding(const calc_galvatron_strategy *s)
+{
+    return 2 * s->tp >= s->tp * s->dp ? 0.5 : 1;
 }
 
 /* MB that the framework occupies on every GPU. */

@@ -46,7 +46,7 @@ typedef enum calc_galvatron_memory_mode {
 /** The cost model. */
 typedef enum calc_galvatron_dialect {
     CALC_GALVATRON_UPSTREAM,
-    CALC_GALVATRON_PADDLE /**< the port in PaddleNLP: paddle.h */
+    CALC_GALVATRON_PADDLE /**< the port in PaddleNLP */
 } calc_galvatron_dialect;
 
 /** Layers of equal sizes. */
@@ -85,9 +85,6 @@ typedef struct calc_galvatron_request {
     calc_galvatron_dialect dialect;
     bool compat; /**< upstream's budget rule, whole MB, objective and ties */
 } calc_galvatron_request;
-
-/** Galvatron's defaults, without layers. */
-calc_galvatron_request calc_galvatron_request_default(void);
 
 /** Checks that a search is possible: there are layers, the number of GPUs is a power of two, there
  *  is a batch, and no options contradict one another.
@@ -181,5 +178,31 @@ double calc_galvatron_pipeline_s(int pp, int64_t chunks, const double *sync_s,
 
 /** Number of micro-batches whose activations a stage holds at the same time. */
 double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage);
+
+/* Differences of the cost model in PaddleNLP's port of Galvatron
+ * (calc_galvatron_request.dialect): optimizer states beside parameters and gradients of other
+ * formats, three ways of sharding states, and messages of tensor parallelism as all-reduces.
+ * Everything else is as in upstream. */
+
+static inline bool calc_galvatron_is_paddle(const calc_galvatron_case *c)
+{
+    return c->request->dialect == CALC_GALVATRON_PADDLE;
+}
+
+/** All states of a layer divided by its parameters of two bytes. With one micro-batch there are no
+ *  accumulated gradients. */
+double calc_galvatron_paddle_states(const calc_galvatron_case *c);
+
+/** Share of the states on a rank. @param sdp  number of ranks that shard them */
+double calc_galvatron_paddle_ratio(const calc_galvatron_case *c, calc_galvatron_dp type, int sdp);
+
+/** Messages of tensor parallelism in one layer [ms]: four all-reduces, which recomputation does not
+ *  repeat; all-gathers if Ulysses is searched too.
+ *  @param mb  activations of the micro-batch */
+double calc_galvatron_paddle_tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s,
+                                   double mb);
+
+/** Share of a backward pass that can hide the reduction of gradients. */
+double calc_galvatron_paddle_hiding(const calc_galvatron_strategy *s);
 
 #endif

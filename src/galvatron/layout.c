@@ -76,7 +76,7 @@ char *calc_galvatron_layout_name(const calc_galvatron_request *request,
     calc_append(name, CALC_GALVATRON_NAME_SIZE,
                 "galvatron_config_%s_%lldnodes_%lldgpus_per_node_%gGB_%s", r->model,
                 (long long)r->num_nodes, (long long)r->num_gpus_per_node, r->memory_constraint,
-                calc_galvatron_precision_name(r->mixed_precision));
+                calc_galvatron_precision_words[r->mixed_precision]);
     if (r->settle_bsz > 0) {
         calc_append(name, CALC_GALVATRON_NAME_SIZE, "_bsz%lld", (long long)r->settle_bsz);
     }
@@ -118,6 +118,14 @@ typedef int number_of(const calc_galvatron_strategy *s);
 static int context(const calc_galvatron_strategy *s)
 {
     return s->cp;
+}
+static int replicas(const calc_galvatron_strategy *s)
+{
+    return s->dp;
+}
+static int zero_stage(const calc_galvatron_strategy *s)
+{
+    return s->type == CALC_GALVATRON_DDP ? 0 : s->type == CALC_GALVATRON_ZERO2 ? 2 : 3;
 }
 static int consecutive(const calc_galvatron_strategy *s)
 {
@@ -188,12 +196,53 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     calc_output_printf(out, "    \"vocab_sdp\": %d\n}", zero3(&s->ends));
 }
 
+void calc_galvatron_paddle_write(const calc_galvatron_layout *l, calc_output *out)
+{
+    calc_output_text(out, "{\n");
+    put_count("pp_size", l->pp, out);
+    put_count("vtp", calc_galvatron_degree(&l->ends), out);
+    put_count("vsp_flag", ulysses(&l->ends), out);
+    put_count("embed_sdp", zero3(&l->ends), out);
+    put_count("global_batch_size", l->gbsz, out);
+    put_count("gradient_accumulation_steps", l->chunks, out);
+    put_list(l, "dp_size_list", replicas, out);
+    put_list(l, "sharding_stage_list", zero_stage, out);
+    put_list(l, "tp_size_list", calc_galvatron_degree, out);
+    put_list(l, "usp_flag_list", ulysses, out);
+    put_list(l, "recompute_list", checkpointed, out);
+    calc_output_text(out, "    \"pp_stage_idx_list\": \"");
+    for (int stage = 0; stage < l->pp; stage++) {
+        for (int i = 0; i < l->division[stage]; i++) {
+            calc_output_printf(out, "%s%d", stage + i ? "," : "", stage);
+        }
+    }
+    calc_output_text(out, "\"\n}");
+}
+
+void calc_galvatron_paddle_options(const calc_galvatron_layout *l, calc_output *out)
+{
+    const calc_galvatron_strategy *first = &l->layer[0];
+    bool recompute = false;
+    for (int i = 0; i < l->layers; i++) {
+        recompute = recompute || l->layer[i].checkpoint;
+    }
+    calc_output_printf(out,
+                       "--sharding_parallel_degree %d\n--tensor_parallel_degree %d\n"
+                       "--pipeline_parallel_degree %d\n--recompute %s\n"
+                       "--gradient_accumulation_steps %lld\n--per_device_train_batch_size %lld\n",
+                       first->dp, calc_galvatron_degree(first), l->pp, recompute ? "true" : "false",
+                       (long long)l->chunks, (long long)(l->gbsz / l->chunks / first->dp));
+}
+
+bool calc_galvatron_paddle_uniform(const calc_galvatron_layout *l)
+{
+    return calc_galvatron_layout_run(l, 0, l->layers) == l->layers;
+}
+
 /* Converts strategies of layers to an execution, and back. */
 
 static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
 {
-    static const int8_t zero[] = {
-        [CALC_GALVATRON_DDP] = 0, [CALC_GALVATRON_ZERO2] = 2, [CALC_GALVATRON_ZERO3] = 3};
     calc_layer_strategy layer = calc_layer_as_exec;
     int split = s->sp > 1 ? s->sp : s->cp;
     layer.tensor_par = (int16_t)s->tp;
@@ -202,7 +251,7 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
         layer.context_par_type =
             s->sp > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     }
-    layer.zero_stage = calc_galvatron_sdp(s) > 1 ? zero[s->type] : 0;
+    layer.zero_stage = (int8_t)(calc_galvatron_sdp(s) > 1 ? zero_stage(s) : 0);
     layer.recompute =
         s->checkpoint ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
     return layer;

@@ -25,25 +25,9 @@ double calc_galvatron_room_mb(const calc_galvatron_posed *p, int end, int stage)
     return p->limit_mb - p->buffer_mb - p->ends_cost[end * p->task.pp + stage].mb;
 }
 
-/* First layer of a stage. */
-static int64_t begin_of(const calc_galvatron_posed *p, int stage)
-{
-    return stage * calc_galvatron_stage_layers(p->c.request, p->task.pp, 0);
-}
-
 int calc_galvatron_type_of(const calc_galvatron_posed *p, int stage, int kind)
 {
-    int64_t at = begin_of(p, stage);
-    int type = 0;
-    while (at >= p->c.request->layers[type].layer_num) {
-        at -= p->c.request->layers[type++].layer_num;
-    }
-    for (; kind > 0; kind--) {
-        do {
-            type++;
-        } while (p->c.request->layers[type].layer_num == 0);
-    }
-    return type;
+    return p->type[stage * CALC_GALVATRON_TYPES + kind];
 }
 
 static double whole(const calc_galvatron_posed *p, double mb)
@@ -83,7 +67,7 @@ static void fill_stage(calc_galvatron_posed *p, int stage)
     const calc_galvatron_request *r = p->c.request;
     calc_layerwise_stage *s = &p->stage[stage];
     *s = (calc_layerwise_stage){.groups = CALC_GALVATRON_GROUPS};
-    int64_t at = begin_of(p, stage);
+    int64_t at = stage * calc_galvatron_stage_layers(r, p->task.pp, 0); /* its first layer */
     int64_t left = calc_galvatron_stage_layers(r, p->task.pp, stage);
     for (int type = 0; left > 0; type++) {
         if (at >= r->layers[type].layer_num) {
@@ -96,6 +80,7 @@ static void fill_stage(calc_galvatron_posed *p, int stage)
             &p->option[((size_t)stage * CALC_GALVATRON_TYPES + (size_t)s->kinds) *
                        (size_t)p->strategies];
         fill_options(p, stage, type, option);
+        p->type[stage * CALC_GALVATRON_TYPES + s->kinds] = type;
         s->kind[s->kinds++] = (calc_layerwise_kind){(int)here, p->strategies, option};
         left -= here;
         at = 0;
@@ -113,27 +98,32 @@ static void calc_galvatron_shorten(double *switch_s)
     }
 }
 
-/* Re-sharding times from bytes, at upstream's rate but in seconds, for forward and backward. A
- * detour through other degrees is used if it is shorter. */
-static void fill_switches(calc_galvatron_posed *p)
+/* Fills times between groups from costs of layers of these types, the least of them, so that no
+ * answer is missed. A detour through other degrees is used if it is shorter. INFINITY: no layer has
+ * such a degree. */
+static void fill_switches(const calc_galvatron_posed *p, const int *type, int types, double scale,
+                          double *switch_s)
 {
-    static const double SECONDS = 2 * 1e-3 / 1048576 / 1e-7;
     int n = CALC_GALVATRON_GROUPS;
     for (int i = 0; i < n * n; i++) {
-        p->switch_s[i] = i % (n + 1) ? INFINITY : 0;
+        switch_s[i] = i % (n + 1) ? INFINITY : 0;
     }
-    for (int i = 0; i < p->strategies; i++) {
-        for (int j = 0; j < p->strategies; j++) {
-            int g = calc_galvatron_doublings(calc_galvatron_degree(&p->layer[i]));
-            int h = calc_galvatron_doublings(calc_galvatron_degree(&p->layer[j]));
-            for (int type = 0; type < p->c.request->types && p->switch_s[g * n + h] == INFINITY;
-                 type++) {
-                double cost = calc_galvatron_transition(&p->c, &p->layer[i], &p->layer[j], type);
-                p->switch_s[g * n + h] = p->c.request->sequence_parallel ? cost * SECONDS : 0;
+    for (int k = 0; k < types; k++) {
+        bool known[CALC_GALVATRON_GROUPS * CALC_GALVATRON_GROUPS] = {false};
+        for (int i = 0; i < p->strategies * p->strategies; i++) {
+            const calc_galvatron_strategy *from = &p->layer[i / p->strategies];
+            const calc_galvatron_strategy *to = &p->layer[i % p->strategies];
+            int at = calc_galvatron_doublings(calc_galvatron_degree(from)) * n +
+                     calc_galvatron_doublings(calc_galvatron_degree(to));
+            if (at % (n + 1) && !known[at]) {
+                double cost = calc_galvatron_transition(&p->c, from, to, type[k]);
+                known[at] = true;
+                switch_s[at] =
+                    fmin(switch_s[at], p->c.request->sequence_parallel ? cost * scale : 0);
             }
         }
     }
-    calc_galvatron_shorten(p->switch_s);
+    calc_galvatron_shorten(switch_s);
 }
 
 static void fill(calc_galvatron_posed *p)
@@ -152,7 +142,8 @@ static void fill(calc_galvatron_posed *p)
             ends->mb = whole(p, ends->mb);
         }
     }
-    fill_switches(p);
+    /* From bytes, at upstream's rate but in seconds, for forward and backward. */
+    fill_switches(p, (const int[]){0}, 1, 2 * 1e-3 / 1048576 / 1e-7, p->switch_s);
     /* Upstream rounds the buffer down to whole MB. The default does so too, so that everything that
      * fits there fits here. */
     p->buffer_mb = p->task.mode == CALC_GALVATRON_SP_ONLY
@@ -176,6 +167,7 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
     p->end = calloc(most_ends, sizeof *p->end);
     p->ends_cost = malloc(most_ends * pp * sizeof *p->ends_cost);
     p->stage = malloc(pp * sizeof *p->stage);
+    p->type = malloc(pp * CALC_GALVATRON_TYPES * sizeof *p->type);
     if (p->layer && p->end) {
         p->strategies =
             keep_allowed(p, p->layer, calc_galvatron_strategies(r, task->pp, false, p->layer));
@@ -183,7 +175,7 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
         size_t options = pp * CALC_GALVATRON_TYPES * ((size_t)p->strategies + 1);
         p->option = malloc(options * sizeof *p->option);
     }
-    if (!p->layer || !p->end || !p->cost || !p->ends_cost || !p->stage || !p->option) {
+    if (!p->layer || !p->end || !p->cost || !p->ends_cost || !p->stage || !p->type || !p->option) {
         calc_galvatron_posed_free(p);
         return CALC_ERR_NOMEM;
     }
@@ -192,7 +184,7 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
 }
 
 CALC_FREES(calc_galvatron_posed_free, calc_galvatron_posed, of->layer, of->end, of->cost,
-           of->ends_cost, of->stage, of->option)
+           of->ends_cost, of->stage, of->type, of->option)
 
 /* The least memory and time of the ends on a stage. */
 static calc_galvatron_ends_cost least_ends(const calc_galvatron_posed *p, int stage)
@@ -301,6 +293,9 @@ typedef struct programme {
     size_t cells;
     bool no_memory;
 } programme;
+
+static CALC_FREES(leave, programme, of->candidate, of->index, of->inter_s, of->intra_s, of->first,
+                  of->state, of->place, of->cell)
 
 static size_t place_of(const programme *p, int layers, int mb)
 {
@@ -478,35 +473,6 @@ static bool trace(programme *p, int *choice, double *remain_mb)
     return true;
 }
 
-/* Upstream's cost between groups, the least over the kinds, so that no answer is missed. */
-static void fill_stage_switches(const programme *p, double *switch_s)
-{
-    const calc_galvatron_posed *posed = p->posed;
-    for (int i = 0; i < GROUPS * GROUPS; i++) { /* INFINITY: no layer has such a degree */
-        switch_s[i] = i % (GROUPS + 1) ? INFINITY : 0;
-    }
-    for (int kind = 0; kind < p->stage->kinds; kind++) {
-        int type = calc_galvatron_type_of(posed, p->stage_index, kind);
-        bool known[GROUPS * GROUPS] = {false};
-        for (int i = 0; i < posed->strategies; i++) {
-            for (int j = 0; j < posed->strategies; j++) {
-                int at = p->stage->kind[kind].option[i].group * GROUPS +
-                         p->stage->kind[kind].option[j].group;
-                if (at % (GROUPS + 1) && !known[at]) {
-                    known[at] = true;
-                    switch_s[at] =
-                        fmin(switch_s[at], calc_galvatron_transition(&posed->c, &posed->layer[i],
-                                                                     &posed->layer[j], type));
-                }
-            }
-        }
-    }
-    for (int i = 0; i < GROUPS * GROUPS && !posed->c.request->sequence_parallel; i++) {
-        switch_s[i] = 0;
-    }
-    calc_galvatron_shorten(switch_s);
-}
-
 static void mark(programme *p, const calc_layerwise_front *answers)
 {
     for (size_t a = 0; a < answers->count; a++) {
@@ -569,7 +535,8 @@ static calc_status solve(programme *p, double room_mb, int *choice, double *rema
 {
     static const double MOST_TIE_S = 4e-9; /* constants that break ties between equal answers */
     double switch_s[GROUPS * GROUPS];
-    fill_stage_switches(p, switch_s);
+    const int *type = &p->posed->type[p->stage_index * CALC_GALVATRON_TYPES];
+    fill_switches(p->posed, type, p->stage->kinds, 1, switch_s);
     calc_layerwise_stage stage = *p->stage;
     stage.budget_bytes = room_mb;
     stage.switch_s = switch_s;
@@ -612,13 +579,6 @@ calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double 
     if (p.candidate && p.index && p.inter_s && p.intra_s && p.first) {
         status = solve(&p, room_mb, choice, remain_mb);
     }
-    free(p.candidate);
-    free(p.index);
-    free(p.inter_s);
-    free(p.intra_s);
-    free(p.first);
-    free(p.state);
-    free(p.place);
-    free(p.cell);
+    leave(&p);
     return status;
 }

@@ -26,6 +26,7 @@ typedef struct calc_galvatron_posed {
     calc_galvatron_strategy *end;        /**< [ends] */
     calc_galvatron_layer_cost *cost;     /**< [types][strategies] */
     calc_galvatron_ends_cost *ends_cost; /**< [ends * pp]; whole MB if the task uses whole MB */
+    int *type;                           /**< [pp][kinds of the stage]: types of layers */
     calc_layerwise_stage *stage;         /**< [pp]; the caller sets budgets and switches */
     calc_layerwise_option *option;       /**< [pp][types of the stage][strategies] */
     double switch_s[CALC_GALVATRON_GROUPS * CALC_GALVATRON_GROUPS]; /**< re-sharding, forward and

@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "galvatron/arguments.h"
 #include "io/json_numbers.h"
 #include "io/text.h"
 
@@ -264,24 +265,22 @@ calc_status calc_galvatron_read_compute(const calc_galvatron_reading *r)
 
 enum { NAME = 256 };
 
-/* Beginnings of the names. */
-static const char *const stems[] = {"computation_profiling", "memory_profiling",
-                                    "allreduce_bandwidth",   "p2p_bandwidth",
-                                    "overlap_coefficient",   "sp_time"};
+#define MODEL_PROFILER                                                                             \
+    "Galvatron's model profiler writes it; calc export --to galvatron-profile does without a GPU"
+#define HARDWARE_PROFILER "Galvatron's hardware profiler writes it"
 
-static const char *const hints[] = {
-    "Galvatron's model profiler writes it; calc export --to galvatron-profile does without a GPU",
-    "Galvatron's model profiler writes it; calc export --to galvatron-profile does without a GPU",
-    "Galvatron's hardware profiler writes it; calc export --to galvatron-profile does without",
-    "Galvatron's hardware profiler writes it; calc export --to galvatron-profile does without",
-    "Galvatron's hardware profiler writes it: {\"overlap_coe\": 1.1}",
-    "Galvatron's hardware profiler writes it"};
-
-const char *calc_galvatron_precision_name(calc_galvatron_precision precision)
-{
-    static const char *const names[] = {"fp32", "fp16", "bf16"};
-    return names[precision];
-}
+/* Each file: how its name begins, the option that says where it is, who writes it. */
+static const struct {
+    const char *stem, *option, *hint;
+} files[CALC_GALVATRON_FILE_COUNT] = {
+    {"computation_profiling", "time_profiling_path", MODEL_PROFILER},
+    {"memory_profiling", "memory_profiling_path", MODEL_PROFILER},
+    {"allreduce_bandwidth", "allreduce_bandwidth_config_path",
+     HARDWARE_PROFILER "; calc export --to galvatron-profile does without"},
+    {"p2p_bandwidth", "p2p_bandwidth_config_path",
+     HARDWARE_PROFILER "; calc export --to galvatron-profile does without"},
+    {"overlap_coefficient", "overlap_coe_path", HARDWARE_PROFILER ": {\"overlap_coe\": 1.1}"},
+    {"sp_time", "sp_time_path", HARDWARE_PROFILER}};
 
 static bool of_model(calc_galvatron_file file)
 {
@@ -293,10 +292,10 @@ static char *name_of(const calc_galvatron_request *request, calc_galvatron_file 
                      const char *end, char *out, size_t size)
 {
     out[0] = '\0';
-    calc_append(out, size, "%s", stems[file]);
+    calc_append(out, size, "%s", files[file].stem);
     if (of_model(file)) {
         return calc_append(out, size, "_%s_%s%s",
-                           calc_galvatron_precision_name(request->mixed_precision), request->model,
+                           calc_galvatron_precision_words[request->mixed_precision], request->model,
                            end);
     }
     if (file != CALC_GALVATRON_FILE_OVERLAP) {
@@ -331,8 +330,8 @@ static bool is_early(const calc_galvatron_request *request, calc_galvatron_file 
                      const char *name)
 {
     char begin[NAME] = "", hidden[NAME] = "", end[NAME] = "";
-    calc_append(begin, sizeof begin, "%s_%s_", stems[file],
-                calc_galvatron_precision_name(request->mixed_precision));
+    calc_append(begin, sizeof begin, "%s_%s_", files[file].stem,
+                calc_galvatron_precision_words[request->mixed_precision]);
     calc_append(hidden, sizeof hidden, "hidden%" PRId64 "_head", request->layers[0].hidden_size);
     calc_append(end, sizeof end, "_seqlen%" PRId64 ".json", request->layers[0].seq_len);
     return strncmp(name, begin, strlen(begin)) == 0 && strstr(name, hidden) &&
@@ -381,24 +380,12 @@ calc_status calc_galvatron_file_find(const calc_galvatron_request *request,
                               "has no %s, but both %s and %s", name, one, two);
     }
     if (count == 0) {
-        return calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, hints[file], "has no %s",
+        return calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, files[file].hint, "has no %s",
                               name);
     }
     exists(path, one, out);
     return CALC_OK;
 }
-
-/* In the order in which the files may depend on one another. */
-static const struct {
-    size_t path;
-    const char *option;
-} files[CALC_GALVATRON_FILE_COUNT] = {
-    {offsetof(calc_galvatron_paths, computation), "time_profiling_path"},
-    {offsetof(calc_galvatron_paths, memory), "memory_profiling_path"},
-    {offsetof(calc_galvatron_paths, allreduce), "allreduce_bandwidth_config_path"},
-    {offsetof(calc_galvatron_paths, p2p), "p2p_bandwidth_config_path"},
-    {offsetof(calc_galvatron_paths, overlap), "overlap_coe_path"},
-    {offsetof(calc_galvatron_paths, collectives), "sp_time_path"}};
 
 /* Times of collectives may be derived from bandwidths. */
 static bool is_left_out(const calc_galvatron_request *request, calc_galvatron_file file,
@@ -415,9 +402,8 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
                              const calc_galvatron_paths *paths, calc_galvatron_file file,
                              calc_errors *errors)
 {
-    const char *path;
+    const char *path = paths->of[file];
     char found[CALC_GALVATRON_FILE_PATH_SIZE], name[256];
-    memcpy(&path, (const char *)paths + files[file].path, sizeof path);
     calc_galvatron_file_name(request, file, name, sizeof name);
     if (is_left_out(request, file, path)) {
         calc_galvatron_collectives_from_bandwidth(request, out);

@@ -63,10 +63,20 @@ struct calc_galvatron_profiles {
     calc_notes notes; /**< extrapolated or assumed values noted while reading */
 };
 
+/** The files, in the order in which they may depend on one another. */
+typedef enum calc_galvatron_file {
+    CALC_GALVATRON_FILE_COMPUTATION,
+    CALC_GALVATRON_FILE_MEMORY,
+    CALC_GALVATRON_FILE_ALLREDUCE,
+    CALC_GALVATRON_FILE_P2P,
+    CALC_GALVATRON_FILE_OVERLAP,
+    CALC_GALVATRON_FILE_COLLECTIVES,
+    CALC_GALVATRON_FILE_COUNT
+} calc_galvatron_file;
+
 /** Paths of the files: each a file, or a folder that contains the file under its name. */
 typedef struct calc_galvatron_paths {
-    const char *computation, *memory;
-    const char *allreduce, *p2p, *overlap, *collectives;
+    const char *of[CALC_GALVATRON_FILE_COUNT];
 } calc_galvatron_paths;
 
 /** Reads the profiles that the search of a request needs. */
@@ -81,24 +91,11 @@ void calc_galvatron_cost_notes(const calc_galvatron_case *c,
                                const calc_galvatron_strategy *strategy, int type,
                                calc_notes *notes);
 
-typedef enum calc_galvatron_file {
-    CALC_GALVATRON_FILE_COMPUTATION,
-    CALC_GALVATRON_FILE_MEMORY,
-    CALC_GALVATRON_FILE_ALLREDUCE,
-    CALC_GALVATRON_FILE_P2P,
-    CALC_GALVATRON_FILE_OVERLAP,
-    CALC_GALVATRON_FILE_COLLECTIVES,
-    CALC_GALVATRON_FILE_COUNT
-} calc_galvatron_file;
-
 enum { CALC_GALVATRON_FILE_PATH_SIZE = 4096 };
 
 /** The name of a file in the current release. @return out */
 char *calc_galvatron_file_name(const calc_galvatron_request *request, calc_galvatron_file file,
                                char *out, size_t size);
-
-/** "fp32", "fp16" or "bf16". Static text. */
-const char *calc_galvatron_precision_name(calc_galvatron_precision precision);
 
 /** Finds a file. A path that is not a folder is used as it is. In a folder the file has its current
  *  name, or a name from an earlier release.

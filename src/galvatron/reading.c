@@ -288,18 +288,6 @@ static void note_scaled(const memory_lookup *l)
     }
 }
 
-static calc_status check_mode(const calc_galvatron_reading *r)
-{
-    if (r->request->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE &&
-        (!r->request->sequence_parallel || r->request->types > 1)) {
-        return calc_errors_add(
-            r->errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, "say memory_profile_mode static",
-            "memory_profile_mode sequence needs sequence_parallel and one type of layers, found %s",
-            r->request->types > 1 ? "several types" : "sequence_parallel off");
-    }
-    return CALC_OK;
-}
-
 static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *rows)
 {
     memory_lookup l = {.reading = r, .rows = rows, .sp = r->request->sequence_parallel};
@@ -337,10 +325,7 @@ calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r)
         .take = take,
         .least = 0,
         .keys = "below a section are sequences; below a table degrees of tp, or checkpoint"};
-    calc_status status = check_mode(r);
-    if (status == CALC_OK) {
-        status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    }
+    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
     status = status == CALC_OK ? use_rows(r, &rows) : status;
     free(rows.item);
     return status;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "galvatron/better.h"
@@ -213,6 +214,7 @@ static void finish(search *s, const calc_galvatron_posed *p)
     a->task = p->task;
     for (int i = 0; i < p->task.pp; i++) {
         a->division[i] = (int)calc_galvatron_stage_layers(s->request, p->task.pp, i);
+        a->used_mb[i] = p->limit_mb - a->remain_mb[i] + s->found->reserve_mb;
     }
     a->throughput = (double)p->task.gbsz / a->step_s;
 }
@@ -254,11 +256,7 @@ static void keep_whole(search *s, calc_galvatron_posed *p, int end, double step_
     for (int i = 0; i < layers; i++) {
         a->layer[i] = p->layer[s->choice[i]];
     }
-    double reserve_mb = s->found->reserve_mb;
-    for (int i = 0; i < p->task.pp; i++) {
-        a->remain_mb[i] = remain_mb[i];
-        a->used_mb[i] = p->limit_mb - remain_mb[i] + reserve_mb;
-    }
+    memcpy(a->remain_mb, remain_mb, (size_t)p->task.pp * sizeof *remain_mb);
     a->step_s = step_s;
     a->reshard_s = 0;
     a->ends = p->end[end];
@@ -279,7 +277,6 @@ static void keep_joined(search *s, calc_galvatron_posed *p, int end)
             }
         }
         a->remain_mb[stage] = calc_galvatron_room_mb(p, end, stage) - point->bytes;
-        a->used_mb[stage] = p->limit_mb - a->remain_mb[stage] + s->found->reserve_mb;
     }
     a->ends = p->end[end];
     finish(s, p);

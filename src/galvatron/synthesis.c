@@ -137,12 +137,6 @@ double calc_galvatron_measure_allreduce(const calc_galvatron_synthesis *s, int64
                          ALLREDUCE_MB);
 }
 
-/* Bandwidth [MB/ms] between this number of stages. */
-static double galvatron_measure_p2p(const calc_galvatron_synthesis *s, int64_t stages)
-{
-    return P2P_MB / collective_ms(s, CALC_OP_P2P, stages, farthest(s, stages), P2P_MB);
-}
-
 double calc_galvatron_measure_collective_ms(const calc_galvatron_synthesis *s, bool allreduce,
                                             int64_t ranks, double mb)
 {
@@ -224,24 +218,6 @@ static void put_computation(calc_put *put, const calc_galvatron_synthesis *s)
     }
 }
 
-/* Memory of one sample of a sequence on a rank. */
-static bool measure(const calc_galvatron_synthesis *s, int64_t tp, int64_t sequence, bool sp,
-                    bool stages, calc_galvatron_measured *out)
-{
-    const calc_galvatron_run run = {
-        .tensor_par = tp, .batch = 1, .sequence = sequence, .sequence_par = sp, .stages = stages};
-    return calc_galvatron_measure(s, &run, out);
-}
-
-static double checkpoint_mb(const calc_galvatron_synthesis *s, int64_t sequence)
-{
-    const calc_galvatron_run run = {
-        .tensor_par = 1, .batch = 1, .sequence = sequence, .checkpoint = true};
-    calc_galvatron_measured m = {0};
-    (void)calc_galvatron_measure(s, &run, &m);
-    return m.layer_mb;
-}
-
 /* Writes a table by degree. If the model cannot be split so far, half of the value of the previous
  * degree is used. */
 static void put_degrees(calc_put *put, const calc_galvatron_synthesis *s, int64_t sequence, bool sp,
@@ -251,8 +227,12 @@ static void put_degrees(calc_put *put, const calc_galvatron_synthesis *s, int64_
     double mb = 0;
     char key[KEY];
     for (int64_t tp = 1; tp <= widest(s->request); tp *= 2) {
-        bool split = measure(s, tp, sequence, sp, place > CALC_GALVATRON_OFF, &m);
-        mb = split ? value(&m, place) : mb / 2;
+        const calc_galvatron_run run = {.tensor_par = tp,
+                                        .batch = 1,
+                                        .sequence = sequence,
+                                        .sequence_par = sp,
+                                        .stages = place > CALC_GALVATRON_OFF};
+        mb = calc_galvatron_measure(s, &run, &m) ? value(&m, place) : mb / 2;
         snprintf(key, sizeof key, "%" PRId64, tp);
         calc_put_number(put, key, mb);
     }
@@ -289,14 +269,18 @@ static void put_layer(calc_put *put, const calc_galvatron_synthesis *s, bool sp)
     char key[KEY];
     calc_put_object(put, sp ? "layertype_0_sp" : "layertype_0", CALC_PUT_LINES);
     for (int i = 0; i < count; i++) {
+        calc_galvatron_run run = {
+            .tensor_par = 1, .batch = 1, .sequence = sequence[i], .sequence_par = sp};
         calc_galvatron_measured m = {0};
-        (void)measure(s, 1, sequence[i], sp, false, &m);
+        (void)calc_galvatron_measure(s, &run, &m);
         snprintf(key, sizeof key, "%" PRId64, sequence[i]);
         calc_put_object(put, key, CALC_PUT_LINES);
         calc_putf(put, "parameter_size: %g, tp_activation_per_bsz_dict: {\n",
                   m.layer_elements * 4 / 1048576);
         put_degrees(put, s, sequence[i], sp, CALC_GALVATRON_OFF, layer_mb);
-        calc_putf(put, "checkpoint: %g}}", checkpoint_mb(s, sequence[i]));
+        run.checkpoint = true;
+        (void)calc_galvatron_measure(s, &run, &m);
+        calc_putf(put, "checkpoint: %g}}", m.layer_mb);
     }
     calc_put_close(put);
 }
@@ -351,7 +335,8 @@ static void put_p2p(calc_put *put, const calc_galvatron_synthesis *s)
     char key[KEY];
     for (int64_t stages = 2; stages <= calc_galvatron_world(s->request); stages *= 2) {
         snprintf(key, sizeof key, "pp_size_%" PRId64, stages);
-        calc_put_number(put, key, galvatron_measure_p2p(s, stages));
+        calc_put_number(
+            put, key, P2P_MB / collective_ms(s, CALC_OP_P2P, stages, farthest(s, stages), P2P_MB));
     }
 }
 

@@ -223,9 +223,6 @@ static void forget(calc_process *p)
 void calc_process_free(calc_process *p)
 {
     forget(p);
-    free(p->point);
-    free(p->value);
-    free(p->weight);
     calc_process_start(p, p->dimensions, p->prior_mean, p->prior_sd);
 }
 
@@ -249,24 +246,6 @@ static bool is_finite(const double *x, size_t count)
     return finite;
 }
 
-static bool reserve(calc_process *p)
-{
-    if (p->point) {
-        return true;
-    }
-    p->point = malloc(CALC_PROCESS_DATA * CALC_PROCESS_DIMENSIONS * sizeof *p->point);
-    p->value = malloc(CALC_PROCESS_DATA * sizeof *p->value);
-    p->weight = malloc(CALC_PROCESS_DATA * sizeof *p->weight);
-    if (!p->point || !p->value || !p->weight) {
-        free(p->point);
-        free(p->value);
-        free(p->weight);
-        p->point = p->value = p->weight = NULL;
-        return false;
-    }
-    return true;
-}
-
 calc_status calc_process_add(calc_process *p, const double *point, double value, double count)
 {
     if (!is_finite(point, p->dimensions) || !isfinite(value) || !isfinite(count) || count <= 0) {
@@ -279,9 +258,6 @@ calc_status calc_process_add(calc_process *p, const double *point, double value,
     size_t i = find(p, exact);
     if (i == CALC_PROCESS_DATA) {
         return CALC_ERR_RANGE;
-    }
-    if (!reserve(p)) {
-        return CALC_ERR_NOMEM;
     }
     if (i == p->count) {
         memcpy(p->point + i * p->dimensions, exact, p->dimensions * sizeof *exact);

@@ -69,9 +69,10 @@ typedef struct calc_process_terms {
 /** Start with calc_process_start(). Owns its arrays. */
 typedef struct calc_process {
     size_t dimensions, count;
-    double *point;                      /**< coordinates of the data, one datum after the other */
-    double *value;                      /**< of each datum, in the unit of the measurement */
-    double *weight;                     /**< how many measurements each datum is the mean of */
+    double point[CALC_PROCESS_DATA * CALC_PROCESS_DIMENSIONS]; /**< coordinates of the data, one
+                                                                  datum after the other */
+    double value[CALC_PROCESS_DATA];    /**< of each datum, in the unit of the measurement */
+    double weight[CALC_PROCESS_DATA];   /**< how many measurements each datum is the mean of */
     double sd[CALC_PROCESS_DIMENSIONS]; /**< by which coordinates are divided */
     double value_mean, value_sd;        /**< of the data, or of the prior without any */
     double prior_mean, prior_sd;
@@ -96,7 +97,7 @@ void calc_process_free(calc_process *process);
  *  posterior is stale until calc_process_condition() or calc_process_fit().
  *  @param count  > 0: number of measurements with mean `value`
  *  @return CALC_OK; CALC_ERR_RANGE for more than CALC_PROCESS_DATA data, or numbers that are not
- *  finite; CALC_ERR_NOMEM. The data change only with CALC_OK. */
+ *  finite. The data change only with CALC_OK. */
 CALC_MUST_USE calc_status calc_process_add(calc_process *process, const double *point, double value,
                                            double count);
 

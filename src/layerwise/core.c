@@ -316,8 +316,6 @@ static inline bool calc_layerwise_is_allowed(const calc_layerwise_used *allowed,
     return allowed->of[kind] >> item->group & 1;
 }
 
-enum { RELAX_KINDS = CALC_LAYERWISE_KINDS };
-
 /* Rounding of sums of bytes, as a share. */
 static const double ROUNDING = 1e-12;
 
@@ -356,15 +354,8 @@ static double least_of(const calc_layerwise_search *s, const calc_layerwise_used
     return bytes;
 }
 
-static void copy(const calc_layerwise_item **to, const calc_layerwise_item *const *from)
-{
-    for (int k = 0; k < RELAX_KINDS; k++) {
-        to[k] = from[k];
-    }
-}
-
-/* The price of bytes at which the budget is just used, approached from both sides. */
-/* Relax a search, restricted to some groups. */
+/* Relax a search, restricted to some groups: the price of bytes at which the budget is just used is
+ * approached from both sides. */
 static calc_layerwise_relaxed layerwise_relax(const calc_layerwise_search *s,
                                               const calc_layerwise_used *allowed)
 {
@@ -379,24 +370,24 @@ static calc_layerwise_relaxed layerwise_relax(const calc_layerwise_search *s,
     }
     double high_bytes = least_of(s, allowed, 1, 0, r.high, &high);
     if (high_bytes <= budget) {
-        copy(r.low, r.high);
+        memcpy(r.low, r.high, sizeof r.low);
     } else {
         for (int round = 0; round < 200; round++) {
             r.lambda = (low - high) / (high_bytes - low_bytes);
-            const calc_layerwise_item *middle[RELAX_KINDS] = {NULL};
+            const calc_layerwise_item *middle[KINDS] = {NULL};
             double value;
             double bytes = least_of(s, allowed, 1, r.lambda, middle, &value);
             double here = low + r.lambda * low_bytes;
             if (value + r.lambda * bytes >= here - fabs(here) * ROUNDING) {
                 break;
             }
-            copy(bytes <= budget ? r.low : r.high, middle);
+            memcpy(bytes <= budget ? r.low : r.high, middle, sizeof middle);
             *(bytes <= budget ? &low : &high) = value;
             *(bytes <= budget ? &low_bytes : &high_bytes) = bytes;
         }
     }
     r.value = r.lambda > 0 ? -r.lambda * budget : 0;
-    const calc_layerwise_item *chosen[RELAX_KINDS] = {NULL};
+    const calc_layerwise_item *chosen[KINDS] = {NULL};
     double value;
     least_of(s, allowed, 1, r.lambda, chosen, &value);
     for (int k = 0; k < core->stage->kinds && chosen[k]; k++) {
@@ -408,7 +399,6 @@ static calc_layerwise_relaxed layerwise_relax(const calc_layerwise_search *s,
 
 enum { OPTIONS = CALC_LAYERWISE_OPTIONS };
 
-/* Rounding of sums of bytes, as a share. */
 /* An item at a price of bytes. */
 typedef struct candidate {
     double more; /* r_i: cost above the least of its kind, with the least cost of its group */
@@ -434,8 +424,7 @@ static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
     return value > s->limit || (value >= s->limit - s->tie && bytes >= s->tie_bytes);
 }
 
-/* ---- Counts
- * -------------------------------------------------------------------------------------- */
+/* ---- Counts --------------------------------------------------------------------------------- */
 
 /* Whether it uses all groups that are paid for: else another branch finds it, where they are left
  * out. */
@@ -631,7 +620,7 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
                       const calc_layerwise_used *required, const calc_layerwise_relaxed *r,
                       double path)
 {
-    counting *c = calloc(1, sizeof *c);
+    counting *c = calloc(1, sizeof *c); /* too large for every level of branch() */
     if (!c) {
         s->nodes = s->most_nodes = 1; /* stopped */
         return;
@@ -640,16 +629,12 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
     c->lambda = r->lambda;
     c->budget = s->core->stage->budget_bytes;
     c->required = *required;
-    c->used = (calc_layerwise_used){{0}};
-    c->answer = (calc_layerwise_answer){.x = 0};
-    c->least_behind[s->core->stage->kinds] = c->most_behind[s->core->stage->kinds] = 0;
     collect(c, allowed, r, path);
     place(c, -1, 0, 0, r->value + r->lambda * c->budget, path);
     free(c);
 }
 
-/* ---- Groups
- * -------------------------------------------------------------------------------------- */
+/* ---- Groups --------------------------------------------------------------------------------- */
 
 static void add(const calc_layerwise_core *core, calc_layerwise_answer *a,
                 calc_layerwise_used *used, int k, const calc_layerwise_item *item, int layers)

@@ -11,7 +11,7 @@
 static const double ROUNDING = 1e-12;
 
 typedef struct near_list {
-    calc_layerwise_core core;
+    const calc_layerwise_core *core;
     calc_layerwise_front *out;
     size_t capacity, most;
     bool no_memory;
@@ -34,7 +34,7 @@ static void keep(calc_layerwise_search *search, const calc_layerwise_answer *ans
         return;
     }
     out->point = grown;
-    out->point[out->count++] = calc_layerwise_point_of(&n->core, answer);
+    out->point[out->count++] = calc_layerwise_point_of(n->core, answer);
 }
 
 bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
@@ -45,34 +45,25 @@ bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight,
     if (!calc_layerwise_best(stage, micro_weight, sync_weight, &best)) {
         return true;
     }
-    near_list *n = malloc(sizeof *n);
-    if (!n) {
-        return false;
-    }
-    calc_layerwise_core_make(&n->core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight,
-                             sync_weight);
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight, sync_weight);
     double best_s = micro_weight * best.micro_s + sync_weight * best.sync_s;
-    n->out = out;
-    n->most = most;
-    n->capacity = 0;
-    n->no_memory = false;
+    near_list n = {.core = &core, .out = out, .most = most};
     calc_layerwise_search search = {
-        .core = &n->core,
+        .core = &core,
         .alpha = 1,
         .limit = best_s + slack_s + ROUNDING * fabs(best_s),
         .tie_bytes = INFINITY,
         .all = true,
         .found = keep,
-        .data = n,
+        .data = &n,
     };
     calc_layerwise_look(&search);
-    bool done = !n->no_memory;
-    free(n);
-    if (!done) {
+    if (n.no_memory) {
         free(out->point);
         *out = (calc_layerwise_front){.count = 0};
     }
-    return done;
+    return !n.no_memory;
 }
 
 /* Ties of sums, as a share. */
@@ -94,14 +85,11 @@ static void best_keep(calc_layerwise_search *search, const calc_layerwise_answer
 bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          calc_layerwise_point *out)
 {
-    calc_layerwise_core *core = malloc(sizeof *core);
-    if (!core) {
-        return false;
-    }
-    calc_layerwise_core_make(core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
     calc_layerwise_answer answer;
     calc_layerwise_search search = {
-        .core = core,
+        .core = &core,
         .alpha = 1,
         .limit = INFINITY,
         .tie_bytes = INFINITY,
@@ -111,9 +99,8 @@ bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight,
     bool proven = calc_layerwise_look(&search);
     bool fits = search.limit < INFINITY;
     if (fits) {
-        *out = calc_layerwise_point_of(core, &answer);
+        *out = calc_layerwise_point_of(&core, &answer);
     }
-    free(core);
     return proven && fits;
 }
 
@@ -139,15 +126,11 @@ static void keep_least(calc_layerwise_search *search, const calc_layerwise_answe
 bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
                             calc_layerwise_point *out, bool *proven)
 {
-    calc_layerwise_core *core = malloc(sizeof *core);
-    *proven = false;
-    if (!core) {
-        return false;
-    }
-    calc_layerwise_core_make(core, stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1);
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1);
     valued v = {.aim = aim};
     calc_layerwise_search search = {
-        .core = core,
+        .core = &core,
         .alpha = aim->micro_weight,
         .beta = aim->sync_weight,
         .limit = aim->limit - aim->offset,
@@ -158,9 +141,8 @@ bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_ai
     };
     *proven = calc_layerwise_look(&search);
     if (v.found) {
-        *out = calc_layerwise_point_of(core, &v.answer);
+        *out = calc_layerwise_point_of(&core, &v.answer);
     }
-    free(core);
     return v.found;
 }
 
@@ -176,13 +158,12 @@ double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weig
 /* Fronts in two values: first the corners of their convex hull, each with the least weighted sum
  * for the normal of a side; then, behind each side, all answers that may lie between its ends. */
 
-/* Ties of sums, as a share. */
 /* Effort at a front, at most: until only answers a step apart are looked for; at a side thereafter;
  * at a corner; answers kept before they are thinned. */
 enum { EXACT_NODES = 5000, SIDE_NODES = 500, CORNER_NODES = 50000, MOST_POINTS = 20000 };
 
 typedef struct front {
-    calc_layerwise_core core;
+    const calc_layerwise_core *core;
     calc_layerwise_answer *answer; /* x ascending, y descending */
     size_t count, capacity;
     double from_x, to_x;   /* the side being searched */
@@ -233,8 +214,7 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
     return true;
 }
 
-/* ---- Corners
- * ------------------------------------------------------------------------------------- */
+/* ---- Corners -------------------------------------------------------------------------------- */
 
 static void front_keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
 {
@@ -251,7 +231,7 @@ static double least(front *f, double alpha, double beta, double limit,
                     calc_layerwise_answer *answer)
 {
     calc_layerwise_search search = {
-        .core = &f->core,
+        .core = f->core,
         .alpha = alpha,
         .beta = beta,
         .limit = limit,
@@ -264,8 +244,7 @@ static double least(front *f, double alpha, double beta, double limit,
     return search.limit < limit ? search.limit : INFINITY;
 }
 
-/* ---- Behind a side
- * ------------------------------------------------------------------------------- */
+/* ---- Behind a side -------------------------------------------------------------------------- */
 
 /* The greatest weighted sum that an answer between two neighbours may have. */
 static double greatest(const front *f, const calc_layerwise_search *search)
@@ -304,7 +283,7 @@ static void look_behind(front *f, double alpha, double beta, double from_x, doub
     f->from_x = from_x;
     f->to_x = to_x;
     calc_layerwise_search search = {
-        .core = &f->core,
+        .core = f->core,
         .alpha = alpha,
         .beta = beta,
         .found = keep_front,
@@ -346,8 +325,7 @@ static void make(front *f)
     }
 }
 
-/* ---- Results
- * ------------------------------------------------------------------------------------- */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 /* Thin the front to an even selection, with both ends. */
 static bool write_out(front *f, size_t most, calc_layerwise_front *out)
@@ -363,7 +341,7 @@ static bool write_out(front *f, size_t most, calc_layerwise_front *out)
     }
     for (size_t i = 0; i < count; i++) {
         size_t from = count > 1 ? i * (f->count - 1) / (count - 1) : 0;
-        out->point[out->count++] = calc_layerwise_point_of(&f->core, &f->answer[from]);
+        out->point[out->count++] = calc_layerwise_point_of(f->core, &f->answer[from]);
     }
     return true;
 }
@@ -373,17 +351,12 @@ static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values va
                      calc_layerwise_front *out)
 {
     *out = (calc_layerwise_front){0};
-    front *f = calloc(1, sizeof *f);
-    if (!f) {
-        return false;
-    }
-    calc_layerwise_core_make(&f->core, stage, values, micro_weight, sync_weight);
-    f->proven = true;
-    f->most = most;
-    make(f);
-    bool done = write_out(f, most, out);
-    free(f->answer);
-    free(f);
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, values, micro_weight, sync_weight);
+    front f = {.core = &core, .proven = true, .most = most};
+    make(&f);
+    bool done = write_out(&f, most, out);
+    free(f.answer);
     return done;
 }
 

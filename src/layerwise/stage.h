@@ -77,13 +77,11 @@ typedef struct calc_layerwise_front {
 bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          calc_layerwise_point *out);
 
-/** The value of an answer, for example the time of a whole step: it must not decrease in either
- *  argument. */
-typedef double calc_layerwise_value(const void *data, double micro_s, double sync_s);
-
 /** A question to calc_layerwise_best_of(). */
 typedef struct calc_layerwise_aim {
-    calc_layerwise_value *value;
+    /** The value of an answer, for example the time of a whole step: it must not decrease in
+     *  micro_s or sync_s. */
+    double (*value)(const void *data, double micro_s, double sync_s);
     const void *data;
     /** micro_weight * micro_s + sync_weight * sync_s + offset is a lower bound of the value; the
      *  tighter it is, the shorter the search. */

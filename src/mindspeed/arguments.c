@@ -27,122 +27,65 @@ char *calc_mindspeed_config_name(const calc_mindspeed_config *config,
 
 enum { LEAST_TOKENS = 4096 /* tokens of a rank, if sequences are split */, MOST_MBS = 2 };
 
-/* A walk through the space with nested dimensions. */
-typedef struct walk {
-    const calc_mindspeed_job *job;
-    calc_mindspeed_generation generation;
-    calc_mindspeed_space *space;
-    int devices;
-    calc_mindspeed_config at;
-    bool no_memory;
-} walk;
-
-static void keep(walk *w)
-{
-    calc_mindspeed_space *s = w->space;
-    if (!CALC_PUSH(s->config, s->count, s->capacity, &w->at)) {
-        w->no_memory = true;
-    }
-}
-
-static void over_experts(walk *w)
-{
-    int ranks = w->at.dp * w->at.cp * w->at.up;
-    w->at.ep = 0;
-    if (w->job->experts == 0 || w->generation == CALC_MINDSPEED_GEN1) {
-        keep(w);
-        return;
-    }
-    for (int ep = 1; ep <= w->at.dp && !w->no_memory; ep++) {
-        if (w->job->experts % ep == 0 && w->at.dp % ep == 0 && ranks % ep == 0) {
-            w->at.ep = ep;
-            keep(w);
-        }
-    }
-}
-
-static void over_chunks(walk *w)
-{
-    int layers = w->job->layers / w->at.pp;
-    int microbatches = w->job->batch / w->at.dp / w->at.mbs;
-    bool chunks =
-        w->generation == CALC_MINDSPEED_GEN2 && w->at.pp > 2 && microbatches % w->at.pp == 0;
-    for (int vpp = 1; vpp <= (chunks ? layers : 1) && !w->no_memory; vpp++) {
-        if (layers % vpp == 0) {
-            w->at.vpp = vpp;
-            over_experts(w);
-        }
-    }
-}
-
-static void over_microbatches(walk *w)
-{
-    int each = w->job->batch / w->at.dp;
-    int most = w->generation == CALC_MINDSPEED_GEN2 && each > MOST_MBS ? MOST_MBS : each;
-    for (int mbs = 1; mbs <= most && !w->no_memory; mbs++) {
-        if (each % mbs == 0) {
-            w->at.mbs = mbs;
-            over_chunks(w);
-        }
-    }
-}
-
 /* Requirements of the algorithms on heads and sequences. */
-static bool attends(const walk *w)
+static bool attends(const calc_mindspeed_job *job, bool all, const calc_mindspeed_config *c)
 {
-    bool all = w->generation == CALC_MINDSPEED_GEN1;
-    bool heads = w->job->heads % (w->at.up * w->at.tp) == 0;
-    bool tokens = w->job->seq % (2 * w->at.cp) == 0;
-    int split = w->at.cp * w->at.up;
-    bool wide = all || split == 1 || w->job->seq >= (int64_t)LEAST_TOKENS * split;
-    return (heads || (!all && w->at.up == 1)) && (tokens || (!all && w->at.cp == 1)) && wide;
+    bool heads = job->heads % (c->up * c->tp) == 0;
+    bool tokens = job->seq % (2 * c->cp) == 0;
+    int split = c->cp * c->up;
+    bool wide = all || split == 1 || job->seq >= (int64_t)LEAST_TOKENS * split;
+    return (heads || (!all && c->up == 1)) && (tokens || (!all && c->cp == 1)) && wide;
 }
 
-static void over_context(walk *w)
+/* Adds every micro-batch, number of chunks and of experts of these degrees.
+ * @return false if out of memory */
+static bool add_all(const calc_mindspeed_job *job, bool newer, calc_mindspeed_config c,
+                    calc_mindspeed_space *space)
 {
-    int ranks = w->devices / (w->at.pp * w->at.tp);
-    for (int split = 1; split <= ranks && !w->no_memory; split++) {
-        w->at.dp = ranks / split;
-        bool fits = ranks % split == 0 && w->job->batch % w->at.dp == 0;
-        for (int up = 1; fits && up <= split && !w->no_memory; up++) {
-            w->at.up = up;
-            w->at.cp = split / up;
-            if (split % up == 0 && attends(w)) {
-                over_microbatches(w);
+    int each = job->batch / c.dp, layers = job->layers / c.pp, ranks = c.dp * c.cp * c.up;
+    int most_mbs = newer && each > MOST_MBS ? MOST_MBS : each;
+    int most_ep = newer && job->experts > 0 ? c.dp : 0;
+    for (c.mbs = 1; c.mbs <= most_mbs; c.mbs++) {
+        bool chunks = newer && c.pp > 2 && each / c.mbs % c.pp == 0;
+        for (c.vpp = 1; each % c.mbs == 0 && c.vpp <= (chunks ? layers : 1); c.vpp++) {
+            for (c.ep = most_ep > 0; layers % c.vpp == 0 && c.ep <= most_ep; c.ep++) {
+                bool fits = c.ep == 0 ||
+                            (job->experts % c.ep == 0 && c.dp % c.ep == 0 && ranks % c.ep == 0);
+                if (fits && !CALC_PUSH(space->config, space->count, space->capacity, &c)) {
+                    return false;
+                }
             }
         }
     }
-}
-
-static void over_tensor(walk *w)
-{
-    int ranks = w->devices / w->at.pp;
-    int most = ranks < w->job->per_node ? ranks : w->job->per_node;
-    int heads = w->job->heads, groups = w->job->groups;
-    for (int tp = 1; tp <= most && !w->no_memory; tp *= 2) {
-        if (ranks % tp == 0 && heads % tp == 0 && (groups <= 1 || groups % tp == 0)) {
-            w->at.tp = tp;
-            over_context(w);
-        }
-    }
+    return true;
 }
 
 calc_status calc_mindspeed_space_list(const calc_mindspeed_job *job,
                                       calc_mindspeed_generation generation,
                                       calc_mindspeed_space *space)
 {
-    walk w = {.job = job,
-              .generation = generation,
-              .space = space,
-              .devices = calc_mindspeed_devices(job)};
+    bool newer = generation == CALC_MINDSPEED_GEN2, room = true;
+    int devices = calc_mindspeed_devices(job), groups = job->groups;
     *space = (calc_mindspeed_space){0};
-    for (int pp = 1; pp <= w.devices && pp <= job->layers && !w.no_memory; pp++) {
-        if (w.devices % pp == 0 && job->layers % pp == 0) {
-            w.at.pp = pp;
-            over_tensor(&w);
+    for (int pp = 1; pp <= devices && pp <= job->layers; pp++) {
+        int rest = devices % pp == 0 && job->layers % pp == 0 ? devices / pp : 0;
+        for (int tp = 1; tp <= rest && tp <= job->per_node; tp *= 2) {
+            bool divides =
+                rest % tp == 0 && job->heads % tp == 0 && (groups <= 1 || groups % tp == 0);
+            int ranks = divides ? rest / tp : 0;
+            for (int split = 1; split <= ranks && room; split++) {
+                int dp = ranks / split;
+                bool fits = ranks % split == 0 && job->batch % dp == 0;
+                for (int up = 1; fits && up <= split && room; up++) {
+                    const calc_mindspeed_config c = {
+                        .pp = pp, .tp = tp, .dp = dp, .cp = split / up, .up = up};
+                    room = split % up != 0 || !attends(job, !newer, &c) ||
+                           add_all(job, newer, c, space);
+                }
+            }
         }
     }
-    return w.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+    return room ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 CALC_FREES(calc_mindspeed_space_free, calc_mindspeed_space, of->config)
@@ -263,17 +206,6 @@ static bool mindspeed_flags_order(calc_settings *s)
     return true;
 }
 
-/* The last setting of a key; NULL: there is none. */
-static const calc_setting *mindspeed_flags_last(const calc_settings *s, const char *key)
-{
-    for (size_t i = s->count; i-- > 0;) {
-        if (strcmp(s->item[i].key, key) == 0) {
-            return &s->item[i];
-        }
-    }
-    return NULL;
-}
-
 enum { UNUSED_SHOWN = 6, MOST_DEVICES = 1 << 20, MOST_BATCH = 1 << 20, MOST_SIZE = 1 << 28 };
 
 typedef struct reading {
@@ -358,7 +290,7 @@ static calc_status read_devices(const reading *r)
 {
     calc_mindspeed_job *job = &r->out->job;
     const calc_plan *plan = &r->out->plan;
-    const calc_setting *target = mindspeed_flags_last(r->settings, "--target-nnodes");
+    const calc_setting *target = calc_settings_last(r->settings, "--target-nnodes");
     if (!calc_plan_says(plan, CALC_PLAN_NODES)) {
         return need(r, "--nnodes", "how many nodes there are");
     }
@@ -390,7 +322,7 @@ static calc_status read_devices(const reading *r)
 
 static calc_status read_mode(const reading *r)
 {
-    const calc_setting *mode = mindspeed_flags_last(r->settings, "--search-algo");
+    const calc_setting *mode = calc_settings_last(r->settings, "--search-algo");
     const calc_setting *later = NULL;
     for (size_t i = 0; i < r->settings->count && !later; i++) {
         const calc_setting *s = &r->settings->item[i];
@@ -457,10 +389,10 @@ static void read_switches(const reading *r)
     job->fp16 = calc_plan_value(plan, CALC_PLAN_PRECISION) == CALC_DATATYPE_FLOAT16;
     job->distributed_optimizer = calc_plan_value(plan, CALC_PLAN_DIST_OPT) > 0;
     job->full_recompute = calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2;
-    job->reuse_fp32 = mindspeed_flags_last(r->settings, "--reuse-fp32-param") != NULL;
+    job->reuse_fp32 = calc_settings_last(r->settings, "--reuse-fp32-param") != NULL;
     job->recompute_activation_function =
-        mindspeed_flags_last(r->settings, "--recompute-activation-function") != NULL;
-    job->swap_attention = mindspeed_flags_last(r->settings, "--swap-attention") != NULL;
+        calc_settings_last(r->settings, "--recompute-activation-function") != NULL;
+    job->swap_attention = calc_settings_last(r->settings, "--swap-attention") != NULL;
 }
 
 /* Assumptions of the planner. */

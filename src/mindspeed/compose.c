@@ -54,26 +54,22 @@ static bool multiplication(const calc_layout *l, const calc_operator *o, calc_pa
 }
 
 /* Sequence, batch and width of an input. */
-static bool input(const calc_mindspeed_layout *layout, const calc_layout *l, const calc_operator *o,
+static void input(const calc_mindspeed_layout *layout, const calc_layout *l, const calc_operator *o,
                   calc_pass pass, calc_mindspeed_shape *out)
 {
     const calc_mindspeed_config *c = layout->config;
     const calc_shape *s = &l->shape;
-    double local = s->seq / s->context_par;
-    bool attention = o->kind == CALC_OPERATOR_ATTENTION;
     bool gradient = pass == CALC_PASS_AGRAD;
-    if (attention) {
-        out->type = gradient ? CALC_MINDSPEED_FLASH_GRAD : CALC_MINDSPEED_FLASH;
-        memcpy(out->size,
-               (double[]){s->seq / c->cp, s->microbatch, s->local_heads * s->qk_size / c->up, 1},
-               sizeof out->size);
-        return true;
+    if (o->kind == CALC_OPERATOR_ATTENTION) {
+        *out = (calc_mindspeed_shape){
+            gradient ? CALC_MINDSPEED_FLASH_GRAD : CALC_MINDSPEED_FLASH,
+            {s->seq / c->cp, s->microbatch, s->local_heads * s->qk_size / c->up, 1}};
+        return;
     }
-    out->type = s->rms ? (gradient ? CALC_MINDSPEED_RMS_NORM_GRAD : CALC_MINDSPEED_RMS_NORM)
-                       : (gradient ? CALC_MINDSPEED_LAYER_NORM_GRAD : CALC_MINDSPEED_LAYER_NORM);
-    memcpy(out->size, (double[]){local / s->tensor_par, s->microbatch, s->hidden, 1},
-           sizeof out->size);
-    return true;
+    *out = (calc_mindspeed_shape){
+        s->rms ? (gradient ? CALC_MINDSPEED_RMS_NORM_GRAD : CALC_MINDSPEED_RMS_NORM)
+               : (gradient ? CALC_MINDSPEED_LAYER_NORM_GRAD : CALC_MINDSPEED_LAYER_NORM),
+        {s->seq / s->context_par / s->tensor_par, s->microbatch, s->hidden, 1}};
 }
 
 /* @return false for other types */
@@ -81,22 +77,18 @@ static bool shape_of(const calc_mindspeed_layout *layout, const calc_layout *l,
                      const calc_operator *o, calc_pass pass, calc_mindspeed_shape *out)
 {
     static const char *const norms[] = {"attention norm", "feed-forward norm", "final norm"};
-    bool norm = false;
-    for (int i = 0; i < 3 && o->name; i++) {
-        norm = norm || strcmp(o->name, norms[i]) == 0;
-    }
-    switch (o->kind) {
-    case CALC_OPERATOR_MATRIX:
-    case CALC_OPERATOR_HEAD:
-    case CALC_OPERATOR_GROUPED:
+    bool known = o->kind == CALC_OPERATOR_ATTENTION;
+    if (o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_HEAD ||
+        o->kind == CALC_OPERATOR_GROUPED) {
         return multiplication(l, o, pass, out);
-    case CALC_OPERATOR_ATTENTION:
-        return pass != CALC_PASS_WGRAD && input(layout, l, o, pass, out);
-    case CALC_OPERATOR_VECTOR:
-        return norm && pass != CALC_PASS_WGRAD && input(layout, l, o, pass, out);
-    default:
-        return false;
     }
+    for (int i = 0; i < 3 && o->name && o->kind == CALC_OPERATOR_VECTOR; i++) {
+        known = known || strcmp(o->name, norms[i]) == 0;
+    }
+    if (known) {
+        input(layout, l, o, pass, out);
+    }
+    return known && pass != CALC_PASS_WGRAD;
 }
 
 /* Ring attention runs one kernel per rank, so the time of one kernel alone is not the time of
@@ -342,43 +334,4 @@ double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
     set_part(&l.terms.head, m->norm_s + m->head_s + m->loss_s, m->backward);
     calc_step_of(&l, &step);
     return step.total_s;
-}
-
-/* @return whether the samples are valid times */
-static bool fill(const calc_mindspeed_judge *judge, const calc_mindspeed_config *config,
-                 double *samples_s, size_t count)
-{
-    calc_app app;
-    calc_exec exec;
-    calc_errors ignored = {0};
-    calc_mindspeed_module_times modules;
-    if (!judge->exec(judge->exec_context, config, &app, &exec) ||
-        calc_check(&app, judge->system, &exec, &ignored) != CALC_OK) {
-        return false;
-    }
-    const calc_mindspeed_layout layout = {config, &app, judge->system, &exec};
-    if (judge->modules && judge->modules(judge->modules_context, config, &modules)) {
-        double step_s = calc_mindspeed_compose_modules_s(&layout, &modules);
-        for (size_t i = 0; i < count; i++) {
-            samples_s[i] = step_s;
-        }
-    } else if (calc_mindspeed_compose(&layout, judge->operators, judge->comm, samples_s, count) !=
-               CALC_OK) {
-        return false;
-    }
-    bool finite = true;
-    for (size_t i = 0; i < count; i++) {
-        finite = finite && isfinite(samples_s[i]);
-    }
-    return finite;
-}
-
-bool calc_mindspeed_time(const calc_mindspeed_judge *judge, const calc_mindspeed_config *config,
-                         double *samples_s, size_t count)
-{
-    bool good = fill(judge, config, samples_s, count);
-    for (size_t i = 0; i < count && !good; i++) {
-        samples_s[i] = INFINITY;
-    }
-    return good;
 }

@@ -1,6 +1,6 @@
 #include "mindspeed/loop.h"
 
-#include <dirent.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,25 +353,6 @@ calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking *ranking,
     return status;
 }
 
-static bool exec_of(const void *context, const calc_mindspeed_config *config, calc_app *app,
-                    calc_exec *exec)
-{
-    const calc_mindspeed_evidence *e = context;
-    calc_errors ignored = {0};
-    return calc_mindspeed_exec_of(&e->study->arguments->plan, config, app, exec, &ignored) ==
-           CALC_OK;
-}
-
-/* Profiles that calc_mindspeed_evidence_time() has read. */
-static bool modules_of(const void *context, const calc_mindspeed_config *config,
-                       calc_mindspeed_module_times *out)
-{
-    const calc_mindspeed_evidence *e = context;
-    (void)config;
-    *out = e->modules;
-    return e->has_modules;
-}
-
 calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
                                           const calc_mindspeed_study *study,
                                           const calc_mindspeed_sampling *sampling,
@@ -383,18 +364,10 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
     if (status != CALC_OK) {
         return status;
     }
-    const calc_mindspeed_cache *cache = out->folder.cache.count > 0 ? &out->folder.cache : NULL;
+    const calc_mindspeed_times *cache = out->folder.cache.count > 0 ? &out->folder.cache : NULL;
     calc_mindspeed_operators_start(&out->operators, &a->job, &a->app, study->system, cache,
                                    sampling);
     out->started = true;
-    out->judge = (calc_mindspeed_judge){.job = &a->job,
-                                        .system = study->system,
-                                        .exec = exec_of,
-                                        .exec_context = out,
-                                        .operators = &out->operators,
-                                        .comm = &out->folder.comm,
-                                        .modules = modules_of,
-                                        .modules_context = out};
     if (out->folder.kernels.count == 0) {
         calc_notes_add(&out->notes, "%s has no kernels: operators are calc's", study->profiles);
     }
@@ -438,7 +411,27 @@ bool calc_mindspeed_evidence_time(void *evidence, const calc_mindspeed_config *c
                                   double *samples_s, size_t count)
 {
     calc_mindspeed_evidence *e = evidence;
-    return read_modules(e, config) && calc_mindspeed_time(&e->judge, config, samples_s, count);
+    calc_app app;
+    calc_exec exec;
+    calc_errors ignored = {0};
+    if (!read_modules(e, config) ||
+        calc_mindspeed_exec_of(&e->study->arguments->plan, config, &app, &exec, &ignored) !=
+            CALC_OK ||
+        calc_check(&app, e->study->system, &exec, &ignored) != CALC_OK) {
+        return false;
+    }
+    const calc_mindspeed_layout layout = {config, &app, e->study->system, &exec};
+    if (e->has_modules) {
+        fill(samples_s, count, calc_mindspeed_compose_modules_s(&layout, &e->modules));
+    } else if (calc_mindspeed_compose(&layout, &e->operators, &e->folder.comm, samples_s, count) !=
+               CALC_OK) {
+        return false;
+    }
+    bool finite = true;
+    for (size_t i = 0; i < count; i++) {
+        finite = finite && isfinite(samples_s[i]);
+    }
+    return finite;
 }
 
 void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)
@@ -449,135 +442,76 @@ void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)
     calc_mindspeed_folder_free(&evidence->folder);
 }
 
-enum { PATH_SIZE = 4096, DEPTH = 5, MOST_FILES = 4096 };
+enum { PATH_SIZE = 4096, DEPTH = 5 };
 
-typedef char path_text[PATH_SIZE];
-
-/* Paths of kernel_details.csv. */
-typedef struct found {
-    path_text *item;
-    size_t count, capacity;
-} found;
-
-static bool joined(path_text out, const char *folder, const char *name)
-{
-    return snprintf(out, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE;
-}
-
-static bool is_file(const char *path)
+static bool is_kind(const char *path, mode_t kind)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
 }
 
-static bool is_folder(const char *path)
+static int compare_texts(const void *a, const void *b)
 {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* @return false if out of memory */
-static bool keep(found *f, const char *path)
+/* Lists every kernel_details.csv in a folder or below it, in the order of their paths. Nothing in
+ * the folder's name stands for other names.
+ * @return false if out of memory */
+static bool search(const char *root, glob_t *found)
 {
-    path_text *list = calc_grown(f->item, f->count, &f->capacity, sizeof *list);
-    if (!list) {
-        return false;
-    }
-    f->item = list;
-    snprintf(f->item[f->count++], PATH_SIZE, "%s", path);
-    return true;
-}
-
-/* Visits folders by depth, upper ones first. @return false if out of memory */
-static bool search(found *details, const char *root)
-{
-    found folders = {0};
-    size_t end = 0;
-    bool good = keep(&folders, root);
-    for (size_t at = 0, depth = 0; good && at < folders.count && depth <= DEPTH; depth++) {
-        for (end = folders.count; good && at < end; at++) {
-            path_text path, folder;
-            snprintf(folder, sizeof folder, "%s", folders.item[at]);
-            DIR *stream = opendir(folder);
-            for (struct dirent *entry; good && stream && (entry = readdir(stream));) {
-                if (entry->d_name[0] == '.' || !joined(path, folder, entry->d_name) ||
-                    folders.count + details->count > MOST_FILES) {
-                    continue;
-                }
-                good = is_folder(path) ? keep(&folders, path)
-                                       : strcmp(entry->d_name, "kernel_details.csv") != 0 ||
-                                             keep(details, path);
-            }
-            if (stream) {
-                closedir(stream);
-            }
+    char pattern[2 * PATH_SIZE + 64];
+    size_t length = 0;
+    int status = 0;
+    for (; *root && length < 2 * PATH_SIZE; root++) {
+        if (strchr("*?[\\", *root)) {
+            pattern[length++] = '\\';
         }
+        pattern[length++] = *root;
     }
-    free(folders.item);
-    return good;
-}
-
-static int compare(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-/* Appends the kernels of a file. */
-static calc_status add_details(calc_mindspeed_folder *out, const char *path, calc_errors *errors)
-{
-    calc_mindspeed_kernels more = {0}, *all = &out->kernels;
-    calc_status status = calc_mindspeed_kernels_read(&more, path, errors);
-    if (status == CALC_OK && more.count > 0) {
-        calc_mindspeed_timed *list = realloc(all->item, (all->count + more.count) * sizeof *list);
-        if (list) {
-            memcpy(list + all->count, more.item, more.count * sizeof *list);
-            all->item = list;
-            all->count += more.count;
-        } else {
-            status = calc_errors_no_memory(errors);
-        }
+    for (int depth = 0; depth <= DEPTH && status != GLOB_NOSPACE; depth++, length += 2) {
+        snprintf(pattern + length, sizeof pattern - length, "/kernel_details.csv");
+        status = glob(pattern, depth ? GLOB_APPEND : 0, NULL, found);
+        memcpy(pattern + length, "/*", 2);
     }
-    all->others += more.others;
-    all->brief += more.brief;
-    all->odd += more.odd;
-    out->details++;
-    calc_mindspeed_kernels_free(&more);
-    return status;
+    if (found->gl_pathc > 1) {
+        qsort(found->gl_pathv, found->gl_pathc, sizeof *found->gl_pathv, compare_texts);
+    }
+    return status != GLOB_NOSPACE;
 }
 
 calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *path,
                                        calc_errors *errors)
 {
-    path_text file;
-    found details = {0};
+    char file[PATH_SIZE];
+    glob_t found = {0};
     *out = (calc_mindspeed_folder){0};
-    if (!is_folder(path)) {
+    if (!is_kind(path, S_IFDIR)) {
         return calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, NULL, "no such folder");
     }
     calc_status status = CALC_OK;
-    if (joined(file, path, "comm_prof.csv") && is_file(file)) {
+    snprintf(file, sizeof file, "%s/comm_prof.csv", path);
+    if (is_kind(file, S_IFREG)) {
         status = calc_mindspeed_comm_read(&out->comm, file, errors);
     }
-    if (status == CALC_OK && joined(file, path, "operator_cache.csv") && is_file(file)) {
+    snprintf(file, sizeof file, "%s/operator_cache.csv", path);
+    if (status == CALC_OK && is_kind(file, S_IFREG)) {
         status = calc_mindspeed_cache_read(&out->cache, file, errors);
     }
-    if (status == CALC_OK && !search(&details, path)) {
+    if (status == CALC_OK && !search(path, &found)) {
         status = calc_errors_no_memory(errors);
     }
-    if (details.count > 1) {
-        qsort(details.item, details.count, sizeof *details.item, compare);
+    for (size_t i = 0; i < found.gl_pathc && status == CALC_OK; i++, out->details++) {
+        status = calc_mindspeed_kernels_read(&out->kernels, found.gl_pathv[i], errors);
     }
-    for (size_t i = 0; i < details.count && status == CALC_OK; i++) {
-        status = add_details(out, details.item[i], errors);
-    }
-    free(details.item);
+    globfree(&found);
     return status;
 }
 
 void calc_mindspeed_folder_free(calc_mindspeed_folder *folder)
 {
-    calc_mindspeed_kernels_free(&folder->kernels);
-    calc_mindspeed_cache_free(&folder->cache);
+    calc_mindspeed_times_free(&folder->kernels);
+    calc_mindspeed_times_free(&folder->cache);
     calc_mindspeed_comm_free(&folder->comm);
 }
 
@@ -607,18 +541,6 @@ void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, cal
         if (end == CALC_MINDSPEED_OUT_OF_MEMORY && loop->mark[i] == CALC_MINDSPEED_UNEXPLORED &&
             loop->memory_bytes[i] >= loop->memory_bytes[candidate]) {
             loop->mark[i] = CALC_MINDSPEED_REMOVED;
-        }
-    }
-}
-
-static void time_all(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time, void *context)
-{
-    for (size_t c = 0; c < loop->count; c++) {
-        double *s = loop->samples_s + c * loop->rules.samples;
-        bool timed =
-            loop->mark[c] != CALC_MINDSPEED_REMOVED && time(context, c, s, loop->rules.samples);
-        for (size_t i = 0; i < loop->rules.samples && !timed; i++) {
-            s[i] = INFINITY;
         }
     }
 }
@@ -660,10 +582,13 @@ static void add_fastest(calc_mindspeed_loop *loop, size_t sample)
 void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time,
                                void *context)
 {
-    time_all(loop, time, context);
     loop->pool = loop->rest = 0;
     for (size_t c = 0; c < loop->count; c++) {
+        double *s = loop->samples_s + c * loop->rules.samples;
         loop->tally[c] = 0;
+        if (loop->mark[c] == CALC_MINDSPEED_REMOVED || !time(context, c, s, loop->rules.samples)) {
+            fill(s, loop->rules.samples, INFINITY);
+        }
     }
     for (size_t i = 0; i < loop->rules.samples; i++) {
         add_fastest(loop, i);

@@ -204,11 +204,11 @@ CALC_MUST_USE calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking 
 
 /** The contents of a folder. Owns them; start with {0}. */
 typedef struct calc_mindspeed_folder {
-    calc_mindspeed_kernels kernels; /**< from all files kernel_details.csv, in the order of their
-                                     *  paths */
-    size_t details;                 /**< number of such files */
-    calc_mindspeed_cache cache;     /**< operator_cache.csv; empty if it is missing */
-    calc_mindspeed_comm comm;       /**< comm_prof.csv; empty if it is missing */
+    calc_mindspeed_times kernels; /**< from all files kernel_details.csv, in the order of their
+                                   *  paths */
+    size_t details;               /**< number of such files */
+    calc_mindspeed_times cache;   /**< operator_cache.csv; empty if it is missing */
+    calc_mindspeed_comm comm;     /**< comm_prof.csv; empty if it is missing */
 } calc_mindspeed_folder;
 
 /** Reads a folder: `comm_prof.csv` and `operator_cache.csv` in it, and every `kernel_details.csv`,
@@ -226,7 +226,6 @@ typedef struct calc_mindspeed_evidence {
     const calc_mindspeed_study *study; /**< borrowed */
     calc_mindspeed_folder folder;
     calc_mindspeed_operators operators;
-    calc_mindspeed_judge judge;
     calc_mindspeed_module_times modules; /**< of the configuration being timed, if it has any */
     bool has_modules, started;
     size_t profiled;  /**< number of times so far that came from profiles of modules */

@@ -21,26 +21,24 @@ static const char *const names[CALC_MINDSPEED_TYPES] = {"MatMul",
                                                         "FlashAttentionScore",
                                                         "FlashAttentionScoreGrad"};
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
+/* How names begin, the type, and the type of its gradient. */
+static const struct {
+    const char *begins;
+    calc_mindspeed_type forward, gradient;
+} named[] = {{"MatMul", CALC_MINDSPEED_MATMUL, CALC_MINDSPEED_MATMUL},
+             {"BatchMatMul", CALC_MINDSPEED_MATMUL, CALC_MINDSPEED_MATMUL},
+             {"RmsNorm", CALC_MINDSPEED_RMS_NORM, CALC_MINDSPEED_RMS_NORM_GRAD},
+             {"LayerNorm", CALC_MINDSPEED_LAYER_NORM, CALC_MINDSPEED_LAYER_NORM_GRAD},
+             {"FlashAttentionScore", CALC_MINDSPEED_FLASH, CALC_MINDSPEED_FLASH_GRAD}};
 
 /* Names can end with a version, and the two kernels of a LayerNorm's gradient contain Backprop. */
 calc_mindspeed_type calc_mindspeed_shape_type(const char *name)
 {
     bool gradient = strstr(name, "Grad") || strstr(name, "Back");
-    if (begins(name, "MatMul") || begins(name, "BatchMatMul")) {
-        return CALC_MINDSPEED_MATMUL;
-    }
-    if (begins(name, "RmsNorm")) {
-        return gradient ? CALC_MINDSPEED_RMS_NORM_GRAD : CALC_MINDSPEED_RMS_NORM;
-    }
-    if (begins(name, "LayerNorm")) {
-        return gradient ? CALC_MINDSPEED_LAYER_NORM_GRAD : CALC_MINDSPEED_LAYER_NORM;
-    }
-    if (begins(name, "FlashAttentionScore")) {
-        return gradient ? CALC_MINDSPEED_FLASH_GRAD : CALC_MINDSPEED_FLASH;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (strncmp(name, named[i].begins, strlen(named[i].begins)) == 0) {
+            return gradient ? named[i].gradient : named[i].forward;
+        }
     }
     return CALC_MINDSPEED_TYPES;
 }
@@ -54,16 +52,12 @@ const char *calc_mindspeed_shape_type_name(calc_mindspeed_type type)
  * type. */
 static calc_mindspeed_type mindspeed_shape_gradient(calc_mindspeed_type type)
 {
-    switch (type) {
-    case CALC_MINDSPEED_RMS_NORM:
-        return CALC_MINDSPEED_RMS_NORM_GRAD;
-    case CALC_MINDSPEED_LAYER_NORM:
-        return CALC_MINDSPEED_LAYER_NORM_GRAD;
-    case CALC_MINDSPEED_FLASH:
-        return CALC_MINDSPEED_FLASH_GRAD;
-    default:
-        return CALC_MINDSPEED_TYPES;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (named[i].forward == type && named[i].gradient != type) {
+            return named[i].gradient;
+        }
     }
+    return CALC_MINDSPEED_TYPES;
 }
 
 typedef struct tensor {
@@ -233,21 +227,21 @@ static calc_status shape_finish(void *context, void *row, const calc_csv_row *fr
                           calc_utf8_show(shown, cell, strlen(cell)));
 }
 
-/* Reads a file whose rows begin with these cells, and allocates room for the results.
+/* Reads a file whose rows begin with these cells, and makes room for the results.
  * @param most  results per row
  * @return CALC_OK; CALC_ERR_TYPE with an error at a cell that has no shapes; CALC_ERR_NOMEM; or
- * the status of calc_csv_table_read(). *item is NULL unless CALC_OK; the caller frees it, and
- * *rows in any case. */
+ * the status of calc_csv_table_read(). The caller frees *rows in any case. */
 static calc_status mindspeed_shape_cells_read(calc_csv_rows *rows, calc_csv_table *table,
-                                              const char *path, calc_mindspeed_timed **item,
+                                              const char *path, calc_mindspeed_times *out,
                                               size_t most, calc_errors *errors)
 {
     table->finish = shape_finish;
-    *item = NULL;
     calc_status status = calc_csv_table_read(rows, table, path, errors);
     if (status == CALC_OK) {
-        *item = malloc((most * rows->count + 1) * sizeof **item);
-        status = *item ? CALC_OK : calc_errors_no_memory(errors);
+        calc_mindspeed_timed *item =
+            realloc(out->item, (out->count + most * rows->count + 1) * sizeof *item);
+        out->item = item ? item : out->item;
+        status = item ? CALC_OK : calc_errors_no_memory(errors);
     }
     return status;
 }
@@ -266,7 +260,7 @@ static const calc_csv_column shape_columns[] = {
 };
 
 /* Reads one row, or the two rows of a LayerNorm's gradient. @return number of rows read */
-static size_t take(calc_mindspeed_kernels *out, const details_row *row, size_t left)
+static size_t take(calc_mindspeed_times *out, const details_row *row, size_t left)
 {
     double us = row->us;
     size_t taken = 1;
@@ -292,24 +286,23 @@ static size_t take(calc_mindspeed_kernels *out, const details_row *row, size_t l
     return taken;
 }
 
-calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char *path,
+calc_status calc_mindspeed_kernels_read(calc_mindspeed_times *out, const char *path,
                                         calc_errors *errors)
 {
     calc_csv_table table = CALC_CSV_TABLE(shape_columns, details_row,
                                           "kernel_details.csv of a profile has Type, Input Shapes, "
                                           "Output Shapes and Duration(us)");
     calc_csv_rows rows;
-    *out = (calc_mindspeed_kernels){0};
-    calc_status status = mindspeed_shape_cells_read(&rows, &table, path, &out->item, 1, errors);
+    calc_status status = mindspeed_shape_cells_read(&rows, &table, path, out, 1, errors);
     const details_row *row = rows.item;
-    for (size_t i = 0; i < rows.count && out->item;) {
+    for (size_t i = 0; i < rows.count && status == CALC_OK;) {
         i += take(out, row + i, rows.count - i);
     }
     calc_csv_rows_free(&rows);
     return status;
 }
 
-CALC_FREES(calc_mindspeed_kernels_free, calc_mindspeed_kernels, of->item)
+CALC_FREES(calc_mindspeed_times_free, calc_mindspeed_times, of->item)
 
 typedef struct timed_row {
     calc_mindspeed_shape_cells cells;
@@ -324,24 +317,23 @@ static const calc_csv_column cache_columns[] = {
     {"bwd_time", NULL, CALC_CSV_MEMBER(timed_row, bw_us), CALC_CSV_BLANK, 0, HUGE_VAL},
 };
 
-static void cache_take(calc_mindspeed_cache *out, const calc_mindspeed_shape *shape, double us)
+static void cache_take(calc_mindspeed_times *out, const calc_mindspeed_shape *shape, double us)
 {
     if (us > 0) {
         out->item[out->count++] = (calc_mindspeed_timed){*shape, us * 1e-6};
     }
 }
 
-calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *path,
+calc_status calc_mindspeed_cache_read(calc_mindspeed_times *out, const char *path,
                                       calc_errors *errors)
 {
     calc_csv_table table = CALC_CSV_TABLE(cache_columns, timed_row,
                                           "an operator cache has Type, Input Shapes, Output "
                                           "Shapes, fwd_time and bwd_time in us");
     calc_csv_rows rows;
-    *out = (calc_mindspeed_cache){0};
-    calc_status status = mindspeed_shape_cells_read(&rows, &table, path, &out->item, 2, errors);
+    calc_status status = mindspeed_shape_cells_read(&rows, &table, path, out, 2, errors);
     const timed_row *row = rows.item;
-    for (size_t i = 0; i < rows.count && out->item; i++) {
+    for (size_t i = 0; i < rows.count && status == CALC_OK; i++) {
         calc_mindspeed_shape back = row[i].cells.shape;
         back.type = mindspeed_shape_gradient(back.type);
         if (row[i].cells.kind != CALC_MINDSPEED_SHAPE_GOOD) {
@@ -355,7 +347,7 @@ calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *pat
     return status;
 }
 
-double calc_mindspeed_cache_s(const calc_mindspeed_cache *cache, const calc_mindspeed_shape *shape)
+double calc_mindspeed_cache_s(const calc_mindspeed_times *cache, const calc_mindspeed_shape *shape)
 {
     double sum_s = 0;
     size_t count = 0;
@@ -367,8 +359,6 @@ double calc_mindspeed_cache_s(const calc_mindspeed_cache *cache, const calc_mind
     }
     return count ? sum_s / (double)count : 0;
 }
-
-CALC_FREES(calc_mindspeed_cache_free, calc_mindspeed_cache, of->item)
 
 static calc_exec exec_of(const calc_mindspeed_job *job)
 {
@@ -495,7 +485,7 @@ double calc_mindspeed_operators_alone_s(const calc_mindspeed_operators *o,
 
 void calc_mindspeed_operators_start(calc_mindspeed_operators *o, const calc_mindspeed_job *job,
                                     const calc_app *app, const calc_system *system,
-                                    const calc_mindspeed_cache *cache,
+                                    const calc_mindspeed_times *cache,
                                     const calc_mindspeed_sampling *sampling)
 {
     *o = (calc_mindspeed_operators){
@@ -535,9 +525,6 @@ calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *o,
         logs_of(shape, point);
         calc_status status = calc_process_add(&o->process[shape->type], point,
                                               (kernels[i].time_s - alone_s) / alone_s, 1);
-        if (status == CALC_ERR_NOMEM) {
-            return calc_errors_no_memory(errors);
-        }
         if (status != CALC_OK) {
             return calc_errors_add(errors, status, CALC_KIND_NONE, NULL,
                                    "profile fewer configurations, or give their kernels only",

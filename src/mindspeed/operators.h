@@ -38,6 +38,18 @@ typedef struct calc_mindspeed_timed {
     double time_s; /**< > 0 */
 } calc_mindspeed_timed;
 
+/** Operators of modelled types. Owns its list; start with {0}. */
+typedef struct calc_mindspeed_times {
+    calc_mindspeed_timed *item;
+    size_t count;
+    size_t others; /**< rows of other types; of a cache, also of other shapes */
+    size_t brief;  /**< kernels of modelled types that were too short */
+    size_t odd;    /**< kernels of other shapes than the modelled ones, or half of a gradient */
+} calc_mindspeed_times;
+
+/** Frees the list; {0} is allowed. */
+void calc_mindspeed_times_free(calc_mindspeed_times *times);
+
 /** Result of reading a text of shapes. */
 typedef enum calc_mindspeed_shape_kind {
     CALC_MINDSPEED_SHAPE_GOOD,
@@ -67,48 +79,26 @@ bool calc_mindspeed_shape_equal(const calc_mindspeed_shape *a, const calc_mindsp
 /** Kernels shorter than this [us] are ignored. */
 #define CALC_MINDSPEED_KERNEL_LEAST_US 5.0
 
-/** Kernels of modelled types. Owns its list; start with {0}. */
-typedef struct calc_mindspeed_kernels {
-    calc_mindspeed_timed *item;
-    size_t count;
-    size_t others; /**< rows of other types */
-    size_t brief;  /**< rows of modelled types that were too short */
-    size_t odd;    /**< rows with other shapes than the modelled ones, or with half of a gradient */
-} calc_mindspeed_kernels;
-
-/** Reads the columns Type, Input Shapes, Output Shapes and Duration(us). Two successive rows for
- *  the gradient of a LayerNorm are one kernel.
+/** Adds the kernels of the columns Type, Input Shapes, Output Shapes and Duration(us). Two
+ *  successive rows for the gradient of a LayerNorm are one kernel.
  *  @return CALC_OK; CALC_ERR_TYPE for malformed shapes or durations, or the status of
  *  calc_csv_table_read(). Errors name file, line and column. *out must be freed in any case. */
-CALC_MUST_USE calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char *path,
+CALC_MUST_USE calc_status calc_mindspeed_kernels_read(calc_mindspeed_times *out, const char *path,
                                                       calc_errors *errors);
-
-/** Frees the list; {0} is allowed. */
-void calc_mindspeed_kernels_free(calc_mindspeed_kernels *kernels);
 
 /* Reads the operator cache: times of operators that ran alone, one shape each, in
  * columns Type, Input Shapes, Output Shapes, fwd_time and bwd_time in us. */
 
-/** Timed operators. Owns its list; start with {0}. */
-typedef struct calc_mindspeed_cache {
-    calc_mindspeed_timed *item;
-    size_t count;
-    size_t others; /**< rows of other types or shapes */
-} calc_mindspeed_cache;
-
-/** Reads a file. The backward time of a norm or of attention is recorded under its gradient's type.
+/** Adds a file. The backward time of a norm or of attention is recorded under its gradient's type.
  *  The backward time of a multiplication is skipped, because its gradients are multiplications with
  *  rows of their own. Repeated shapes are averaged. 0 or blank: not timed.
  *  @return CALC_OK; CALC_ERR_TYPE for malformed shapes or times, or the status of
  *  calc_csv_table_read(). Errors name file, line and column. *out must be freed in any case. */
-CALC_MUST_USE calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *path,
+CALC_MUST_USE calc_status calc_mindspeed_cache_read(calc_mindspeed_times *out, const char *path,
                                                     calc_errors *errors);
 
 /** Time of a shape alone [s]; 0 if it was not timed. */
-double calc_mindspeed_cache_s(const calc_mindspeed_cache *cache, const calc_mindspeed_shape *shape);
-
-/** Frees the list; {0} is allowed. */
-void calc_mindspeed_cache_free(calc_mindspeed_cache *cache);
+double calc_mindspeed_cache_s(const calc_mindspeed_times *cache, const calc_mindspeed_shape *shape);
 
 /** How errors are drawn: jointly for all shapes. MindSpeed draws each shape independently. */
 typedef struct calc_mindspeed_sampling {
@@ -123,7 +113,7 @@ typedef struct calc_mindspeed_operators {
     const calc_mindspeed_job *job;
     const calc_app *app;
     const calc_system *system;
-    const calc_mindspeed_cache *cache; /**< NULL: nothing was timed alone */
+    const calc_mindspeed_times *cache; /**< NULL: nothing was timed alone */
     calc_mindspeed_sampling sampling;
     calc_process process[CALC_MINDSPEED_TYPES];
     calc_process_path path[CALC_MINDSPEED_TYPES]; /**< this round's draws */
@@ -135,7 +125,7 @@ typedef struct calc_mindspeed_operators {
 /** Starts without kernels: mean error 0, with the spread of the prior. */
 void calc_mindspeed_operators_start(calc_mindspeed_operators *operators,
                                     const calc_mindspeed_job *job, const calc_app *app,
-                                    const calc_system *system, const calc_mindspeed_cache *cache,
+                                    const calc_system *system, const calc_mindspeed_times *cache,
                                     const calc_mindspeed_sampling *sampling);
 
 /** Frees its processes. */

@@ -1,8 +1,8 @@
 #include "taylor/config.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/decimal.h"
 #include "base/error.h"
@@ -50,24 +50,15 @@ static calc_status count_of(const reader *r, const char *key, const char *other,
     return CALC_OK;
 }
 
-static bool is_word(const char *text, const char *word)
-{
-    size_t i = 0;
-    while (word[i] && tolower((unsigned char)text[i]) == word[i]) {
-        i++;
-    }
-    return !word[i] && !text[i];
-}
-
 /* Whether recomputation is requested: a truth value, or lists of counts. */
 static calc_status asks(const reader *r, const char *key, bool *out)
 {
     const calc_setting *s = calc_settings_last(r->settings, key);
     *out = false;
-    if (!s || !s->value[0] || is_word(s->value, "false")) {
+    if (!s || !s->value[0] || strcasecmp(s->value, "false") == 0) {
         return CALC_OK;
     }
-    *out = is_word(s->value, "true");
+    *out = strcasecmp(s->value, "true") == 0;
     bool numbers = !*out;
     for (const char *at = s->value; numbers && *at; at += strcspn(at, " "), at += *at == ' ') {
         char *end;
@@ -141,9 +132,7 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
         return status;
     }
     out->selects = selective;
-    out->again = full        ? CALC_TAYLOR_AGAIN_FULL
-                 : selective ? CALC_TAYLOR_AGAIN_SELECT
-                             : CALC_TAYLOR_AGAIN_NONE;
+    out->again = full ? CALC_BALANCE_FULL : selective ? CALC_BALANCE_SELECTIVE : CALC_BALANCE_NONE;
     out->layers_key = calc_settings_last(r->settings, "model.model_config.num_layers")
                           ? "model.model_config.num_layers"
                           : "model.model_config.num_hidden_layers";
@@ -233,7 +222,7 @@ int64_t calc_taylor_config_world(const calc_taylor_config *config)
     return config->data * config->tensor * config->pipeline;
 }
 
-void calc_taylor_config_recompute(const calc_taylor_config *config, calc_taylor_again again,
+void calc_taylor_config_recompute(const calc_taylor_config *config, calc_balance_recompute again,
                                   int64_t blocks, calc_exec *exec)
 {
     /* Norms, and the activation functions of experts, if they are covered by the operators named in
@@ -241,20 +230,20 @@ void calc_taylor_config_recompute(const calc_taylor_config *config, calc_taylor_
     const int64_t parts = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM |
                           (config->experts > 0 ? 1 << CALC_RECOMPUTE_MODULES_MOE_ACT : 0);
     static const calc_activation_recompute recompute[] = {
-        [CALC_TAYLOR_AGAIN_NONE] = CALC_ACTIVATION_RECOMPUTE_NONE,
-        [CALC_TAYLOR_AGAIN_SELECT] = CALC_ACTIVATION_RECOMPUTE_MODULES,
-        [CALC_TAYLOR_AGAIN_FULL] = CALC_ACTIVATION_RECOMPUTE_FULL};
+        [CALC_BALANCE_NONE] = CALC_ACTIVATION_RECOMPUTE_NONE,
+        [CALC_BALANCE_SELECTIVE] = CALC_ACTIVATION_RECOMPUTE_MODULES,
+        [CALC_BALANCE_FULL] = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_strategy *s = &exec->strategy;
     s->activation_recompute = recompute[again];
-    s->recompute_modules = again == CALC_TAYLOR_AGAIN_SELECT ? parts : 0;
+    s->recompute_modules = again == CALC_BALANCE_SELECTIVE ? parts : 0;
     exec->recompute_blocks = blocks;
-    s->seq_par_ag_redo = s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                         again != CALC_TAYLOR_AGAIN_FULL;
+    s->seq_par_ag_redo =
+        s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG && again != CALC_BALANCE_FULL;
 }
 
 calc_exec calc_taylor_config_exec(const calc_taylor_config *config, int64_t data, int64_t tensor,
                                   int64_t pipeline, int64_t expert, int64_t batch,
-                                  calc_taylor_again again)
+                                  calc_balance_recompute again)
 {
     calc_exec e = config->exec;
     bool split = tensor > 1;

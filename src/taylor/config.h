@@ -3,35 +3,29 @@
 #ifndef CALC_TAYLOR_CONFIG_H
 #define CALC_TAYLOR_CONFIG_H
 
+#include "balance/evaluate.h"
 #include "calc.h"
 #include "formats/settings.h"
-
-/** The recomputation of a layer, in the order of calc_balance_recompute. */
-typedef enum calc_taylor_again {
-    CALC_TAYLOR_AGAIN_NONE,
-    CALC_TAYLOR_AGAIN_SELECT,
-    CALC_TAYLOR_AGAIN_FULL
-} calc_taylor_again;
 
 typedef struct calc_taylor_config {
     calc_app app;   /**< prediction layers count as blocks, as in the planner */
     calc_exec exec; /**< as in the file, with one chunk per stage; runner_config.batch_size
                      *  sequences per micro-batch */
     int64_t data, tensor, pipeline, expert;
-    int64_t microbatches;    /**< parallel_config.micro_batch_num */
-    int64_t chunks;          /**< model.model_config.pp_interleave_num, or the rows of offset */
-    int64_t layers;          /**< num_layers: without prediction layers */
-    int64_t prediction;      /**< mtp_depth */
-    int64_t dense;           /**< layers without experts, which come first */
-    int64_t experts;         /**< 0: no layer has any */
-    int64_t heads;           /**< attention heads */
-    calc_taylor_again again; /**< for a list of counts, the kind of its largest count */
-    const char *layers_key;  /**< the key that gives their number; static text */
-    int64_t strategies;      /**< rows of parallel.dataset_strategy; 0: it is missing */
-    bool selects;            /**< some operators are recomputed */
-    bool shards;             /**< the optimizer state is sharded over replicas */
-    double memory_mb;        /**< context.max_device_memory, in GB * 1024; else 58 * 1024 */
-    bool says_memory;        /**< otherwise the limit is Taylor's default */
+    int64_t microbatches; /**< parallel_config.micro_batch_num */
+    int64_t chunks;       /**< model.model_config.pp_interleave_num, or the rows of offset */
+    int64_t layers;       /**< num_layers: without prediction layers */
+    int64_t prediction;   /**< mtp_depth */
+    int64_t dense;        /**< layers without experts, which come first */
+    int64_t experts;      /**< 0: no layer has any */
+    int64_t heads;        /**< attention heads */
+    calc_balance_recompute again; /**< for a list of counts, the kind of its largest count */
+    const char *layers_key;       /**< the key that gives their number; static text */
+    int64_t strategies;           /**< rows of parallel.dataset_strategy; 0: it is missing */
+    bool selects;                 /**< some operators are recomputed */
+    bool shards;                  /**< the optimizer state is sharded over replicas */
+    double memory_mb;             /**< context.max_device_memory, in GB * 1024; else 58 * 1024 */
+    bool says_memory;             /**< otherwise the limit is Taylor's default */
 } calc_taylor_config;
 
 /** Number of processors: data * tensor * pipeline parallelism. */
@@ -46,13 +40,13 @@ CALC_MUST_USE calc_status calc_taylor_config_parse(calc_taylor_config *out, cons
                                                    calc_errors *errors);
 
 /** Sets this recomputation for the first `blocks` of each stage, or for all blocks if that is 0. */
-void calc_taylor_config_recompute(const calc_taylor_config *config, calc_taylor_again again,
+void calc_taylor_config_recompute(const calc_taylor_config *config, calc_balance_recompute again,
                                   int64_t blocks, calc_exec *exec);
 
 /** The execution of a layout of the same model. @param expert  0 means 1 */
 calc_exec calc_taylor_config_exec(const calc_taylor_config *config, int64_t data, int64_t tensor,
                                   int64_t pipeline, int64_t expert, int64_t batch,
-                                  calc_taylor_again again);
+                                  calc_balance_recompute again);
 
 /* The layouts that Taylor enumerates, and its filters for experts: quadruples (dp,
  * tp, cp, pp) whose product is the world, with every ep, optimizer shard, number of chunks,

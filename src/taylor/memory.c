@@ -61,7 +61,7 @@ static double fill_again(const calc_taylor_config *config, const calc_system *sy
                          calc_taylor_memory *out)
 {
     calc_exec e = *like;
-    calc_taylor_config_recompute(config, (calc_taylor_again)again, 0, &e);
+    calc_taylor_config_recompute(config, again, 0, &e);
     calc_layout l;
     calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, &l);
     bool experts = config->experts > 0;
@@ -263,10 +263,10 @@ calc_taylor_ratios calc_taylor_ratios_of(const calc_taylor_config *config,
 {
     calc_layout kept, again;
     calc_exec e = *exec;
-    calc_taylor_config_recompute(config, CALC_TAYLOR_AGAIN_NONE, 0, &e);
+    calc_taylor_config_recompute(config, CALC_BALANCE_NONE, 0, &e);
     calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, &kept);
     calc_exec full = e;
-    calc_taylor_config_recompute(config, CALC_TAYLOR_AGAIN_FULL, 0, &full);
+    calc_taylor_config_recompute(config, CALC_BALANCE_FULL, 0, &full);
     calc_layout_of(&config->app, system, &full, CALC_COMPAT_NONE, NULL, &again);
     int kind = config->experts > 0;
     const calc_stage_part *dense = &kept.terms.block[0];
@@ -381,9 +381,9 @@ double calc_taylor_checked_mb(const calc_taylor_config *config, const calc_syste
     int full = of.full[0] + of.full[1];
     int selective = of.selective[0] + of.selective[1];
     bool experts = config->experts > 0;
-    calc_taylor_again again = full        ? CALC_TAYLOR_AGAIN_FULL
-                              : selective ? CALC_TAYLOR_AGAIN_SELECT
-                                          : CALC_TAYLOR_AGAIN_NONE;
+    calc_balance_recompute again = full        ? CALC_BALANCE_FULL
+                                   : selective ? CALC_BALANCE_SELECTIVE
+                                               : CALC_BALANCE_NONE;
     calc_exec e = *exec;
     calc_taylor_config_recompute(config, again, full > 0 ? full : selective, &e);
     calc_layout l;
@@ -665,7 +665,7 @@ double calc_taylor_estimate_mb(const calc_taylor_config *c, const calc_system *s
     }
     calc_taylor_memory memory;
     calc_taylor_memory_of(c, system, &exec, &memory);
-    return calc_taylor_initial_mb(c, &memory, &exec, (calc_balance_recompute)c->again, -1);
+    return calc_taylor_initial_mb(c, &memory, &exec, c->again, -1);
 }
 
 calc_taylor_fit calc_taylor_estimate(const calc_taylor_config *c, const calc_system *system,

@@ -84,8 +84,8 @@ static void finish(FILE *out)
                 (long long)r->layers[i].hidden_size, (long long)r->layers[i].seq_len);
     }
     const calc_galvatron_paths p = calc_galvatron_arguments_paths(&args);
-    fprintf(out, " files %s, %s, %s, %s, %s, %s\n", p.computation, p.memory, p.allreduce, p.p2p,
-            p.overlap, p.collectives);
+    fprintf(out, " files %s, %s, %s, %s, %s, %s\n", p.of[0], p.of[1], p.of[2], p.of[3], p.of[4],
+            p.of[5]);
 }
 
 static void answer(const char *said, FILE *out)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "galvatron/paddle.h"
+#include "galvatron/arguments.h"
 #include "galvatron/posed.h"
 #include "galvatron/profiles.h"
 #include "galvatron/search.h"

@@ -251,10 +251,6 @@ CALC_TEST(memory_of_other_sequences_is_scaled_from_the_longest)
     ck_assert_int_eq(out.notes.count, 1);
     ck_assert_str_eq(out.notes.text[0],
                      "sequence 256 is 4 times the longest profiled (64): activations are scaled");
-    request.sequence_parallel = false;
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY),
-                     "memory_profile_mode sequence needs sequence_parallel and one type of layers, "
-                     "found sequence_parallel off (say memory_profile_mode static)");
 }
 
 CALC_TEST(memory_has_the_sections_of_the_request)
@@ -405,13 +401,15 @@ CALC_TEST(missing_files_and_odd_machines_are_errors)
                                  "profiles/shipped_hardware: has no "
                                  "allreduce_bandwidth_1nodes_16gpus_per_node.json"));
     c.request.num_gpus_per_node = 8;
-    c.paths.p2p = NULL;
+    c.paths.of[CALC_GALVATRON_FILE_P2P] = NULL;
     ck_assert_str_eq(load_error(&c),
                      "no p2p_bandwidth_config_path: where is p2p_bandwidth_1nodes_8gpus_per_node."
                      "json? (say the file, or the folder that has it)");
-    c.paths.p2p = GALVATRON "profiles/shipped_hardware/p2p_bandwidth_1nodes_8gpus_per_node.json";
-    galvatron_load(&c);                    /* a file in place of its folder */
-    c.paths.collectives = "/nowhere.json"; /* asked for by name: not made up */
+    c.paths.of[CALC_GALVATRON_FILE_P2P] =
+        GALVATRON "profiles/shipped_hardware/p2p_bandwidth_1nodes_8gpus_per_node.json";
+    galvatron_load(&c); /* a file in place of its folder */
+    c.paths.of[CALC_GALVATRON_FILE_COLLECTIVES] =
+        "/nowhere.json"; /* asked for by name: not made up */
     ck_assert_ptr_nonnull(strstr(load_error(&c), "/nowhere.json: "));
     galvatron_close(&c);
 }

@@ -197,7 +197,7 @@ CALC_TEST_LOOP(a_step_from_them_is_that_of_the_model, 0, 3)
 CALC_TEST_LOOP(files_read_back_are_the_same_profiles, 0, 2)
 {
     static calc_galvatron_profiles direct, read;
-    static const calc_galvatron_paths paths = {".", ".", ".", ".", ".", "."};
+    static const calc_galvatron_paths paths = {{".", ".", ".", ".", ".", "."}};
     machine_case m;
     char folder[256];
     calc_errors errors = {0};

@@ -7,6 +7,7 @@
 #include "formats/read.h"
 #include "frame.h"
 #include "mindspeed/memory.h"
+#include "scratch.h"
 
 #define FOLDER CALC_TEST_DATA "/mindspeed/profiles"
 #define FLAGS                                                                                      \
@@ -82,6 +83,34 @@ CALC_TEST(samples_of_what_was_learnt)
     ck_assert_double_gt(mean, m.step_s);
     ck_assert_double_lt(mean, 1.5 * m.step_s);
     ck_assert_double_gt(most, least);
+}
+
+/* A profile of modules says what 256 micro-batches of 16 layers take; its crop has all in one
+ * stage. 32 heads on three ranks cannot be laid out. */
+CALC_TEST(modules_count_where_they_were_profiled)
+{
+    static const char text[] =
+        "{\"step_time\": 9, \"forward_step_time\": 1, \"backward_step_time\": 2,"
+        "\"embedding\": {\"time\": 0, \"memory\": 1, \"max_memory\": 1},"
+        "\"0\": {\"time\": 1000, \"memory\": 1, \"max_memory\": 1},"
+        "\"final_layernorm\": {\"time\": 0, \"memory\": 1, \"max_memory\": 1},"
+        "\"output_layer\": {\"time\": 0, \"memory\": 1, \"max_memory\": 1},"
+        "\"loss\": {\"time\": 0, \"memory\": 1, \"max_memory\": 1}}";
+    const calc_mindspeed_config profiled = {2, 4, 1, 1, 1, 1, 1, 0}, not = {1, 8, 1, 1, 1, 1, 1, 0},
+                                none = {1, 3, 1, 1, 1, 1, 1, 0};
+    char folder[512];
+    double s[SAMPLES];
+    scratch_enter(folder, sizeof folder);
+    scratch_write("PP1_TP4_DP2_CP1_UP1_MBS1_VP1_EP0_MODULE.json", text, strlen(text));
+    study.profiles = ".";
+    ck_assert(calc_mindspeed_evidence_time(&evidence, &profiled, s, SAMPLES));
+    ck_assert_double_gt(s[0], 256 * 16 * 3);
+    ck_assert_double_eq(s[0], s[SAMPLES - 1]);
+    ck_assert(calc_mindspeed_evidence_time(&evidence, &not, s, SAMPLES));
+    ck_assert_double_lt(s[0], 256 * 16 * 3);
+    ck_assert(!calc_mindspeed_evidence_time(&evidence, &none, s, SAMPLES));
+    ck_assert_uint_eq(evidence.profiled, 1);
+    scratch_leave(folder);
 }
 
 static calc_mindspeed_next next_of(const calc_mindspeed_results *results, double threshold)

@@ -17,14 +17,14 @@ static void leave(void)
 
 const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
-static calc_mindspeed_kernels kernels;
+static calc_mindspeed_times kernels;
 
 static calc_status read_text(const char *rows, calc_errors *errors)
 {
     char text[4096];
     snprintf(text, sizeof text, "Name,Type,Duration(us),Input Shapes,Output Shapes\n%s", rows);
     scratch_write("k.csv", text, strlen(text));
-    calc_mindspeed_kernels_free(&kernels);
+    calc_mindspeed_times_free(&kernels);
     return calc_mindspeed_kernels_read(&kernels, "k.csv", errors);
 }
 
@@ -46,7 +46,7 @@ CALC_TEST(kernels_of_a_step)
     ck_assert_uint_eq(kernels.others, 2);
     ck_assert_uint_eq(kernels.brief, 1);
     ck_assert_uint_eq(kernels.odd, 1);
-    calc_mindspeed_kernels_free(&kernels);
+    calc_mindspeed_times_free(&kernels);
 }
 
 /* One of them may be short; the third has no second half. */
@@ -63,7 +63,7 @@ CALC_TEST(gradients_of_a_layer_norm_are_two_kernels)
     ck_assert_uint_eq(kernels.count, 1);
     ck_assert_double_eq_tol(kernels.item[0].time_s, 43e-6, 1e-18);
     ck_assert_uint_eq(kernels.odd, 2);
-    calc_mindspeed_kernels_free(&kernels);
+    calc_mindspeed_times_free(&kernels);
 }
 
 static void refused(const char *rows, const char *expected)
@@ -73,7 +73,7 @@ static void refused(const char *rows, const char *expected)
     ck_assert_int_ne(read_text(rows, &errors), CALC_OK);
     calc_error_print(&errors.item[0], text, sizeof text);
     ck_assert_str_eq(text, expected);
-    calc_mindspeed_kernels_free(&kernels);
+    calc_mindspeed_times_free(&kernels);
 }
 
 CALC_TEST(bad_rows_have_a_place)
@@ -97,5 +97,5 @@ CALC_TEST(files_without_the_columns)
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_mindspeed_kernels_read(&kernels, "none.csv", &errors),
                      CALC_ERR_NOT_FOUND);
-    calc_mindspeed_kernels_free(&kernels);
+    calc_mindspeed_times_free(&kernels);
 }

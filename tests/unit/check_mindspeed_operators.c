@@ -13,7 +13,7 @@ enum { SAMPLES = 400 };
 
 static llama_case l;
 
-static void open_operators(calc_mindspeed_operators *o, const calc_mindspeed_cache *cache,
+static void open_operators(calc_mindspeed_operators *o, const calc_mindspeed_times *cache,
                            uint64_t seed)
 {
     const calc_mindspeed_sampling sampling = {SAMPLES, seed, 0};
@@ -163,7 +163,7 @@ CALC_TEST(a_cache_is_the_base)
     calc_errors errors = {0};
     const calc_mindspeed_shape shape = {CALC_MINDSPEED_RMS_NORM, {64, 1, 4096, 1}};
     calc_mindspeed_timed timed = {shape, 1e-5};
-    const calc_mindspeed_cache cache = {.item = &timed, .count = 1};
+    const calc_mindspeed_times cache = {.item = &timed, .count = 1};
     const calc_mindspeed_timed kernels[] = {{shape, 1.1e-5}, {shape, 1.2e-5}, {shape, 1.3e-5}};
     open_operators(&o, &cache, 1);
     ck_assert_double_eq(calc_mindspeed_operators_alone_s(&o, &shape), 1e-5);

@@ -16,17 +16,6 @@ static calc_mindspeed_operators operators;
 static calc_mindspeed_config space[SPACE];
 static size_t count;
 
-static bool exec_of(const void *context, const calc_mindspeed_config *config, calc_app *app,
-                    calc_exec *exec)
-{
-    const llama_case *here = context;
-    *app = here->app;
-    return parse_exec(config, "", exec);
-}
-
-static calc_mindspeed_judge judge = {
-    .job = &llama_job, .system = &l.system, .exec = exec_of, .exec_context = &l};
-
 /* Eight ranks in all ways but experts, micro-batches of 1 and 2. */
 static void list_space(void)
 {
@@ -52,7 +41,6 @@ static void open_cluster(uint64_t seed)
     list_space();
     calc_mindspeed_operators_start(&truth, &llama_job, &l.app, &l.system, NULL, &once);
     calc_mindspeed_operators_start(&operators, &llama_job, &l.app, &l.system, NULL, &sampling);
-    judge.operators = &operators;
 }
 
 static void close_cluster(void)
@@ -61,14 +49,19 @@ static void close_cluster(void)
     calc_mindspeed_operators_free(&operators);
 }
 
+static bool sample(void *of, size_t candidate, double *s, size_t samples)
+{
+    calc_exec exec;
+    parse_exec(&space[candidate], "", &exec);
+    const calc_mindspeed_layout layout = {&space[candidate], &l.app, &l.system, &exec};
+    return calc_mindspeed_compose(&layout, of, NULL, s, samples) == CALC_OK;
+}
+
 /* Step of a configuration [s]. */
 static double truth_s(size_t candidate)
 {
-    calc_exec exec;
     double step_s;
-    parse_exec(&space[candidate], "", &exec);
-    const calc_mindspeed_layout layout = {&space[candidate], &l.app, &l.system, &exec};
-    ck_assert_int_eq(calc_mindspeed_compose(&layout, &truth, NULL, &step_s, 1), CALC_OK);
+    ck_assert(sample(&truth, candidate, &step_s, 1));
     return step_s;
 }
 
@@ -86,11 +79,6 @@ static size_t profile(const calc_mindspeed_layout *layout, calc_mindspeed_timed 
         out[i] = (calc_mindspeed_timed){part->shape, alone_s * fmax(1e-3, 1 + part->errors[0])};
     }
     return parts.count;
-}
-
-static bool sample(void *context, size_t candidate, double *s, size_t samples)
-{
-    return calc_mindspeed_time(context, &space[candidate], s, samples);
 }
 
 static void learn(size_t candidate)
@@ -126,9 +114,9 @@ CALC_TEST(kernels_say_what_a_step_takes)
     double before[SAMPLES], after[SAMPLES], sd_before = 0, sd_after = 0;
     open_cluster(1);
     const size_t at = 0;
-    ck_assert(calc_mindspeed_time(&judge, &space[at], before, SAMPLES));
+    ck_assert(sample(&operators, at, before, SAMPLES));
     learn(at);
-    ck_assert(calc_mindspeed_time(&judge, &space[at], after, SAMPLES));
+    ck_assert(sample(&operators, at, after, SAMPLES));
     for (int i = 0; i < SAMPLES; i++) {
         sd_before += pow(before[i] / truth_s(at) - 1, 2) / SAMPLES;
         sd_after += pow(after[i] / truth_s(at) - 1, 2) / SAMPLES;
@@ -142,12 +130,12 @@ CALC_TEST(kernels_say_what_a_step_takes)
 static double search(calc_mindspeed_loop *loop)
 {
     double best_s = INFINITY;
-    calc_mindspeed_loop_judge(loop, sample, &judge);
+    calc_mindspeed_loop_judge(loop, sample, &operators);
     while (calc_mindspeed_loop_choose(loop) == CALC_MINDSPEED_GOES_ON) {
         best_s = fmin(best_s, truth_s(loop->next));
         calc_mindspeed_loop_record(loop, loop->next, CALC_MINDSPEED_RAN);
         learn(loop->next);
-        calc_mindspeed_loop_judge(loop, sample, &judge);
+        calc_mindspeed_loop_judge(loop, sample, &operators);
     }
     return best_s;
 }

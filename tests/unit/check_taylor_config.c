@@ -26,7 +26,7 @@ CALC_TEST(sizes_are_those_of_the_file)
     ck_assert_int_eq(c.experts, 256);
     ck_assert_int_eq(c.heads, 128);
     ck_assert_int_eq(c.strategies, 3);
-    ck_assert_int_eq(c.again, CALC_TAYLOR_AGAIN_FULL);
+    ck_assert_int_eq(c.again, CALC_BALANCE_FULL);
     ck_assert_double_eq(c.memory_mb, 55 * 1024);
     ck_assert(c.says_memory && c.shards && !c.selects);
     ck_assert_int_eq(calc_taylor_config_world(&c), 1024);
@@ -58,13 +58,13 @@ CALC_TEST(recomputation_is_a_truth_or_counts)
 {
     static const struct {
         const char *full, *select;
-        calc_taylor_again again;
-    } cases[] = {{"True", "False", CALC_TAYLOR_AGAIN_FULL},
-                 {"False", "False", CALC_TAYLOR_AGAIN_NONE},
-                 {"False", "True", CALC_TAYLOR_AGAIN_SELECT},
-                 {"[0, 0, 2]", "False", CALC_TAYLOR_AGAIN_FULL},
-                 {"[[0, 0], [0, 0]]", "{'add': [1, 0]}", CALC_TAYLOR_AGAIN_SELECT},
-                 {"[0, 0]", "", CALC_TAYLOR_AGAIN_NONE}};
+        calc_balance_recompute again;
+    } cases[] = {{"True", "False", CALC_BALANCE_FULL},
+                 {"False", "False", CALC_BALANCE_NONE},
+                 {"False", "True", CALC_BALANCE_SELECTIVE},
+                 {"[0, 0, 2]", "False", CALC_BALANCE_FULL},
+                 {"[[0, 0], [0, 0]]", "{'add': [1, 0]}", CALC_BALANCE_SELECTIVE},
+                 {"[0, 0]", "", CALC_BALANCE_NONE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         calc_taylor_config c = taylor_config("recompute_config.recompute", cases[i].full,
                                              "recompute_config.select_recompute", cases[i].select);
@@ -134,12 +134,12 @@ CALC_TEST(layouts_differ_in_what_they_are_asked_for)
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     calc_system system = taylor_system();
     calc_errors errors = {0};
-    calc_exec e = calc_taylor_config_exec(&c, 8, 2, 4, 16, 128, CALC_TAYLOR_AGAIN_SELECT);
+    calc_exec e = calc_taylor_config_exec(&c, 8, 2, 4, 16, 128, CALC_BALANCE_SELECTIVE);
     ck_assert_msg(calc_check(&c.app, &system, &e, &errors) == CALC_OK, "%s", errors.item[0].text);
     ck_assert_int_eq(e.num_procs, 64);
     ck_assert_int_eq(e.strategy.zero_stage, 1);
     ck_assert_int_eq(e.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
-    e = calc_taylor_config_exec(&c, 1, 1, 4, 1, 128, CALC_TAYLOR_AGAIN_FULL);
+    e = calc_taylor_config_exec(&c, 1, 1, 4, 1, 128, CALC_BALANCE_FULL);
     ck_assert_msg(calc_check(&c.app, &system, &e, &errors) == CALC_OK, "%s", errors.item[0].text);
     ck_assert_int_eq(e.strategy.zero_stage, 0);
     ck_assert_int_eq(e.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);

@@ -41,7 +41,7 @@ CALC_TEST(terms_add_up_to_the_stages_of_the_model)
             taylor_config("moe_config.first_k_dense_replace", dense[i], NULL, NULL);
         for (int again = 0; again < CALC_BALANCE_RECOMPUTES; again++) {
             calc_exec e =
-                calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, (calc_taylor_again)again);
+                calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, (calc_balance_recompute)again);
             calc_taylor_memory m;
             calc_stage_stats stage[16];
             calc_taylor_memory_of(&c, &system, &e, &m);
@@ -66,7 +66,7 @@ CALC_TEST(dense_layers_are_the_first_ones)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config("moe_config.first_k_dense_replace", "5", NULL, NULL);
-    calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 128, CALC_TAYLOR_AGAIN_NONE);
+    calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 128, CALC_BALANCE_NONE);
     static const int64_t layers[][2] = {{4, 0}, {1, 2}, {0, 4}};
     calc_taylor_memory m;
     calc_taylor_memory_of(&c, &system, &e, &m);
@@ -82,7 +82,7 @@ CALC_TEST(the_fullest_stage_is_the_most_of_all)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, CALC_TAYLOR_AGAIN_FULL);
+    calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, CALC_BALANCE_FULL);
     calc_taylor_memory m;
     double most_mb = 0;
     calc_taylor_memory_of(&c, &system, &e, &m);
@@ -100,7 +100,7 @@ CALC_TEST(peaks_are_affine_in_the_inverse_of_expert_parallelism)
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     double peak_mb[7];
     for (int i = 0; i < 7; i++) {
-        calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 1 << i, 1024, CALC_TAYLOR_AGAIN_FULL);
+        calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 1 << i, 1024, CALC_BALANCE_FULL);
         calc_taylor_memory m;
         calc_taylor_memory_of(&c, &system, &e, &m);
         peak_mb[i] = calc_taylor_initial_mb(&c, &m, &e, CALC_BALANCE_FULL, 3);
@@ -333,7 +333,8 @@ CALC_TEST(checked_peaks_are_those_of_the_model)
     calc_taylor_ask ask = calc_taylor_ask_of(&c, 0);
     const calc_taylor_ratios ratios = {.dense = 0.3, .backward = 2, .again = 1, .head = 1.5};
     for (int again = 0; again < 3; again += 2) {
-        calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, (calc_taylor_again)again);
+        calc_exec e =
+            calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, (calc_balance_recompute)again);
         calc_taylor_memory m;
         calc_balance_problem p;
         calc_balance_share share[16] = {0};
@@ -362,8 +363,8 @@ CALC_TEST(ratios_of_the_model_are_those_of_its_stages)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, CALC_TAYLOR_AGAIN_NONE);
-    calc_exec full = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, CALC_TAYLOR_AGAIN_FULL);
+    calc_exec e = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, CALC_BALANCE_NONE);
+    calc_exec full = calc_taylor_config_exec(&c, 16, 4, 16, 32, 1024, CALC_BALANCE_FULL);
     calc_taylor_ratios r = calc_taylor_ratios_of(&c, &system, &e);
     calc_stage_stats stage[16], again[16];
     calc_each_stage(&c.app, &system, &e, CALC_COMPAT_NONE, stage, 16);

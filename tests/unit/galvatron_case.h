@@ -125,12 +125,8 @@ static inline void galvatron_open(galvatron_case *c, const char *name)
              json_string_value(json_object_get(c->arguments, "profile_dir")));
     snprintf(c->machine, sizeof c->machine, GALVATRON "%s/%s", name,
              json_string_value(json_object_get(c->arguments, "hardware_dir")));
-    c->paths = (calc_galvatron_paths){.computation = c->model,
-                                      .memory = c->model,
-                                      .allreduce = c->machine,
-                                      .p2p = c->machine,
-                                      .overlap = c->machine,
-                                      .collectives = c->machine};
+    c->paths = (calc_galvatron_paths){
+        {c->model, c->model, c->machine, c->machine, c->machine, c->machine}};
 }
 
 static inline void galvatron_load(galvatron_case *c)

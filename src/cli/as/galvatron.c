@@ -500,11 +500,10 @@ static calc_exit run(const calc_args *flags)
                                                    &errors)
                 : calc_galvatron_profiles_load(&t->profiles, &a->request, &paths, &errors);
         code = status == CALC_OK
-                   ? calc_galvatron_job_run(
-                         t, *a->output_config_path ? a->output_config_path : "configs",
-                         calc_galvatron_layout_name(&a->request, name),
-                         calc_opt_value(flags, FLAG_FORMAT), calc_galvatron_layout_write, NULL,
-                         &errors)
+                   ? calc_galvatron_job_run(t, a->output_config_path,
+                                            calc_galvatron_layout_name(&a->request, name),
+                                            calc_opt_value(flags, FLAG_FORMAT),
+                                            calc_galvatron_layout_write, NULL, &errors)
                    : calc_complain_failure(&errors);
     }
     free(t);

@@ -6,7 +6,6 @@
 #include "cli/as/flags.h"
 #include "cli/as/galvatron_show.h"
 #include "cli/shell/complain.h"
-#include "galvatron/paddle.h"
 #include "spec/field.h"
 
 static const char *const grains[] = {"fine-grained", "coarse-grained", NULL};
@@ -185,9 +184,9 @@ static calc_exit run(const calc_args *flags)
     if (take_lists(t, complaint, sizeof complaint) && check_twins(t, complaint, sizeof complaint) &&
         calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
         const calc_galvatron_paths paths = {
-            calc_opt_value(flags, FLAG_TIME),      calc_opt_value(flags, FLAG_MEMORY),
-            calc_opt_value(flags, FLAG_ALLREDUCE), calc_opt_value(flags, FLAG_P2P),
-            calc_opt_value(flags, FLAG_OVERLAP),   calc_opt_value(flags, FLAG_COLLECTIVES)};
+            {calc_opt_value(flags, FLAG_TIME), calc_opt_value(flags, FLAG_MEMORY),
+             calc_opt_value(flags, FLAG_ALLREDUCE), calc_opt_value(flags, FLAG_P2P),
+             calc_opt_value(flags, FLAG_OVERLAP), calc_opt_value(flags, FLAG_COLLECTIVES)}};
         calc_as_tell_unused(flags);
         code = calc_galvatron_profiles_load(&t->profiles, &t->arguments.request, &paths, &errors) ==
                        CALC_OK

@@ -64,7 +64,7 @@ calc_status calc_taylor_job_of(const calc_taylor_config *config, const calc_syst
     }
     int64_t sequences = out->ask.microbatches * c->data * c->exec.microbatch_size;
     out->exec = calc_taylor_config_exec(c, c->data, c->tensor, c->pipeline, c->expert, sequences,
-                                        CALC_TAYLOR_AGAIN_NONE);
+                                        CALC_BALANCE_NONE);
     status = calc_check(&c->app, system, &out->exec, errors);
     if (status == CALC_OK) {
         calc_taylor_memory_of(c, system, &out->exec, &out->memory);
