@@ -688,9 +688,15 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     calc_syntax syntax =
         (*framework)->options && seems == OTHER ? CALC_SYNTAX_SHELL : (*framework)->syntax;
     bool table = syntax == CALC_SYNTAX_SHELL && seems == YAML;
-    calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
-                                                 length, name, errors);
-    (void)(table && status == CALC_OK && keep_options(settings));
+    calc_errors ignored = {0};
+    calc_status status = seems != YAML
+                             ? CALC_OK
+                             : calc_settings_from_manifest(settings, text, length, name, &ignored);
+    if (status != CALC_ERR_NOMEM && settings->count == 0) {
+        status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text, length,
+                                         name, errors);
+        (void)(table && status == CALC_OK && keep_options(settings));
+    }
     status = status == CALC_OK ? follow(settings, name, errors) : status;
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
 }
