@@ -21,8 +21,9 @@ enum { PATH_SIZE = CALC_NAMED_PATH_SIZE };
 typedef struct score {
     const calc_framework *framework, *equal; /* equal: another one that reads and knows as many */
     size_t read, known, all;
-    bool named; /* the text has the framework's program */
-    bool fresh; /* in the syntax that was tried last */
+    const calc_framework *only; /* that may be meant; NULL: any */
+    bool named;                 /* the text has the framework's program */
+    bool fresh;                 /* in the syntax that was tried last */
 } score;
 
 /* The path that a value begins with, without what is not known before it, "$(pwd)/x.yaml"; other
@@ -132,12 +133,14 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
         bool options = framework->options || settings->files > 0;
-        if (!(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
+        if ((best->only && framework != best->only) ||
+            !(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
               (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
         score s = score_of(framework, settings);
         s.fresh = true;
+        s.only = best->only;
         s.named = has_program(framework->program, text, length);
         bool alone = framework->alone && syntax == CALC_SYNTAX_SHELL && settings->commands > 0;
         if (!s.named && (alone || adds_nothing(&s, syntax, settings))) {
@@ -452,12 +455,13 @@ typedef struct launch {
     int rank; /* 0: it is another work; 2: it starts a training or a serving */
 } launch;
 
-static bool launch_of(launch *l, const calc_settings *all, size_t index)
+static bool launch_of(launch *l, const calc_settings *all, size_t index, const calc_framework *only)
 {
     static const char starts[] =
         "torchrun|torch.distributed|accelerate|deepspeed|srun|mpirun|train|sft|tune|serve|"
         "launch_server|rlhf|ppo|grpo|dpo|swift|axolotl|llamafactory|job submit";
-    *l = (launch){.command = &all->command[index], .bit = UINT64_C(1) << index};
+    *l = (launch){
+        .command = &all->command[index], .bit = UINT64_C(1) << index, .best = {.only = only}};
     l->settings.item = malloc((all->count + 1) * sizeof *l->settings.item);
     for (size_t i = 0; i < all->count && l->settings.item; i++) {
         if (all->item[i].commands & l->bit) {
@@ -468,7 +472,7 @@ static bool launch_of(launch *l, const calc_settings *all, size_t index)
     l->settings.commands = all->commands;
     if (l->settings.count > 0) {
         const char *words = l->command->words;
-        l->other = other_work(words, &l->settings, l->what);
+        l->other = only ? NULL : other_work(words, &l->settings, l->what);
         choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
         l->rank = l->other ? 0 : 1 + has_program(starts, words, strlen(words));
     }
@@ -522,10 +526,11 @@ static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *
 }
 
 /* Leaves of a script the settings of the command that trains or serves, and of launchers around it.
+ * @param only   the framework that is meant, whatever the commands do; NULL: any
  * @param words  set to the command's program and what follows it, if there is one
  * @return CALC_OK; CALC_ERR_UNSUPPORTED with an error: there are two, or only other work */
-static calc_status keep_command(calc_settings *settings, const char *name, const char **words,
-                                calc_errors *errors)
+static calc_status keep_command(calc_settings *settings, const char *name,
+                                const calc_framework *only, const char **words, calc_errors *errors)
 {
     launch *all = calloc(settings->commands + 1, sizeof *all), *first = NULL, *other = NULL;
     calc_status status = all ? CALC_OK : CALC_ERR_NOMEM;
@@ -533,8 +538,8 @@ static calc_status keep_command(calc_settings *settings, const char *name, const
     int top = 1;
     for (size_t i = 0; i < settings->commands && status == CALC_OK; i++) {
         launch *l = &all[i];
-        status =
-            settings->command[i].line == 0 || launch_of(l, settings, i) ? CALC_OK : CALC_ERR_NOMEM;
+        status = settings->command[i].line == 0 || launch_of(l, settings, i, only) ? CALC_OK
+                                                                                   : CALC_ERR_NOMEM;
         bool rival = l->settings.count > 0 && (l->best.read > 0 || l->other);
         top = rival && l->rank > top ? l->rank : top;
         rivals |= rival ? l->bit : 0;
@@ -610,7 +615,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         }
         status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
         if (status == CALC_OK && read.commands > 0) {
-            status = keep_command(&read, name, &words, &only);
+            status = keep_command(&read, name, NULL, &words, &only);
             only_one = status == CALC_ERR_UNSUPPORTED;
             words_length = words == text ? length : strlen(words);
         }
@@ -688,10 +693,19 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     calc_syntax syntax =
         (*framework)->options && seems == OTHER ? CALC_SYNTAX_SHELL : (*framework)->syntax;
     bool table = syntax == CALC_SYNTAX_SHELL && seems == YAML;
-    calc_status status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text,
-                                                 length, name, errors);
-    (void)(table && status == CALC_OK && keep_options(settings));
+    calc_errors ignored = {0};
+    calc_status status = seems != YAML
+                             ? CALC_OK
+                             : calc_settings_from_manifest(settings, text, length, name, &ignored);
+    if (status != CALC_ERR_NOMEM && settings->count == 0) {
+        status = calc_settings_from_text(settings, table ? CALC_SYNTAX_YAML : syntax, text, length,
+                                         name, errors);
+        (void)(table && status == CALC_OK && keep_options(settings));
+    }
     status = status == CALC_OK ? follow(settings, name, errors) : status;
+    if (status == CALC_OK && settings->commands > 0) {
+        status = keep_command(settings, name, *framework, &text, errors);
+    }
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
 }
 

@@ -35,6 +35,27 @@ CALC_MUST_USE calc_status calc_hf_read_text(const calc_hf *hf, const char *text,
                                             calc_app *app, calc_errors *errors);
 
 /* Number formats of published weights: "quantization_config" of a Hugging
- * Face configuration, and hf_quant_config.json beside it. */
+ * Face configuration, and hf_quant_config.json beside it; without these the name of the model. */
+
+enum { CALC_HF_FORMATS_TEXT = 400 };
+
+/** What a published name says of its weights. */
+typedef enum calc_hf_named {
+    CALC_HF_NAMED_NOTHING,
+    CALC_HF_NAMED_NARROW, /**< only that they are stored in some way of their own */
+    CALC_HF_NAMED_FORMATS
+} calc_hf_named;
+
+/** Takes what words of a published name say: "Qwen2.5-72B-Instruct-AWQ", "...-FP8-KV".
+ *  @param out   set where they say it
+ *  @param text  filled with what is taken, behind "the model NAME, " */
+calc_hf_named calc_hf_name_formats(const char *name, calc_checkpoint_formats *out,
+                                   char text[CALC_HF_FORMATS_TEXT]);
+
+/** The same for a model whose document, at `path`, has another name. */
+void calc_hf_name_take(const char *name, const char *path, calc_app *app);
+
+/** Whether a word of a name says how weights are stored: "AWQ", "w8a8". */
+bool calc_hf_is_format(const char *word, size_t length);
 
 #endif

@@ -156,4 +156,18 @@ size_t calc_hf_encoder_prefix(const char *key);
 CALC_MUST_USE calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app,
                                                calc_errors *errors);
 
+/** The end of the name of an object of number formats in a key, which is not that of an encoder; 0:
+ *  none. */
+size_t calc_hf_formats_key(const char *key);
+
+/** Reads the number formats, with what the lists of modules that stay wide say of attention.
+ * Formats that differ between layers are left open, with a remark; so are, narrowed here, the wide
+ * parts that a layout cannot say.
+ * @param app  the model, whose `checkpoint` is set
+ * @return CALC_OK; CALC_ERR_UNSUPPORTED with an error that names the key of a method, an algorithm
+ * or a width that calc does not know; CALC_ERR_SYNTAX, CALC_ERR_IO or CALC_ERR_NOMEM of the file
+ * beside it */
+CALC_MUST_USE calc_status calc_hf_formats_read(const calc_hf *hf, calc_app *app,
+                                               calc_errors *errors);
+
 #endif

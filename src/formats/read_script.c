@@ -40,20 +40,30 @@ static bool is_file(const char *word)
     return false;
 }
 
+/* Whether a word is a command that serves what its next word names: serve, trtllm-serve. */
+static bool serves(const char *word)
+{
+    size_t length = strlen(word);
+    return length >= 5 && strcmp(word + length - 5, "serve") == 0 &&
+           (length == 5 || word[length - 6] == '-');
+}
+
 /* Starts an option, or adds a word to the last one. What follows a configuration sets its keys,
- * "steps=10". @param starts  no option is open: a command that serves what its next word names
- * begins like an option */
+ * "steps=10". @param starts  no option is open: a command that serves begins like an option */
 static bool take_word(calc_settings *settings, const char *word, bool starts, int argument,
                       int line, int column)
 {
     calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
     bool named = (starts || last->length > 0) && is_file(word);
     bool sets = last && last->key[0] != '-' && isalpha((unsigned char)*word) && strchr(word, '=');
-    if (!calc_settings_is_option(word) && !named && !sets &&
-        !(starts && strcmp(word, "serve") == 0)) {
+    bool serving = serves(word);
+    if (serving && last && !last->length && serves(last->key)) {
+        return true; /* trtllm-serve serve */
+    }
+    if (!calc_settings_is_option(word) && !named && !sets && !(starts && serving)) {
         return starts || calc_setting_append(last, word, strlen(word));
     }
-    word += strspn(word, "+~");
+    word += serving ? strlen(word) - 5 : strspn(word, "+~");
     size_t length = named ? 0 : strcspn(word, "=");
     calc_setting *setting = calc_settings_add(settings, named ? "file" : word, named ? 4 : length);
     if (!setting) {
@@ -568,7 +578,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
-        s->closed = s->closed && !option && strcmp(s->word, "serve") != 0;
+        s->closed = s->closed && !option && !serves(s->word);
         /* A second one that is not known may be a list of options: those are read where they are.
          */
         bool list = s->word[0] == '$' && settings->count > 0 &&

@@ -95,6 +95,7 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW_CONSTANT("speculative_config.decoding_type", .text = "MTP", .when = CALC_PLAN_SERVE_PREDICTED)
     CALC_ROW(NUMBER, SERVE_PREDICTED, "speculative_config.num_nextn_predict_layers")
     /* Options of trtllm-serve, which the file adds to. */
+    CALC_ROW(NAME, MODEL, "serve", .read_only = true)
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp_size", .read_only = true)
     CALC_ROW(NUMBER, PIPELINE, "--pp_size", .read_only = true)
     CALC_ROW(NUMBER, EXPERT, "--ep_size", .read_only = true)

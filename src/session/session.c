@@ -259,6 +259,9 @@ static calc_status load(calc_session *session, calc_kind kind, const char *name,
         status = calc_parse(kind, object, text.data, text.length, file, errors);
         *facts = calc_remark_read(&text);
     }
+    if (status == CALC_OK && kind == CALC_KIND_APP) {
+        calc_hf_name_take(name, file, object);
+    }
     calc_text_free(&text);
     return status;
 }

@@ -132,14 +132,12 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
         plan.value[CALC_PLAN_SEQ] = (double)r->seq_size;
     }
     status = status == CALC_OK ? calc_plan_apply(&plan, &app, &exec, errors) : status;
-    if (status == CALC_OK && model) {
-        status = calc_script_model(import, &plan, &app, errors);
-    }
+    status = status == CALC_OK ? calc_script_model(import, &plan, &app, &exec, errors) : status;
     if (status != CALC_OK) {
         return status;
     }
     if (import->framework->serves) {
-        calc_script_tell_requests(&plan, &exec);
+        calc_script_tell_requests(&plan, model ? &app : NULL, &exec);
     } else if ((!import->framework->has_model || import->framework->launched) && r->procs == 0) {
         calc_say("%lld processor%s, as far as the file says: --procs says how many\n",
                  (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");

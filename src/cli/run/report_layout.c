@@ -266,6 +266,14 @@ static void write_numbers(calc_output *out, const calc_report *r)
                                                          : "",
              calc_datatype_names[calc_format_datatype(calc_format_stored(&e->strategy),
                                                       e->strategy.datatype)]);
+    const calc_format stored[] = {e->strategy.weight_datatype, e->inference.kv_datatype};
+    for (int i = 0; i < 2 && !e->training; i++) {
+        calc_datatype as = calc_format_datatype(stored[i], e->strategy.datatype);
+        if (as != e->strategy.datatype) {
+            calc_append(text, sizeof text, ", %s %s", i ? "cache" : "weights",
+                        calc_datatype_names[as]);
+        }
+    }
     write_note(out, "numbers", text);
     if (e->training) {
         snprintf(text, sizeof text, "bytes: weight %.4g", b.weight);

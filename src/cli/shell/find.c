@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
+#include "formats/hf.h"
 #include "formats/read.h"
 #include "formats/settings.h"
 #include "spec/software.h"
@@ -261,10 +262,9 @@ static void plain(const char *name, char text[64])
  * not which it is. */
 static bool is_ending(const char *word, size_t length)
 {
-    static const char *const words[] = {
-        "instruct", "base", "chat",    "it",   "pt",    "hf",   "thinking", "reasoning", "preview",
-        "bf16",     "fp8",  "dynamic", "fp4",  "nvfp4", "awq",  "mxfp4",    "gptq",      "gguf",
-        "int4",     "int8", "w4a16",   "w8a8", "4bit",  "8bit", "bnb"};
+    static const char *const words[] = {"instruct", "base",     "chat",      "it",      "pt",
+                                        "hf",       "thinking", "reasoning", "preview", "dynamic",
+                                        "kv",       "block",    "unsloth"};
     size_t v = length > 1 && word[0] == 'v'; /* v0.1, but DeepSeek-V3 */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0) {
@@ -273,7 +273,8 @@ static bool is_ending(const char *word, size_t length)
     }
     size_t digits = strspn(word + v, v ? "0123456789." : "0123456789");
     bool context = digits > 0 && digits + 1 == length && word[digits] == 'k'; /* 128k */
-    return context || ((v || length == 4) && digits >= length - v);
+    return context || ((v || length == 4) && digits >= length - v) ||
+           calc_hf_is_format(word, length);
 }
 
 /* Whether it is a number of parameters: 30B, A3B, 8x7B. */
@@ -521,8 +522,10 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
         const calc_find_entry *rival;
         const calc_find_entry *found = look_up(&list, name, &rival);
         if (!found && hub && (found = look_up_hub(&list, name))) {
-            calc_say("%s: taken as the model %s, with the number formats of its file\n", name,
-                     found->name);
+            calc_checkpoint_formats formats = {0};
+            char text[CALC_HF_FORMATS_TEXT];
+            (void)calc_hf_name_formats(name, &formats, text);
+            calc_say("%s: taken as the model %s, %s\n", name, found->name, text);
         }
         if (found && rival) {
             char hint[256];

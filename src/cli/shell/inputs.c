@@ -97,26 +97,57 @@ static const calc_setting_row *model_row(const calc_import *import, const calc_f
     return found;
 }
 
+/* Gives a layout what the published name of its model says of the weights, where it says nothing
+ * itself: one that serves, unless the model has it, or one that leaves them frozen. */
+static void take_name(const calc_import *import, const char *name, calc_exec *exec)
+{
+    calc_checkpoint_formats c = {0};
+    calc_strategy *s = &exec->strategy;
+    char text[CALC_HF_FORMATS_TEXT];
+    const calc_hf_named named = calc_hf_name_formats(name, &c, text);
+    bool serves = import->framework->serves;
+    if (named == CALC_HF_NAMED_NOTHING || (serves && import->model)) {
+        return;
+    }
+    if (serves && s->weight_datatype == CALC_FORMAT_AUTO) {
+        calc_format *cache = &exec->inference.kv_datatype;
+        calc_say("%s: %s\n", name, text);
+        *cache = *cache == CALC_FORMAT_AUTO ? c.kv_datatype : *cache;
+        s->weight_datatype = c.weight_datatype;
+        s->matrix_datatype = c.matrix_datatype;
+        s->scaling = c.scaling;
+    } else if (!serves && (s->trained == CALC_TRAINED_ALL || named < CALC_HF_NAMED_FORMATS)) {
+        calc_say("%s: trained with wide weights, whatever its name says of the checkpoint\n", name);
+    } else if (!serves && s->frozen_datatype == CALC_FROZEN_DATATYPE_AUTO && c.weight_datatype) {
+        bool four = c.weight_datatype == CALC_FORMAT_FLOAT4;
+        s->frozen_datatype = four ? CALC_FROZEN_DATATYPE_NF4 : CALC_FROZEN_DATATYPE_INT8;
+        calc_say("%s: frozen weights in %d bits, as its name says\n", name, four ? 4 : 8);
+    }
+}
+
 calc_status calc_script_model(const calc_import *import, const calc_plan *plan, calc_app *app,
-                              calc_errors *errors)
+                              calc_exec *exec, calc_errors *errors)
 {
     const calc_framework *framework = import->framework;
     const calc_plan_model *named = calc_plan_model_of(plan);
-    if (framework->has_model && !named) {
-        return calc_import_complete(import, app, errors);
-    }
     const calc_setting *setting = NULL;
     const calc_setting_row *row = named ? NULL : model_row(import, framework, &setting);
-    char path[CALC_FIND_PATH_MAX];
-    calc_errors ignored = {0};
     const char *slash = setting ? strchr(setting->value, '/') : NULL;
     bool folder = slash && (slash == setting->value || strchr(slash + 1, '/'));
     const char *hub = !setting ? NULL : folder ? strrchr(slash, '/') + 1 : setting->value;
-    if (hub &&
-        (!calc_is_yes(calc_find(CALC_KIND_APP, hub, path, &ignored)) || access(path, R_OK) != 0)) {
-        hub = NULL;
+    if (hub) {
+        take_name(import, hub, exec);
     }
-    if (!named && !hub) {
+    if (!import->model) {
+        return CALC_OK;
+    }
+    if (framework->has_model && !named) {
+        return calc_import_complete(import, app, errors);
+    }
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors ignored = {0};
+    if (!named && (!hub || !calc_is_yes(calc_find(CALC_KIND_APP, hub, path, &ignored)) ||
+                   access(path, R_OK) != 0)) {
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
                                row && row->how == CALC_HOW_NAME
                                    ? "calc import of the model's config.json writes the model; "
@@ -130,13 +161,16 @@ calc_status calc_script_model(const calc_import *import, const calc_plan *plan, 
     calc_status status =
         calc_input_load(&input, CALC_KIND_APP, app, named ? named->name : path, errors);
     calc_text_free(&input.text);
+    if (status == CALC_OK && !named) {
+        calc_hf_name_take(hub, path, app);
+    }
     if (status == CALC_OK && calc_plan_says(plan, CALC_PLAN_SEQ)) {
         app->seq_size = (int64_t)plan->value[CALC_PLAN_SEQ];
     }
     return status;
 }
 
-void calc_script_tell_requests(const calc_plan *plan, const calc_exec *exec)
+void calc_script_tell_requests(const calc_plan *plan, const calc_app *app, const calc_exec *exec)
 {
     int64_t ranks = calc_plan_value(plan, CALC_PLAN_SERVE_TOGETHER) > 0
                         ? exec->num_procs / exec->pipeline_par
@@ -149,7 +183,8 @@ void calc_script_tell_requests(const calc_plan *plan, const calc_exec *exec)
     if (exec->inference.speculative_tokens > 0) {
         calc_say("drafts: --set inference.speculative_accept=SHARE says how many are right\n");
     }
-    if (exec->strategy.expert_par <= 1 && ranks > 1) {
+    bool dense = app && app->num_experts == 0 && app->stack.layers == 0;
+    if (exec->strategy.expert_par <= 1 && ranks > 1 && !dense) {
         calc_say("experts, if the model has any: --set expert_tensor_par=%" PRId64
                  " and dispatch_type=replicated split each of them\n",
                  ranks);
@@ -222,12 +257,12 @@ static calc_status calc_script_load(calc_input *input, const char *procs, calc_a
                                 .context = &unread};
     status = status == CALC_OK ? calc_import_plan(&import, &plan, errors) : status;
     status = status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
-    status = status == CALC_OK ? calc_script_model(&import, &plan, app, errors) : status;
+    status = status == CALC_OK ? calc_script_model(&import, &plan, app, exec, errors) : status;
     if (status == CALC_OK) {
         input->framework = framework;
         calc_script_tell(framework, app, exec);
         if (framework->serves) {
-            calc_script_tell_requests(&plan, exec);
+            calc_script_tell_requests(&plan, app, exec);
         }
         calc_script_tell_rest(&unread);
     }
@@ -448,7 +483,11 @@ static calc_status load_input(calc_input *input, calc_kind kind, void *object, c
     calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
     status = status == CALC_OK ? calc_text_read(&input->text, input->path, errors) : status;
-    return status == CALC_OK ? parse_input(input, kind, object, inputs, errors) : status;
+    status = status == CALC_OK ? parse_input(input, kind, object, inputs, errors) : status;
+    if (status == CALC_OK && kind == CALC_KIND_APP) {
+        calc_hf_name_take(argument, input->path, object);
+    }
+    return status;
 }
 
 calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,

@@ -71,6 +71,7 @@ struct calc_inputs {
     const void *runs_context;
     const char *who; /**< complete() begins what it says with this; NULL: nothing */
     bool silent;     /**< complete() says nothing of what it chose */
+    bool fits;       /**< complete() sets it: what it chose can run */
 };
 
 /** What is wrong with a file that is neither a table nor settings: if it is what a run left behind,
@@ -169,13 +170,14 @@ char *calc_script_parameters(const calc_app *app, char text[CALC_SCRIPT_PARAMETE
  *  @param app  NULL: the model was not read */
 void calc_script_tell(const calc_framework *framework, const calc_app *app, const calc_exec *exec);
 
-/** Says what a server is not told, and a run needs. */
-void calc_script_tell_requests(const calc_plan *plan, const calc_exec *exec);
+/** Says what a server is not told, and a run needs. @param app  NULL: it is not known */
+void calc_script_tell_requests(const calc_plan *plan, const calc_app *app, const calc_exec *exec);
 
-/** The model that the settings describe, or that they name and models/ has.
+/** The model that the settings describe, or that they name and models/ has, if it is wanted; the
+ *  layout takes what a published name says of frozen weights, or of served ones without a model.
  *  @return CALC_OK, or an error that says what is missing */
 CALC_MUST_USE calc_status calc_script_model(const calc_import *import, const calc_plan *plan,
-                                            calc_app *app, calc_errors *errors);
+                                            calc_app *app, calc_exec *exec, calc_errors *errors);
 
 /** A layout, and the names of the three documents on a command line. Borrows everything. */
 typedef struct calc_start {

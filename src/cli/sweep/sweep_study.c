@@ -635,8 +635,10 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec, const cha
 }
 
 /* The layout to start with; if none can run, the one that needs the least memory.
+ * @param fits  set to whether it can run
  * @return whether there is one */
-static bool choose(const calc_sweep_study *study, calc_sweep_result *result, calc_exec *exec)
+static bool choose(const calc_sweep_study *study, calc_sweep_result *result, calc_exec *exec,
+                   bool *fits)
 {
     calc_residuals measured = {0};
     calc_errors ignored = {0};
@@ -644,7 +646,7 @@ static bool choose(const calc_sweep_study *study, calc_sweep_result *result, cal
     calc_sweep_found_systems(study, result);
     const calc_found *start =
         calc_sweep_rows_advise(calc_known_runs_try(&measured), study, result).start.layout;
-    bool found = start != NULL;
+    bool found = *fits = start != NULL;
     if (start) {
         *exec = calc_found_exec(start);
     } else if (calc_is_yes(calc_sweep_need_find(&need, study, result, &ignored)) && need.known) {
@@ -674,7 +676,7 @@ static calc_status search(calc_sweep_study *study, calc_inputs *in, bool *refuse
 {
     calc_sweep_result result = {0};
     calc_status status = sweep(study, &result, errors);
-    bool found = status == CALC_OK && choose(study, &result, &in->exec);
+    bool found = status == CALC_OK && choose(study, &result, &in->exec, &in->fits);
     if (found && refused && in->runs) {
         bool runs;
         int known = 0;
@@ -732,19 +734,44 @@ static calc_status complete_for(calc_inputs *in, const char *const *set, size_t 
     return status;
 }
 
-/* As calc run does, unless the program that it is for refuses that; then among what this runs. */
+/* As calc run does, unless the program that it is for refuses that; then among what this runs.
+ * Where nothing is said, on the smallest power of two of processors, from a node on, on which a
+ * layout can run, with four sequences for each. */
 static calc_status complete(calc_inputs *in, const char *const *set, size_t set_count,
                             calc_errors *errors)
 {
+    enum { NODE = 8, MOST = 4096, EACH = 4 };
     const char *framework = in->framework;
-    bool refused = false;
+    bool refused = false, silent = in->silent;
+    bool alone = !in->procs && !in->batch && set_count == 0 && !in->input[CALC_KIND_EXEC].text.data;
+    int64_t node = in->system.networks[0].size;
+    char procs[24], batch[24];
     calc_status status = CALC_OK;
+    in->fits = !alone;
+    for (int64_t n = node < NODE ? node : NODE; !in->fits && n <= MOST; n *= 2) {
+        calc_errors found = {0};
+        snprintf(procs, sizeof procs, "%" PRId64, n);
+        snprintf(batch, sizeof batch, "%" PRId64, EACH * n);
+        in->procs = procs;
+        in->batch = batch;
+        in->silent = true;
+        (void)!complete_for(in, set, set_count, NULL, &found);
+    }
+    in->silent = silent;
+    if (alone && !silent) {
+        calc_say("no layout is said: --procs %s --batch %s is taken\n", in->procs, in->batch);
+    }
     if (in->runs) {
         in->framework = NULL;
         status = complete_for(in, set, set_count, &refused, errors);
         in->framework = framework;
     }
-    return in->runs && !refused ? status : complete_for(in, set, set_count, NULL, errors);
+    if (!in->runs || refused) {
+        status = complete_for(in, set, set_count, NULL, errors);
+    }
+    in->procs = alone ? NULL : in->procs;
+    in->batch = alone ? NULL : in->batch;
+    return status;
 }
 
 /* The layouts of a front, the one to start with first. */
@@ -757,7 +784,8 @@ static calc_status take_front(const calc_sweep_study *study, calc_sweep_result *
     if (!*found) {
         return calc_errors_no_memory(errors);
     }
-    *count = choose(study, result, &(*found)[0]);
+    bool fits;
+    *count = choose(study, result, &(*found)[0], &fits);
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_spread(i, shown, front->count);
         (*found)[(*count)++] = calc_found_exec(&front->item[at]);

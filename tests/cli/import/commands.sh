@@ -55,3 +55,7 @@ ARGS="model_name=llama3-8b per_device_batch_size=4 \
 python3 -m MaxText.train MaxText/configs/base.yml ${ARGS} | tee train.log
 X
 sizes maxtext.sh
+# whose it is does not say which of two servers is meant
+printf 'vllm serve llama3-70B --tensor-parallel-size 8\nvllm serve llama3-8B --tensor-parallel-size 1\n' >two.sh
+"$CALC" import --from vllm two.sh
+true
