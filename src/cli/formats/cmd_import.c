@@ -183,7 +183,7 @@ static void tell_job(const calc_framework *framework, const calc_job_launch *lau
     calc_say(" processors\nwrote %s; next: calc rl MODEL MACHINE %s\n", path, path);
     if (launch->model[0]) {
         char shown[CALC_UTF8_SHOW_SIZE];
-        calc_say("MODEL is %s: a name of calc names, or what calc import of its config.json "
+        calc_say("MODEL is %s: a name of calc show names, or what calc import of its config.json "
                  "writes\n",
                  calc_utf8_show(shown, launch->model, strlen(launch->model)));
     } else {

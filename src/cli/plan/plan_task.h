@@ -31,7 +31,7 @@
     X(ALL_MEMORY, "all-memory", NULL,                                                              \
       .doc = "use all of the memory; by default only as much as is 90 % sure to fit, by measured " \
              "runs")                                                                               \
-    X(LAYERS, "layers", NULL,                                                                      \
+    X(PER_LAYER, "per-layer", NULL, .was = "layers",                                               \
       .doc = "find a strategy for each layer: parallelism, sharding and recomputation")            \
     X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1000), .section = "Display",                           \
       .doc = "how many layouts to find", .preset = "5")                                            \
@@ -40,11 +40,11 @@
     X(SAVE_BEST, "save-best", "FILE", .output = true, .section = "Files",                          \
       .doc =                                                                                       \
           "write the layout to start with as an execution for calc run: the best that is sure to " \
-          "fit and that a framework runs; without such a layout, and with --layers, the best")     \
+          "fit and that a framework runs; without such a layout, and with --per-layer, the best")  \
     X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: the layouts, their stages or layers, and the run of the best; "  \
              "one file that needs no network")                                                     \
-    X(OUT, "out", "FILE", .output = true,                                                          \
+    X(JSON, "json", "FILE", .output = true, .was = "out",                                          \
       .doc = "write all results with their statistics as JSON")                                    \
     X(CSV, "csv", "FILE", .output = true, .doc = "write the table as CSV")                         \
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
@@ -172,7 +172,7 @@ CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan
                                                const calc_planner_found *found,
                                                calc_errors *errors);
 
-/* Writes the results of `calc plan --layers` for people; and as JSON the
+/* Writes the results of `calc plan --per-layer` for people; and as JSON the
  * strategy of each run of equal layers, with the time to rearrange activations where it changes. */
 
 /** The table of layouts; of the best its layers and stages, what binds it, and what other memory
@@ -185,10 +185,6 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *task,
 /** The strategy of the layers, listed or not: "16x tp2 zero2, 16x tp2 zero3".
  *  @param text  CALC_LAYER_WORDS_SIZE bytes, returned */
 char *calc_layers_table_words(const calc_plan_task *task, const calc_exec *exec, char *text);
-
-/** --plot: step over memory. Nothing without the option. */
-void calc_layers_plot_write(calc_output *out, const calc_plan_task *task,
-                            const calc_planner_result *result);
 
 /** "layers", with an entry per run, and "ends", the embedding and the head. Without a list of
  *  layers all of them are one run. */

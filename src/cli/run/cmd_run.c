@@ -57,6 +57,12 @@ static const char *const when[] = {"auto", "always", "never", NULL};
       .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
     X(PEERS, "peers", "FILE", .output = true,                                                      \
       .doc = "write the ranks of every communication group as JSON")                               \
+    X(TRACE, "trace", "FILE", .output = true, .was = "out",                                        \
+      .doc = "write the simulated step as a timeline for https://ui.perfetto.dev and "             \
+             "chrome://tracing: passes of each stage and what they are spent on, messages, data "  \
+             "parallelism, optimizer, memory (docs/trace.md)")                                     \
+    X(MICROBATCHES, "microbatches", "N", CALC_OPT_IS_WHOLE(1, 1e9),                                \
+      .doc = "only the first N micro-batches in --trace; all are simulated")                       \
     X(SAVE_APP, "save-app", "FILE", .output = true,                                                \
       .doc = "write the model with the changes of --set")                                          \
     X(SAVE_SYS, "save-sys", "FILE", .output = true, .doc = "write the machine likewise")           \
@@ -73,6 +79,7 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --band",
     "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --trace step.json.gz",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
@@ -162,8 +169,12 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
             return status;
         }
     }
-    const char *page = calc_opt_value(args, OPT_HTML);
-    return page ? calc_run_page_write(page, o, NULL, errors) : CALC_OK;
+    const char *trace = calc_opt_value(args, OPT_TRACE), *page = calc_opt_value(args, OPT_HTML);
+    calc_status status =
+        trace ? calc_trace_write(trace, &o->inputs, (int64_t)calc_opt_real(args, OPT_MICROBATCHES),
+                                 errors)
+              : CALC_OK;
+    return page && status == CALC_OK ? calc_run_page_write(page, o, NULL, errors) : status;
 }
 
 static bool is_exact(const calc_args *args)
@@ -180,7 +191,7 @@ static const char *check_operators(const calc_args *args, bool calculon)
     }
     bool other = calculon || is_exact(args) || calc_opt_value(args, OPT_PLOT) ||
                  calc_opt_value(args, OPT_STAGES) || calc_opt_value(args, OPT_HTML) ||
-                 calc_opt_value(args, OPT_BAND);
+                 calc_opt_value(args, OPT_BAND) || calc_opt_value(args, OPT_TRACE);
     return other ? "--operators goes with the summary, --layers, --json, --csv and --peers only"
                  : NULL;
 }
@@ -191,8 +202,10 @@ static const char *check_options(const calc_args *args)
     if (calculon && calc_opt_value(args, OPT_BAND)) {
         return "--band has no --compat: its runs were predicted by calc";
     }
-    if (calculon && is_exact(args)) {
-        return "--schedule exact has no --compat: Calculon has the closed form only";
+    if (calculon && (is_exact(args) || calc_opt_value(args, OPT_TRACE))) {
+        return is_exact(args)
+                   ? "--schedule exact has no --compat: Calculon has the closed form only"
+                   : "--trace has no --compat: Calculon has the closed form only";
     }
     double tokens;
     const char *text = calc_opt_value(args, OPT_TOKENS);

@@ -47,13 +47,16 @@ typedef struct calc_opt {
     bool repeated;              /**< may be given more than once; otherwise the last one counts */
     const char *section;        /**< section of the help for it and the following options; NULL: the
                                  *  section of the one before */
-    bool output;      /**< a file that is written; one of a command's may be "-": standard output */
-    bool unlisted;    /**< handed on to another command of calc: help and completion leave it
-                       *  out */
+    bool output;   /**< a file that is written; one of a command's may be "-": standard output */
+    bool unlisted; /**< for scripts, tests and studies of calc itself: help and completion leave it
+                    *  out */
     const char *also; /**< another spelling; NULL: none */
+    const char *was; /**< names before this release, which help and completion leave out: "rows", or
+                      *  "band=coverage" for one without a value that stands for this value */
     calc_opt_kind kind;
     double lo, hi; /**< range of numbers */
     bool needed;   /**< must be given */
+    bool alone;    /**< with it the arguments are not those of the command */
     bool lone;     /**< its value may be left out and is then "true" */
     bool unused;   /**< of another program, without effect here; .doc says why */
     bool ours;     /**< unknown to the other program; these come last */
@@ -104,7 +107,7 @@ typedef struct calc_arg {
 typedef struct calc_args calc_args;
 
 typedef struct calc_command {
-    const char *name;
+    const char *name;    /**< "run", or of one that `calc show` starts "show names" */
     const char *summary; /**< one line, no full stop */
     const char *detail;  /**< a paragraph */
     const calc_arg *args;
@@ -117,18 +120,22 @@ typedef struct calc_command {
     calc_exit (*run)(const calc_args *args);
 } calc_command;
 
-extern const calc_command calc_cmd_run, calc_cmd_trace, calc_cmd_sweep, calc_cmd_plan,
-    calc_cmd_tune, calc_cmd_rl, calc_cmd_merge, calc_cmd_app, calc_cmd_validate, calc_cmd_calibrate,
-    calc_cmd_serve, calc_cmd_explain, calc_cmd_diff, calc_cmd_why, calc_cmd_export, calc_cmd_import,
-    calc_cmd_schema, calc_cmd_params, calc_cmd_fields, calc_cmd_names, calc_cmd_as, calc_cmd_help;
+extern const calc_command calc_cmd_run, calc_cmd_sweep, calc_cmd_plan, calc_cmd_tune, calc_cmd_rl,
+    calc_cmd_why, calc_cmd_export, calc_cmd_import, calc_cmd_validate, calc_cmd_calibrate,
+    calc_cmd_diff, calc_cmd_show, calc_cmd_serve, calc_cmd_as, calc_cmd_help, calc_cmd_names,
+    calc_cmd_fields, calc_cmd_explain, calc_cmd_params, calc_cmd_schema, calc_cmd_app;
 
 /** All commands, in the order of the help; NULL at the end. Commands that find the best layout and
- *  start it come first. */
-enum { CALC_COMMANDS_FIRST = 9 };
+ *  start it come first; those that `calc show` starts are last, and have no row in the help. */
+enum { CALC_COMMANDS_FIRST = 9, CALC_COMMANDS_SHOWN = 15 };
 extern const calc_command *const calc_command_list[];
 
-/** The command of that name; NULL if there is none. */
-const calc_command *calc_command_find(const char *name);
+/** The name of a command without "show ". */
+const char *calc_command_word(const calc_command *command);
+
+/** The command of that name, also one of before this release: NULL if there is none.
+ *  @param instead  NULL, or set to the option that the name stands for: NULL for none */
+const calc_command *calc_command_find(const char *name, const char **instead);
 
 /** The name of a command nearest to `name`; NULL if none is near. */
 const char *calc_command_nearest(const char *name);
@@ -175,6 +182,9 @@ bool calc_opt_truth(const calc_args *args, int opt);
 /** The values given for that row, one per call; NULL after the last.
  *  @param cursor  0 before the first call */
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor);
+
+/** Whether a value given for that row of lists names a choice. */
+bool calc_opt_lists(const calc_args *args, int opt, const char *word);
 
 /** Whether a value of that row is "-": standard output. */
 bool calc_opt_is_stdout(const calc_args *args, int opt);

@@ -130,8 +130,8 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .doc = "measured kernels of the machine, to correct predictions by shape")                   \
     X(ROWS, "rows", "NAME[,NAME...]",                                                              \
       .doc = "use only the rows of --operators that are of these machines")                        \
-    X(OUT, "out", "DIR", .section = "Next layouts", .doc = "folder for the layouts to try",        \
-      .preset = "tune")                                                                            \
+    X(INTO, "into", "DIR", .was = "out", .section = "Next layouts",                                \
+      .doc = "folder for the layouts to try", .preset = "tune")                                    \
     X(NEXT, "next", NULL,                                                                          \
       .doc = "print the layouts to try, an identity and a path per line, or nothing if it is "     \
              "time to stop")                                                                       \
@@ -142,15 +142,15 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .preset = "5%")                                                                              \
     X(MOST, "most", "N", CALC_OPT_IS_WHOLE(1, 1e6),                                                \
       .doc = "largest number of measurements, including earlier ones")                             \
-    X(CHOOSER, "chooser", "NAME", .doc = "how the next layouts are chosen",                        \
+    X(CHOOSER, "chooser", "NAME", .unlisted = true, .doc = "how the next layouts are chosen",      \
       .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
-    X(TOP_K, "top-k", "K", CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                                  \
+    X(TOP_K, "top-k", "K", .unlisted = true, CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                \
       .doc = "thompson: keep the K fastest layouts of each draw, until five are measured",         \
       .preset = "3")                                                                               \
-    X(DRAWS, "draws", "N", CALC_OPT_IS_WHOLE(10, 1e5),                                             \
+    X(DRAWS, "draws", "N", .unlisted = true, CALC_OPT_IS_WHOLE(10, 1e5),                           \
       .doc = "draws of the joint distribution of times", .preset = "1000")                         \
-    X(SEED, "seed", "S", CALC_OPT_IS_WHOLE(0, 1e9), .doc = "another seed draws other numbers",     \
-      .preset = "1")                                                                               \
+    X(SEED, "seed", "S", .unlisted = true, CALC_OPT_IS_WHOLE(0, 1e9),                              \
+      .doc = "another seed draws other numbers", .preset = "1")                                    \
     X(COMMAND, "command", "TEXT", .section = "Automatic measuring",                                \
       .doc =                                                                                       \
           "run this for each layout to try ({exe} is its file) and add its last line of output "   \
@@ -159,7 +159,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .preset = "30min")                                                                           \
     X(RETRIES, "retries", "N", CALC_OPT_IS_WHOLE(0, 100),                                          \
       .doc = "how often a failed command is run again, except after a time-out", .preset = "1")    \
-    X(SIMULATE, "simulate", "SEED", CALC_OPT_IS_WHOLE(0, 1e9),                                     \
+    X(SIMULATE, "simulate", "SEED", .unlisted = true, CALC_OPT_IS_WHOLE(0, 1e9),                   \
       .doc = "measure a simulated truth, which differs from calc as published runs do")            \
     X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1e6), .section = "Output",                             \
       .doc = "layouts in the table", .preset = "10")                                               \
