@@ -43,8 +43,7 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
       .repeated = true)                                                                            \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "calibrate to measured kernels and collectives instead of runs (docs/operators.md)")  \
-    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "use only operators whose column \"system\" is one of these")                         \
+    CALC_OPT_ROWS(X)                                                                               \
     X(WORST, "worst", "N", CALC_OPT_IS_WHOLE(0, 999999999),                                        \
       .doc = "show the N runs with the largest errors, before and after (all of up to 20 runs of " \
              "one's own)")                                                                         \

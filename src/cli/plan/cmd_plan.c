@@ -314,7 +314,6 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
 }
 
 const char *const calc_plan_recompute[] = {"stage", "chip", "none", NULL};
-const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
 const char *const calc_plan_solvers[] = {"glpsol", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {

@@ -16,8 +16,7 @@
     X(BATCH, "batch", "N", .doc = "global batch of a step, in sequences")                          \
     X(CHIPS, "chips", "LIST",                                                                      \
       .doc = "how many processors there are of each SYS: a800:128,h800:160; -1 or no number: any") \
-    X(AXIS, "axis", "FIELD=VALUES",                                                                \
-      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_OPT_AXIS(X)                                                                               \
     CALC_INPUTS_SET(X)                                                                             \
     X(KEEP_ORDER, "keep-order", NULL,                                                              \
       .doc = "chips stand along the pipeline as they were named; else in the best order")          \
@@ -49,12 +48,9 @@
     X(CSV, "csv", "FILE", .output = true, .doc = "write the table as CSV")                         \
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
       .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
-    X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9), .section = "Running",    \
+    CALC_OPTS_RUNNING(X)                                                                           \
+    X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9),                          \
       .doc = "stop after this time with the results so far", .preset = "10")                       \
-    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096),                                         \
-      .doc = "threads [as many as the machine has cores]")                                         \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \
       .doc = "let a solver of mixed-integer programs that is installed divide the layers of the "  \
              "best layout, too, and compare: glpsol",                                              \
@@ -67,7 +63,6 @@ typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_pla
 #undef CALC_PLAN_OPT_NUMBER
 
 extern const char *const calc_plan_recompute[];
-extern const char *const calc_plan_progress[];
 extern const char *const calc_plan_solvers[];
 extern const calc_opt calc_plan_opts[];
 

@@ -18,7 +18,6 @@
 #include "spec/value_text.h"
 
 static const char *const schedules[] = {"closed", "exact", NULL};
-static const char *const when[] = {"auto", "always", "never", NULL};
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
@@ -31,12 +30,8 @@ static const char *const when[] = {"auto", "always", "never", NULL};
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "use measured kernels, collectives and blocks where there are some, the model "       \
              "elsewhere, and say where each time comes from (docs/operators.md)")                  \
-    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "use only operators whose column \"system\" is one of these")                         \
-    X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
-             "known defects; calculon: all (docs/calculon.md)",                                    \
-      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    CALC_OPT_ROWS(X)                                                                               \
+    CALC_OPT_COMPAT(X)                                                                             \
     X(BAND, "band", NULL, .section = "Display",                                                    \
       .doc = "add the range of nine in ten comparable measured runs to the summary and to JSON "   \
              "(docs/validation.md)")                                                               \
@@ -46,7 +41,7 @@ static const char *const when[] = {"auto", "always", "never", NULL};
       .doc = "show the days and the price of training on this many tokens, 15T; --set price=2.5 "  \
              "is USD per processor and hour")                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
-    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")      \
+    CALC_OPT_COLOR(X)                                                                              \
     X(HTML, "html", "FILE", .output = true, .section = "Files",                                    \
       .doc = "write an HTML page: time, memory, the pipeline, the roofline; one file that needs "  \
              "no network")                                                                         \
@@ -123,24 +118,6 @@ static calc_status write_parts(calc_output *out, const calc_args *args, const ca
                : CALC_OK;
 }
 
-static void save_app(calc_output *out, const calc_run_outcome *o)
-{
-    calc_json_save(out, CALC_KIND_APP, &o->inputs.app, 0);
-    calc_output_text(out, "\n");
-}
-
-static void save_system(calc_output *out, const calc_run_outcome *o)
-{
-    calc_json_save(out, CALC_KIND_SYSTEM, &o->inputs.system, 0);
-    calc_output_text(out, "\n");
-}
-
-static void save_exec(calc_output *out, const calc_run_outcome *o)
-{
-    calc_json_save(out, CALC_KIND_EXEC, &o->inputs.exec, 0);
-    calc_output_text(out, "\n");
-}
-
 /* The files written beside the page; the page is written last. */
 static const struct {
     int opt;
@@ -148,10 +125,7 @@ static const struct {
 } files[] = {{OPT_JSON, calc_run_write_json},
              {OPT_CSV, calc_run_write_csv},
              {OPT_STAGES, calc_run_write_stages},
-             {OPT_PEERS, calc_run_write_peers},
-             {OPT_SAVE_APP, save_app},
-             {OPT_SAVE_SYS, save_system},
-             {OPT_SAVE_EXE, save_exec}};
+             {OPT_PEERS, calc_run_write_peers}};
 enum { FILES = sizeof files / sizeof *files };
 
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
@@ -169,11 +143,23 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
             return status;
         }
     }
+    const struct {
+        int opt;
+        calc_kind kind;
+        const void *object;
+    } saved[] = {{OPT_SAVE_APP, CALC_KIND_APP, &o->inputs.app},
+                 {OPT_SAVE_SYS, CALC_KIND_SYSTEM, &o->inputs.system},
+                 {OPT_SAVE_EXE, CALC_KIND_EXEC, &o->inputs.exec}};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof saved / sizeof *saved && status == CALC_OK; i++) {
+        status = calc_save_to(calc_opt_value(args, saved[i].opt), saved[i].kind, saved[i].object,
+                              errors);
+    }
     const char *trace = calc_opt_value(args, OPT_TRACE), *page = calc_opt_value(args, OPT_HTML);
-    calc_status status =
-        trace ? calc_trace_write(trace, &o->inputs, (int64_t)calc_opt_real(args, OPT_MICROBATCHES),
-                                 errors)
-              : CALC_OK;
+    if (trace && status == CALC_OK) {
+        status = calc_trace_write(trace, &o->inputs, (int64_t)calc_opt_real(args, OPT_MICROBATCHES),
+                                  errors);
+    }
     return page && status == CALC_OK ? calc_run_page_write(page, o, NULL, errors) : status;
 }
 

@@ -23,6 +23,9 @@ const calc_command *const calc_command_list[] = {&calc_cmd_run,      &calc_cmd_s
                                                  &calc_cmd_params,   &calc_cmd_schema,
                                                  &calc_cmd_app,      NULL};
 
+const char *const calc_opt_when[] = {"auto", "always", "never", NULL};
+const char *const calc_opt_progress[] = {"auto", "plain", "none", NULL};
+
 enum { COMMANDS = sizeof calc_command_list / sizeof *calc_command_list - 1 };
 
 const char *calc_command_word(const calc_command *command)

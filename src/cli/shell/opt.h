@@ -72,6 +72,29 @@ typedef struct calc_opt {
 #define CALC_OPT_IS_WHOLE(least, most) .kind = CALC_OPT_WHOLE, .lo = (least), .hi = (most)
 #define CALC_OPT_IS_NUMBER(least, most) .kind = CALC_OPT_NUMBER, .lo = (least), .hi = (most)
 
+/** Rows that several commands have. */
+#define CALC_OPT_AXIS(X)                                                                           \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)
+#define CALC_OPT_COLOR(X)                                                                          \
+    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = calc_opt_when,               \
+      .preset = "auto")
+#define CALC_OPT_COMPAT(X)                                                                         \
+    X(COMPAT, "compat", "RULES",                                                                   \
+      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
+             "known defects; calculon: all (docs/calculon.md)",                                    \
+      .choices = calc_compat_words, .list = true, .preset = "none")
+#define CALC_OPT_ROWS(X)                                                                           \
+    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
+      .doc = "use only operators whose column \"system\" is one of these")
+#define CALC_OPTS_RUNNING(X)                                                                       \
+    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
+      .doc = "threads [as many as the machine has cores]")                                         \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = calc_opt_progress, .preset = "auto")
+extern const char *const calc_opt_when[];     /**< auto, always, never */
+extern const char *const calc_opt_progress[]; /**< auto, plain, none */
+
 /** One argument. Lists of them end with a row without a name. */
 typedef struct calc_arg {
     const char *name;    /**< "APP" */

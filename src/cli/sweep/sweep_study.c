@@ -32,7 +32,6 @@
 #include "spec/value_text.h"
 
 const char *const calc_sweep_frameworks[] = {"any", "none", CALC_FRAMEWORK_NAMES NULL};
-static const char *const progress_words[] = {"auto", "plain", "none", NULL};
 
 const calc_opt calc_sweep_opts[] = {CALC_SWEEP_OPT_LIST(CALC_OPT_ROW){0}};
 

@@ -46,10 +46,7 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
       .doc = "only layouts that it runs, by the rules of calc export; any: that some framework "   \
              "for the machine runs; none: also those that none runs, marked '!'",                  \
       .choices = calc_sweep_frameworks, .preset = "any")                                           \
-    X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
-             "known defects; calculon: all (docs/calculon.md)",                                    \
-      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    CALC_OPT_COMPAT(X)                                                                             \
     X(WHERE, "where", "COND", .section = "Goals",                                                  \
       .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
              "'tensor_par != 3'",                                                                  \
@@ -102,12 +99,9 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
           "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
     X(SEED, "seed", "S", .unlisted = true, CALC_OPT_IS_WHOLE(0, 999999999999999),                  \
       .doc = "another seed draws other layouts", .preset = "0")                                    \
-    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
-      .doc = "threads [as many as the machine has cores]")                                         \
+    CALC_OPTS_RUNNING(X)                                                                           \
     X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9),                          \
       .doc = "stop after this time with the results so far")                                       \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = progress_words, .preset = "auto")                                                 \
     X(NO_PRUNE, "no-prune", NULL, .unlisted = true,                                                \
       .doc = "also evaluate layouts that bounds prove to be dominated or too large; the result "   \
              "is the same")                                                                        \

@@ -679,11 +679,8 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
                               strerror(errno));
     }
     calc_tune_loop_path(t, candidate, path);
-    calc_output *out = calc_write_to(path);
     const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
-    calc_json_save(out, CALC_KIND_EXEC, &exec, 0);
-    calc_output_text(out, "\n");
-    return calc_output_close(out, errors);
+    return calc_save_to(path, CALC_KIND_EXEC, &exec, errors);
 }
 
 /* A command that has done nothing but fail is more likely wrong than every layout. */

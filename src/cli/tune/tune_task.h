@@ -109,8 +109,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
 #define CALC_TUNE_OPT_LIST(X)                                                                      \
     X(PROCS, "procs", "N", .section = "What is searched", .doc = "number of processors")           \
     X(BATCH, "batch", "N", .doc = "global batch of a step: 512 or 4Mitokens")                      \
-    X(AXIS, "axis", "FIELD=VALUES",                                                                \
-      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_OPT_AXIS(X)                                                                               \
     CALC_INPUTS_SET(X)                                                                             \
     X(WHERE, "where", "COND", .doc = "only layouts that meet a condition: 'tensor_par <= 8'",      \
       .repeated = true)                                                                            \
@@ -128,8 +127,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .choices = calc_tune_memories, .preset = "calc")                                             \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "measured kernels of the machine, to correct predictions by shape")                   \
-    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "use only the rows of --operators that are of these machines")                        \
+    CALC_OPT_ROWS(X)                                                                               \
     X(INTO, "into", "DIR", .was = "out", .section = "Next layouts",                                \
       .doc = "folder for the layouts to try", .preset = "tune")                                    \
     X(NEXT, "next", NULL,                                                                          \
@@ -169,17 +167,12 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(JSON, "json", "FILE", .output = true,                                                        \
       .doc = "write the decision with all candidates as JSON")                                     \
     X(CSV, "csv", "FILE", .output = true, .doc = "write all candidates as CSV")                    \
-    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
-      .doc = "threads [as many as the machine has cores]")                                         \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = calc_tune_progress, .preset = "auto")
-
+    CALC_OPTS_RUNNING(X)
 #define CALC_TUNE_OPT_NUMBER(id, ...) CALC_TUNE_OPT_##id,
 typedef enum calc_tune_opt { CALC_TUNE_OPT_LIST(CALC_TUNE_OPT_NUMBER) } calc_tune_opt;
 #undef CALC_TUNE_OPT_NUMBER
 
 extern const char *const calc_tune_memories[];
-extern const char *const calc_tune_progress[];
 extern const calc_opt calc_tune_opts[];
 
 /** How layouts are measured. */
