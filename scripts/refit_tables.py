@@ -4,7 +4,7 @@
 usage: refit_tables.py WIDTH.json SOURCE.json BANDS.txt MONTH.txt...
 
 what `calc calibrate --json` wrote with --cross width and with --cross source, what
-`calc validate --band --rows 0` printed, and `calc calibrate --hold-out MONTH` for each month, with what
+`calc validate --show band --worst 0` printed, and `calc calibrate --hold-out MONTH` for each month, with what
 --json wrote, MONTH.json, beside it
 """
 import csv

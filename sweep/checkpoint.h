@@ -1,6 +1,6 @@
 /** @file checkpoint.h  A part of a sweep as a file: the results so far, their shard, and the
  *  position to go on from. Made by `calc sweep --checkpoint` and `--shard`; read by `--resume` and
- *  `calc merge`.
+ *  `calc sweep --merge`.
  *
  *  The file is written beside its place and renamed: a reader sees the old part or the new one,
  * never half of one, whenever the writer is killed. This layer does not see io, whose files are for

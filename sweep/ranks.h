@@ -33,8 +33,8 @@ CALC_MUST_USE calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status
 /** calc_saved_sweep() by all ranks: all must call this, with the same arguments. Without a
  *  checkpoint, ranks take the next chunk whenever they are free; others redo the chunks of a rank
  *  that died or does not answer (ledger.h). With one, rank i of n does shard i+1/n and saves it as
- *  `path`.i+1: for --resume with as many ranks, for as many shards, or for calc merge; a rank that
- * is lost ends the sweep.
+ *  `path`.i+1: for --resume with as many ranks, for as many shards, or for calc sweep --merge; a
+ * rank that is lost ends the sweep.
  *  @return as calc_saved_sweep(); CALC_ERR_IO on rank 0 if another failed. Rank 0 gets the result
  * of all, the others an empty one */
 CALC_MUST_USE calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,

@@ -303,5 +303,5 @@ if (isNumber(timeTotal) && timeTotal > 0) showMore();
 showOperations();
 if (!globalThis.calcLive) showLayout();
 footer([...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
-  ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]], run.compat);
+  ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --json" : "run --json"}`]], run.compat);
 drawn();

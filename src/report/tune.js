@@ -77,7 +77,7 @@ function showNext() {
   const rows = picks.length && !tune.stop ? picks : started && tune.start ? [{ ...layouts.get(tune.best), ...tune.start }] : [];
   if (!rows.length) return;
   const node = section("next", tune.stop ? "Start" : "Next", tune.stop ? "How to start the best" : "What to measure next",
-    tune.stop ? "Its execution is in the folder of --out." : `Start it, write down what a step took, and run the same command again: its state is a file of rows.`);
+    tune.stop ? "Its execution is in the folder of --into." : `Start it, write down what a step took, and run the same command again: its state is a file of rows.`);
   const said = (row) => [row.run, row.export].filter(Boolean).map(commandText).join("\n");
   const goes = commandText([...tune.command, ...(tune.command.includes("--measured") ? [] : ["--measured", "runs.csv"]), "--html", "tune.html"]);
   card(node, table({ caption: "What to measure next", rows, columns: [

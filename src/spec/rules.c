@@ -458,7 +458,7 @@ static void check_listed_part(const calc_part *p, calc_errors *errors)
         ((!mamba1 && !conv && p->linear_value_heads == 0) || (!conv && p->linear_value_size == 0) ||
          (keys && p->linear_key_heads == 0) || ((keys || mamba1) && p->linear_key_size == 0) ||
          (conv && p->linear_conv == 0))) {
-        BROKEN_APP(errors, parts, "calc fields part says which sizes each type has",
+        BROKEN_APP(errors, parts, "calc show fields part says which sizes each type has",
                    "\"%s\" has no heads, no width, no state or no convolution", p->name);
     } else if (keys && p->linear_value_heads % p->linear_key_heads != 0) {
         BROKEN_APP(errors, parts, NULL,

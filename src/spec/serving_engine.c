@@ -39,7 +39,7 @@ void calc_serving_engine_check(const calc_system *system, const calc_serving_eng
                         engine->name);
     } else if (!runs_on(engine, system->platform)) {
         calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine",
-                        "calc names engine lists others; or use none",
+                        "calc show names engine lists others; or use none",
                         "what %.60s costs beside the model is known of another platform only",
                         engine->name);
     }

@@ -234,7 +234,7 @@ static calc_status set_field(const entry *e, int column)
         e->r->told[column] = true;
         return CALC_OK;
     }
-    const char *hint = error->hint[0] ? error->hint : "calc fields has the names of all";
+    const char *hint = error->hint[0] ? error->hint : "calc show fields has the names of all";
     return calc_errors_at(e->errors, status, e->from->reader->name, e->from->line,
                           column_of(e, title), unknown || error->hint[0] ? hint : NULL, "%s%s%s",
                           unknown ? "" : title, unknown ? "" : ": ", error->text);

@@ -144,7 +144,7 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
             status = calc_errors_at(errors, CALC_ERR_FIELD, from->reader->name, 1, 0,
                                     why.count > 0 && why.item[0].hint[0]
                                         ? why.item[0].hint
-                                        : "calc fields has the names of all",
+                                        : "calc show fields has the names of all",
                                     field ? "column \"%s\": more fields than a table may have"
                                           : "column \"%s\" is no field of one value",
                                     calc_utf8_show(shown, title, strlen(title)));

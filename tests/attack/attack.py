@@ -94,7 +94,8 @@ class Attack:
         found = {}
         for name in re.findall(r"^  ([a-z]+)  ", self.text("--help").split("Exit status")[0], re.M):
             if name != "as":
-                found[(name,)] = self.options(name)
+                for word in self.choices("show") if name == "show" else [name]:
+                    found[(word,)] = self.options(word)
         for planner in self.choices("as"):
             programs = re.findall(r"^  ([a-z]+) ", self.text("as", planner, "--help").split("Programs:")[-1], re.M)
             for program in [(p,) for p in programs] if "Programs:" in self.text("as", planner, "--help") else [()]:

@@ -32,8 +32,8 @@ COMMANDS = [
     ["validate", "../runs.csv", "--json", "o.json", "--csv", "o.csv", "--html", "o.html"],
     ["calibrate", "../runs.csv", "--system", "a100_80g", "--out", "o.json", "--json", "c.json"],
     ["why", *attack.RUN, "--json", "o.json.gz"],
-    ["trace", *attack.RUN[:2], attack.RUN[2], "--microbatches", "2", "--out", "o.json.gz"],
-    ["merge", "../part1", "../part2", "--out", "o.json"],
+    ["run", *attack.RUN[:2], attack.RUN[2], "--microbatches", "2", "--trace", "o.json.gz"],
+    ["sweep", "--merge", "../part1", "../part2", "--out", "o.json"],
     ["schema", "exe", "--out", "o.json"],
 ]
 

@@ -26,7 +26,7 @@ BASE = {
     "run": ["run", *attack.RUN],
     "sweep": ["sweep", "gpt3-13B", "a100_80g", *SMALL, "--time-limit", "5"],
     "plan": ["plan", "llama2-7B", "a100_sxm_40g", *SMALL, "--axis", "tp=2", "--axis", "pp=2", "--axis", "mbs=1", "--time-limit", "2"],
-    "tune": ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "5", "--axis", "tp=2,4", "--axis", "mbs=1", "--out", "tt"],
+    "tune": ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "5", "--axis", "tp=2,4", "--axis", "mbs=1", "--into", "tt"],
     "rl": ["rl", "llama2-7B", "h100_sxm", "--procs", "8"],
     "why": ["why", *attack.RUN],
     "export": ["export", attack.RUN[0], attack.RUN[2]],
@@ -34,13 +34,11 @@ BASE = {
                "--num-attention-heads", "8", "--seq-length", "512", "--micro-batch-size", "1", "--global-batch-size", "8",
                "--padded-vocab-size", "1024", "--bf16"],
     "validate": ["validate", "../runs.csv"],
-    "trace": ["trace", *attack.RUN],
     "diff": ["diff", "gpt3-175B", "gpt3-13B"],
     "explain": ["explain", "sample_rate", *attack.RUN],
     "params": ["params", "gpt3-175B"],
     "fields": ["fields"],
     "calibrate": ["calibrate", "../runs.csv", "--system", "a100_80g"],
-    "merge": ["merge", "../part1", "../part2"],
     "app": ["app"],
     "schema": ["schema", "exe"],
     "help": ["help"],
@@ -59,7 +57,7 @@ BASE = {
 FORMS = {"FIELD=VALUE": ["tp=@", "mem1.GiB=@", "@=1"], "FIELD=VALUES": ["tp=@", "mbs=1:@:1", "sys.mem1.GiB=@", "@=1"],
          "COND": ["mem1 <= @", "@ <= 1", "tensor_par != @"], "I/N": ["1/@", "@/2", "@"], "TYPE[:MAX],...": ["a800:@", "@"],
          "TYPE=FILE,...": ["a800=@", "@"]}
-BESIDE = {"days": ["--tokens", "1T"], "checkpoint-every": ["--checkpoint", "ck"]}
+BESIDE = {"days": ["--tokens", "1T"], "microbatches": ["--trace", "-"], "checkpoint-every": ["--checkpoint", "ck"]}
 PROFILE = ["export", "llama3-8B", "h100_sxm", "--to", "galvatron-profile", "--out", "d"]
 UNREAD = ("master-port", "node-rank")  # without effect
 # Options that are numbers, by the name of their value, and texts that are none: digits alone are read, by all of them alike.
@@ -72,8 +70,6 @@ def main():
     os.mkdir("work")
     pathlib.Path("runs.csv").write_text("id,app,sys,exe,measured_s\na,{},100\n".format(",".join(attack.RUN)))
     shutil.copy(DATA / "cli/taylor/deepseek3.yaml", "a.yaml")
-    for i in "12":
-        a.run(["sweep", "gpt3-13B", "a100_80g", *SMALL, "--shard", f"{i}/2", "--out", f"part{i}"])
     os.chdir("work")
     cases = [(command, option, form.replace("@", value))
              for command, options in a.commands.items() for option, word in options.items()

@@ -44,7 +44,7 @@ JSON_TOO = ("run", "why", "params", "validate", "calibrate", "tune")
 PLACES = {"full": "/dev/full", "missing": "missing/o.json", "folder": "../folder.json", "below a file": "../runs.csv/o.json",
           "long": "x" * 300 + ".json"}
 # /dev/full has no ending, which says what is written; a folder is what these write.
-NOT = {("sweep", "out", "full"), ("merge", "out", "full"), ("tune", "out", "folder"), ("calibrate", "out", "folder"),
+NOT = {("sweep", "out", "full"), ("tune", "into", "folder"), ("calibrate", "into", "folder"),
        *(("import", "job", place) for place in PLACES)}  # what is imported here is no job
 
 
@@ -110,7 +110,7 @@ def main():
         words = [str(word) for word in COMMANDS[name]]
         if option == "mps":
             words += ["--solver", "glpsol"]
-        words += ["--out", "layouts"] if name == "tune" and option != "out" else []
+        words += ["--into", "layouts"] if name == "tune" and option != "into" else []
         if option and how != "closed":
             wrong, result = in_place(words, option, PLACES[how])
         else:

@@ -79,7 +79,7 @@ def one(k):
     shards = rng.choice([2, 3, 7])
     for i in range(1, shards + 1):
         attempt(["--shard", f"{i}/{shards}"], f"part{i}")
-    merged = a.run(["merge", *(f"part{i}" for i in range(1, shards + 1)), "--out", "m.json"])
+    merged = a.run(["sweep", "--merge", *(f"part{i}" for i in range(1, shards + 1)), "--out", "m.json"])
     a.seen["comparisons"] += 1
     if whole[1] is None or not os.path.exists("m.json") or pathlib.Path("m.json").read_bytes() != whole[1]:
         a.fail(k, words, f"{kind}: other bytes merged of {shards} shards", merged)

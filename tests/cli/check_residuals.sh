@@ -47,7 +47,7 @@ join -a 1 -a 2 "$new/then" "$new/now" | awk '
 # A band of 90 % holds 85 to 95 % of the runs that its fits and itself have not seen: runs, and
 # tables of n weighing n^0.6. Families are smaller: 80 to 98 %. It is narrower than 30 %. So do those
 # of new publishers and of later software, each of dense models and of mixtures of experts, too.
-"$CALC" validate --band --rows 0 | awk '
+"$CALC" validate --show band --worst 0 | awk '
     /runs in their bands/ { quantity = $1 }
     quantity != "time" { next }
     $1 == "all" && $2 ~ /^[0-9]+$/ {

@@ -19,9 +19,9 @@ check()
     local more=$1 time memory want_time want_memory
     shift
     # shellcheck disable=SC2086
-    "$CALC" trace "$@" $more --out trace.json.gz
+    "$CALC" run "$@" $more --trace trace.json.gz
     if ! read -r time memory _ < <(python3 "$here/check_trace.py" trace.json.gz); then
-        echo "calc trace $* $more: not a trace"
+        echo "calc run --trace - $* $more: not a trace"
         status=1
         return
     fi

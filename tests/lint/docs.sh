@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tables in the documentation are what the command prints: between
-#   <!-- fields: calc fields app --markdown -->   and   <!-- /fields -->
+#   <!-- fields: calc show fields app --markdown -->   and   <!-- /fields -->
 # With CALC_UPDATE=1 they are rewritten.   usage: docs.sh BIN [ROOT]   (BIN: folder of the command)
 set -eu
 PATH=$(cd "$1" && pwd):$PATH

@@ -177,18 +177,18 @@ mkdir bin
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "| $* |"\n[ "$1" != fail ]\n' > bin/calc
 chmod +x bin/calc
-printf '# Title\n<!-- fields: calc fields app -->\nold\n<!-- /fields -->\nEnd\n' > one.md
-expect '+| fields app |' docs bin .
+printf '# Title\n<!-- fields: calc show fields app -->\nold\n<!-- /fields -->\nEnd\n' > one.md
+expect '+| show fields app |' docs bin .
 CALC_UPDATE=1 "$lint/docs.sh" bin . > /dev/null
 expect fine docs bin .
 [ "$(cat one.md)" = '# Title
-<!-- fields: calc fields app -->
+<!-- fields: calc show fields app -->
 
-| fields app |
+| show fields app |
 
 <!-- /fields -->
 End' ] || { echo "docs: rewritten as"; cat one.md; status=1; }
-echo '<!-- fields: calc fields exe -->' >> one.md
+echo '<!-- fields: calc show fields exe -->' >> one.md
 expect 'a marker has no end' docs bin .
 echo '<!-- fields: calc fail -->' > one.md
 expect 'a command of its markers fails' docs bin .

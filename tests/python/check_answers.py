@@ -1,4 +1,4 @@
-"""What calc explain, why and diff say, beside runs.
+"""What calc show explain, why and diff say, beside runs.
 
 usage: check_answers.py CALC ROOT        CALC_LIBRARY names the library
 """
@@ -110,7 +110,7 @@ class Equations(unittest.TestCase):
         self.assertEqual(answer["stats"]["slowest_stage"], times.index(max(times)))
 
     def test_explain_shows_the_equation_and_its_numbers(self):
-        text = " ".join(command("explain", "total_time", *GPT).split())
+        text = " ".join(command("show", "explain", "total_time", *GPT).split())
         want = calc.run(*GPT)["stats"]
         self.assertIn(f"value {want['total_time']!r} s", text)
         for name in ("fw_time", "bubble_time", "dp_comm_exposed_time"):
@@ -118,10 +118,10 @@ class Equations(unittest.TestCase):
 
     def test_every_field_and_statistic_is_explained(self):
         for kind in ("app", "sys", "exe", "stats", "layer", "stage"):
-            schema = json.loads(command("schema", kind))
+            schema = json.loads(command("show", "schema", kind))
             for name, row in schema["$defs"]["document"]["properties"].items():
                 if "description" in row and name != "format" and not row["description"].startswith("another name"):
-                    self.assertTrue(command("explain", f"{kind}.{name}").startswith(f"{kind}.{name}: "))
+                    self.assertTrue(command("show", "explain", f"{kind}.{name}").startswith(f"{kind}.{name}: "))
 
 
 class Why(unittest.TestCase):

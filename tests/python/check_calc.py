@@ -356,7 +356,7 @@ class Module(unittest.TestCase):
 
     def test_names_are_those_of_the_command(self):
         for kind in ("app", "sys", "exe"):
-            listed = subprocess.run([CALC, "names", kind], capture_output=True, text=True)
+            listed = subprocess.run([CALC, "show", "names", kind], capture_output=True, text=True)
             want = {name.split("/")[-1] for name in listed.stdout.split()}
             self.assertEqual(set(calc.names(kind)), want)
 

@@ -46,7 +46,7 @@ def key(point):
 class Fields(unittest.TestCase):
     def test_they_are_those_of_the_command(self):
         for kind in ("app", "sys", "exe", "stats", "layer", "stage"):
-            listed = subprocess.run([CALC, "fields", kind], capture_output=True, text=True).stdout
+            listed = subprocess.run([CALC, "show", "fields", kind], capture_output=True, text=True).stdout
             self.assertEqual(list(calc.fields(kind)), re.findall(r"^  (\S+)", listed, re.M))
 
     def test_an_execution_is_in_their_ranges(self):

@@ -40,7 +40,7 @@ def load(path):
         return json.load(file)
 
 
-schema = {name: json.loads(calc("schema", name).stdout) for name in NAMES}
+schema = {name: json.loads(calc("show", "schema", name).stdout) for name in NAMES}
 for name in NAMES:
     Draft202012Validator.check_schema(schema[name])
 check = {name: Draft202012Validator(schema[name]) for name in NAMES}
@@ -58,7 +58,7 @@ def accepted(kind, document):
     words = list(RUN)
     words[list(FOLDERS).index(kind)] = "-"
     # calc run would complete a layout that leaves fields out.
-    answer = calc("explain", "total_time", *words, text=json.dumps(document))
+    answer = calc("show", "explain", "total_time", *words, text=json.dumps(document))
     if answer.returncode != 3:
         return True
     wrong = ("expected", "unknown key", "missing key", "is not one of", "set the same field",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The schemas of `calc schema` beside every shipped file and broken ones, by the validator of
+# The schemas of `calc show schema` beside every shipped file and broken ones, by the validator of
 # Debian's python3-jsonschema.   usage: CALC=path/to/calc run.sh
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

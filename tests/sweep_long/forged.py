@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Parts of a sweep with a word changed and the checksum made right again: calc merge refuses them with status 3 and names the
+"""Parts of a sweep with a word changed and the checksum made right again: calc sweep --merge refuses them with status 3 and names the
 file, or merges them (counts are not checked); it never crashes, and never calls one a bug of its own.
 
 usage: forged.py CALC [TRIES]"""
@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
         else:
             forged[rng.randrange(len(body))] = rng.randrange(256)
         open("f", "wb").write(signed(bytes(forged)))
-        run = subprocess.run([calc, "merge", "f", "2"], capture_output=True, timeout=60)
+        run = subprocess.run([calc, "sweep", "--merge", "f", "2"], capture_output=True, timeout=60)
         seen[run.returncode] += 1
         named = run.stderr.startswith(b"f: ")
         if run.returncode not in (0, 3) or (run.returncode == 3 and not named):
@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert words in body
     forged = body.replace(words, b"--out=aa.json\0")
     open("f", "wb").write(signed(forged))
-    run = subprocess.run([calc, "merge", "f", "2"], capture_output=True, timeout=60)
+    run = subprocess.run([calc, "sweep", "--merge", "f", "2"], capture_output=True, timeout=60)
     if run.returncode != 3 or run.stderr != b"f: damaged: its command line makes no sense\n" or os.path.exists("aa.json"):
         sys.exit(f"a part that writes: {run.returncode}, {run.stderr[:300]}")
     if seen[3] < tries / 2:

@@ -64,7 +64,7 @@ while ((kills < wanted || rounds < 2)); do
         for i in 1 2 3; do
             survive --shard "$i/3" --out "part$i"
         done
-        "$CALC" merge part1 part2 part3 --out killed.json > killed.txt
+        "$CALC" sweep --merge part1 part2 part3 --out killed.json > killed.txt
     fi
     if ! cmp whole.json killed.json; then
         echo "seed $seed, round $rounds, kill $kills: other bytes"

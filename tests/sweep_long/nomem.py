@@ -25,7 +25,7 @@ COMMANDS = [
     "sweep gpt3-13B a100_80g --procs 16 --batch 16 --threads 1 --progress none --checkpoint part",
     "export --to megatron gpt3-175B 3072_t4_p64_d12_mbs4_full",
     f"import {root}/tests/fuzz/corpus/taylor/infinite_layers --from nemo",
-    "validate --rows 0 --json o.json",
+    "validate --worst 0 --json o.json",
     "run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --html x.html",
     "plan llama2-7B a100_sxm_40g --procs 8 --batch 16 --axis tp=2 --axis pp=2 --axis mbs=1 --threads 1 --progress none --out o.json",
     "why gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",

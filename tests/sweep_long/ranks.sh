@@ -44,7 +44,7 @@ for n in 1 2 3; do
         complain "$n ranks fail with a checkpoint"
     cmp whole.json ranks.json || complain "$n ranks with a checkpoint: other bytes"
 done
-"$CALC" merge saved.1 saved.2 saved.3 --out merged.json > out.txt
+"$CALC" sweep --merge saved.1 saved.2 saved.3 --out merged.json > out.txt
 cmp whole.json merged.json || complain "merged checkpoints: other bytes"
 
 # An error is said once, by one rank.

@@ -35,7 +35,7 @@ for options in "" "--per num_procs --no-prune" "--objectives sample_rate,mem1 --
             # shellcheck disable=SC2086
             "${sweep[@]}" $options --shard "$i/$n" --out "part$i" > out.txt
         done
-        "$CALC" merge part* --out merged.json > merged.txt
+        "$CALC" sweep --merge part* --out merged.json > merged.txt
         if ! cmp whole.json merged.json; then
             echo "options \"$options\", $n shards: other bytes"
             status=1
@@ -43,11 +43,11 @@ for options in "" "--per num_procs --no-prune" "--objectives sample_rate,mem1 --
     done
 done
 
-refused 3 'part1: shard 1/5, but 4 parts are given' "$CALC" merge part1 part2 part3 part4
-refused 3 'part2: shard 2/5, as is part2' "$CALC" merge part1 part2 part2 part3 part4
+refused 3 'part1: shard 1/5, but 4 parts are given' "$CALC" sweep --merge part1 part2 part3 part4
+refused 3 'part2: shard 2/5, as is part2' "$CALC" sweep --merge part1 part2 part2 part3 part4
 refused 3 'part1: belongs to another sweep' "${sweep[@]}" --shard 1/5 --resume --out part1
-refused 3 'whole.json: not a checkpoint or part of a sweep' "$CALC" merge whole.json
-refused 3 'none: no such file' "$CALC" merge none
+refused 3 'whole.json: not a checkpoint or part of a sweep' "$CALC" sweep --merge whole.json
+refused 3 'none: no such file' "$CALC" sweep --merge none
 refused 3 '"0/4" is not a shard' "${sweep[@]}" --shard 0/4 --out part
 refused 2 '--shard needs --out FILE' "${sweep[@]}" --shard 1/4
 refused 2 '--resume needs --checkpoint FILE or --shard' "${sweep[@]}" --resume

@@ -112,7 +112,7 @@ CALC_TEST(one_level_of_folders_is_searched)
     assert_found(CALC_KIND_EXEC, "b/rival", "first/executions/b/rival.json");
     assert_not_found(CALC_KIND_EXEC, "unseen", CALC_ERR_NOT_FOUND,
                      "no execution named \"unseen\" (looked in first/executions, second/executions",
-                     "`calc names exe` lists all; CALC_PATH adds directories");
+                     "`calc show names exe` lists all; CALC_PATH adds directories");
 }
 
 CALC_TEST(a_file_goes_before_one_in_a_folder)
@@ -152,9 +152,9 @@ CALC_TEST(a_name_of_a_machine_is_like_others_of_its_kind)
         {"tpu_v5", "did you mean \"tpu_v5e\" or \"tpu_v5p\"?"},
         {"rtx_3080", "there is \"rtx_3090\""},
         {"gaudi4", "there are \"gaudi2\" or \"gaudi3\""},
-        {"h300", "`calc names sys` lists all; CALC_PATH adds directories"},
-        {"x", "`calc names sys` lists all; CALC_PATH adds directories"},
-        {"", "`calc names sys` lists all; CALC_PATH adds directories"},
+        {"h300", "`calc show names sys` lists all; CALC_PATH adds directories"},
+        {"x", "`calc show names sys` lists all; CALC_PATH adds directories"},
+        {"", "`calc show names sys` lists all; CALC_PATH adds directories"},
     };
     setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -177,7 +177,7 @@ CALC_TEST(a_name_of_a_model_is_no_other_model)
         {"deepseek_v3.3", "there are \"deepseek-v3-671B\" or \"deepseek-v3.2-671B\""},
         {"kimi-k2.7", "there are \"kimi-k2-1T\" or \"kimi-k2.5-1T\""},
         {"falcon-h2", "there is \"falcon-h1-34B\""},
-        {"qwen3-asr-8B", "`calc names app` lists all; CALC_PATH adds directories"},
+        {"qwen3-asr-8B", "`calc show names app` lists all; CALC_PATH adds directories"},
     };
     setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -231,6 +231,73 @@ CALC_TEST(every_number_of_every_command_is_read_alike)
     ck_assert_uint_gt(found, 60);
 }
 
+/* One or several processors or sequences. */
+static const char *value_of(const calc_opt *opt)
+{
+    const char *value = opt->value ? opt->value : "none";
+    bool amount = strcmp(value, "MAX") == 0 || strcmp(value, "VALUES") == 0;
+    return amount ? "N" : value;
+}
+
+/* Names of options that take another kind of value elsewhere: "--rows N" and "--rows NAME". */
+CALC_TEST(a_name_of_an_option_has_one_meaning)
+{
+    size_t rows_found = 0, names = 0, two = 0;
+    for (size_t c = 0; calc_command_list[c]; c++) {
+        for (const calc_opt *opt = calc_command_list[c]->opts; opt->name; opt++) {
+            bool known = false;
+            for (size_t b = 0; b <= c; b++) {
+                for (const calc_opt *o = calc_command_list[b]->opts; o->name && o != opt; o++) {
+                    bool same = strcmp(o->name, opt->name) == 0;
+                    known = known || same;
+                    two += same && strcmp(value_of(o), value_of(opt)) != 0;
+                    ck_assert_msg(!same || strcmp(value_of(o), value_of(opt)) == 0,
+                                  "--%s %s of %s, %s of %s", o->name, value_of(o),
+                                  calc_command_list[b]->name, value_of(opt),
+                                  calc_command_list[c]->name);
+                }
+            }
+            rows_found += !opt->unlisted;
+            names += !known && !opt->unlisted;
+        }
+    }
+    ck_assert_uint_eq(two, 0);
+    ck_assert_msg(names <= 110 && rows_found <= 190, "%zu names, %zu rows", names, rows_found);
+}
+
+CALC_TEST(names_of_before_stand_for_those_of_today)
+{
+    static const char *const shown[] = {"band", "parts", NULL};
+    static const calc_opt renamed[] = {{.name = "worst", .value = "N", .was = "rows"},
+                                       {.name = "show",
+                                        .value = "LIST",
+                                        .choices = shown,
+                                        .list = true,
+                                        .repeated = true,
+                                        .was = "bands=band breakdown=parts"},
+                                       {0}};
+    static const calc_command of = {.name = "test", .args = &rows[2], .opts = renamed};
+    calc_args args;
+    ck_assert_int_eq(calc_opt_parse(&args, &of, 4, WORDS("--rows", "3", "--breakdown", "--bands")),
+                     CALC_EXIT_OK);
+    ck_assert_str_eq(calc_opt_value(&args, 0), "3");
+    ck_assert(calc_opt_lists(&args, 1, "band") && calc_opt_lists(&args, 1, "parts"));
+    ck_assert(!calc_opt_lists(&args, 1, "par"));
+    calc_opt_free(&args);
+    ck_assert_int_eq(calc_opt_parse(&args, &of, 1, WORDS("--show=parts,band")), CALC_EXIT_OK);
+    ck_assert(calc_opt_lists(&args, 1, "band") && calc_opt_lists(&args, 1, "parts"));
+    calc_opt_free(&args);
+    ck_assert_int_eq(calc_opt_parse(&args, &of, 1, WORDS("--bands=3")), CALC_EXIT_USAGE);
+    ck_assert_str_eq(args.complaint, "--bands takes no value");
+    calc_opt_free(&args);
+    const char *instead;
+    ck_assert_ptr_eq(calc_command_find("trace", &instead), &calc_cmd_run);
+    ck_assert_str_eq(instead, "--trace=-");
+    ck_assert_ptr_eq(calc_command_find("names", &instead), &calc_cmd_names);
+    ck_assert_ptr_null(instead);
+    ck_assert_str_eq(calc_command_list[CALC_COMMANDS_SHOWN]->name, "show names");
+}
+
 /* ---- Command lines of other programs --------------------------------------------------------- */
 
 static const char *const sizes[] = {"small", "large", NULL};

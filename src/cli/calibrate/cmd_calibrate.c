@@ -43,10 +43,10 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
       .repeated = true)                                                                            \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "calibrate to measured kernels and collectives instead of runs (docs/operators.md)")  \
-    X(ROWS, "rows", "N|NAME[,NAME...]",                                                            \
-      .doc = "show N runs before and after, the largest errors first (all of up to 20 runs of "    \
-             "one's own); of operators: fit to those of these machines, as their column "          \
-             "\"system\" names them")                                                              \
+    CALC_OPT_ROWS(X)                                                                               \
+    X(WORST, "worst", "N", CALC_OPT_IS_WHOLE(0, 999999999),                                        \
+      .doc = "show the N runs with the largest errors, before and after (all of up to 20 runs of " \
+             "one's own)")                                                                         \
     X(FIELDS, "fields", "NAME[,NAME...]",                                                          \
       .doc = "the constants that may change; all if not given")                                    \
     X(START, "start", "WHERE",                                                                     \
@@ -60,18 +60,19 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (nvidia; the first word of a "        \
              "table's name), or those published since a month (2025-07), but do not fit to them")  \
-    X(MOST, "most", "N", CALC_OPT_IS_WHOLE(0, 1e9),                                                \
+    X(CONSTANTS, "constants", "N", CALC_OPT_IS_WHOLE(0, 1e9), .was = "most",                       \
       .doc = "change no more than N constants of a family", .preset = "15")                        \
-    X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
-    X(OUT, "out", "DIR",                                                                           \
+    X(UNDETERMINED, "undetermined", NULL, .was = "all",                                            \
+      .doc = "also change constants that the runs do not determine")                               \
+    X(INTO, "into", "DIR", .was = "out",                                                           \
       .doc = "write the calibrated files there, NAME.json; one machine: or to a file ending in "   \
              ".json")                                                                              \
-    X(RESIDUALS, "residuals", "FILE", .output = true,                                              \
+    X(RESIDUALS, "residuals", "FILE", .unlisted = true, .output = true,                            \
       .doc = "write each run's cross-validated error, fitted without its model width and without " \
              "its publisher, as CSV: what --band of calc run reads from measured/residuals.csv")   \
     X(JSON, "json", "FILE", .output = true,                                                        \
       .doc = "write constants, groups and every run as JSON")                                      \
-    X(DATE, "date", "TEXT", .doc = "the date in the files; today if not given")
+    X(DATE, "date", "TEXT", .unlisted = true, .doc = "the date in the files; today if not given")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -83,13 +84,13 @@ static const calc_arg rows[] = {{.name = "RUNS",
                                 {0}};
 static const char *const examples[] = {
     "calc calibrate my_runs.csv --system h100_sxm --fields matrix.bfloat16,host.block",
-    "calc calibrate my_runs.csv --system mycluster.json --out fitted.json",
-    "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
+    "calc calibrate my_runs.csv --system mycluster.json --into fitted.json",
+    "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --into fitted",
     "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
-    "calc calibrate my_serving_runs.csv --out my_engine.json",
+    "calc calibrate my_serving_runs.csv --into my_engine.json",
     "calc calibrate serving_runs --start documented --cross later",
     "calc calibrate --system h100_sxm --start documented --hold-out 2025-07",
-    "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json",
+    "calc calibrate --operators my_operators.csv --system b200 --into my_b200.json",
     NULL};
 
 enum { FAMILIES_MAX = 8 };
@@ -188,30 +189,20 @@ static calc_status check_held_out(const task *t, calc_errors *errors)
 /* Options for runs only, or for operators only. */
 static const char *check_operators(const task *t)
 {
-    static const int of_runs[] = {OPT_FIELDS, OPT_START,     OPT_CROSS,   OPT_MOST,
-                                  OPT_ALL,    OPT_RESIDUALS, OPT_HOLD_OUT};
+    static const int of_runs[] = {OPT_FIELDS,    OPT_START,        OPT_CROSS,     OPT_WORST,
+                                  OPT_CONSTANTS, OPT_UNDETERMINED, OPT_RESIDUALS, OPT_HOLD_OUT};
     if (!calc_opt_value(t->args, OPT_OPERATORS)) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
         size_t cursor = 0;
         if (calc_opt_next(t->args, of_runs[i], &cursor)) {
-            return "--operators takes --system, --rows, --out, --json and --date only";
+            return "--operators takes --system, --rows, --into, --json and --date only";
         }
     }
     return t->args->argument_count > 0 ? "--operators: files of runs are calibrated to apart"
            : t->families > 1           ? "--operators: name the machines in one --system"
                                        : NULL;
-}
-
-static const char *read_rows(task *t)
-{
-    const char *text = calc_opt_value(t->args, OPT_ROWS);
-    bool runs = text && !calc_opt_value(t->args, OPT_OPERATORS);
-    t->rows = (double)NAN;
-    return runs && !calc_decimal_read(text, true, 0, 999999999, &t->rows)
-               ? "--rows: a number of runs, 0 or more; names are of --operators"
-               : NULL;
 }
 
 /* Checks the options. @return the mistake; NULL if there is none */
@@ -221,15 +212,19 @@ static const char *read_options(task *t)
     complaint = complaint ? complaint : read_fields(t);
     complaint = complaint ? complaint : read_held_out(t);
     complaint = complaint ? complaint : check_operators(t);
-    complaint = complaint ? complaint : read_rows(t);
+    if (!complaint && calc_opt_value(t->args, OPT_ROWS) &&
+        !calc_opt_value(t->args, OPT_OPERATORS)) {
+        complaint = "--rows is of --operators; --worst N shows runs";
+    }
+    t->rows = calc_opt_given(t->args, OPT_WORST) ? calc_opt_real(t->args, OPT_WORST) : (double)NAN;
     const char *cross = calc_opt_value(t->args, OPT_CROSS);
     t->cross = cross;
     t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
     t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
-    t->plan.most = (size_t)calc_opt_real(t->args, OPT_MOST);
-    t->plan.all = calc_opt_value(t->args, OPT_ALL) != NULL;
+    t->plan.most = (size_t)calc_opt_real(t->args, OPT_CONSTANTS);
+    t->plan.all = calc_opt_value(t->args, OPT_UNDETERMINED) != NULL;
     date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);
     if (!complaint && date && (strlen(date) >= DATE_SIZE || strpbrk(date, "\"\\"))) {
@@ -339,7 +334,7 @@ static calc_exit calibrate_operators(const task *t)
                                        .rows = calc_opt_value(args, OPT_ROWS),
                                        .machine = t->machines[0].item,
                                        .machines = t->machines[0].count,
-                                       .out = calc_opt_value(args, OPT_OUT),
+                                       .out = calc_opt_value(args, OPT_INTO),
                                        .json = calc_opt_value(args, OPT_JSON),
                                        .date = t->date};
     return calc_calibrate_operators(&o);
@@ -352,10 +347,11 @@ static calc_exit calibrate_engines(task *t)
         int opt;
         const char *complaint;
     } of_training[] = {
-        {OPT_ROWS, "--rows: runs of serving are shown by calc validate"},
+        {OPT_WORST, "--worst: runs of serving are shown by calc validate"},
         {OPT_FIELDS, "--fields: engines of serving have few traits, all of them are fitted"},
-        {OPT_MOST, "--most: engines of serving have few traits, all of them are fitted"},
-        {OPT_ALL, "--all: engines of serving have few traits, all of them are fitted"},
+        {OPT_CONSTANTS, "--constants: engines of serving have few traits, all of them are fitted"},
+        {OPT_UNDETERMINED,
+         "--undetermined: engines of serving have few traits, all of them are fitted"},
         {OPT_RESIDUALS, "--residuals: no band is known of serving"}};
     for (size_t i = 0; i < sizeof of_training / sizeof *of_training; i++) {
         size_t cursor = 0;
@@ -374,7 +370,7 @@ static calc_exit calibrate_engines(task *t)
                  .documented = t->plan.documented,
                  .machine = t->families > 0 ? t->machines[0].item : NULL,
                  .held_out = t->plan.held_out},
-        .out = calc_opt_value(t->args, OPT_OUT),
+        .out = calc_opt_value(t->args, OPT_INTO),
         .json = calc_opt_value(t->args, OPT_JSON),
         .quiet = calc_opt_takes_stdout(t->args)};
     while (strcmp(calc_engine_cross_word(asked.plan.cross), t->cross) != 0) {
@@ -415,9 +411,9 @@ static calc_exit calibrate(task *t)
     calc_errors refusal = {0};
     bool refused = status == CALC_OK && calc_calibrate_runs_refuse(t->family, t->families,
                                                                    &t->measured, t->args, &refusal);
-    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_OUT)) {
+    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_INTO)) {
         status = calc_calibrate_files_write(t->family, t->families,
-                                            calc_opt_value(t->args, OPT_OUT), t->date, &errors);
+                                            calc_opt_value(t->args, OPT_INTO), t->date, &errors);
     }
     if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)) {
         status = write_residuals(t, &errors);

@@ -144,7 +144,7 @@ enum { COLUMN = 30, WIDTH = 22 };
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
-    X(COMPAT, "compat", NULL,                                                                      \
+    X(RULES, "rules", NULL, .was = "compat",                                                       \
       .doc = "what each of Calculon's rules is worth on a layout, which is given as APP SYS EXE "  \
              "instead of A B")
 
@@ -162,7 +162,7 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc diff a100_80g h100_80g_nvl8 gpt3-175B 3072_t4_p64_d12_mbs4_full",
     "calc diff gpt3-175B llama3-405B",
-    "calc diff --compat gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full", NULL};
+    "calc diff --rules gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full", NULL};
 
 /* Two runs that differ in one document. */
 typedef struct sides {
@@ -217,7 +217,7 @@ static calc_status load_compared(sides *s, const char *const *argument, calc_err
         return load_both(s, blamed, argument, errors);
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
-                           "calc names app, sys or exe lists those with bare names",
+                           "calc show names app, sys or exe lists those with bare names",
                            "\"%.100s\" is no execution, system or model", argument[0]);
 }
 
@@ -481,13 +481,13 @@ static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
     return calc_fold_end(&fold, out, CALC_OK, errors);
 }
 
-/* calc diff --compat APP SYS EXE. */
+/* calc diff --rules APP SYS EXE. */
 static calc_exit run_rules(const calc_args *args)
 {
     calc_errors errors = {0};
     calc_inputs inputs = {0};
     if (args->argument_count != 3) {
-        return calc_complain_usage(args->command, "--compat goes with APP SYS EXE");
+        return calc_complain_usage(args->command, "--rules goes with APP SYS EXE");
     }
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
         calc_output *out = calc_write_to("-");
@@ -501,7 +501,7 @@ static calc_exit run_rules(const calc_args *args)
 static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
-    if (calc_opt_value(args, OPT_COMPAT)) {
+    if (calc_opt_value(args, OPT_RULES)) {
         return run_rules(args);
     }
     sides s = {0};
@@ -525,7 +525,7 @@ const calc_command calc_cmd_diff = {
     .summary = "compare two executions, systems or models, and their results",
     .detail =
         "Lists the fields in which two documents of one kind differ. With the two other "
-        "documents of a run also how time and memory change, term by term. With --compat, how time "
+        "documents of a run also how time and memory change, term by term. With --rules, how time "
         "and memory of one layout change by each rule of Calculon's, alone and one after the "
         "other (docs/calculon.md).",
     .args = rows,

@@ -30,8 +30,8 @@ static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true, .doc = ""),
     {0}};
 static const char *const examples[] = {
-    "calc explain sample_rate gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
-    "calc explain networks[0].efficiency", NULL};
+    "calc show explain sample_rate gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
+    "calc show explain networks[0].efficiency", NULL};
 
 /* The run whose numbers are shown. */
 typedef struct numbers {
@@ -115,7 +115,7 @@ static bool hint_of_choice(const char *name, char *hint, size_t size)
         for (size_t i = 0; i < table->count; i++) {
             const calc_field *field = &table->rows[i];
             if (field->choices && calc_choice_index(field->choices, name) >= 0) {
-                snprintf(hint, size, "it is a value of %s: calc explain %s", field->key,
+                snprintf(hint, size, "it is a value of %s: calc show explain %s", field->key,
                          field->key);
                 return true;
             }
@@ -129,7 +129,7 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
     enum { MOST_NAMES = 1024 };
     const char *names[MOST_NAMES + 1] = {NULL};
     size_t count = 0;
-    char hint[160] = "calc fields lists them all";
+    char hint[160] = "calc show fields lists them all";
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
         for (size_t i = 0; i < table->count; i++) {
@@ -143,8 +143,8 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
     }
     if (!hint_of_choice(name, hint, sizeof hint)) {
         const char *nearest = calc_nearest(name, names);
-        snprintf(hint, sizeof hint, nearest ? "did you mean \"%s\"?" : "calc fields lists them all",
-                 nearest);
+        snprintf(hint, sizeof hint,
+                 nearest ? "did you mean \"%s\"?" : "calc show fields lists them all", nearest);
     }
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
                            "no field or statistic \"%.100s\"", name);
@@ -378,7 +378,7 @@ static calc_exit run(const calc_args *args)
 }
 
 const calc_command calc_cmd_explain = {
-    .name = "explain",
+    .name = "show explain",
     .summary = "explain a field or a statistic and how it is computed",
     .detail = "Gives the meaning of a field or a statistic, its unit, range and default, the "
               "equation with its source, and the function that computes it. With the three "

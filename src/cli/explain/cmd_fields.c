@@ -40,8 +40,10 @@ static const char *const kinds[] = {"app",   "sys", "exe",    "stats", "layer",
 
 #define OPTIONS(X)                                                                                 \
     X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")                                  \
-    X(NAMES, "names", NULL, .doc = "write the names only, the short ones too, one per line")       \
-    X(VALUES, "values", "FIELD", .doc = "write the words that this field takes instead")
+    X(NAMES, "names", NULL, .unlisted = true,                                                      \
+      .doc = "write the names only, the short ones too, one per line")                             \
+    X(VALUES, "values", "FIELD", .unlisted = true,                                                 \
+      .doc = "write the words that this field takes instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -54,7 +56,8 @@ static const calc_arg rows[] = {
          "the statistics of a run, of a layer, of a pipeline stage; none: all of these; job: the "
          "fields of a job of calc rl; engine: those of an engine that serves"},
     {0}};
-static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
+static const char *const examples[] = {"calc show fields exe", "calc show fields stats --markdown",
+                                       NULL};
 
 /* Buffer sizes for the texts of a row. */
 enum { RANGE_SIZE = 256, MEANING_SIZE = CALC_FIELD_TEXT_MEANING };
@@ -218,7 +221,7 @@ static calc_exit run(const calc_args *args)
 }
 
 const calc_command calc_cmd_fields = {
-    .name = "fields",
+    .name = "show fields",
     .summary = "describe the fields of the documents and the statistics",
     .detail = "Describes every field of the input documents, by the name that --set takes, and "
               "every statistic, with its unit and the function of the source that computes it.",

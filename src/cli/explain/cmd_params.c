@@ -16,8 +16,8 @@ static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("MODEL", CALC_KIND_APP, .repeated = true,
                       .doc = "a path, \"-\" for standard input, or a name in models/"),
     {0}};
-static const char *const examples[] = {"calc params gpt3-175B megatron-1T",
-                                       "calc params models/*.json --json params.json", NULL};
+static const char *const examples[] = {"calc show params gpt3-175B megatron-1T",
+                                       "calc show params models/*.json --json params.json", NULL};
 
 /* Loads one model and counts its parameters. */
 static calc_status count_model(const calc_args *args, const char *argument,
@@ -112,7 +112,7 @@ static calc_exit run(const calc_args *args)
 }
 
 const calc_command calc_cmd_params = {
-    .name = "params",
+    .name = "show params",
     .summary = "count the parameters of models",
     .detail = "Counts the trainable parameters of models and of their parts. A model that does not "
               "give its vocabulary counts as Calculon counts: 51,200 words, learned positions and "

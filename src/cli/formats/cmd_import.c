@@ -57,15 +57,6 @@ static const char *const examples[] = {
     "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json",
     "calc import run_grpo.sh --job job.json", NULL};
 
-static calc_status write_document(calc_kind kind, const void *object, const char *path,
-                                  calc_errors *errors)
-{
-    calc_output *out = calc_write_to(path);
-    calc_json_save(out, kind, object, 0);
-    calc_output_text(out, "\n");
-    return calc_output_close(out, errors);
-}
-
 /* The request. */
 typedef struct request {
     const calc_args *args;
@@ -92,8 +83,8 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
     const char *model = calc_opt_value(r->args, OPT_APP);
     calc_app app;
     calc_status status = calc_hf_read_text(&hf, text->data, text->length, &app, errors);
-    status = status == CALC_OK ? write_document(CALC_KIND_APP, &app, model ? model : "-", errors)
-                               : status;
+    status =
+        status == CALC_OK ? calc_save_to(model ? model : "-", CALC_KIND_APP, &app, errors) : status;
     if (status == CALC_OK && model && strcmp(model, "-") != 0) {
         char number[CALC_SCRIPT_PARAMETERS];
         calc_say("Hugging Face: %s\nwrote %s; next: calc sweep %s MACHINE --procs N "
@@ -116,7 +107,7 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
         tell_remark(NULL, notes.text[i]);
     }
     exec.seq_size = status == CALC_OK ? r->seq_size : 0;
-    return status == CALC_OK ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
+    return status == CALC_OK ? calc_save_to(layout ? layout : "-", CALC_KIND_EXEC, &exec, errors)
                              : status;
 }
 
@@ -147,13 +138,12 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
             calc_say("no vocabulary, which is the tokenizer's: embedding, head and loss are "
                      "not timed until \"vocab_size\" is added to the model\n");
         }
-        status = write_document(CALC_KIND_APP, &app, model, errors);
+        status = calc_save_to(model, CALC_KIND_APP, &app, errors);
     } else {
         exec.seq_size = app.seq_size;
     }
-    status = status == CALC_OK
-                 ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
-                 : status;
+    status = status == CALC_OK ? calc_save_to(layout ? layout : "-", CALC_KIND_EXEC, &exec, errors)
+                               : status;
     if (status == CALC_OK && layout && strcmp(layout, "-") != 0) {
         calc_script_tell(import->framework, model ? &app : NULL, &exec);
         calc_say("wrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
@@ -181,7 +171,7 @@ static void tell_job(const calc_framework *framework, const calc_job_launch *lau
     calc_say(" processors\nwrote %s; next: calc rl MODEL MACHINE %s\n", path, path);
     if (launch->model[0]) {
         char shown[CALC_UTF8_SHOW_SIZE];
-        calc_say("MODEL is %s: a name of calc names, or what calc import of its config.json "
+        calc_say("MODEL is %s: a name of calc show names, or what calc import of its config.json "
                  "writes\n",
                  calc_utf8_show(shown, launch->model, strlen(launch->model)));
     } else {

@@ -16,8 +16,8 @@
 #include "plan/planner_place.h"
 #include "report/page.h"
 
-static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
-                                      CALC_PLAN_OPT_HTML};
+static const calc_plan_opt files[] = {CALC_PLAN_OPT_JSON, CALC_PLAN_OPT_CSV,
+                                      CALC_PLAN_OPT_SAVE_BEST, CALC_PLAN_OPT_HTML};
 enum { FILES = sizeof files / sizeof *files };
 
 /* The same with stages that are all alike; null if that does not fit. */
@@ -169,7 +169,7 @@ static void fill(calc_run_outcome *o, const calc_plan_task *t, const calc_planne
     snprintf(input[CALC_KIND_EXEC].name, sizeof input->name, "plan");
 }
 
-/* The page has what --out writes, and of the best what calc run --html writes. */
+/* The page has what --json writes, and of the best what calc run --html writes. */
 static calc_status write_page(const char *path, const calc_plan_task *t,
                               const calc_planner_result *r, calc_errors *errors)
 {
@@ -314,7 +314,6 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
 }
 
 const char *const calc_plan_recompute[] = {"stage", "chip", "none", NULL};
-const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
 const char *const calc_plan_solvers[] = {"glpsol", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
@@ -326,7 +325,7 @@ static const char *const examples[] = {
     "calc plan llama3-405B h100_sxm --procs 1024 --batch 512",
     "calc plan llama2-70B a800,h800 --chips a800:128,h800:160 --procs 256 --batch 1024",
     "calc plan deepseek-v3-671B h800 --balance-only deepseek-v3_2048 --set pipeline_schedule=1f1b",
-    "calc plan llama2-7B a100_sxm_40g --procs 8 --batch 64 --layers --save-best layered.json",
+    "calc plan llama2-7B a100_sxm_40g --procs 8 --batch 64 --per-layer --save-best layered.json",
     NULL};
 
 /* calc_planner.progress. */
@@ -340,24 +339,27 @@ static bool watch(void *context, const calc_planner_progress *p)
     return calc_sweep_watch_progress(context, &now);
 }
 
-/* Checks --layers against options for plans of stages only. */
+/* Checks --per-layer against options for plans of stages only. */
 static const char *layers_complaint(const calc_args *args)
 {
     static const struct {
         calc_plan_opt opt;
         const char *text;
     } without[] = {
-        {CALC_PLAN_OPT_BALANCE_ONLY, "--layers searches layouts: give --procs and --batch instead "
-                                     "of --balance-only"},
-        {CALC_PLAN_OPT_CHIPS, "--layers is for processors of one kind, --chips for several"},
-        {CALC_PLAN_OPT_KEEP_ORDER, "--layers is for processors of one kind, --keep-order for "
+        {CALC_PLAN_OPT_BALANCE_ONLY,
+         "--per-layer searches layouts: give --procs and --batch instead "
+         "of --balance-only"},
+        {CALC_PLAN_OPT_CHIPS, "--per-layer is for processors of one kind, --chips for several"},
+        {CALC_PLAN_OPT_KEEP_ORDER, "--per-layer is for processors of one kind, --keep-order for "
                                    "several"},
+        {CALC_PLAN_OPT_PLOT, "--plot draws stages: with --per-layer the last table has the step "
+                             "over the memory"},
         {CALC_PLAN_OPT_SOLVER, "--solver divides layers that are alike: it does not go with "
-                               "--layers"},
+                               "--per-layer"},
         {CALC_PLAN_OPT_MPS, "--mps has a program of layers that are alike: it does not go with "
-                            "--layers"},
+                            "--per-layer"},
     };
-    bool layers = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
+    bool layers = calc_opt_value(args, CALC_PLAN_OPT_PER_LAYER) != NULL;
     const char *recompute = calc_opt_value(args, CALC_PLAN_OPT_RECOMPUTE);
     for (size_t i = 0; i < sizeof without / sizeof *without && layers; i++) {
         if (calc_opt_value(args, (int)without[i].opt)) {
@@ -365,13 +367,14 @@ static const char *layers_complaint(const calc_args *args)
         }
     }
     if (layers && recompute && strcmp(recompute, "none") != 0) {
-        return "--recompute says it of stages, --layers of each layer: none is all that goes with "
+        return "--recompute says it of stages, --per-layer of each layer: none is all that goes "
+               "with "
                "it";
     }
     return NULL;
 }
 
-/* What people read. @param more  with --layers: what a GiB more on every processor would give */
+/* What people read. @param more  with --per-layer: what a GiB more on every processor would give */
 static void write_table(const calc_plan_task *t, const calc_planner_result *r,
                         const calc_planner_result *more, calc_errors *errors)
 {
@@ -383,7 +386,6 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
     }
     if (t->listed) {
         calc_layers_table_write(out, t, r, more, errors);
-        calc_layers_plot_write(out, t, r);
     } else {
         calc_plan_table_write(out, t, r, errors);
         (void)!calc_plan_plot_write(out, t, &r->found[0], errors);
@@ -455,7 +457,7 @@ const calc_command calc_cmd_plan = {
     .detail = "Searches the same layouts as calc sweep, and for each of them the layers of every "
               "stage, how many of them recompute, and the chip of the stage. The result is an "
               "execution that lists its stages (docs/plan.md); calc run gives the same step time "
-              "for it. With --layers every layer gets a strategy of its own (docs/layers.md).",
+              "for it. With --per-layer every layer gets a strategy of its own (docs/layers.md).",
     .args = rows,
     .opts = calc_plan_opts,
     .examples = examples,

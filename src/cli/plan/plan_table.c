@@ -567,22 +567,6 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     write_curve(out, t, r, errors);
 }
 
-void calc_layers_plot_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
-{
-    calc_scatter_point *point = calloc(r->points + 1, sizeof *point);
-    const calc_scatter_axis x = {"memory", false, calc_human_bytes};
-    const calc_scatter_axis y = {"step", false, calc_human_seconds};
-    if (point && r->points > 1 && calc_opt_value(t->args, CALC_PLAN_OPT_PLOT)) {
-        for (size_t i = 0; i < r->points; i++) {
-            point[i] = (calc_scatter_point){r->curve[i].needs_bytes, r->curve[i].step_s, 0};
-        }
-        const calc_paint paint = calc_paint_stdout("auto");
-        calc_output_text(out, "\nStep over the memory that a processor needs:\n");
-        calc_scatter_write(out, &paint, point, r->points, &x, &y, CALC_SCATTER_MIN_COLUMNS * 2);
-    }
-    free(point);
-}
-
 static void put_strategy(calc_put *put, const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;

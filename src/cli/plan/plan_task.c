@@ -178,11 +178,11 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
     }
 }
 
-/* --layers: the axes give the strategies that layers may have. */
+/* --per-layer: the axes give the strategies that layers may have. */
 static void take_layers(calc_plan_task *t, calc_errors *errors)
 {
     if (t->chips > 1) {
-        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0,
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--per-layer", 0, 0,
                        "plan each machine by itself",
                        "layers are listed on processors of one kind, not on %d: what a layer of "
                        "one kind of split takes differs from chip to chip, and so does its list",
@@ -191,7 +191,7 @@ static void take_layers(calc_plan_task *t, calc_errors *errors)
     const calc_values *trained = &t->space.axis[CALC_AXIS_trained];
     if (trained->all ||
         (trained->count > 0 && trained->value[trained->count - 1] != CALC_TRAINED_ALL)) {
-        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0, "leave --layers out",
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--per-layer", 0, 0, "leave --per-layer out",
                        "lists of layers are searched for training of all weights alone");
     }
 }
@@ -269,7 +269,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
 {
     const char *only = calc_opt_value(args, CALC_PLAN_OPT_BALANCE_ONLY);
     t->args = args;
-    t->listed = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
+    t->listed = calc_opt_value(args, CALC_PLAN_OPT_PER_LAYER) != NULL;
     load_app(t, errors);
     load_chips(t, errors);
     (void)calc_known_runs_try(&t->known);

@@ -16,8 +16,7 @@
     X(BATCH, "batch", "N", .doc = "global batch of a step, in sequences")                          \
     X(CHIPS, "chips", "LIST",                                                                      \
       .doc = "how many processors there are of each SYS: a800:128,h800:160; -1 or no number: any") \
-    X(AXIS, "axis", "FIELD=VALUES",                                                                \
-      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_OPT_AXIS(X)                                                                               \
     CALC_INPUTS_SET(X)                                                                             \
     X(KEEP_ORDER, "keep-order", NULL,                                                              \
       .doc = "chips stand along the pipeline as they were named; else in the best order")          \
@@ -31,7 +30,7 @@
     X(ALL_MEMORY, "all-memory", NULL,                                                              \
       .doc = "use all of the memory; by default only as much as is 90 % sure to fit, by measured " \
              "runs")                                                                               \
-    X(LAYERS, "layers", NULL,                                                                      \
+    X(PER_LAYER, "per-layer", NULL, .was = "layers",                                               \
       .doc = "find a strategy for each layer: parallelism, sharding and recomputation")            \
     X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1000), .section = "Display",                           \
       .doc = "how many layouts to find", .preset = "5")                                            \
@@ -40,21 +39,18 @@
     X(SAVE_BEST, "save-best", "FILE", .output = true, .section = "Files",                          \
       .doc =                                                                                       \
           "write the layout to start with as an execution for calc run: the best that is sure to " \
-          "fit and that a framework runs; without such a layout, and with --layers, the best")     \
+          "fit and that a framework runs; without such a layout, and with --per-layer, the best")  \
     X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: the layouts, their stages or layers, and the run of the best; "  \
              "one file that needs no network")                                                     \
-    X(OUT, "out", "FILE", .output = true,                                                          \
+    X(JSON, "json", "FILE", .output = true, .was = "out",                                          \
       .doc = "write all results with their statistics as JSON")                                    \
     X(CSV, "csv", "FILE", .output = true, .doc = "write the table as CSV")                         \
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
       .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
-    X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9), .section = "Running",    \
+    CALC_OPTS_RUNNING(X)                                                                           \
+    X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9),                          \
       .doc = "stop after this time with the results so far", .preset = "10")                       \
-    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096),                                         \
-      .doc = "threads [as many as the machine has cores]")                                         \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \
       .doc = "let a solver of mixed-integer programs that is installed divide the layers of the "  \
              "best layout, too, and compare: glpsol",                                              \
@@ -67,7 +63,6 @@ typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_pla
 #undef CALC_PLAN_OPT_NUMBER
 
 extern const char *const calc_plan_recompute[];
-extern const char *const calc_plan_progress[];
 extern const char *const calc_plan_solvers[];
 extern const calc_opt calc_plan_opts[];
 
@@ -172,7 +167,7 @@ CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan
                                                const calc_planner_found *found,
                                                calc_errors *errors);
 
-/* Writes the results of `calc plan --layers` for people; and as JSON the
+/* Writes the results of `calc plan --per-layer` for people; and as JSON the
  * strategy of each run of equal layers, with the time to rearrange activations where it changes. */
 
 /** The table of layouts; of the best its layers and stages, what binds it, and what other memory
@@ -185,10 +180,6 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *task,
 /** The strategy of the layers, listed or not: "16x tp2 zero2, 16x tp2 zero3".
  *  @param text  CALC_LAYER_WORDS_SIZE bytes, returned */
 char *calc_layers_table_words(const calc_plan_task *task, const calc_exec *exec, char *text);
-
-/** --plot: step over memory. Nothing without the option. */
-void calc_layers_plot_write(calc_output *out, const calc_plan_task *task,
-                            const calc_planner_result *result);
 
 /** "layers", with an entry per run, and "ends", the embedding and the head. Without a list of
  *  layers all of them are one run. */

@@ -19,7 +19,7 @@ static const calc_arg rows[] = {
                       .doc = "the model of the first question, of the catalogue [llama3-70B]"),
     CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true, .doc = "its machine [h100_sxm]"),
     {0}};
-static const char *const examples[] = {"calc app qwen3-235B-A22B h200 --html calc.html", NULL};
+static const char *const examples[] = {"calc show app qwen3-235B-A22B h200 --html calc.html", NULL};
 
 /* What for: words of the page, and assignments of --set. */
 static const struct {
@@ -73,8 +73,8 @@ static calc_exit run(const calc_args *args)
     char path[CALC_FIND_PATH_MAX];
     for (size_t i = 0; i < args->argument_count && i < 2; i++) {
         if (calc_find_is_path(args->argument[i])) {
-            return calc_complain_usage(args->command,
-                                       "the page has the models and machines of calc names only");
+            return calc_complain_usage(
+                args->command, "the page has the models and machines of calc show names only");
         }
         (void)!calc_find((calc_kind)i, args->argument[i], path, &errors);
     }
@@ -85,7 +85,7 @@ static calc_exit run(const calc_args *args)
 }
 
 const calc_command calc_cmd_app = {
-    .name = "app",
+    .name = "show app",
     .summary = "make an HTML page that asks for model and machine and finds the layout",
     .detail =
         "Writes one file that needs no server and no network: it begins with a question (which "

@@ -312,11 +312,12 @@ static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step
     calc_put_close(put);
 }
 
-static void put_option(calc_put *put, const char *name, const char *value)
+static void put_count(calc_put *put, const char *name, int64_t value)
 {
-    if (value) {
-        calc_put_text(put, NULL, name);
-        calc_put_text(put, NULL, value);
+    char text[24];
+    if (value > 0) {
+        snprintf(text, sizeof text, "%lld", (long long)value);
+        calc_putf(put, "%s, %s", name, text);
     }
 }
 
@@ -337,10 +338,10 @@ static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
     for (int i = 0; i < 3 && names[i]; i++) {
         calc_put_text(&put, NULL, names[i]);
     }
-    put_option(&put, "--procs", words->procs);
-    put_option(&put, "--rollout-procs", words->rollout_procs);
+    put_count(&put, "--procs", words->procs);
+    put_count(&put, "--rollout-procs", words->rollout_procs);
     for (size_t i = 0; i < words->set_count; i++) {
-        put_option(&put, "--set", words->set[i]);
+        calc_putf(&put, "%s, %s", "--set", words->set[i]);
     }
     calc_put_close(&put);
     calc_put_object(&put, "step", CALC_PUT_LINES);
@@ -420,8 +421,6 @@ static void calc_rl_put_found(calc_output *out, const calc_rl_found *found)
     calc_put_end(&put);
 }
 
-static const char *const when[] = {"auto", "always", "never", NULL};
-
 #define OPTIONS(X)                                                                                 \
     X(SET, "set", "FIELD=VALUE",                                                                   \
       .doc = "override a field of the job (prompts=64, response.mean=2000, "                       \
@@ -439,8 +438,7 @@ static const char *const when[] = {"auto", "always", "never", NULL};
              "of layouts of actor and engines from the fronts of calc sweep")                      \
     X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1000),                                                 \
       .doc = "with --sweep: how many of each placement to list", .preset = "1")                    \
-    X(COLOR, "color", "WHEN", .section = "Display", .doc = "colour the summary", .choices = when,  \
-      .preset = "auto")                                                                            \
+    CALC_OPT_COLOR(X)                                                                              \
     X(JSON, "json", "FILE", .output = true, .section = "Files",                                    \
       .doc = "write roles, phases and statistics as one JSON object")                              \
     X(HTML, "html", "FILE", .output = true,                                                        \
@@ -494,20 +492,14 @@ static calc_status write_file(const char *path, writer *write, const void *what,
     return status;
 }
 
-static void write_exec(calc_output *out, const void *exec)
-{
-    calc_json_save(out, CALC_KIND_EXEC, exec, 0);
-    calc_output_text(out, "\n");
-}
-
 static calc_status save_layouts(const calc_args *args, const calc_exec *actor,
                                 const calc_exec *rollout, calc_errors *errors)
 {
     calc_status status =
-        write_file(calc_opt_value(args, OPT_SAVE_ACTOR), write_exec, actor, errors);
-    return status == CALC_OK
-               ? write_file(calc_opt_value(args, OPT_SAVE_ROLLOUT), write_exec, rollout, errors)
-               : status;
+        calc_save_to(calc_opt_value(args, OPT_SAVE_ACTOR), CALC_KIND_EXEC, actor, errors);
+    return status == CALC_OK ? calc_save_to(calc_opt_value(args, OPT_SAVE_ROLLOUT), CALC_KIND_EXEC,
+                                            rollout, errors)
+                             : status;
 }
 
 /* A script, and whose it is. */
@@ -640,9 +632,7 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     calc_rl_step step;
     const answer a = {args, words, task, &step};
     const calc_rl_seat *seat = task->problem.seat;
-    bool stdout_is_taken =
-        calc_opt_is_stdout(args, OPT_JSON) || calc_opt_is_stdout(args, OPT_HTML) ||
-        calc_opt_is_stdout(args, OPT_SAVE_VERL) || calc_opt_is_stdout(args, OPT_SAVE_SLIME);
+    bool stdout_is_taken = calc_opt_takes_stdout(args);
     bool refused = false;
     calc_status status = calc_rl_task_read(task, words, errors);
     status = status == CALC_OK ? calc_rl_task_load(task, words, errors) : status;
@@ -709,7 +699,7 @@ static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_
     if (status == CALC_OK && some) {
         status = save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors);
     }
-    if (status == CALC_OK && !calc_opt_is_stdout(args, OPT_JSON)) {
+    if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
         const listing l = {words, &found, errors};
         status = write_file("-", write_found, &l, errors);
         status = status == CALC_OK ? calc_errors_first(errors) : status;
@@ -751,8 +741,8 @@ static calc_exit run(const calc_args *args)
     calc_rl_words words = {.app = args->argument[0],
                            .system = args->argument[1],
                            .job = args->argument_count > 2 ? args->argument[2] : NULL,
-                           .procs = calc_opt_value(args, OPT_PROCS),
-                           .rollout_procs = calc_opt_value(args, OPT_ROLLOUT_PROCS),
+                           .procs = (int64_t)calc_opt_real(args, OPT_PROCS),
+                           .rollout_procs = (int64_t)calc_opt_real(args, OPT_ROLLOUT_PROCS),
                            .set = set};
     size_t cursor = 0;
     while ((set[words.set_count] = calc_opt_next(args, OPT_SET, &cursor))) {

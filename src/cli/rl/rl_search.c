@@ -153,17 +153,13 @@ static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const la
 static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chips,
                                  calc_rl_found *found, calc_errors *errors)
 {
-    char chips[32];
     calc_rl_words own = *words;
     calc_rl_task *task = calloc(1, sizeof *task);
     layouts actor = {0}, rollout = {0};
     if (!task) {
         return calc_errors_no_memory(errors);
     }
-    if (rollout_chips > 0) {
-        snprintf(chips, sizeof chips, "%lld", (long long)rollout_chips);
-        own.rollout_procs = chips;
-    }
+    own.rollout_procs = rollout_chips > 0 ? rollout_chips : own.rollout_procs;
     int before = errors->count;
     calc_status status = calc_rl_task_read(task, &own, errors);
     if (status == CALC_OK && rollout_chips == 0 && task->job.pools_count == 0) {
@@ -234,7 +230,7 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
     if (status == CALC_OK) {
         status = try_placement(fixed ? words : &own, 0, found, errors);
     }
-    size_t count = words->procs && !fixed ? splits_of(strtoll(words->procs, NULL, 10), split) : 0;
+    size_t count = words->procs > 0 && !fixed ? splits_of(words->procs, split) : 0;
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
         const calc_sweep_progress progress = {{.evaluated = found->tried, .total = found->tried},
                                               (double)(i + 1),

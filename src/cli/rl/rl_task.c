@@ -270,9 +270,9 @@ static calc_status read_document(calc_rl_task *task, const char *name, calc_erro
 }
 
 /* Two pools where the command line gives the rollout processors of its own. */
-static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *errors)
+static calc_status split(calc_job *job, int64_t rollout_procs, calc_errors *errors)
 {
-    if (!rollout_procs) {
+    if (rollout_procs == 0) {
         return CALC_OK;
     }
     if (job->pools_count > 0) {
@@ -281,7 +281,7 @@ static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *
     }
     job->pools_count = 2;
     job->pools[0] = (calc_job_pool){.name = "train"};
-    job->pools[1] = (calc_job_pool){.name = "rollout", .chips = strtoll(rollout_procs, NULL, 10)};
+    job->pools[1] = (calc_job_pool){.name = "rollout", .chips = rollout_procs};
     strcpy(job->roles.rollout.pool, "rollout");
     return CALC_OK;
 }
@@ -357,8 +357,12 @@ static calc_status job_error(calc_errors *errors, const char *pointer, const cha
 static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
 {
     calc_job *job = &task->job;
-    int64_t procs = words->procs ? strtoll(words->procs, NULL, 10) : 0;
+    int64_t procs = words->procs;
     int64_t known = 0, unknown = 0;
+    char text[24] = "";
+    if (procs > 0) {
+        snprintf(text, sizeof text, "%lld", (long long)procs);
+    }
     task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
     for (size_t i = 0; i < task->pools; i++) {
         calc_job_pool *pool = &job->pools[i];
@@ -375,15 +379,13 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     }
     if (unknown > 1 || (unknown == 1 && procs > 0 && procs <= known)) {
         return job_error(errors, "/pools", "say chips of each pool",
-                         "--procs %s leaves nothing for pools that do not say their chips",
-                         words->procs ? words->procs : "");
+                         "--procs %s leaves nothing for pools that do not say their chips", text);
     }
     for (size_t i = 0; i < task->pools && procs > 0; i++) {
         task->chips[i] = task->chips[i] > 0 ? task->chips[i] : procs - known;
     }
     if (procs > 0 && unknown == 0 && procs != known) {
-        return job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips",
-                         words->procs);
+        return job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips", text);
     }
     return CALC_OK;
 }

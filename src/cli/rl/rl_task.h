@@ -8,9 +8,9 @@
 
 /** Options that say what the job is. */
 typedef struct calc_rl_words {
-    const char *app, *system;          /**< of the command line */
-    const char *job;                   /**< NULL: none */
-    const char *procs, *rollout_procs; /**< as typed; NULL: not given */
+    const char *app, *system;     /**< of the command line */
+    const char *job;              /**< NULL: none */
+    int64_t procs, rollout_procs; /**< 0: not given */
     const char *const *set;
     size_t set_count;
     bool silent; /**< do not say how layouts were completed */

@@ -18,7 +18,6 @@
 #include "spec/value_text.h"
 
 static const char *const schedules[] = {"closed", "exact", NULL};
-static const char *const when[] = {"auto", "always", "never", NULL};
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
@@ -31,12 +30,8 @@ static const char *const when[] = {"auto", "always", "never", NULL};
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "use measured kernels, collectives and blocks where there are some, the model "       \
              "elsewhere, and say where each time comes from (docs/operators.md)")                  \
-    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "use only operators whose column \"system\" is one of these")                         \
-    X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
-             "known defects; calculon: all (docs/calculon.md)",                                    \
-      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    CALC_OPT_ROWS(X)                                                                               \
+    CALC_OPT_COMPAT(X)                                                                             \
     X(BAND, "band", NULL, .section = "Display",                                                    \
       .doc = "add the range of nine in ten comparable measured runs to the summary and to JSON "   \
              "(docs/validation.md)")                                                               \
@@ -46,7 +41,7 @@ static const char *const when[] = {"auto", "always", "never", NULL};
       .doc = "show the days and the price of training on this many tokens, 15T; --set price=2.5 "  \
              "is USD per processor and hour")                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
-    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")      \
+    CALC_OPT_COLOR(X)                                                                              \
     X(HTML, "html", "FILE", .output = true, .section = "Files",                                    \
       .doc = "write an HTML page: time, memory, the pipeline, the roofline; one file that needs "  \
              "no network")                                                                         \
@@ -57,6 +52,12 @@ static const char *const when[] = {"auto", "always", "never", NULL};
       .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
     X(PEERS, "peers", "FILE", .output = true,                                                      \
       .doc = "write the ranks of every communication group as JSON")                               \
+    X(TRACE, "trace", "FILE", .output = true, .was = "out",                                        \
+      .doc = "write the simulated step as a timeline for https://ui.perfetto.dev and "             \
+             "chrome://tracing: passes of each stage and what they are spent on, messages, data "  \
+             "parallelism, optimizer, memory (docs/trace.md)")                                     \
+    X(MICROBATCHES, "microbatches", "N", CALC_OPT_IS_WHOLE(1, 1e9),                                \
+      .doc = "only the first N micro-batches in --trace; all are simulated")                       \
     X(SAVE_APP, "save-app", "FILE", .output = true,                                                \
       .doc = "write the model with the changes of --set")                                          \
     X(SAVE_SYS, "save-sys", "FILE", .output = true, .doc = "write the machine likewise")           \
@@ -73,6 +74,7 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --band",
     "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --trace step.json.gz",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
@@ -116,24 +118,6 @@ static calc_status write_parts(calc_output *out, const calc_args *args, const ca
                : CALC_OK;
 }
 
-static void save_app(calc_output *out, const calc_run_outcome *o)
-{
-    calc_json_save(out, CALC_KIND_APP, &o->inputs.app, 0);
-    calc_output_text(out, "\n");
-}
-
-static void save_system(calc_output *out, const calc_run_outcome *o)
-{
-    calc_json_save(out, CALC_KIND_SYSTEM, &o->inputs.system, 0);
-    calc_output_text(out, "\n");
-}
-
-static void save_exec(calc_output *out, const calc_run_outcome *o)
-{
-    calc_json_save(out, CALC_KIND_EXEC, &o->inputs.exec, 0);
-    calc_output_text(out, "\n");
-}
-
 /* The files written beside the page; the page is written last. */
 static const struct {
     int opt;
@@ -141,10 +125,7 @@ static const struct {
 } files[] = {{OPT_JSON, calc_run_write_json},
              {OPT_CSV, calc_run_write_csv},
              {OPT_STAGES, calc_run_write_stages},
-             {OPT_PEERS, calc_run_write_peers},
-             {OPT_SAVE_APP, save_app},
-             {OPT_SAVE_SYS, save_system},
-             {OPT_SAVE_EXE, save_exec}};
+             {OPT_PEERS, calc_run_write_peers}};
 enum { FILES = sizeof files / sizeof *files };
 
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
@@ -162,8 +143,24 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
             return status;
         }
     }
-    const char *page = calc_opt_value(args, OPT_HTML);
-    return page ? calc_run_page_write(page, o, NULL, errors) : CALC_OK;
+    const struct {
+        int opt;
+        calc_kind kind;
+        const void *object;
+    } saved[] = {{OPT_SAVE_APP, CALC_KIND_APP, &o->inputs.app},
+                 {OPT_SAVE_SYS, CALC_KIND_SYSTEM, &o->inputs.system},
+                 {OPT_SAVE_EXE, CALC_KIND_EXEC, &o->inputs.exec}};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof saved / sizeof *saved && status == CALC_OK; i++) {
+        status = calc_save_to(calc_opt_value(args, saved[i].opt), saved[i].kind, saved[i].object,
+                              errors);
+    }
+    const char *trace = calc_opt_value(args, OPT_TRACE), *page = calc_opt_value(args, OPT_HTML);
+    if (trace && status == CALC_OK) {
+        status = calc_trace_write(trace, &o->inputs, (int64_t)calc_opt_real(args, OPT_MICROBATCHES),
+                                  errors);
+    }
+    return page && status == CALC_OK ? calc_run_page_write(page, o, NULL, errors) : status;
 }
 
 static bool is_exact(const calc_args *args)
@@ -180,7 +177,7 @@ static const char *check_operators(const calc_args *args, bool calculon)
     }
     bool other = calculon || is_exact(args) || calc_opt_value(args, OPT_PLOT) ||
                  calc_opt_value(args, OPT_STAGES) || calc_opt_value(args, OPT_HTML) ||
-                 calc_opt_value(args, OPT_BAND);
+                 calc_opt_value(args, OPT_BAND) || calc_opt_value(args, OPT_TRACE);
     return other ? "--operators goes with the summary, --layers, --json, --csv and --peers only"
                  : NULL;
 }
@@ -191,8 +188,10 @@ static const char *check_options(const calc_args *args)
     if (calculon && calc_opt_value(args, OPT_BAND)) {
         return "--band has no --compat: its runs were predicted by calc";
     }
-    if (calculon && is_exact(args)) {
-        return "--schedule exact has no --compat: Calculon has the closed form only";
+    if (calculon && (is_exact(args) || calc_opt_value(args, OPT_TRACE))) {
+        return is_exact(args)
+                   ? "--schedule exact has no --compat: Calculon has the closed form only"
+                   : "--trace has no --compat: Calculon has the closed form only";
     }
     double tokens;
     const char *text = calc_opt_value(args, OPT_TOKENS);

@@ -109,4 +109,9 @@ void calc_trace_arrow(calc_trace_out *trace, calc_trace_track track, bool begins
 /** The time as it is written [ns]. */
 int64_t calc_trace_ns(double seconds);
 
+/** Write the pipeline of a step, simulated operation by operation, for Perfetto and Chrome.
+ *  @param microbatches  how many of the first are shown; 0: all */
+CALC_MUST_USE calc_status calc_trace_write(const char *path, const calc_inputs *inputs,
+                                           int64_t microbatches, calc_errors *errors);
+
 #endif

@@ -19,15 +19,16 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
-     .doc = "app, sys, exe, engine: the documents of a run; space: what calc sweep takes; result: "
-            "what "
-            "calc run --json writes; stats, layer, stage: parts of it; runs, serving_runs, "
-            "operators: the rows of files of measured runs and operators, as objects; validation: "
-            "what calc validate "
-            "--json writes; plan: what calc plan --out writes; tune: what calc tune --json writes"},
+     .doc =
+         "app, sys, exe, engine: the documents of a run; space: what calc sweep takes; result: "
+         "what "
+         "calc run --json writes; stats, layer, stage: parts of it; runs, serving_runs, "
+         "operators: the rows of files of measured runs and operators, as objects; validation: "
+         "what calc validate "
+         "--json writes; plan: what calc plan --json writes; tune: what calc tune --json writes"},
     {0}};
-static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
-                                       NULL};
+static const char *const examples[] = {"calc show schema exe",
+                                       "calc show schema sys --out sys.schema.json", NULL};
 
 static void write_object(calc_output *out, int kind)
 {
@@ -110,7 +111,7 @@ static calc_exit run(const calc_args *args)
 }
 
 const calc_command calc_cmd_schema = {
-    .name = "schema",
+    .name = "show schema",
     .summary = "write the JSON Schema of a document",
     .detail = "Writes a JSON Schema (draft 2020-12) made from the tables of fields: names, types, "
               "ranges, units, defaults. Editors complete and check files with it. What fields mean "

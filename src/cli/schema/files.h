@@ -11,7 +11,7 @@ extern const calc_fill_file calc_schema_runs;         /**< measured runs */
 extern const calc_fill_file calc_schema_serving_runs; /**< measured runs of serving */
 extern const calc_fill_file calc_schema_operators;  /**< measured kernels, collectives and blocks */
 extern const calc_fill_file calc_schema_validation; /**< output of calc validate --json */
-extern const calc_fill_file calc_schema_plan;       /**< output of calc plan --out */
+extern const calc_fill_file calc_schema_plan;       /**< output of calc plan --json */
 extern const calc_fill_file calc_schema_tune;       /**< output of calc tune --json */
 
 #endif

@@ -32,7 +32,7 @@ const char calc_help_brief[] =
     "Where does time go?   calc run llama3-8B h100_sxm --procs 64 --batch 256\n"
     "What would help?      calc why llama3-8B h100_sxm --procs 64 --batch 256\n"
     "How do I start it?    calc export llama3-8B h100_sxm llama3-8B_8\n"
-    "Is my model there?    calc names app; or calc import config.json --app model.json\n\n"
+    "Is my model there?    calc show names app; or calc import config.json --app model.json\n\n"
     "See: calc --help\n";
 
 /* A word and its meaning. */
@@ -197,7 +197,7 @@ void calc_help_text(calc_output *out, const calc_command *command)
     calc_output_text(out, "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n"
                           "       calc COMMAND --help\n"
                           "       calc --version\n\nCommands:\n");
-    for (size_t i = 0; calc_command_list[i]; i++) {
+    for (size_t i = 0; i < CALC_COMMANDS_SHOWN; i++) {
         calc_output_text(out, i == CALC_COMMANDS_FIRST ? "\nMore:\n" : "");
         write_pair(out, calc_command_list[i]->name, calc_command_list[i]->summary, 13);
     }
@@ -367,7 +367,8 @@ static void write_see_also(calc_output *out, const calc_command *command)
     const char *glue = command ? ",\n" : "";
     for (size_t i = 0; calc_command_list[i]; i++) {
         if (calc_command_list[i] != command) {
-            calc_output_printf(out, "%s.BR calc\\-%s (1)", glue, calc_command_list[i]->name);
+            calc_output_printf(out, "%s.BR calc\\-%s (1)", glue,
+                               calc_command_word(calc_command_list[i]));
             glue = ",\n";
         }
     }
@@ -377,13 +378,14 @@ static void write_see_also(calc_output *out, const calc_command *command)
 static void calc_man_page(calc_output *out, const calc_command *command)
 {
     calc_output_text(out, ".TH CALC");
-    for (const char *name = command ? command->name : ""; *name; name++) {
-        calc_output_printf(out, "%s%c", name == command->name ? "\\-" : "",
+    const char *word = command ? calc_command_word(command) : "";
+    for (const char *name = word; *name; name++) {
+        calc_output_printf(out, "%s%c", name == word ? "\\-" : "",
                            *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
     }
     calc_output_printf(out, " 1 \"\" \"calc %s\" \"User Commands\"\n", CALC_VERSION);
     write_section(out, "NAME");
-    calc_output_printf(out, "calc%s%s \\- ", command ? "\\-" : "", command ? command->name : "");
+    calc_output_printf(out, "calc%s%s \\- ", command ? "\\-" : "", word);
     write_text(out, command ? command->summary : purpose);
     calc_output_text(out, "\n");
     write_section(out, "SYNOPSIS");
@@ -392,7 +394,7 @@ static void calc_man_page(calc_output *out, const calc_command *command)
     } else {
         calc_output_text(out, ".B calc\nCOMMAND [ARGUMENT]... [OPTION]...\n");
         write_section(out, "COMMANDS");
-        for (size_t i = 0; calc_command_list[i]; i++) {
+        for (size_t i = 0; i < CALC_COMMANDS_SHOWN; i++) {
             write_item(out, calc_command_list[i]->name, calc_command_list[i]->summary);
         }
     }
@@ -419,11 +421,13 @@ static void write_values(calc_output *out, const calc_command *command)
 {
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
         if (opt->choices) {
-            calc_output_printf(out, "        %s/--%s) choices=\"", command->name, opt->name);
+            calc_output_printf(out, "        %s/--%s) choices=\"", calc_command_word(command),
+                               opt->name);
             write_words(out, opt->choices);
             calc_output_text(out, "\" ;;\n");
         } else if (opt->value && strcmp(opt->value, "FILE") == 0) {
-            calc_output_printf(out, "        %s/--%s) files=yes ;;\n", command->name, opt->name);
+            calc_output_printf(out, "        %s/--%s) files=yes ;;\n", calc_command_word(command),
+                               opt->name);
         }
     }
 }
@@ -432,15 +436,16 @@ static void write_values(calc_output *out, const calc_command *command)
 static void write_names(calc_output *out, const calc_arg *arg)
 {
     bool layout = arg->kind == CALC_KIND_EXEC;
-    calc_output_printf(out, "files=yes choices=$(\"$program\" names %s%s 2>/dev/null)",
+    calc_output_printf(out, "files=yes choices=$(\"$program\" show names %s%s 2>/dev/null)",
                        calc_kind_name(arg->kind), layout ? " \"${word:-$model}\"" : "");
     if (arg->or_next) {
-        calc_output_printf(out, "\" \"$(\"$program\" names %s 2>/dev/null)",
+        calc_output_printf(out, "\" \"$(\"$program\" show names %s 2>/dev/null)",
                            calc_kind_name(arg[1].kind));
     }
     if (layout) {
-        calc_output_text(out, "\n            [[ -n $choices ]] || choices=$(\"$program\" names exe "
-                              "2>/dev/null)");
+        calc_output_text(out,
+                         "\n            [[ -n $choices ]] || choices=$(\"$program\" show names exe "
+                         "2>/dev/null)");
     }
 }
 
@@ -452,9 +457,10 @@ static void write_arguments(calc_output *out, const calc_command *command)
             continue;
         }
         if (arg->repeated) {
-            calc_output_printf(out, "        %s/*) ", command->name);
+            calc_output_printf(out, "        %s/*) ", calc_command_word(command));
         } else {
-            calc_output_printf(out, "        %s/%d) ", command->name, (int)(arg - command->args));
+            calc_output_printf(out, "        %s/%d) ", calc_command_word(command),
+                               (int)(arg - command->args));
         }
         if (arg->names_document) {
             write_names(out, arg);
@@ -469,7 +475,7 @@ static void write_arguments(calc_output *out, const calc_command *command)
 
 static void complete_options(calc_output *out, const calc_command *command)
 {
-    calc_output_printf(out, "        %s) options=\"", command->name);
+    calc_output_printf(out, "        %s) options=\"", calc_command_word(command));
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
         if (!opt->unlisted) {
             calc_output_printf(out, "--%s ", opt->name);
@@ -504,8 +510,8 @@ static void write_fish_options(calc_output *out, const calc_command *command)
         if (opt->unlisted) {
             continue;
         }
-        calc_output_printf(out, "complete -c calc -n '__calc_command %s' -l %s%s", command->name,
-                           opt->name,
+        calc_output_printf(out, "complete -c calc -n '__calc_command %s' -l %s%s",
+                           calc_command_word(command), opt->name,
                            !opt->value ? ""
                            : file      ? " -r -F"
                                        : " -x");
@@ -531,7 +537,8 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
         if (!arg->names_document && !arg->choices) {
             continue;
         }
-        calc_output_printf(out, "complete -c calc -n '__calc_command %s", command->name);
+        calc_output_printf(out, "complete -c calc -n '__calc_command %s",
+                           calc_command_word(command));
         if (!arg->repeated) {
             calc_output_printf(out, " %d", (int)(arg - command->args));
         }
@@ -540,7 +547,7 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
             for (const calc_arg *a = arg; a <= arg + arg->or_next; a++) {
                 calc_output_printf(out,
                                    a->kind == CALC_KIND_EXEC ? "(__calc_executions)"
-                                                             : "(calc names %s 2>/dev/null) ",
+                                                             : "(calc show names %s 2>/dev/null) ",
                                    calc_kind_name(a->kind));
             }
             calc_output_text(out, "'\n");
@@ -554,9 +561,12 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
 
 static void write_fish_rules(calc_output *out, const calc_command *command)
 {
-    calc_output_printf(out, "complete -c calc -n __fish_use_subcommand -a %s -d ", command->name);
-    write_quoted(out, command->summary);
-    calc_output_text(out, "\n");
+    if (calc_command_word(command) == command->name) {
+        calc_output_printf(out, "complete -c calc -n __fish_use_subcommand -a %s -d ",
+                           command->name);
+        write_quoted(out, command->summary);
+        calc_output_text(out, "\n");
+    }
     write_fish_options(out, command);
     write_fish_arguments(out, command);
 }
@@ -575,7 +585,7 @@ static void write_each(calc_output *out, int which)
 static void write_commands(calc_output *out, int which)
 {
     (void)which;
-    for (size_t i = 0; calc_command_list[i]; i++) {
+    for (size_t i = 0; i < CALC_COMMANDS_SHOWN; i++) {
         calc_output_printf(out, "%s ", calc_command_list[i]->name);
     }
     calc_output_text(out, "--help --version");
@@ -589,7 +599,8 @@ static void write_taking(calc_output *out, int which)
     for (size_t i = 0; calc_command_list[i]; i++) {
         for (const calc_opt *opt = calc_command_list[i]->opts; opt->name; opt++) {
             if (opt->value) {
-                calc_output_printf(out, "%s%s/--%s", glue, calc_command_list[i]->name, opt->name);
+                calc_output_printf(out, "%s%s/--%s", glue, calc_command_word(calc_command_list[i]),
+                                   opt->name);
                 glue = which == FISH ? " " : "|";
             }
         }
@@ -650,7 +661,7 @@ static calc_exit run(const calc_args *args)
     const calc_command *command = NULL;
     if (args->argument_count > 0) {
         const char *name = args->argument[0];
-        command = calc_command_find(name);
+        command = calc_command_find(name, NULL);
         if (!command) {
             char text[256];
             const char *nearest = calc_command_nearest(name);

@@ -7,6 +7,7 @@
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
+#include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
@@ -18,7 +19,7 @@
       .doc = "say what each of them is, behind its name, as on a terminal: parameters of models, " \
              "whether machines are calibrated, sizes of executions, sources of software, engines " \
              "and jobs")                                                                           \
-    X(SHORT, "short", NULL, .doc = "names only, as in a pipe")
+    X(SHORT, "short", NULL, .unlisted = true, .doc = "names only, as in a pipe")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const char *const kinds[] = {"app", "sys", "exe", "software", "engine", "job", NULL};
@@ -34,7 +35,8 @@ static const calc_arg rows[] = {
          "engines that serve, or jobs of reinforcement learning"},
     {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
-static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
+static const char *const examples[] = {"calc show names app", "calc show names sys h100 --long",
+                                       NULL};
 
 enum { LINE_SIZE = 256, INDENT = 2 /* of names in a group */ };
 
@@ -248,7 +250,7 @@ static calc_exit run(const calc_args *args)
 }
 
 const calc_command calc_cmd_names = {
-    .name = "names",
+    .name = "show names",
     .summary = "list the models, systems, executions, software, engines and jobs by name",
     .detail = "Lists the documents in the data directories, one name per line: those of CALC_PATH "
               "first, then those that came with calc. On a terminal a name is followed by what it "
@@ -258,3 +260,34 @@ const calc_command calc_cmd_names = {
     .opts = opts,
     .examples = examples,
     .run = run};
+
+/* What `calc show` starts. */
+static const char *const shown[] = {"names", "fields", "explain", "params", "schema", "app", NULL};
+static const calc_opt no_opts[] = {{0}};
+static const calc_arg show_rows[] = {
+    {"WHAT", .choices = shown,
+     .doc = "names: the models, machines, layouts and jobs that there are; fields: what a document "
+            "has; explain: what a field, statistic or reason means; params: parameters of models; "
+            "schema: JSON Schemas; app: a page that finds layouts"},
+    {"WORD", .optional = true, .repeated = true, .doc = "its arguments and options"},
+    {0}};
+static const char *const show_examples[] = {"calc show names sys h100", "calc show fields exe",
+                                            "calc show explain mfu", "calc show params --help",
+                                            NULL};
+
+static calc_exit show(const calc_args *args)
+{
+    return calc_command_run(calc_command_find(args->argument[0], NULL), args->argument_count - 1,
+                            (char *const *)(args->argument + 1));
+}
+
+const calc_command calc_cmd_show = {
+    .name = "show",
+    .summary = "list documents and fields, explain numbers, count parameters, write schemas",
+    .detail = "Shows what calc knows without predicting anything. Each WHAT has a --help of its "
+              "own.",
+    .args = show_rows,
+    .opts = no_opts,
+    .examples = show_examples,
+    .own_words = true,
+    .run = show};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "io/json_put.h"
 #include "io/utf8.h"
 
 static void write_piece(void *file, const char *bytes, size_t length)
@@ -85,6 +86,17 @@ calc_output *calc_write_to(const char *path)
         calc_end_without_memory();
     }
     return out;
+}
+
+calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors)
+{
+    if (!path || !object) {
+        return CALC_OK;
+    }
+    calc_output *out = calc_write_to(path);
+    calc_json_save(out, kind, object, 0);
+    calc_output_text(out, "\n");
+    return calc_output_close(out, errors);
 }
 
 bool calc_is_yes(calc_status status)

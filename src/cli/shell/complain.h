@@ -27,6 +27,10 @@ _Noreturn void calc_end_without_memory(void);
 /** calc_output_to(); without memory the command ends. */
 calc_output *calc_write_to(const char *path);
 
+/** Write a document there; nothing if the path or the object is NULL.
+ *  @return CALC_OK, or the status of an error that was added */
+calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors);
+
 /** Whether a question that may be answered with no (is it there, is it one) is answered with yes.
  *  Without memory it is not answered, and the command ends.
  *  @return status is CALC_OK */

@@ -1,6 +1,10 @@
 # bash completion for calc, made by `calc help --completion bash`
 _calc()
 {
+    if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[1]} == show ]]; then
+        COMP_WORDS=("${COMP_WORDS[0]}" "${COMP_WORDS[@]:2}")
+        ((COMP_CWORD--))
+    fi
     local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
     local word=${COMP_WORDS[COMP_CWORD]}
     local before=${COMP_WORDS[COMP_CWORD - 1]}

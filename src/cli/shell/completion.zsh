@@ -2,6 +2,10 @@
 # zsh completion for calc, made by `calc help --completion zsh`
 _calc()
 {
+    if ((CURRENT > 3)) && [[ $words[2] == show ]]; then
+        words[2]=()
+        ((CURRENT--))
+    fi
     local program=$words[1] command=$words[2] word=$words[CURRENT]
     local before=$words[CURRENT-1]
     local choices='' options='' files='' field='' lead='' sign='' model='' kind place=0 i

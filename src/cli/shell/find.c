@@ -503,7 +503,7 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
     if (other != CALC_KIND_NONE) {
         snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
     } else if (like_it(list, name, hint, sizeof hint), !hint[0]) {
-        snprintf(hint, sizeof hint, "`calc names %s` lists all; CALC_PATH adds directories",
+        snprintf(hint, sizeof hint, "`calc show names %s` lists all; CALC_PATH adds directories",
                  lies_aside ? noun : calc_kind_name(kind));
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, hint,

@@ -26,7 +26,8 @@ char *calc_digest_text(const void *bytes, size_t length, char text[CALC_DIGEST_T
 #define CALC_INPUTS_SET(X)                                                                         \
     X(SET, "set", "FIELD=VALUE",                                                                   \
       .doc = "override a field of the documents: tp=8, mem1.GiB=141, mem1.GiB=80GB, "              \
-             "networks[1].bandwidth=400Gb/s; calc fields lists them; app.X, sys.X or exe.X says "  \
+             "networks[1].bandwidth=400Gb/s; calc show fields lists them; app.X, sys.X or exe.X "  \
+             "says "                                                                               \
              "which document is meant",                                                            \
       .repeated = true)
 

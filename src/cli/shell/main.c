@@ -79,11 +79,16 @@ static calc_exit run(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         return calc_help_show(calc_help_version, NULL);
     }
-    const calc_command *command = calc_command_find(argv[1]);
+    const char *instead;
+    const calc_command *command = calc_command_find(argv[1], &instead);
     if (!command) {
         return unknown_word(argv[1]);
     }
-    return calc_command_run(command, (size_t)argc - 2, argv + 2);
+    int words = 2;
+    if (instead) {
+        argv[--words] = (char *)instead;
+    }
+    return calc_command_run(command, (size_t)(argc - words), argv + words);
 }
 
 int main(int argc, char **argv)

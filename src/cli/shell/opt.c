@@ -11,49 +11,62 @@
 #include "base/error.h"
 #include "spec/field.h"
 
-const calc_command *const calc_command_list[] = {&calc_cmd_run,
-                                                 &calc_cmd_sweep,
-                                                 &calc_cmd_plan,
-                                                 &calc_cmd_tune,
-                                                 &calc_cmd_rl,
-                                                 &calc_cmd_why,
-                                                 &calc_cmd_export,
-                                                 &calc_cmd_import,
-                                                 &calc_cmd_validate,
-                                                 &calc_cmd_trace,
-                                                 &calc_cmd_diff,
-                                                 &calc_cmd_explain,
-                                                 &calc_cmd_params,
-                                                 &calc_cmd_names,
-                                                 &calc_cmd_fields,
-                                                 &calc_cmd_calibrate,
-                                                 &calc_cmd_merge,
-                                                 &calc_cmd_app,
-                                                 &calc_cmd_serve,
-                                                 &calc_cmd_schema,
-                                                 &calc_cmd_as,
-                                                 &calc_cmd_help,
-                                                 NULL};
+const calc_command *const calc_command_list[] = {&calc_cmd_run,      &calc_cmd_sweep,
+                                                 &calc_cmd_plan,     &calc_cmd_tune,
+                                                 &calc_cmd_rl,       &calc_cmd_why,
+                                                 &calc_cmd_export,   &calc_cmd_import,
+                                                 &calc_cmd_validate, &calc_cmd_calibrate,
+                                                 &calc_cmd_diff,     &calc_cmd_show,
+                                                 &calc_cmd_serve,    &calc_cmd_as,
+                                                 &calc_cmd_help,     &calc_cmd_names,
+                                                 &calc_cmd_fields,   &calc_cmd_explain,
+                                                 &calc_cmd_params,   &calc_cmd_schema,
+                                                 &calc_cmd_app,      NULL};
+
+const char *const calc_opt_when[] = {"auto", "always", "never", NULL};
+const char *const calc_opt_progress[] = {"auto", "plain", "none", NULL};
 
 enum { COMMANDS = sizeof calc_command_list / sizeof *calc_command_list - 1 };
 
-const calc_command *calc_command_find(const char *name)
+const char *calc_command_word(const calc_command *command)
 {
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(calc_command_list[i]->name, name) == 0) {
-            return calc_command_list[i];
+    static const char show[] = "show ";
+    bool shown = strncmp(command->name, show, strlen(show)) == 0;
+    return command->name + (shown ? strlen(show) : 0);
+}
+
+const calc_command *calc_command_find(const char *name, const char **instead)
+{
+    static const struct {
+        const char *name, *instead;
+        const calc_command *command;
+    } older[] = {{"trace", "--trace=-", &calc_cmd_run}, {"merge", "--merge", &calc_cmd_sweep}};
+    const char *option = NULL;
+    const calc_command *found = NULL;
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++) {
+        if (strcmp(older[i].name, name) == 0) {
+            option = older[i].instead;
+            found = older[i].command;
         }
     }
-    return NULL;
+    for (size_t i = 0; i < COMMANDS && !found; i++) {
+        found = strcmp(calc_command_word(calc_command_list[i]), name) == 0 ? calc_command_list[i]
+                                                                           : NULL;
+    }
+    if (instead) {
+        *instead = option;
+    }
+    return found;
 }
 
 const char *calc_command_nearest(const char *name)
 {
     const char *names[COMMANDS + 1] = {NULL};
     for (size_t i = 0; i < COMMANDS; i++) {
-        names[i] = calc_command_list[i]->name;
+        names[i] = calc_command_word(calc_command_list[i]);
     }
-    return calc_nearest(name, names);
+    const char *nearest = calc_nearest(name, names);
+    return nearest ? calc_command_find(nearest, NULL)->name : NULL;
 }
 
 bool calc_list_split(calc_list *out, const char *text)
@@ -99,16 +112,26 @@ static const char *dashes_of(const char *name)
     return name[0] == '-' ? "" : "--";
 }
 
-static bool is_called(const char *name, const char *word, size_t length)
+/* The name among others with blanks between them, up to the blank, the "=" or the end behind it. */
+static const char *is_called(const char *names, const char *word, size_t length)
 {
-    return name && strlen(name) == length && strncmp(name, word, length) == 0;
+    while (names) {
+        size_t own = strcspn(names, "= ");
+        if (own == length && strncmp(names, word, length) == 0) {
+            return names + own;
+        }
+        names = strchr(names, ' ');
+        names += names != NULL;
+    }
+    return NULL;
 }
 
 /* Index of the row of a name, as the rows spell it; -1 if there is none. */
 static int find_opt(const calc_opt *opts, const char *name, size_t length)
 {
     for (int i = 0; opts[i].name; i++) {
-        if (is_called(opts[i].name, name, length) || is_called(opts[i].also, name, length)) {
+        if (is_called(opts[i].name, name, length) || is_called(opts[i].also, name, length) ||
+            is_called(opts[i].was, name, length)) {
             return i;
         }
     }
@@ -252,10 +275,16 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
     }
     const calc_opt *opt = &args->command->opts[index];
     const char *dashes = dashes_of(opt->name);
-    if (!opt->value && value) {
-        return complain(args, "%s%s takes no value", dashes, opt->name);
+    const char *before = is_called(opt->was, word + skip, length - skip);
+    bool stands = before && *before == '=';
+    if ((!opt->value || stands) && value) {
+        return complain(args, "%.*s takes no value", (int)length, word);
     }
-    if (!opt->value) {
+    if (stands) {
+        char choice[64];
+        snprintf(choice, sizeof choice, "%.*s", (int)strcspn(before + 1, " "), before + 1);
+        value = opt->choices[calc_choice_index(opt->choices, choice)];
+    } else if (!opt->value) {
         value = "";
     } else if (!value && opt->lone && (!next || strncmp(next, "--", 2) == 0)) {
         value = "true";
@@ -273,6 +302,11 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
 static calc_exit check_arguments(calc_args *args)
 {
     const calc_arg *row = args->command->args;
+    for (size_t i = 0; i < args->use_count; i++) {
+        if (args->command->opts[args->use[i].opt].alone) {
+            return CALC_EXIT_OK;
+        }
+    }
     for (size_t i = 0; i < args->argument_count; i++) {
         if (!row->name) {
             return complain(args, "unexpected argument \"%.100s\"", args->argument[i]);
@@ -394,6 +428,18 @@ const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor)
         }
     }
     return NULL;
+}
+
+bool calc_opt_lists(const calc_args *args, int opt, const char *word)
+{
+    size_t cursor = 0, length = strlen(word);
+    bool found = false;
+    for (const char *at = NULL; !found && (at = calc_opt_next(args, opt, &cursor));) {
+        for (; at && !found; at = strchr(at, ','), at += at != NULL) {
+            found = strcspn(at, ",") == length && strncmp(at, word, length) == 0;
+        }
+    }
+    return found;
 }
 
 bool calc_opt_is_stdout(const calc_args *args, int opt)

@@ -47,13 +47,16 @@ typedef struct calc_opt {
     bool repeated;              /**< may be given more than once; otherwise the last one counts */
     const char *section;        /**< section of the help for it and the following options; NULL: the
                                  *  section of the one before */
-    bool output;      /**< a file that is written; one of a command's may be "-": standard output */
-    bool unlisted;    /**< handed on to another command of calc: help and completion leave it
-                       *  out */
+    bool output;   /**< a file that is written; one of a command's may be "-": standard output */
+    bool unlisted; /**< for scripts, tests and studies of calc itself: help and completion leave it
+                    *  out */
     const char *also; /**< another spelling; NULL: none */
+    const char *was; /**< names before this release, which help and completion leave out: "rows", or
+                      *  "band=coverage" for one without a value that stands for this value */
     calc_opt_kind kind;
     double lo, hi; /**< range of numbers */
     bool needed;   /**< must be given */
+    bool alone;    /**< with it the arguments are not those of the command */
     bool lone;     /**< its value may be left out and is then "true" */
     bool unused;   /**< of another program, without effect here; .doc says why */
     bool ours;     /**< unknown to the other program; these come last */
@@ -68,6 +71,29 @@ typedef struct calc_opt {
 /** Members of the row of an option that is a number in a range. */
 #define CALC_OPT_IS_WHOLE(least, most) .kind = CALC_OPT_WHOLE, .lo = (least), .hi = (most)
 #define CALC_OPT_IS_NUMBER(least, most) .kind = CALC_OPT_NUMBER, .lo = (least), .hi = (most)
+
+/** Rows that several commands have. */
+#define CALC_OPT_AXIS(X)                                                                           \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)
+#define CALC_OPT_COLOR(X)                                                                          \
+    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = calc_opt_when,               \
+      .preset = "auto")
+#define CALC_OPT_COMPAT(X)                                                                         \
+    X(COMPAT, "compat", "RULES",                                                                   \
+      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
+             "known defects; calculon: all (docs/calculon.md)",                                    \
+      .choices = calc_compat_words, .list = true, .preset = "none")
+#define CALC_OPT_ROWS(X)                                                                           \
+    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
+      .doc = "use only operators whose column \"system\" is one of these")
+#define CALC_OPTS_RUNNING(X)                                                                       \
+    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
+      .doc = "threads [as many as the machine has cores]")                                         \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = calc_opt_progress, .preset = "auto")
+extern const char *const calc_opt_when[];     /**< auto, always, never */
+extern const char *const calc_opt_progress[]; /**< auto, plain, none */
 
 /** One argument. Lists of them end with a row without a name. */
 typedef struct calc_arg {
@@ -104,7 +130,7 @@ typedef struct calc_arg {
 typedef struct calc_args calc_args;
 
 typedef struct calc_command {
-    const char *name;
+    const char *name;    /**< "run", or of one that `calc show` starts "show names" */
     const char *summary; /**< one line, no full stop */
     const char *detail;  /**< a paragraph */
     const calc_arg *args;
@@ -117,18 +143,22 @@ typedef struct calc_command {
     calc_exit (*run)(const calc_args *args);
 } calc_command;
 
-extern const calc_command calc_cmd_run, calc_cmd_trace, calc_cmd_sweep, calc_cmd_plan,
-    calc_cmd_tune, calc_cmd_rl, calc_cmd_merge, calc_cmd_app, calc_cmd_validate, calc_cmd_calibrate,
-    calc_cmd_serve, calc_cmd_explain, calc_cmd_diff, calc_cmd_why, calc_cmd_export, calc_cmd_import,
-    calc_cmd_schema, calc_cmd_params, calc_cmd_fields, calc_cmd_names, calc_cmd_as, calc_cmd_help;
+extern const calc_command calc_cmd_run, calc_cmd_sweep, calc_cmd_plan, calc_cmd_tune, calc_cmd_rl,
+    calc_cmd_why, calc_cmd_export, calc_cmd_import, calc_cmd_validate, calc_cmd_calibrate,
+    calc_cmd_diff, calc_cmd_show, calc_cmd_serve, calc_cmd_as, calc_cmd_help, calc_cmd_names,
+    calc_cmd_fields, calc_cmd_explain, calc_cmd_params, calc_cmd_schema, calc_cmd_app;
 
 /** All commands, in the order of the help; NULL at the end. Commands that find the best layout and
- *  start it come first. */
-enum { CALC_COMMANDS_FIRST = 9 };
+ *  start it come first; those that `calc show` starts are last, and have no row in the help. */
+enum { CALC_COMMANDS_FIRST = 9, CALC_COMMANDS_SHOWN = 15 };
 extern const calc_command *const calc_command_list[];
 
-/** The command of that name; NULL if there is none. */
-const calc_command *calc_command_find(const char *name);
+/** The name of a command without "show ". */
+const char *calc_command_word(const calc_command *command);
+
+/** The command of that name, also one of before this release: NULL if there is none.
+ *  @param instead  NULL, or set to the option that the name stands for: NULL for none */
+const calc_command *calc_command_find(const char *name, const char **instead);
 
 /** The name of a command nearest to `name`; NULL if none is near. */
 const char *calc_command_nearest(const char *name);
@@ -175,6 +205,9 @@ bool calc_opt_truth(const calc_args *args, int opt);
 /** The values given for that row, one per call; NULL after the last.
  *  @param cursor  0 before the first call */
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor);
+
+/** Whether a value given for that row of lists names a choice. */
+bool calc_opt_lists(const calc_args *args, int opt, const char *word);
 
 /** Whether a value of that row is "-": standard output. */
 bool calc_opt_is_stdout(const calc_args *args, int opt);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "checkpoint.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
@@ -306,9 +307,10 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
     if (status == CALC_OK) {
         calc_sweep_tokens_write(out, &t->study, &t->result, t->args);
     }
-    return status == CALC_OK && plots ? calc_sweep_plot_write(out, &paint, &t->study, &t->result,
-                                                              calc_paint_columns(), errors)
-                                      : status;
+    if (status == CALC_OK && plots) {
+        calc_sweep_plot_write(out, &paint, &t->study, &t->result, calc_paint_columns());
+    }
+    return status;
 }
 
 /* The best layouts that the table shows, at most as many as asked for; the other outputs show no
@@ -448,7 +450,7 @@ static calc_exit run_task(task *t)
     return t->ranks.rank == 0 ? finish(t, &errors) : calc_complain_errors(&errors);
 }
 
-static calc_exit run(const calc_args *args)
+static calc_exit sweep_once(const calc_args *args)
 {
     task t = {.args = args};
     calc_exit result = run_task(&t);
@@ -463,6 +465,101 @@ static calc_exit run(const calc_args *args)
     calc_sweep_save_free(&t.save);
     calc_study_free(&t.study);
     return result;
+}
+
+/* The words of the sweep that made the parts, followed by those of this command. */
+typedef struct line {
+    char **word; /* as main() gets them; never changed */
+    size_t count;
+} line;
+
+/* Options that go with --merge. */
+static const char *const merge_words[] = {[CALC_SWEEP_OPT_OUT] = "--out",
+                                          [CALC_SWEEP_OPT_SUMMARY] = "--summary",
+                                          [CALC_SWEEP_OPT_SAVE_BEST] = "--save-best",
+                                          [CALC_SWEEP_OPT_HTML] = "--html",
+                                          [CALC_SWEEP_OPT_PLOT] = "--plot",
+                                          [CALC_SWEEP_OPT_PART] = NULL};
+
+static bool make_line(line *out, const calc_checkpoint *part, const calc_args *args)
+{
+    size_t most = part->words_size + 2 * args->use_count + 2 * args->argument_count;
+    out->word = malloc((most + 1) * sizeof *out->word);
+    if (!out->word) {
+        return false;
+    }
+    /* Options of this command come first: the words of a part end with "--" and arguments. */
+    for (size_t i = 0; i < args->use_count; i++) {
+        const calc_opt *opt = &calc_sweep_opts[args->use[i].opt];
+        if (!opt->alone) {
+            out->word[out->count++] = (char *)merge_words[args->use[i].opt];
+            if (opt->value) {
+                out->word[out->count++] = (char *)args->use[i].value;
+            }
+        }
+    }
+    for (size_t i = 0; i < args->argument_count; i++) {
+        out->word[out->count++] = (char *)"--part";
+        out->word[out->count++] = (char *)args->argument[i];
+    }
+    for (size_t at = 0; at < part->words_size; at += strlen(part->words + at) + 1) {
+        out->word[out->count++] = part->words + at;
+    }
+    return true;
+}
+
+/* Whether the words of the part are those of a sweep that may be merged. A forged one could name
+ * files to write. @param own  options before them */
+static bool are_harmless(const calc_args *sweep, size_t own)
+{
+    size_t i = own;
+    while (i < sweep->use_count && calc_sweep_save_defines(sweep->use[i].opt)) {
+        i++;
+    }
+    return i == sweep->use_count && !sweep->help;
+}
+
+/* Merges the parts, which stand where a sweep has model and machine. */
+static calc_exit merge(const calc_args *args)
+{
+    calc_errors errors = {0};
+    calc_checkpoint part;
+    line words = {0};
+    calc_args sweep = {0};
+    calc_exit result;
+    size_t own = args->argument_count;
+    for (size_t i = 0; i < args->use_count; i++) {
+        own += !calc_sweep_opts[args->use[i].opt].alone;
+        if (!calc_sweep_opts[args->use[i].opt].alone && !merge_words[args->use[i].opt]) {
+            return calc_complain_usage(args->command, "--merge goes with --out, --summary, "
+                                                      "--save-best, --html and --plot only");
+        }
+    }
+    if (args->argument_count == 0) {
+        return calc_complain_usage(args->command, "missing PART");
+    }
+    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK ||
+        (!make_line(&words, &part, args) && calc_errors_no_memory(&errors) != CALC_OK)) {
+        result = calc_complain_failure(&errors);
+    } else {
+        result = calc_opt_parse(&sweep, args->command, words.count, words.word);
+        if (result == CALC_EXIT_OK && are_harmless(&sweep, own)) {
+            result = sweep_once(&sweep);
+        } else {
+            calc_errors_at(&errors, CALC_ERR_SYNTAX, args->argument[0], 0, 0, NULL,
+                           "damaged: its command line makes no sense");
+            result = calc_complain_failure(&errors);
+        }
+    }
+    calc_opt_free(&sweep);
+    free(words.word);
+    calc_checkpoint_free(&part);
+    return result;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    return calc_opt_value(args, CALC_SWEEP_OPT_MERGE) ? merge(args) : sweep_once(args);
 }
 
 static const char *const examples[] = {

@@ -32,7 +32,6 @@
 #include "spec/value_text.h"
 
 const char *const calc_sweep_frameworks[] = {"any", "none", CALC_FRAMEWORK_NAMES NULL};
-static const char *const progress_words[] = {"auto", "plain", "none", NULL};
 
 const calc_opt calc_sweep_opts[] = {CALC_SWEEP_OPT_LIST(CALC_OPT_ROW){0}};
 
@@ -259,7 +258,7 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
     calc_put_close(put);
 }
 
-/* The command line of a part: the words from which calc merge knows the sweep. */
+/* The command line of a part: the words from which calc sweep --merge knows the sweep. */
 bool calc_sweep_save_defines(int opt)
 {
     switch (opt) {
@@ -348,7 +347,7 @@ const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
     if (shard && ranks > 1) {
         return "--shard and mpirun both divide the sweep: use one of them";
     }
-    return shard && from_stdin ? "--shard needs files: calc merge reads them again" : NULL;
+    return shard && from_stdin ? "--shard needs files: calc sweep --merge reads them again" : NULL;
 }
 
 static void warn_of(const calc_error *error)
@@ -374,7 +373,7 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
         return calc_errors_no_memory(errors);
     }
     put_words(save->saving.words, args);
-    while ((part = calc_opt_next(args, CALC_SWEEP_OPT_MERGE, &cursor))) {
+    while ((part = calc_opt_next(args, CALC_SWEEP_OPT_PART, &cursor))) {
         save->part[save->parts++] = part;
     }
     return calc_shard_parse(&save->saving.shard, shard ? shard : "1/1", errors);

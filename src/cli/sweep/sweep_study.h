@@ -46,10 +46,7 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
       .doc = "only layouts that it runs, by the rules of calc export; any: that some framework "   \
              "for the machine runs; none: also those that none runs, marked '!'",                  \
       .choices = calc_sweep_frameworks, .preset = "any")                                           \
-    X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
-             "known defects; calculon: all (docs/calculon.md)",                                    \
-      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    CALC_OPT_COMPAT(X)                                                                             \
     X(WHERE, "where", "COND", .section = "Goals",                                                  \
       .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
              "'tensor_par != 3'",                                                                  \
@@ -79,7 +76,7 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
     X(COLUMNS, "columns", "LIST",                                                                  \
       .doc = "columns of the tables: heads, statistics and fields [those that differ between "     \
              "rows and fit]")                                                                      \
-    X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
+    X(PLOT, "plot", NULL, .doc = "draw the time of the best below the tables")                     \
     X(SAVE_BEST, "save-best", "FILE", .output = true, .section = "Files",                          \
       .doc = "write the layout to start with as an execution for calc run: likely to fit, run by " \
              "a framework, and the simplest of those about as fast; without such a one, the best") \
@@ -100,32 +97,31 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
     X(SAMPLE, "sample", "N", CALC_OPT_IS_WHOLE(1, 1e6 /* all are kept in memory */),               \
       .doc =                                                                                       \
           "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
-    X(SEED, "seed", "S", CALC_OPT_IS_WHOLE(0, 999999999999999),                                    \
+    X(SEED, "seed", "S", .unlisted = true, CALC_OPT_IS_WHOLE(0, 999999999999999),                  \
       .doc = "another seed draws other layouts", .preset = "0")                                    \
-    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
-      .doc = "threads [as many as the machine has cores]")                                         \
+    CALC_OPTS_RUNNING(X)                                                                           \
     X(TIME_LIMIT, "time-limit", "SECONDS", CALC_OPT_IS_NUMBER(1e-3, 1e9),                          \
       .doc = "stop after this time with the results so far")                                       \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = progress_words, .preset = "auto")                                                 \
-    X(NO_PRUNE, "no-prune", NULL,                                                                  \
+    X(NO_PRUNE, "no-prune", NULL, .unlisted = true,                                                \
       .doc = "also evaluate layouts that bounds prove to be dominated or too large; the result "   \
              "is the same")                                                                        \
-    X(VERIFY, "verify", "FRAC", CALC_OPT_IS_NUMBER(0, 1),                                          \
+    X(VERIFY, "verify", "FRAC", .unlisted = true, CALC_OPT_IS_NUMBER(0, 1),                        \
       .doc = "share of the layouts to check against calc run, from 0 to 1; a difference ends the " \
              "sweep")                                                                              \
-    X(CPU, "cpu", "LEVEL",                                                                         \
+    X(CPU, "cpu", "LEVEL", .unlisted = true,                                                       \
       .doc = "instruction set: generic, x86-64-v3 or x86-64-v4 [the best of this machine]")        \
     X(CHECKPOINT, "checkpoint", "FILE", .section = "Long sweeps",                                  \
       .doc = "save the results so far, so that a killed sweep can continue")                       \
-    X(EVERY, "checkpoint-every", "SECONDS", CALC_OPT_IS_NUMBER(0, 1e9),                            \
+    X(EVERY, "checkpoint-every", "SECONDS", .unlisted = true, CALC_OPT_IS_NUMBER(0, 1e9),          \
       .doc = "time between checkpoints", .preset = "5")                                            \
     X(RESUME, "resume", NULL, .doc = "continue from the checkpoint, or start if there is none")    \
     X(SHARD, "shard", "I/N",                                                                       \
-      .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge and a "   \
+      .doc = "sweep the I-th of N equal shares; --out FILE is then a part for --merge and a "      \
              "checkpoint")                                                                         \
-    X(MERGE, "merge", "PART", .doc = "put the parts of shards together instead of sweeping",       \
-      .repeated = true, .unlisted = true)
+    X(MERGE, "merge", NULL, .alone = true,                                                         \
+      .doc = "put the parts that --shard wrote together, in any order: calc sweep --merge "        \
+             "PART... --out FILE; the result is, byte for byte, that of one sweep")                \
+    X(PART, "part", "PART", .doc = "one of them", .repeated = true, .unlisted = true)
 
 #define CALC_SWEEP_OPT_NUMBER(id, ...) CALC_SWEEP_OPT_##id,
 typedef enum calc_sweep_opt { CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) } calc_sweep_opt;

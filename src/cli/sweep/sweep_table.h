@@ -108,17 +108,10 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study);
 CALC_MUST_USE calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
                                                calc_errors *errors);
 
-/* Draws the results of a sweep in characters: the front, or the best of each
- *  group, and the parts of the best layouts' steps. */
-
-/** Write both drawings. Numbers beside the points are those of the tables of
- *  calc_sweep_table_found(). Nothing is drawn if nothing was found.
- *  @param columns  width of the drawing
- *  @return CALC_OK, or CALC_ERR_NOMEM with an error */
-CALC_MUST_USE calc_status calc_sweep_plot_write(calc_output *out, const calc_paint *paint,
-                                                const calc_sweep_study *study,
-                                                const calc_sweep_result *result, int columns,
-                                                calc_errors *errors);
+/** Draw the parts of a sample's time of the best, up to ten: of trained layouts that are no groups.
+ *  @param columns  width of the drawing */
+void calc_sweep_plot_write(calc_output *out, const calc_paint *paint, const calc_sweep_study *study,
+                           const calc_sweep_result *result, int columns);
 
 /* What a sweep did not search, and what it would give to the layout to start
  *  with: changes that `calc why` finds outside the space, and narrower number formats. */

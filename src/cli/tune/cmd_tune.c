@@ -138,7 +138,6 @@ static calc_status tune_measured_read(calc_tune_task *t, calc_errors *errors)
 }
 
 const char *const calc_tune_memories[] = {"calc", "probes", NULL};
-const char *const calc_tune_progress[] = {"auto", "plain", "none", NULL};
 const calc_opt calc_tune_opts[] = {CALC_TUNE_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),

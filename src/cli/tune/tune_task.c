@@ -462,7 +462,7 @@ static void take_way(calc_tune_task *t, calc_errors *errors)
              : given(a, CALC_TUNE_OPT_COMMAND)  ? CALC_TUNE_WAY_COMMAND
              : given(a, CALC_TUNE_OPT_SIMULATE) ? CALC_TUNE_WAY_SIMULATE
                                                 : CALC_TUNE_WAY_ASK;
-    t->folder = calc_opt_value(a, CALC_TUNE_OPT_OUT);
+    t->folder = calc_opt_value(a, CALC_TUNE_OPT_INTO);
     t->table_rows = (size_t)calc_opt_real(a, CALC_TUNE_OPT_TOP);
     t->truth_seed = (size_t)calc_opt_real(a, CALC_TUNE_OPT_SIMULATE);
     t->program.command = calc_opt_value(a, CALC_TUNE_OPT_COMMAND);
@@ -675,15 +675,12 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
 {
     if (mkdir(t->folder, 0777) != 0 && errno != EEXIST) {
         return calc_errors_at(errors, CALC_ERR_IO, t->folder, 0, 0,
-                              "--out names a folder; the one that it is in must be there", "%s",
+                              "--into names a folder; the one that it is in must be there", "%s",
                               strerror(errno));
     }
     calc_tune_loop_path(t, candidate, path);
-    calc_output *out = calc_write_to(path);
     const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
-    calc_json_save(out, CALC_KIND_EXEC, &exec, 0);
-    calc_output_text(out, "\n");
-    return calc_output_close(out, errors);
+    return calc_save_to(path, CALC_KIND_EXEC, &exec, errors);
 }
 
 /* A command that has done nothing but fail is more likely wrong than every layout. */

@@ -109,8 +109,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
 #define CALC_TUNE_OPT_LIST(X)                                                                      \
     X(PROCS, "procs", "N", .section = "What is searched", .doc = "number of processors")           \
     X(BATCH, "batch", "N", .doc = "global batch of a step: 512 or 4Mitokens")                      \
-    X(AXIS, "axis", "FIELD=VALUES",                                                                \
-      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_OPT_AXIS(X)                                                                               \
     CALC_INPUTS_SET(X)                                                                             \
     X(WHERE, "where", "COND", .doc = "only layouts that meet a condition: 'tensor_par <= 8'",      \
       .repeated = true)                                                                            \
@@ -128,10 +127,9 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .choices = calc_tune_memories, .preset = "calc")                                             \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "measured kernels of the machine, to correct predictions by shape")                   \
-    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "use only the rows of --operators that are of these machines")                        \
-    X(OUT, "out", "DIR", .section = "Next layouts", .doc = "folder for the layouts to try",        \
-      .preset = "tune")                                                                            \
+    CALC_OPT_ROWS(X)                                                                               \
+    X(INTO, "into", "DIR", .was = "out", .section = "Next layouts",                                \
+      .doc = "folder for the layouts to try", .preset = "tune")                                    \
     X(NEXT, "next", NULL,                                                                          \
       .doc = "print the layouts to try, an identity and a path per line, or nothing if it is "     \
              "time to stop")                                                                       \
@@ -142,15 +140,15 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .preset = "5%")                                                                              \
     X(MOST, "most", "N", CALC_OPT_IS_WHOLE(1, 1e6),                                                \
       .doc = "largest number of measurements, including earlier ones")                             \
-    X(CHOOSER, "chooser", "NAME", .doc = "how the next layouts are chosen",                        \
+    X(CHOOSER, "chooser", "NAME", .unlisted = true, .doc = "how the next layouts are chosen",      \
       .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
-    X(TOP_K, "top-k", "K", CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                                  \
+    X(TOP_K, "top-k", "K", .unlisted = true, CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                \
       .doc = "thompson: keep the K fastest layouts of each draw, until five are measured",         \
       .preset = "3")                                                                               \
-    X(DRAWS, "draws", "N", CALC_OPT_IS_WHOLE(10, 1e5),                                             \
+    X(DRAWS, "draws", "N", .unlisted = true, CALC_OPT_IS_WHOLE(10, 1e5),                           \
       .doc = "draws of the joint distribution of times", .preset = "1000")                         \
-    X(SEED, "seed", "S", CALC_OPT_IS_WHOLE(0, 1e9), .doc = "another seed draws other numbers",     \
-      .preset = "1")                                                                               \
+    X(SEED, "seed", "S", .unlisted = true, CALC_OPT_IS_WHOLE(0, 1e9),                              \
+      .doc = "another seed draws other numbers", .preset = "1")                                    \
     X(COMMAND, "command", "TEXT", .section = "Automatic measuring",                                \
       .doc =                                                                                       \
           "run this for each layout to try ({exe} is its file) and add its last line of output "   \
@@ -159,7 +157,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .preset = "30min")                                                                           \
     X(RETRIES, "retries", "N", CALC_OPT_IS_WHOLE(0, 100),                                          \
       .doc = "how often a failed command is run again, except after a time-out", .preset = "1")    \
-    X(SIMULATE, "simulate", "SEED", CALC_OPT_IS_WHOLE(0, 1e9),                                     \
+    X(SIMULATE, "simulate", "SEED", .unlisted = true, CALC_OPT_IS_WHOLE(0, 1e9),                   \
       .doc = "measure a simulated truth, which differs from calc as published runs do")            \
     X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1e6), .section = "Output",                             \
       .doc = "layouts in the table", .preset = "10")                                               \
@@ -169,17 +167,12 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(JSON, "json", "FILE", .output = true,                                                        \
       .doc = "write the decision with all candidates as JSON")                                     \
     X(CSV, "csv", "FILE", .output = true, .doc = "write all candidates as CSV")                    \
-    X(THREADS, "threads", "N", CALC_OPT_IS_WHOLE(1, 4096), .section = "Running",                   \
-      .doc = "threads [as many as the machine has cores]")                                         \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = calc_tune_progress, .preset = "auto")
-
+    CALC_OPTS_RUNNING(X)
 #define CALC_TUNE_OPT_NUMBER(id, ...) CALC_TUNE_OPT_##id,
 typedef enum calc_tune_opt { CALC_TUNE_OPT_LIST(CALC_TUNE_OPT_NUMBER) } calc_tune_opt;
 #undef CALC_TUNE_OPT_NUMBER
 
 extern const char *const calc_tune_memories[];
-extern const char *const calc_tune_progress[];
 extern const calc_opt calc_tune_opts[];
 
 /** How layouts are measured. */

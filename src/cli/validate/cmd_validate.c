@@ -172,7 +172,7 @@ static void put_read(calc_put *put, const calc_measured *measured)
 }
 
 /* Write {"rows": [...], "groups": [...], "worst": [...], "features": [...], "peers": [...]}, times
- * in seconds and memory in bytes. `calc schema validation` describes it. */
+ * in seconds and memory in bytes. `calc show schema validation` describes it. */
 static void calc_validate_write_json(calc_output *out, const calc_validation *v)
 {
     calc_put put = calc_put_to(out);
@@ -233,6 +233,8 @@ static void write_csv_row(calc_output *out, const calc_result *r)
     calc_output_text(out, "\n");
 }
 
+static const char *const shown[] = {"band", "forecast", "breakdown", "features", NULL};
+
 #define OPTIONS(X)                                                                                 \
     X(JSON, "json", "FILE", .output = true,                                                        \
       .doc = "write every measurement and every group as JSON")                                    \
@@ -244,25 +246,21 @@ static void write_csv_row(calc_output *out, const calc_result *r)
       .doc = "an earlier --csv file: exit with status 1 if the mean error of a group grew")        \
     X(TOLERANCE, "tolerance", "X", CALC_OPT_IS_NUMBER(0, 1e9),                                     \
       .doc = "percentage points by which it may grow", .preset = "0.5")                            \
-    X(SYSTEM, "system", "NAME", .doc = "machine of the rows of RUNS that name none")               \
+    X(SYSTEM, "default-system", "NAME", .was = "system",                                           \
+      .doc = "machine of the rows of RUNS that name none")                                         \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "use measured kernels, collectives and blocks where there are some, as calc run "     \
              "does; the column \"system\" has the names of machines (docs/operators.md)")          \
     X(TEMPLATE, "template", NULL, .doc = "write a template for your own runs, and nothing else")   \
-    X(ROWS, "rows", "N", CALC_OPT_IS_WHOLE(0, 999999999),                                          \
+    X(WORST, "worst", "N", CALC_OPT_IS_WHOLE(0, 999999999), .was = "rows",                         \
       .doc = "show the N measurements with the largest errors", .preset = "10")                    \
-    X(BAND, "band", NULL,                                                                          \
-      .doc = "show how often a band of calc run --band, made without a run, contains its "         \
-             "measured value")                                                                     \
-    X(FORECAST, "forecast", NULL,                                                                  \
-      .doc = "show errors on runs published after a month, by constants fitted to earlier "        \
-             "runs; the fits are those of "                                                        \
-             "measured/forecasts.csv, which scripts/refit writes with calc calibrate --hold-out")  \
-    X(BREAKDOWN, "breakdown", NULL, .doc = "show the parts of their predictions")                  \
-    X(FEATURES, "features", NULL,                                                                  \
-      .doc = "show whether options move memory and time as measured: pairs of runs that differ "   \
-             "in one "                                                                             \
-             "option only")
+    X(SHOW, "show", "LIST", .choices = shown, .list = true, .repeated = true,                      \
+      .was = "band=band forecast=forecast breakdown=breakdown features=features",                  \
+      .doc = "also show how often a band of calc run --band, made without a run, contains its "    \
+             "measured value; errors on runs published after a month, by constants fitted to "     \
+             "earlier runs (measured/forecasts.csv, which scripts/refit writes); the parts of "    \
+             "the predictions shown; whether options move memory and time as measured, by pairs "  \
+             "of runs that differ in one option only")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -278,11 +276,11 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate --template > my_runs.csv",
                                        "calc validate my_runs.csv --json - --html page.html",
                                        "calc validate my_runs.csv --operators my_operators.csv",
-                                       "calc validate --rows 3 --breakdown",
-                                       "calc validate --features",
+                                       "calc validate --worst 3 --show breakdown",
+                                       "calc validate --show features",
                                        "calc validate --html validation.html",
-                                       "calc validate --band --rows 0",
-                                       "calc validate --forecast --rows 0",
+                                       "calc validate --show band --worst 0",
+                                       "calc validate --show forecast --worst 0",
                                        "calc validate serving_runs",
                                        NULL};
 
@@ -307,20 +305,21 @@ typedef struct task {
 static const char *read_options(task *t)
 {
     t->tolerance = calc_opt_real(t->args, OPT_TOLERANCE) / 100;
-    t->found = (calc_validation){.results = &t->results,
-                                 .groups = &t->groups,
-                                 .features = &t->features,
-                                 .time_features = &t->time_features,
-                                 .peers = &t->peers,
-                                 .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
-                                 .residuals = &t->residuals,
-                                 .forecasts = &t->forecasts,
-                                 .measured = &t->measured,
-                                 .systems = &t->measured.systems,
-                                 .worst = (size_t)calc_opt_real(t->args, OPT_ROWS),
-                                 .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
-                                 .options = calc_opt_value(t->args, OPT_FEATURES) != NULL,
-                                 .over_dates = calc_opt_value(t->args, OPT_FORECAST) != NULL};
+    t->found =
+        (calc_validation){.results = &t->results,
+                          .groups = &t->groups,
+                          .features = &t->features,
+                          .time_features = &t->time_features,
+                          .peers = &t->peers,
+                          .bands = calc_opt_lists(t->args, OPT_SHOW, "band") ? &t->bands : NULL,
+                          .residuals = &t->residuals,
+                          .forecasts = &t->forecasts,
+                          .measured = &t->measured,
+                          .systems = &t->measured.systems,
+                          .worst = (size_t)calc_opt_real(t->args, OPT_WORST),
+                          .breakdown = calc_opt_lists(t->args, OPT_SHOW, "breakdown"),
+                          .options = calc_opt_lists(t->args, OPT_SHOW, "features"),
+                          .over_dates = calc_opt_lists(t->args, OPT_SHOW, "forecast")};
     return t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs" : NULL;
 }
 
@@ -372,7 +371,7 @@ static calc_status write_files(task *t, calc_errors *errors)
 static void write_table(calc_output *out, task *t)
 {
     calc_validate_table_write(out, &t->found);
-    if (calc_opt_value(t->args, OPT_BAND)) {
+    if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
         calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
     }
     if (t->found.over_dates) {
@@ -388,29 +387,18 @@ static void write_worse(calc_output *out, task *t)
 /* Options that do not apply to runs of serving. */
 static calc_status check_options(const task *t, calc_errors *errors)
 {
-    static const struct {
-        int opt;
-        const char *name;
-    } training[] = {{OPT_BAND, "--band"},
-                    {OPT_FORECAST, "--forecast"},
-                    {OPT_BREAKDOWN, "--breakdown"},
-                    {OPT_FEATURES, "--features"},
-                    {OPT_OPERATORS, "--operators"}};
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < sizeof training / sizeof *training && status == CALC_OK; i++) {
-        if (calc_opt_value(t->args, training[i].opt)) {
-            status = calc_measured_trains(&t->measured, training[i].name, errors);
-        }
-    }
-    return status;
+    const char *name = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
+                       : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
+                                                              : NULL;
+    return name ? calc_measured_trains(&t->measured, name, errors) : CALC_OK;
 }
 
 /* Pairs of training runs, if an output shows them. */
 static calc_status make_features(task *t, calc_errors *errors)
 {
-    bool shown =
+    bool wanted =
         t->found.options || calc_opt_value(t->args, OPT_JSON) || calc_opt_value(t->args, OPT_HTML);
-    if (t->measured.serves || !shown) {
+    if (t->measured.serves || !wanted) {
         return CALC_OK;
     }
     calc_status status =
@@ -483,7 +471,7 @@ static calc_status make_results(task *t, calc_errors *errors)
     if (status == CALC_OK) {
         status = calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors);
     }
-    if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
+    if (status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")) {
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
     status = status == CALC_OK ? make_features(t, errors) : status;

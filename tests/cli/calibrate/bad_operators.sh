@@ -4,7 +4,7 @@ printf 'op,dtype,shape,metric,value\nmatmul,bf16,m=1 n=1,tflops,1\n' > shape.csv
 printf 'op,dtype,shape,metric,value\n"matmul,bf16\n' > quote.csv
 head -c 4000 "$ROOT/tests/measured/runs_vtrain_single.csv.gz" > garbage.csv
 for file in columns value shape quote garbage missing; do
-    "$CALC" calibrate --operators $file.csv --system h100_sxm --out out.json > /dev/null
+    "$CALC" calibrate --operators $file.csv --system h100_sxm --into out.json > /dev/null
     echo "status $?" >&2
 done
 operators=$ROOT/tests/measured/operators.csv

@@ -10,4 +10,4 @@ echo '{"tensor_pra": 8, "pipeline_par": "2", "batch_size": 64}' >wrong.json
 echo '{"tensor_par": [1, 2], "pipeline_par": 2, "batch_size": 64, "num_procs": 64}' >space.json
 "$CALC" run llama3-70B h100_sxm space.json; echo $?
 "$CALC" run llama3-70B h100_sxm llama3-8B; echo $?
-"$CALC" trace llama3-70B h100_sxm space.json 2>&1 | tail -1
+"$CALC" run --trace - llama3-70B h100_sxm space.json 2>&1 | tail -1

@@ -1,2 +1,2 @@
 # exit 2
-"$CALC" names models
+"$CALC" show names models

@@ -1,2 +1,2 @@
-"$CALC" explain num_shared_experts
-"$CALC" explain exe.matrix_dtype
+"$CALC" show explain num_shared_experts
+"$CALC" show explain exe.matrix_dtype

@@ -1,3 +1,3 @@
 # exit 3
-"$CALC" explain latency
-"$CALC" explain MFU
+"$CALC" show explain latency
+"$CALC" show explain MFU

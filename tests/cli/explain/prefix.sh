@@ -1,1 +1,1 @@
-"$CALC" explain exe.seq_size
+"$CALC" show explain exe.seq_size

@@ -1,1 +1,1 @@
-"$CALC" explain fw_time
+"$CALC" show explain fw_time

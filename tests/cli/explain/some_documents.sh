@@ -1,2 +1,2 @@
 # exit 2
-"$CALC" explain total_time gpt3-175B
+"$CALC" show explain total_time gpt3-175B

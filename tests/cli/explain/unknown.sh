@@ -1,2 +1,2 @@
 # exit 3
-"$CALC" explain total_tim
+"$CALC" show explain total_tim

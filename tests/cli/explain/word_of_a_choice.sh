@@ -1,2 +1,2 @@
 # exit 3
-"$CALC" explain mla
+"$CALC" show explain mla

@@ -1,1 +1,1 @@
-"$CALC" fields | grep -E -A 1 '^[a-z]+:'
+"$CALC" show fields | grep -E -A 1 '^[a-z]+:'

@@ -1,1 +1,1 @@
-"$CALC" fields app
+"$CALC" show fields app

@@ -1,1 +1,1 @@
-"$CALC" fields app --markdown
+"$CALC" show fields app --markdown

@@ -1,1 +1,1 @@
-"$CALC" fields exe
+"$CALC" show fields exe

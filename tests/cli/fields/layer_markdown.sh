@@ -1,1 +1,1 @@
-"$CALC" fields layer --markdown | head -n 4
+"$CALC" show fields layer --markdown | head -n 4

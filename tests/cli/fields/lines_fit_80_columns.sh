@@ -1,1 +1,1 @@
-"$CALC" fields | awk 'length > 80'
+"$CALC" show fields | awk 'length > 80'

@@ -1,1 +1,1 @@
-"$CALC" fields stats | head -n 6
+"$CALC" show fields stats | head -n 6

@@ -1,1 +1,1 @@
-"$CALC" fields stats --markdown | head -n 4
+"$CALC" show fields stats --markdown | head -n 4

@@ -1,1 +1,1 @@
-"$CALC" fields sys
+"$CALC" show fields sys

@@ -15,8 +15,8 @@ offer calc run gpt3-175B a100_80g 3072
 offer calc run --compat c
 offer calc run --json he
 offer calc run --js
-offer calc fields la
-offer calc params here
+offer calc show fields la
+offer calc show params here
 # Fields and what they take; the shell splits words at "=".
 offer calc run gpt3-175B a100_80g --set te
 offer calc run gpt3-175B a100_80g --set recompute = f
@@ -26,7 +26,7 @@ offer calc run gpt3-175B --set tp = 8 a100
 offer calc sweep gpt3-175B a100_80g --where tpo
 offer calc sweep gpt3-175B a100_80g --columns tp,mf
 offer calc export --to = megatron-
-offer calc explain pipeline_b
+offer calc show explain pipeline_b
 offer calc plan gpt3-175B a800,h80
 # Executions of the model, of any if the word begins so; a machine may stand before them.
 rm here.json

@@ -1,1 +1,1 @@
-"$CALC" fields --help
+"$CALC" show fields --help

@@ -1,1 +1,1 @@
-"$CALC" names --help
+"$CALC" show names --help

@@ -1,1 +1,1 @@
-"$CALC" params --help
+"$CALC" show params --help

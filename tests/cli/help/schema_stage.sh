@@ -1,1 +1,1 @@
-"$CALC" schema stage
+"$CALC" show schema stage

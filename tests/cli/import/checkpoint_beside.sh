@@ -12,5 +12,5 @@ cat >hf_quant_config.json <<'EOF'
 }
 EOF
 "$CALC" import config.json --app model.json && grep -A 6 checkpoint model.json
-"$CALC" params config.json >/dev/null
+"$CALC" show params config.json >/dev/null
 "$CALC" import - <config.json --app model.json && ! grep checkpoint model.json

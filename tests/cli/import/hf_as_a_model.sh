@@ -1,6 +1,6 @@
 # A configuration of Hugging Face stands where a model does.
 cp "$ROOT/tests/formats/hf/llama-3.1-8b.json" config.json
-"$CALC" params config.json llama3-8B
+"$CALC" show params config.json llama3-8B
 "$CALC" run config.json h100_sxm llama3-8B_128_fsdp --json a.json | head -n 2
 "$CALC" run llama3-8B h100_sxm llama3-8B_128_fsdp --json b.json >/dev/null
 grep '"total_time"' a.json b.json | cut -d: -f2- | uniq | wc -l

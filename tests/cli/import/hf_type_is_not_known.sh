@@ -5,4 +5,4 @@ printf '{\n  "architectures": ["LamaForCausalLM"],\n  "model_type": "lama",\n  "
 printf '{\n  "model_type": "llama",\n  "hidden_size": 64,\n  "vocab_size": -1\n}\n' > config.json
 "$CALC" import config.json
 printf '{\n  "model_type": "llama",\n  "hidden_size": 64\n}\n' > config.json
-"$CALC" params config.json
+"$CALC" show params config.json

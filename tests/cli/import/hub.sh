@@ -16,7 +16,7 @@ optimizer: paged_adamw_32bit
 bf16: auto
 EOF
 "$CALC" import qlora.yaml --procs 8 --app model.json --exe layout.json
-"$CALC" params model.json
+"$CALC" show params model.json
 grep -o '"frozen_datatype": "[a-z0-9_]*"' layout.json
 grep seq_size layout.json model.json
 sed -i 's/NousResearch.*/nobody\/nothing-3B/' qlora.yaml

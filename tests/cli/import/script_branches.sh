@@ -18,5 +18,5 @@ printf '[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule 
 for act in relu relu2; do
     printf '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000, "hidden_act": "%s"}\n' $act >config.json
     "$CALC" import config.json --app model.json >/dev/null
-    "$CALC" params model.json | tail -1
+    "$CALC" show params model.json | tail -1
 done

@@ -3,7 +3,7 @@
 "$CALC" diff layered.json llama3-70B_512
 "$CALC" diff layered.json layered.json
 "$CALC" why llama3-70B h100_sxm layered.json --top 3
-"$CALC" trace llama3-70B h100_sxm layered.json --out step.json
+"$CALC" run llama3-70B h100_sxm layered.json --trace step.json >out
 "$CALC" run llama3-70B h100_sxm layered.json --html page.html >/dev/null && ls page.html step.json
 for framework in megatron torchtitan deepspeed mindformers paddle; do
     "$CALC" export --to "$framework" llama3-70B layered.json 2>&1 | head -n 1

@@ -1,1 +1,1 @@
-"$CALC" names app | grep gpt3
+"$CALC" show names app | grep gpt3

@@ -1,1 +1,1 @@
-"$CALC" names exe | grep seqsel_fig1
+"$CALC" show names exe | grep seqsel_fig1

@@ -1,2 +1,2 @@
 # exit 3
-"$CALC" params gpt3-175B.json
+"$CALC" show params gpt3-175B.json

@@ -1,2 +1,2 @@
 # exit 2
-"$CALC" names
+"$CALC" show names

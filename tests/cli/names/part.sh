@@ -1,3 +1,3 @@
-"$CALC" names sys h100
-"$CALC" names exe llama3-70B
-"$CALC" names app nothing-like-it
+"$CALC" show names sys h100
+"$CALC" show names exe llama3-70B
+"$CALC" show names app nothing-like-it

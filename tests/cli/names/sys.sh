@@ -1,1 +1,1 @@
-"$CALC" names sys
+"$CALC" show names sys

@@ -14,13 +14,13 @@ all()
     "$CALC" why $modern
     "$CALC" diff h100_sxm h800
     "$CALC" diff $run --set tensor_par=8
-    "$CALC" params
-    "$CALC" fields app
+    "$CALC" show params
+    "$CALC" show fields app
     "$CALC" help
     "$CALC" no-such-command
     "$CALC" help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | while read -r command; do "$CALC" help "$command"; done
-    "$CALC" fields stats | sed -n 's/^  \([a-z0-9_]*\) .*/\1/p' | head -n 150 | while read -r name; do
-        "$CALC" explain "$name" $run
+    "$CALC" show fields stats | sed -n 's/^  \([a-z0-9_]*\) .*/\1/p' | head -n 150 | while read -r name; do
+        "$CALC" show explain "$name" $run
     done
 } 2>&1
 all > text

@@ -1,2 +1,2 @@
 # exit 4
-"$CALC" params gpt3-175B >/dev/full
+"$CALC" show params gpt3-175B >/dev/full

@@ -5,7 +5,7 @@ remarks() { sed -n '/"remarks"/p' "$1"; }
 "$CALC" sweep llama3-8B mi300x,h200,h100_sxm --procs 8 --batch 8 --top 1 --out sweep.json --html sweep.html | head -n 4
 remarks sweep.json
 remarks sweep.html
-"$CALC" plan llama3-8B mi300x --procs 8 --batch 8 --top 1 --out plan.json | head -n 2
+"$CALC" plan llama3-8B mi300x --procs 8 --batch 8 --top 1 --json plan.json | head -n 2
 remarks plan.json
 "$CALC" tune llama3-8B mi300x --procs 8 --batch 8 | grep calibrated
 "$CALC" tune llama3-8B mi300x --procs 8 --batch 8 --json tune.json >/dev/null

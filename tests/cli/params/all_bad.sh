@@ -1,2 +1,2 @@
 # exit 3
-"$CALC" params nope --json -
+"$CALC" show params nope --json -

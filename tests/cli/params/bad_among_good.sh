@@ -1,3 +1,3 @@
 # exit 3
 echo '{}' >bad.json
-"$CALC" params gpt3-175B bad.json nope megatron-1T
+"$CALC" show params gpt3-175B bad.json nope megatron-1T

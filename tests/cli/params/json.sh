@@ -1,1 +1,1 @@
-"$CALC" params gpt3-175B megatron-1T --json -
+"$CALC" show params gpt3-175B megatron-1T --json -

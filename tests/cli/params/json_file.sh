@@ -1,1 +1,1 @@
-"$CALC" params gpt3-175B --json params.json && cat params.json
+"$CALC" show params gpt3-175B --json params.json && cat params.json

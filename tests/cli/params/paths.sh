@@ -1,1 +1,1 @@
-cd "$ROOT" && "$CALC" params models/megatron-{126M,1T,22B,40B,5B}.json
+cd "$ROOT" && "$CALC" show params models/megatron-{126M,1T,22B,40B,5B}.json

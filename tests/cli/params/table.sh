@@ -1,1 +1,1 @@
-"$CALC" params gpt3-175B megatron-22B megatron-1T
+"$CALC" show params gpt3-175B megatron-22B megatron-1T

@@ -4,11 +4,11 @@ plan() {
         --axis microbatch_size=1 --axis pipeline_interleaving=1 \
         --set num_blocks=8 --time-limit 1000 --progress none "$@"
 }
-plan --csv t.csv --out all.json --save-best best.json --html page.html --mps p.mps >table.txt
+plan --csv t.csv --json all.json --save-best best.json --html page.html --mps p.mps >table.txt
 head -6 table.txt
 plan --csv - | cmp - t.csv
 cut -d, -f1-9,14- t.csv
-plan --out - | cmp - all.json
+plan --json - | cmp - all.json
 plan --save-best - | cmp - best.json
 head -7 all.json
 grep -A3 '"stages"' best.json

@@ -3,7 +3,7 @@ set -f
 while read -r line; do
     # shellcheck disable=SC2086
     eval "set -- $line"
-    "$CALC" plan llama2-7B "$@" --layers --progress none
+    "$CALC" plan llama2-7B "$@" --per-layer --progress none
     echo "$line: $?" >&2
 done <<'LINES'
 a100_sxm_40g,h100_sxm --procs 8 --batch 64

@@ -7,6 +7,6 @@ if grep -q 'built without the library of charts' errors; then
     exit
 fi
 for i in 1 2 3; do "$CALC" sweep $sweep --shard "$i/3" --out "part$i" > out 2> err; done
-"$CALC" merge part? --html merged.html --plot | grep -c 'numbered as above'
+"$CALC" sweep --merge part? --html merged.html --plot | grep -c '^Time of a sample'
 timeless() { sed '/"elapsed_s": /d;/"threads": /d;/"cpu": /d;/"evaluations_per_second/d' "$1"; }
 cmp <(timeless whole.html) <(timeless merged.html) && echo same

@@ -1,7 +1,6 @@
-# The front with the numbers of its table, and the time of the best; wider, in letters, in colour;
-# the best of each group; nothing where nothing was found or standard output is taken.
+# The time of the best; wider, in letters, in colour; nothing for groups, where nothing was found or standard output is taken.
 small='gpt3-13B a100_80g --procs 8 --batch 16 --top 3 --no-prune'
-drawing() { sed -n '/numbered as above/,$p'; }
+drawing() { sed -n '/^Time of a sample/,$p'; }
 "$CALC" sweep $small --plot | drawing
 LC_ALL=C COLUMNS=60 "$CALC" sweep $small --plot --objectives total_time,mem1 | drawing
 "$CALC" sweep $small --procs 8:64:x2 --batch 64 --per num_procs --plot | drawing

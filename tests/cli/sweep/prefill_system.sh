@@ -10,7 +10,7 @@ asked="llama3-70B h200 space.json --top 2 --threads 1 --progress none"
 sed -n '/^Best/,/^$/p' whole | cut -c1-60
 "$CALC" sweep $asked --shard 1/2 --out one > part
 "$CALC" sweep $asked --shard 2/2 --out two > part
-"$CALC" merge one two | grep -v thread > merged
+"$CALC" sweep --merge one two | grep -v thread > merged
 grep -v thread whole | diff - merged && echo merged
 grep prefill_system best.json
 "$CALC" run llama3-70B h200 best.json | grep -E '^  (prefill  |first token)'

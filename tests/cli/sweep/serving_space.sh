@@ -2,7 +2,6 @@
 ask=(llama3-70B h200 --procs 8 --set inference.phase=serve --set inference.prompt_size=4096 --set inference.generate_size=500
     --where 'ttft <= 1' --where 'tpot <= 30ms' --progress none)
 "$CALC" sweep "${ask[@]}" --set price=2.5 --top 3 --save-best best.json | sed '/ with [0-9]* thread/d'
-"$CALC" sweep "${ask[@]}" --top 3 --plot | sed -n '/numbered as above/,$p'
 "$CALC" export --to sglang llama3-70B best.json | grep -E 'tp|dp|max-running|chunked'
 
 # Two pools share 16 processors, or one has them all.
@@ -15,4 +14,4 @@ same() { cmp "$1" one.json && echo "$2: the same bytes"; }
 "$CALC" sweep "${pools[@]}" --threads 2 --out two.json > out && same two.json threads
 "$CALC" sweep "${pools[@]}" --no-prune --out all.json > out && same all.json --no-prune
 for i in 1 2 3; do "$CALC" sweep "${pools[@]}" --shard $i/3 --out part$i > out; done
-"$CALC" merge part1 part2 part3 --out merged.json > out && same merged.json shards
+"$CALC" sweep --merge part1 part2 part3 --out merged.json > out && same merged.json shards

@@ -5,7 +5,7 @@ cat > config.json <<'END'
  "vocab_size": 151936, "hidden_act": "silu", "rms_norm_eps": 1e-6, "max_position_embeddings": 40960,
  "rope_theta": 1000000, "tie_word_embeddings": false, "attention_bias": false}
 END
-"$CALC" params config.json 2>&1
+"$CALC" show params config.json 2>&1
 "$CALC" sweep config.json h100_sxm --procs 64 --batch 256 --top 1 --save-best best.json 2> note.txt | sed -n '/Best by/,/^$/p'
 cat note.txt
 "$CALC" export config.json best.json 2>&1 | grep -E -- '--(num-layers|hidden-size|num-query-groups|seq-length)'

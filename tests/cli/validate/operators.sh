@@ -8,7 +8,7 @@ for runs in unseen seen; do
     for options in '' "--operators $table" '--operators reverse.csv'; do
         echo "$runs ${options##*/}"
         # shellcheck disable=SC2086
-        "$CALC" validate $runs.csv --rows 0 $options | grep '^vTrain, one node (A100)'
+        "$CALC" validate $runs.csv --worst 0 $options | grep '^vTrain, one node (A100)'
     done
 done
 "$CALC" validate unseen.csv --operators "$table" --json unseen.json > /dev/null

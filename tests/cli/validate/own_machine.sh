@@ -20,4 +20,4 @@ sed -n '/largest errors$/,$p' table | sed -E "$words" | sort
 echo
 # By fields alone, on a machine of that name; and on none.
 sed -n '1p; /^seqsel_tab5_22B_full/{s/^seqsel_tab5/mine/; s/a100_sxm_80g/mycluster/; s/calculon_tab5,nvidia/mine,/; p; s/mycluster/nothing/; p}' "$ROOT/tests/measured/runs.csv" > fields.csv
-"$CALC" validate fields.csv --rows 0 | cut -c1-64 | sed -E '2s/ [-+].*//'
+"$CALC" validate fields.csv --worst 0 | cut -c1-64 | sed -E '2s/ [-+].*//'

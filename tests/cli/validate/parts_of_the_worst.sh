@@ -1,7 +1,7 @@
 # What the largest errors consist of: as many lines as rows, and in JSON as times; shares add up.
 runs=$ROOT/tests/measured/runs.csv
 { head -1 "$runs"; grep '^seqsel_tab5_\|^simumax_b200_llama3_70b_l12_tp1_pp2' "$runs"; } > runs.csv
-"$CALC" validate runs.csv --rows 14 --breakdown > table || exit
+"$CALC" validate runs.csv --worst 14 --show breakdown > table || exit
 sed -n '/largest errors/,$p' table | grep '^  *[a-z].* %$' > parts
 wc -l < parts
 awk -F' %,* *' '{ sum = 0

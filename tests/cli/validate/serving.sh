@@ -1,10 +1,10 @@
 # Runs of serving are known by their columns; tables that calc ships have bare names.
-"$CALC" validate serving_runs --rows 0 > table || exit
+"$CALC" validate serving_runs --worst 0 > table || exit
 grep -E '^(time|whole|output|shape)' table | cut -c1-36
 grep -Eo '^[0-9,]+ runs, ' table
 grep -E 'not predicted: (the engine|speculative|no description|the serving|pools)' table
 grep -c '^AISimulate, InferenceX sweeps' table
-zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -40 | "$CALC" validate - --rows 0 | grep -Eo '^[0-9,]+ runs, '
+zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -40 | "$CALC" validate - --worst 0 | grep -Eo '^[0-9,]+ runs, '
 
 # One's own, with what went into the prediction.
 cat > ours.csv <<'CSV'
@@ -13,6 +13,6 @@ one,llama3-70B,h200,8,8,vllm 0.11.0,fp8,1000,500,16,9
 two,llama3-70B,h200,8,8,wllm 0.11.0,fp8,1000,500,16,9
 three,llama3-90B,h200,8,8,vllm 0.11.0,fp8,1000,500,16,9
 CSV
-"$CALC" validate ours.csv --rows 0 | tail -3
+"$CALC" validate ours.csv --worst 0 | tail -3
 "$CALC" validate ours.csv --json - | grep -o '"id": "one".*"error"' | sed -E 's/"predicted.*//'
 "$CALC" validate ours.csv --csv - | cut -d, -f1-4

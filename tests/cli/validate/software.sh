@@ -10,7 +10,7 @@ for name, software in ("fields.csv", ""), ("named.csv", "nanotron"):
     out.writeheader()
     out.writerows(r | ({key: "" for key in given} | {"software": software} if software else {}) for r in rows)
 P
-"$CALC" validate fields.csv --csv fields.out --rows 0 | head -2
-"$CALC" validate named.csv --csv named.out --rows 0 > /dev/null
+"$CALC" validate fields.csv --csv fields.out --worst 0 | head -2
+"$CALC" validate named.csv --csv named.out --worst 0 > /dev/null
 cmp fields.out named.out && echo same
 printf 'sys,app,exe,software,measured_s\nh100_sxm,llama3-8B,llama3-8B_8,nanotrn,1\n' | "$CALC" validate -

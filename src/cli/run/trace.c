@@ -5,7 +5,6 @@
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
-#include "cli/shell/opt.h"
 #include "io/json_put.h"
 #include "io/output.h"
 #include "spec/field.h"
@@ -316,84 +315,32 @@ static void trace_write(calc_output *out, const calc_trace *trace)
     calc_put_end(&put);
 }
 
-#define OPTIONS(X)                                                                                 \
-    CALC_INPUTS_SET(X)                                                                             \
-    X(OUT, "out", "FILE", .doc = "where the trace goes; names ending in .gz are compressed",       \
-      .preset = "-")                                                                               \
-    X(MICROBATCHES, "microbatches", "N", CALC_OPT_IS_WHOLE(1, 1e9),                                \
-      .doc = "show the first N micro-batches only; the step is still simulated with all of them")
-
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
-static const calc_arg rows[] = {CALC_ARGS_RUN, {0}};
-static const char *const examples[] = {
-    "calc trace llama3-405B h100_sxm llama3-405B_16384 --out step.json",
-    "calc trace deepseek-v3-671B h800 deepseek-v3_2048 --microbatches 16 --out step.json.gz", NULL};
-
-/* Write the trace, unless it is too large for the viewers. */
-static calc_status write_trace(const calc_args *args, const calc_trace *trace, calc_errors *errors)
-{
-    int64_t count = trace_count(trace);
-    if (count > TRACE_MAX_EVENTS) {
-        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
-                               "show some of the micro-batches: --microbatches N",
-                               "the trace would have %lld events: at most %d are written",
-                               (long long)count, TRACE_MAX_EVENTS);
-    }
-    calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
-    trace_write(out, trace);
-    return calc_output_close(out, errors);
-}
-
-static calc_status trace(const calc_args *args, const calc_inputs *inputs, calc_stats *stats,
-                         calc_errors *errors)
+calc_status calc_trace_write(const char *path, const calc_inputs *inputs, int64_t microbatches,
+                             calc_errors *errors)
 {
     calc_simulation simulation = {0};
+    calc_stats stats;
     calc_status status = calc_simulation_run(&simulation, inputs, errors);
-    status = status == CALC_OK ? calc_simulation_stats(inputs, stats, errors) : status;
+    status = status == CALC_OK ? calc_simulation_stats(inputs, &stats, errors) : status;
     if (status == CALC_OK) {
         int64_t all = simulation.timeline.shape.microbatches;
-        int64_t shown = (int64_t)calc_opt_real(args, OPT_MICROBATCHES);
         const calc_trace trace = {.inputs = inputs,
                                   .simulation = &simulation,
-                                  .stats = stats,
-                                  .microbatches = shown > 0 && shown < all ? shown : all};
-        status = write_trace(args, &trace, errors);
+                                  .stats = &stats,
+                                  .microbatches =
+                                      microbatches > 0 && microbatches < all ? microbatches : all};
+        int64_t count = trace_count(&trace);
+        if (count > TRACE_MAX_EVENTS) {
+            status = calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
+                                     "show some of the micro-batches: --microbatches N",
+                                     "the trace would have %lld events: at most %d are written",
+                                     (long long)count, TRACE_MAX_EVENTS);
+        } else {
+            calc_output *out = calc_write_to(path);
+            trace_write(out, &trace);
+            status = calc_output_close(out, errors);
+        }
     }
     calc_simulation_free(&simulation);
     return status;
 }
-
-static calc_exit run(const calc_args *args)
-{
-    const char *complaint = calc_inputs_check_stdin(args);
-    if (complaint) {
-        return calc_complain_usage(args->command, complaint);
-    }
-    calc_errors errors = {0};
-    calc_inputs inputs = {0};
-    calc_stats stats;
-    calc_status status = calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors);
-    status = status == CALC_OK ? trace(args, &inputs, &stats, &errors) : status;
-    calc_inputs_free(&inputs);
-    if (status != CALC_OK) {
-        return calc_complain_failure(&errors);
-    }
-    if (stats.verdict != CALC_VERDICT_OK) {
-        calc_say("infeasible: %s: `calc run` says why\n", calc_verdict_text(stats.verdict));
-        return CALC_EXIT_INFEASIBLE;
-    }
-    return CALC_EXIT_OK;
-}
-
-const calc_command calc_cmd_trace = {
-    .name = "trace",
-    .summary = "write one step as a timeline for Perfetto or Chrome",
-    .detail = "Simulates the pipeline of a step operation by operation and writes a trace that "
-              "https://ui.perfetto.dev and chrome://tracing show: for each stage its passes with "
-              "what they are spent on, messages, data parallelism, optimizer and memory. Its "
-              "times are those of `calc run --schedule exact`.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
