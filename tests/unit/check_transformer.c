@@ -1263,6 +1263,28 @@ CALC_TEST(logits_that_are_held_stay_through_the_backward_pass)
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512));
 }
 
+/* Log-probabilities in four parts of the vocabulary, counted by hand from prime-rl's: the head's
+ * product once more, 54 and 58 bytes a logit, what parts add to the gradient of the input, and 22
+ * bytes of a part. A fused loss is another. */
+CALC_TEST(logprobs_multiply_the_head_twice_and_move_wide_logits)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOGPROBS;
+    c.exec.strategy.loss_chunks = 4;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 22 * 512 / 4.0));
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_AGRAD), 2 * 2 * T * H * 512);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_WGRAD), 2 * T * H * 512);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 54 * T * 512);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_AGRAD], T * (58 * 512 + 6 * 4 * H));
+    c.exec.strategy.fused_cross_entropy = true;
+    make_head(&c);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_AGRAD), 2 * T * H * 512);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 4 * T * 512);
+}
+
 /* PyTorch's loss of whole logits: gathered over the tensor-parallel ranks, each of which has them
    all, in both formats and their gradients; nothing is sent back. */
 CALC_TEST(a_loss_of_gathered_logits_has_the_whole_vocabulary)

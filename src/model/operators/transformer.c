@@ -767,6 +767,17 @@ size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out)
 
 /* ---- Ends of the model ----------------------------------------------------------------------- */
 
+/* Log-probabilities and entropy by float32 kernels, for one part of the vocabulary after the other;
+ * the backward pass multiplies it again, and adds to the gradient of the input. prime-rl,
+ * models/layers/lm_head.py. */
+static void part_logprobs(calc_operator *head, calc_operator *loss, double logits, double width)
+{
+    head->flop[CALC_PASS_AGRAD] += head->flop[CALC_PASS_FW];
+    head->bytes[CALC_PASS_AGRAD] += head->bytes[CALC_PASS_FW];
+    loss->bytes[CALC_PASS_FW] = (6 + 8 + 4 + 8 + 8 + 4 + 12 + 4) * logits;
+    loss->bytes[CALC_PASS_AGRAD] = (6 + 8 + 8 + 8 + 8 + 8 + 6 + 6) * logits + 6 * width;
+}
+
 /* No time of theirs depends on the chip. */
 static calc_build start_end(const calc_shape *shape, const calc_strategy *strategy,
                             calc_operator *out)
@@ -804,7 +815,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     double words = shape->words / shape->tensor_par;
     double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
     bool gathers = training && shape->tensor_par > 1 &&
-                   strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1;
+                   calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_GATHERED);
     double logits = b.tokens * lossy * (gathers ? shape->words : words); /* that a loss sees */
     double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
@@ -839,15 +850,18 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     o->flop[CALC_PASS_AGRAD] = 2 * logits;
     /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
      * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
-    bool copies =
-        strategy->eager || (strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
+    bool copies = strategy->eager || calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_COPIES);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
     /* DTensor's, in the backward pass: logarithms of probabilities, the gradient of the choice, the
      * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
-    bool parallel = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_PARALLEL & 1;
+    bool parallel = calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_PARALLEL);
     unfused_bytes = parallel && !gathers && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
-    bool held = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_HELD & 1;
+    bool held = calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_HELD);
     unfused_bytes += held && chunks == 1 ? 4 : 0; /* what runs in parts returns none */
+    if (training && !fused && calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGPROBS)) {
+        part_logprobs(head, o, logits, b.tokens * lossy * shape->hidden * chunks);
+        unfused_bytes = 2 + 4 + 4 + 4 + 4 + 4; /* with two results of the part before */
+    }
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         head->launches[pass] *= chunks;
