@@ -192,7 +192,7 @@ def swift(row, fields, notes):
 
 def prime(row, fields, notes):
     """benchmarks/scripts and src/prime_rl/trainer as of January 2026. Supervised: the loop holds the output of the model, float32
-    logits. RL: head, log-probabilities and entropy run for 2,048 columns of the vocabulary at a time, by kernels of their own. Adapters: four runs share a trainer, each with
+    logits. RL: head, log-probabilities and entropy run for 2,048 columns of the vocabulary at a time, by kernels of their own. Results of experts are weighed in float32. Adapters: four runs share a trainer, each with
     adapters of its own, of which a sequence uses one; every matrix with adapters breaks the compiled graph. Experts with adapters
     run one after the other but on Hopper."""
     del notes
@@ -202,9 +202,9 @@ def prime(row, fields, notes):
     fields["activation_recompute"] = "full"
     fields["fused_cross_entropy"] = "false"
     if row["method"].startswith("RL"):
-        fields.update(loss_chunks=round(151936 / 2048), framework_mem="logprobs")
+        fields.update(loss_chunks=round(151936 / 2048), framework_mem="logprobs+wide_scores")
     else:
-        fields["framework_mem"] = "loss_copies+logits_held"
+        fields["framework_mem"] = "loss_copies+logits_held+wide_scores"
     if "LoRA" in row["method"]:
         fields["eager"] = "true"
         if row["chip"] not in ("H100", "H200") and EXPERTS.search(row["model"]):

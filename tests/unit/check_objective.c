@@ -196,7 +196,7 @@ CALC_TEST(wrong_conditions_are_explained)
     constraint_fails("framework_mem = te_dummy", CALC_ERR_TYPE,
                      "\"framework_mem\" is compared with one of te_dummy_wgrad, gemm_workspace, "
                      "loss_copies, loss_parallel, logits_gathered, logits_held, "
-                     "logprobs, not "
+                     "logprobs, wide_scores, not "
                      "\"te_dummy\"\n  hint: did you mean \"te_dummy_wgrad\"?");
     constraint_fails("framework_mem < none", CALC_ERR_TYPE,
                      "\"framework_mem\" has no order\n  hint: write = or !=");

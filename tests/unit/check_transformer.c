@@ -396,6 +396,24 @@ CALC_TEST(capacity_and_imbalance_multiply_what_is_routed)
     ck_assert_double_eq(named(&c, "dispatch")->message_bytes, pairs * H * 2);
 }
 
+/* Results of experts that are weighed in float32: a copy of 4 bytes a number is kept, and bytes of
+ * each kernel counted by hand. */
+CALC_TEST(scores_in_float32_copy_what_comes_back_from_experts)
+{
+    modern_case plain = case_of(moe_app(), modern_exec(1, 1, 1));
+    modern_case c = plain;
+    make_block(&plain, CALC_MOE_BLOCK);
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_WIDE_SCORES;
+    make_block(&c, CALC_MOE_BLOCK);
+    double numbers = K * T * H;
+    const calc_operator *o = named(&c, "experts scores");
+    ck_assert(!has_operator(&plain, "experts scores"));
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], 20 * numbers);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 36 * numbers);
+    assert_near(c.cost.kept_bytes, plain.cost.kept_bytes + 4 * numbers);
+    ck_assert_double_ge(c.cost.passing_bytes, 10 * numbers);
+}
+
 /* Inputs of both multiplications and of the activation, of all copies of a token, in two bytes. */
 CALC_TEST(room_for_tokens_is_stored_or_packed)
 {
