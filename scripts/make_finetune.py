@@ -55,9 +55,12 @@ FRAMEWORKS = {
 }
 
 TORCHTUNE = "q_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
+# Norms, rotary embedding and gated activation are a kernel each, as in compiled blocks.
+LIGER = {"eager": "false"}
 # What recipes say that tables do not print: program, model, method (beginnings) -> fields. torchtune, recipes/configs:
 # 8B_lora_single_device, 3B_lora_single_device, 70B_lora, 405B_qlora; Megatron-Bridge, llama3_70b_peft_*: linear_qkv alone;
-# Automodel, its LoRA benchmarks: *_proj.
+# Automodel, examples/llm_benchmark, *_peft_benchmark*: *_proj; blocks are compiled and recomputed on two tensor-parallel ranks, and
+# Llama's have asynchronous tensor parallelism; one processor runs Liger's kernels (_transformers/auto_model.py) and Triton's adapters.
 RECIPES = (
     ("torchtune", "Llama-3.1-8B", "LoRA", {"lora_rank": 8, "lora_modules": TORCHTUNE}),
     ("torchtune", "Llama-3.1-8B", "QLoRA", {"lora_rank": 8, "lora_modules": TORCHTUNE}),
@@ -66,7 +69,11 @@ RECIPES = (
     ("torchtune", "Llama-3.1-", "LoRA", {"lora_rank": 16, "lora_modules": TORCHTUNE}),
     ("torchtune", "Llama-3.1-", "QLoRA", {"lora_rank": 16, "lora_modules": TORCHTUNE}),
     ("Megatron-Bridge", "", "LoRA", {"lora_rank": 16, "lora_modules": "q_proj,k_proj,v_proj"}),
-    ("NeMo Automodel", "", "LoRA", {"lora_rank": 8}),
+    ("NeMo Automodel", "Llama3-70B", "LoRA", {"lora_rank": 16, "activation_recompute": "full", "software": "torchtitan",
+                                              "tensor_par_comm_type": "rs_ag", "tensor_par_overlap": "ring"}),
+    ("NeMo Automodel", "Qwen2.5-32B", "LoRA", {"lora_rank": 16, "activation_recompute": "full", "software": "torchtitan"}),
+    ("NeMo Automodel", "Llama3-8B", "LoRA", {"lora_rank": 16, "lora_dropout": "true", **LIGER}),
+    ("NeMo Automodel", "Qwen2.5-7B", "LoRA", {"lora_rank": 16, **LIGER}),
 )
 # Loss of torchtune: 8 parts. Those of others that run head and loss together: parts of so many tokens.
 TORCHTUNE_CHUNKS, CHUNK_TOKENS = 8, 2048
@@ -172,7 +179,7 @@ def swift(row, fields, notes):
     if "fused CE" in options:
         fields["fused_cross_entropy"] = "true"
     if "Liger" in options:
-        fields.update(loss_chunks=chunks(row), unfused_norm="false")
+        fields.update(loss_chunks=chunks(row), unfused_norm="false", **LIGER)
     if "optimizer on the host" in options:
         fields["optimizer_offload"] = "true"
     if "bf16 moments" in options:
@@ -185,7 +192,7 @@ def swift(row, fields, notes):
 
 def prime(row, fields, notes):
     """benchmarks/scripts and src/prime_rl/trainer as of January 2026. Supervised: the loop holds the output of the model, float32
-    logits. RL: head and loss run for 2,048 columns of the vocabulary at a time. Adapters: four runs share a trainer, each with
+    logits. RL: head, log-probabilities and entropy run for 2,048 columns of the vocabulary at a time, by kernels of their own. Results of experts are weighed in float32. Adapters: four runs share a trainer, each with
     adapters of its own, of which a sequence uses one; every matrix with adapters breaks the compiled graph. Experts with adapters
     run one after the other but on Hopper."""
     del notes
@@ -195,9 +202,9 @@ def prime(row, fields, notes):
     fields["activation_recompute"] = "full"
     fields["fused_cross_entropy"] = "false"
     if row["method"].startswith("RL"):
-        fields["loss_chunks"] = round(151936 / 2048)
+        fields.update(loss_chunks=round(151936 / 2048), framework_mem="logprobs+wide_scores")
     else:
-        fields["framework_mem"] = "loss_copies+logits_held"
+        fields["framework_mem"] = "loss_copies+logits_held+wide_scores"
     if "LoRA" in row["method"]:
         fields["eager"] = "true"
         if row["chip"] not in ("H100", "H200") and EXPERTS.search(row["model"]):

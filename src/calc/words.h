@@ -198,14 +198,18 @@
 /** Memory that a framework takes for itself: copies of weight gradients of Transformer Engine, of
  *  workspaces, of logits in PyTorch's loss, and in the one over tensor-parallel ranks of DTensor;
  *  logits of the whole vocabulary, gathered over these ranks; those that the model has returned, in
- *  single precision, which a training loop holds until its backward pass is done. */
+ *  single precision, which a training loop holds until its backward pass is done; log-probabilities
+ * and entropy by kernels of their own, for parts of the vocabulary (loss_chunks); experts' results
+ *  weighed in single precision. */
 #define CALC_FRAMEWORK_MEM_LIST(X)                                                                 \
     X(TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                            \
     X(GEMM_WORKSPACE, "gemm_workspace")                                                            \
     X(LOSS_COPIES, "loss_copies")                                                                  \
     X(LOSS_PARALLEL, "loss_parallel")                                                              \
     X(LOGITS_GATHERED, "logits_gathered")                                                          \
-    X(LOGITS_HELD, "logits_held")
+    X(LOGITS_HELD, "logits_held")                                                                  \
+    X(LOGPROBS, "logprobs")                                                                        \
+    X(WIDE_SCORES, "wide_scores")
 
 /** Collectives of tensor parallelism: all-reduce; all-reduce with the pipeline message scattered;
  *  reduce-scatter and all-gather (sequence parallelism). */

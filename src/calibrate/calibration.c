@@ -560,18 +560,14 @@ static const char marker[] = CALC_SYSTEM_TEXT_MARKER;
 /* How far the runs vouch for a constant. */
 typedef enum standing { DETERMINED, INDICATED, ASSUMED } standing;
 
-static standing standing_of(const calc_unknown *p)
-{
-    return isnan(p->error) ? ASSUMED : p->determined ? DETERMINED : INDICATED;
-}
-
 static void write_constants(calc_output *out, const calc_calibration *c, size_t machine,
                             standing which, const char *title)
 {
     const char *before = title;
     for (size_t i = 0; i < c->unknowns.count; i++) {
         const calc_unknown *p = &c->unknowns.item[i];
-        if (!(p->machines >> machine & 1) || standing_of(p) != which) {
+        standing is = isnan(p->error) ? ASSUMED : p->determined ? DETERMINED : INDICATED;
+        if (!(p->machines >> machine & 1) || is != which) {
             continue;
         }
         calc_output_printf(out, "%s%s", before, p->constant->name);

@@ -45,11 +45,6 @@ uint32_t calc_point_hash(const calc_point *p)
     return hash ^ hash >> 15;
 }
 
-static void set_flat(calc_curve *curve, double efficiency)
-{
-    *curve = (calc_curve){.count = 1, .threshold = {0}, .efficiency = {efficiency}};
-}
-
 /* The efficiency with which the model gives the measured time, at most 1. */
 static double implied(calc_system *system, calc_curve *curve, const calc_point *p)
 {
@@ -57,7 +52,7 @@ static double implied(calc_system *system, calc_curve *curve, const calc_point *
     double high = 1;
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = sqrt(low * high);
-        set_flat(curve, middle);
+        *curve = (calc_curve){.count = 1, .efficiency = {middle}};
         if (calc_point_time_s(p, system) > p->measured_s) {
             low = middle;
         } else {

@@ -663,12 +663,6 @@ static double log_error(const task *t, size_t i)
     return log(calc_point_time_s(t->point[i], &t->fit->system) / t->point[i]->measured_s);
 }
 
-static double weight(const task *t, size_t i)
-{
-    double mean_flop = t->mean_flop[t->point[i]->class];
-    return mean_flop > 0 ? calc_point_flop(t->point[i]) / mean_flop : 1;
-}
-
 static void measure_means(task *t)
 {
     size_t count[CALC_POINT_CLASSES] = {0};
@@ -685,7 +679,9 @@ static void residuals(void *context, const double *x, double *residual)
     task *t = context;
     put(t, x);
     for (size_t i = 0; i < t->points; i++) {
-        *residual++ = sqrt(weight(t, i)) *
+        double mean_flop = t->mean_flop[t->point[i]->class];
+        double weight = mean_flop > 0 ? calc_point_flop(t->point[i]) / mean_flop : 1;
+        *residual++ = sqrt(weight) *
                       calc_least_squares_soft(log_error(t, i) / t->scatter[t->point[i]->class]);
     }
     for (size_t k = 0; k < t->free; k++) {

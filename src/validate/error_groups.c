@@ -287,18 +287,13 @@ static repeats repeats_of(const competitor *item, const competitor *end)
     return r;
 }
 
-/* Half a percent is less than repeats of one run differ by. */
-static bool is_more(const competitor *a, const competitor *b)
-{
-    return log(a->measured / b->measured) >= 0.005;
-}
-
-/* Pairs in which an item of `a` costs more than one of `b`. */
+/* Pairs in which an item of `a` costs more than one of `b`, by half a percent, which is less than
+ * repeats of one run differ by. */
 static size_t count_more(const repeats *a, const repeats *b)
 {
     size_t pairs = 0, less = 0;
     for (size_t i = 0; i < a->count; i++) {
-        while (less < b->count && is_more(&a->item[i], &b->item[less])) {
+        while (less < b->count && log(a->item[i].measured / b->item[less].measured) >= 0.005) {
             less++;
         }
         pairs += less;

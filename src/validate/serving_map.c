@@ -565,12 +565,6 @@ static calc_serving_regime regime_of(const calc_serving_map *map)
                         : CALC_SERVING_REGIME_LARGE;
 }
 
-static void set_float8(calc_exec *e, bool block)
-{
-    e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
-    e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
-}
-
 static void fill_formats(calc_serving_map *map)
 {
     calc_exec *e = &map->exec;
@@ -583,7 +577,8 @@ static void fill_formats(calc_serving_map *map)
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
     } else if (starts(w, "fp8")) {
-        set_float8(e, strcmp(w, "fp8") != 0);
+        e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+        e->strategy.scaling = strcmp(w, "fp8") != 0 ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
     } else if (starts(w, "int")) {
         e->strategy.weight_datatype = starts(w, "int8") ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }

@@ -359,7 +359,7 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->strategy.flash_attention = e->strategy.context_par > 1 || coin(rng);
     e->strategy.attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
     e->strategy.memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
-    e->strategy.framework_mem = between(rng, 0, (1 << CALC_FRAMEWORK_MEM_COUNT) - 1);
+    e->strategy.framework_mem = between(rng, 0, (1 << CALC_FRAMEWORK_MEM_LOGPROBS) - 1);
     if (e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1) {
         e->strategy.framework_mem &= ~(1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL);
     }
@@ -497,6 +497,7 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     }
     calc_rng looped = {rng->state, rng->increment + 12};
     x->looped_experts = !x->fused_experts && coin(&looped);
+    x->framework_mem |= between(&looped, 0, 3) << CALC_FRAMEWORK_MEM_LOGPROBS;
     calc_rng packed = {rng->state, rng->increment + 6};
     if (out->exec.inference.phase == CALC_INFERENCE_PHASE_NONE && calc_rng_below(&packed, 4) == 0) {
         double seq = (double)(out->exec.seq_size > 0 ? out->exec.seq_size : out->app.seq_size);

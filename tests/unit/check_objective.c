@@ -195,7 +195,8 @@ CALC_TEST(wrong_conditions_are_explained)
                      "\"training\" is compared with one of false, true, not \"1\"");
     constraint_fails("framework_mem = te_dummy", CALC_ERR_TYPE,
                      "\"framework_mem\" is compared with one of te_dummy_wgrad, gemm_workspace, "
-                     "loss_copies, loss_parallel, logits_gathered, logits_held, not "
+                     "loss_copies, loss_parallel, logits_gathered, logits_held, "
+                     "logprobs, wide_scores, not "
                      "\"te_dummy\"\n  hint: did you mean \"te_dummy_wgrad\"?");
     constraint_fails("framework_mem < none", CALC_ERR_TYPE,
                      "\"framework_mem\" has no order\n  hint: write = or !=");

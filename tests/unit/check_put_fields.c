@@ -68,7 +68,8 @@ CALC_TEST(a_field_says_its_type_range_default_and_other_names)
            "\"hierarchical\"], \"default\": \"ring\"}");
     expect(exe, "framework_mem",
            "{\"type\": \"set\", \"choices\": [\"te_dummy_wgrad\", \"gemm_workspace\", "
-           "\"loss_copies\", \"loss_parallel\", \"logits_gathered\", \"logits_held\"], "
+           "\"loss_copies\", \"loss_parallel\", \"logits_gathered\", \"logits_held\", "
+           "\"logprobs\", \"wide_scores\"], "
            "\"default\": \"none\"}");
     expect(exe, "recompute_blocks",
            "{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 1000000, \"unit\": \"blocks\", "

@@ -396,6 +396,24 @@ CALC_TEST(capacity_and_imbalance_multiply_what_is_routed)
     ck_assert_double_eq(named(&c, "dispatch")->message_bytes, pairs * H * 2);
 }
 
+/* Results of experts that are weighed in float32: a copy of 4 bytes a number is kept, and bytes of
+ * each kernel counted by hand. */
+CALC_TEST(scores_in_float32_copy_what_comes_back_from_experts)
+{
+    modern_case plain = case_of(moe_app(), modern_exec(1, 1, 1));
+    modern_case c = plain;
+    make_block(&plain, CALC_MOE_BLOCK);
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_WIDE_SCORES;
+    make_block(&c, CALC_MOE_BLOCK);
+    double numbers = K * T * H;
+    const calc_operator *o = named(&c, "experts scores");
+    ck_assert(!has_operator(&plain, "experts scores"));
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], 20 * numbers);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 36 * numbers);
+    assert_near(c.cost.kept_bytes, plain.cost.kept_bytes + 4 * numbers);
+    ck_assert_double_ge(c.cost.passing_bytes, 10 * numbers);
+}
+
 /* Inputs of both multiplications and of the activation, of all copies of a token, in two bytes. */
 CALC_TEST(room_for_tokens_is_stored_or_packed)
 {
@@ -1261,6 +1279,28 @@ CALC_TEST(logits_that_are_held_stay_through_the_backward_pass)
     c.exec.strategy.fused_cross_entropy = true;
     make_head(&c);
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512));
+}
+
+/* Log-probabilities in four parts of the vocabulary, counted by hand from prime-rl's: the head's
+ * product once more, 54 and 58 bytes a logit, what parts add to the gradient of the input, and 22
+ * bytes of a part. A fused loss is another. */
+CALC_TEST(logprobs_multiply_the_head_twice_and_move_wide_logits)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOGPROBS;
+    c.exec.strategy.loss_chunks = 4;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 22 * 512 / 4.0));
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_AGRAD), 2 * 2 * T * H * 512);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_WGRAD), 2 * T * H * 512);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 54 * T * 512);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_AGRAD], T * (58 * 512 + 6 * 4 * H));
+    c.exec.strategy.fused_cross_entropy = true;
+    make_head(&c);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_AGRAD), 2 * T * H * 512);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 4 * T * 512);
 }
 
 /* PyTorch's loss of whole logits: gathered over the tensor-parallel ranks, each of which has them

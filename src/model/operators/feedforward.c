@@ -244,6 +244,21 @@ static void fuse_activation(const calc_build *b, calc_operator *up, calc_operato
     down->converted_bytes = 0;
 }
 
+/* Tokens that come back are weighed in float32, a kernel for each operation: a copy, which is kept,
+ * the product, and its narrow copy; backward, gradients of token and score. torchtitan's
+ * models/moe/moe.py, and prime-rl's. */
+static void add_scores(calc_build *b, double numbers)
+{
+    double narrow = b->shape->element_bytes, copied = narrow + 4;
+    calc_operator *o = calc_build_vector(b, "experts scores", MOE, numbers, 0, 0);
+    o->bytes[CALC_PASS_FW] = (copied + 8 + copied) * numbers;
+    o->bytes[CALC_PASS_AGRAD] = (copied + 8 + 12 + 4 + copied) * numbers;
+    /* The host's are among those of the permutation. */
+    o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = 0;
+    calc_build_keep(o, 4 * numbers, MOE);
+    o->passing_bytes = (narrow + 4 + 4) * numbers;
+}
+
 void calc_feedforward_dense(calc_build *b)
 {
     add_feedforward(b, b->shape->feedforward, MLP, false);
@@ -376,6 +391,9 @@ void calc_feedforward_experts(calc_build *b)
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
     add_way_back(b, routed, place.passing);
+    if (calc_framework_takes(x, CALC_FRAMEWORK_MEM_WIDE_SCORES)) {
+        add_scores(b, routed * s->expert_latent);
+    }
     add_latent(b, "expert latent up", latents[1],
                (calc_adapter_product){CALC_LORA_MODULES_DOWN_PROJ, s->hidden}, s->expert_latent,
                s->expert_latent_norm ? s->expert_latent : 0);

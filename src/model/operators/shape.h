@@ -111,6 +111,11 @@ double calc_shape_index_share(const calc_shape *shape, bool square);
  * keys are chosen one by one, the heads' scores are weighted, too. */
 double calc_shape_index_flop(const calc_shape *shape);
 
+static inline bool calc_framework_takes(const calc_strategy *strategy, calc_framework_mem what)
+{
+    return strategy->framework_mem >> what & 1;
+}
+
 /** Sizes of parallel groups that may be absent: at least 1. */
 static inline double calc_par_size(int64_t par)
 {

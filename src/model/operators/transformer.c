@@ -804,7 +804,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     double words = shape->words / shape->tensor_par;
     double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
     bool gathers = training && shape->tensor_par > 1 &&
-                   strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_GATHERED & 1;
+                   calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_GATHERED);
     double logits = b.tokens * lossy * (gathers ? shape->words : words); /* that a loss sees */
     double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
@@ -812,18 +812,16 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
         return b.count;
     }
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
-    calc_operator *o = calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens * lossy,
-                                         shape->hidden, words, 1);
-    calc_operator *head = o;
+    calc_operator *head = calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens * lossy,
+                                            shape->hidden, words, 1);
     double input_bytes = b.kept * shape->hidden * shape->element_bytes;
-    calc_build_keep(o, input_bytes, 0);
+    calc_build_keep(head, input_bytes, 0);
     if (training && strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
         /* At the peak, when its backward pass ends: the gradient of the input, of all tokens; that
          * input, gathered again; and the rank's share of the gradient. */
-        double ranks = shape->tensor_par;
         double whole_bytes = b.tokens * shape->hidden * shape->element_bytes;
-        bool gathered = b.sequence_par && ranks > 1;
-        calc_build_keep(o, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
+        bool gathered = b.sequence_par && shape->tensor_par > 1;
+        calc_build_keep(head, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
     }
     adapt(&b, ADAPTER_NAMES("head"), CALC_LORA_MODULES_HEAD, words);
     if (gathers) { /* each rank takes its share of the gradient without another word */
@@ -833,21 +831,30 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     bool fused = strategy->fused_cross_entropy;
     b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
-    o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
-                          (fused ? 4 : 14) * logits);
+    calc_operator *o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
+                                         (fused ? 4 : 14) * logits);
     o->flop[CALC_PASS_FW] = 5 * logits;
     o->flop[CALC_PASS_AGRAD] = 2 * logits;
     /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
      * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
-    bool copies =
-        strategy->eager || (strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
+    bool copies = strategy->eager || calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_COPIES);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
     /* DTensor's, in the backward pass: logarithms of probabilities, the gradient of the choice, the
      * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
-    bool parallel = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_PARALLEL & 1;
+    bool parallel = calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_PARALLEL);
     unfused_bytes = parallel && !gathers && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
-    bool held = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOGITS_HELD & 1;
+    bool held = calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_HELD);
     unfused_bytes += held && chunks == 1 ? 4 : 0; /* what runs in parts returns none */
+    if (training && !fused && calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGPROBS)) {
+        /* prime-rl, models/layers/lm_head.py: kernels of float32 for each part of the vocabulary,
+         * 6 + 8 + 4 + 8 + 8 + 4 + 12 + 4 bytes a logit, and 6 + 5 * 8 + 6 + 6 in the backward pass,
+         * which multiplies the part again and adds it to the gradient of the input. */
+        head->flop[CALC_PASS_AGRAD] += head->flop[CALC_PASS_FW];
+        head->bytes[CALC_PASS_AGRAD] += head->bytes[CALC_PASS_FW];
+        o->bytes[CALC_PASS_FW] = 54 * logits;
+        o->bytes[CALC_PASS_AGRAD] = 58 * logits + 6 * b.tokens * lossy * shape->hidden * chunks;
+        unfused_bytes = 2 + 4 + 4 + 4 + 4 + 4; /* with two results of the part before */
+    }
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         head->launches[pass] *= chunks;
@@ -888,9 +895,4 @@ size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc
         }
     }
     return b.count;
-}
-
-double calc_transformer_routed_tokens(const calc_shape *shape)
-{
-    return shape->tokens / shape->tensor_par;
 }

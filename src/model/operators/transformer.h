@@ -41,7 +41,10 @@ size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strate
 size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc_operator *out);
 
 /** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
-double calc_transformer_routed_tokens(const calc_shape *shape);
+static inline double calc_transformer_routed_tokens(const calc_shape *shape)
+{
+    return shape->tokens / shape->tensor_par;
+}
 
 /** Append a dense feed-forward layer, split over the tensor-parallel ranks. */
 void calc_feedforward_dense(calc_build *b);

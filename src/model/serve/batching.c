@@ -182,14 +182,6 @@ static double beside_s(const calc_serving *r, const steps *s, double freed)
     return r->prompt_token_s * calc_max(0, calc_min(others, room));
 }
 
-/* A step that is missed [s]: those with prompts that come together are full of them.
- * @param freed  prompts per step */
-static double missed_s(const calc_serving *r, const steps *s, double freed)
-{
-    return chunked(r) ? r->plain_s + calc_min(1, freed / s->room) * (full_s(r) - r->plain_s)
-                      : r->plain_s;
-}
-
 /* ---- A closed loop --------------------------------------------------------------------------- */
 
 /* How long requests of a wave wait for others, in steps with chunks. Those of one that comes once
@@ -225,8 +217,9 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
     double over = wave->width + s->own + missed + wait; /* steps that they come in */
     double freed = s->seen * r->slots / calc_max(hold.looks, over);
     double wait_s = chunked(r) ? wait * full_s(r) : before_s(r, s, wave, freed);
-    double least_s =
-        missed * missed_s(r, s, freed) + beside_s(r, s, freed) + hold.least * r->plain_s;
+    double missed_s = r->plain_s; /* steps with prompts that come together are full of them */
+    missed_s += chunked(r) ? calc_min(1, freed / s->room) * (full_s(r) - r->plain_s) : 0;
+    double least_s = missed * missed_s + beside_s(r, s, freed) + hold.least * r->plain_s;
     double held_s = (hold.most - hold.least) * r->plain_s;
     /* In a loop that is full the wait is nearly the same for all: the remaining variation comes
      * from the others, sqrt(N) of them. */

@@ -345,13 +345,6 @@ static void set_experts(calc_operator *o, const calc_shape *s, const busiest *mo
     set_weights(o, s, most->touched);
 }
 
-/* A projection of attention that is as wide as the activations. */
-static void set_wide(calc_operator *o, const calc_shape *s)
-{
-    o->kind = CALC_OPERATOR_HEAD;
-    o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->weights + o->outputs);
-}
-
 static bool is_matrix(const calc_operator *o)
 {
     return o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_HEAD ||
@@ -452,7 +445,8 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
         } else if (is_matrix(o)) {
             if (wide == CALC_WIDE_ATTENTION_ALL ? attends
                                                 : wide == CALC_WIDE_ATTENTION_INPUTS && before) {
-                set_wide(o, s);
+                o->kind = CALC_OPERATOR_HEAD;
+                o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->weights + o->outputs);
             }
             attends = attends && before;
             set_weights(o, s, 1);

@@ -18,18 +18,13 @@
 /* DeepSeek keeps index keys in 8 bits, with a scale of 32 bits each. */
 #define INDEX_SCALE_BYTES 4
 
-/* Latents in 8 bits have a scale per 128 numbers in sparse kernels, and wide rotary parts
- * (FlashMLA). */
-static double sparse_latent_bytes(const calc_shape *s, double e)
-{
-    return e == 1 ? s->kv_rank * (1 + 4.0 / 128) + s->rope_size * s->element_bytes
-                  : (s->kv_rank + s->rope_size) * e;
-}
-
-/* Keys, values and indices. */
+/* Keys, values and indices. Latents in 8 bits have a scale per 128 numbers in sparse kernels, and
+ * wide rotary parts (FlashMLA). */
 static void set_entries(calc_kv_layer *l, const calc_shape *s, double e)
 {
-    double latent = s->index_topk > 0 ? sparse_latent_bytes(s, e) : (s->kv_rank + s->rope_size) * e;
+    double latent = s->index_topk > 0 && e == 1
+                        ? s->kv_rank * (1 + 4.0 / 128) + s->rope_size * s->element_bytes
+                        : (s->kv_rank + s->rope_size) * e;
     l->compressed = s->mixer == CALC_PART_TYPE_COMPRESSED;
     double head = (l->compressed ? s->qk_size : s->qk_size + s->v_size) * e;
     l->token_bytes = s->latent ? latent : s->kv_heads * head;

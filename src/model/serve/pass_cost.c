@@ -9,13 +9,6 @@
 #include "model/serve/inference_pass.h"
 #include "model/stages/stage_parts.h"
 
-/* A list that is not run in this pass: only its weights are there. */
-static void keep_weights(calc_cost *cost)
-{
-    *cost =
-        (calc_cost){.dense_weights = cost->dense_weights, .expert_weights = cost->expert_weights};
-}
-
 /* The context of the tokens of a pass. @param of_model  of the model's shape; @param shape  filled
  */
 static calc_cost_context context_of(const calc_inference_pass_model *m,
@@ -107,7 +100,8 @@ static void fill_ends(const calc_inference_pass_model *m, const calc_cost_contex
     count = calc_inference_pass_head(m, s, w, operators);
     calc_cost_sum(c, operators, count, 0, &out->head);
     if (calc_inference_pass_sampled(w) <= 0) {
-        keep_weights(&out->head);
+        out->head = (calc_cost){.dense_weights = out->head.dense_weights,
+                                .expert_weights = out->head.expert_weights};
     }
     if (m->shape.mtp_blocks > 0) {
         count = calc_transformer_mtp(s, strategy, operators);

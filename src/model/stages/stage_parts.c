@@ -89,17 +89,13 @@ static void add_shapes(const calc_cost_context *c, const calc_operator *operator
     }
 }
 
-static bool takes(const calc_strategy *strategy, int memory)
-{
-    return strategy->framework_mem >> memory & 1;
-}
-
 /* Workspaces of cuBLAS on Hopper and later: PyTorch's handle has one, TransformerEngine another,
  * and one for each of the four streams that it runs grouped multiplications on. */
 static double workspace_bytes(const calc_strategy *strategy, bool moe)
 {
     const double one = 32.0 * 1024 * 1024;
-    return takes(strategy, CALC_FRAMEWORK_MEM_GEMM_WORKSPACE) ? (moe ? 6 : 2) * one : 0;
+    return calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_GEMM_WORKSPACE) ? (moe ? 6 : 2) * one
+                                                                             : 0;
 }
 
 double calc_stage_message_bytes(const calc_shape *shape)
@@ -334,7 +330,9 @@ static void set_framework(const calc_cost_context *c, const calc_stage_operators
                           calc_stage_parts *out)
 {
     const calc_shape *shape = c->shape;
-    double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
+    double e = calc_framework_takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD)
+                   ? shape->element_bytes
+                   : 0;
     shapes both;
     both.count = 0;
     both.sum = 0;
