@@ -58,8 +58,7 @@ CALC_STAGE_INLINE double calc_bound_block_s(const calc_stage_terms *t, int kind)
 {
     const calc_rule_part *rule = &t->rule[kind];
     double spared_s = t->recompute_blocks > 0 ? calc_max(0, t->block[kind].spared_s) : 0;
-    double edge_s =
-        t->compat ? calc_stage_min(0, rule->edge_fw_s) + calc_stage_min(0, rule->edge_bw_s) : 0;
+    double edge_s = t->compat ? calc_min(0, rule->edge_fw_s) + calc_min(0, rule->edge_bw_s) : 0;
     return calc_stage_part_s(&t->block[kind]) - spared_s + edge_s;
 }
 

@@ -10,6 +10,7 @@
 #include "model/stages/stage_parts.h"
 #include "model/stages/stages.h"
 #include "model/verdict.h"
+#include "spec/rules.h"
 #include "spec/schedule.h"
 #include "variants.h"
 
@@ -49,7 +50,7 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par)
 {
     int64_t replica = base->strategy.tensor_par * pipeline_par;
-    replica *= base->strategy.context_par > 1 ? base->strategy.context_par : 1;
+    replica *= calc_ranks_or_one(base->strategy.context_par);
     if (num_procs % replica != 0 || pipeline_par > app->num_blocks) {
         return false;
     }
@@ -310,10 +311,10 @@ size_t calc_cell_choices_count(const calc_cell *k, const calc_rows *rows, int64_
 
 static void shorten(calc_floor_path *least, const calc_floor_path *path)
 {
-    least->dense = calc_stage_min(least->dense, path->dense);
-    least->moe = calc_stage_min(least->moe, path->moe);
-    least->embedding = calc_stage_min(least->embedding, path->embedding);
-    least->head = calc_stage_min(least->head, path->head);
+    least->dense = calc_min(least->dense, path->dense);
+    least->moe = calc_min(least->moe, path->moe);
+    least->embedding = calc_min(least->embedding, path->embedding);
+    least->head = calc_min(least->head, path->head);
 }
 
 /* The shortest paths of all chunkings, and the least that the first stage holds. */
@@ -336,7 +337,7 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
             shorten(&f->path[n], &path[n]);
         }
         f->same_first = f->same_first && same_class(&c->item[0], &first->item[0]);
-        f->held = calc_stage_min(f->held, c->held[0]);
+        f->held = calc_min(f->held, c->held[0]);
     }
 }
 

@@ -242,7 +242,7 @@ static double least_s(const calc_worker *w, const calc_stage_step *step)
     double least = CALC_KERNEL_NEVER_S;
     for (int i = 0; i < 4; i++) {
         bool allowed = w->allowed[i / 2][i % 2];
-        least = allowed ? calc_stage_min(least, step->total_s[i / 2][i % 2]) : least;
+        least = allowed ? calc_min(least, step->total_s[i / 2][i % 2]) : least;
     }
     return least;
 }

@@ -146,7 +146,7 @@ CALC_STAGE_INLINE double longest_of(const calc_kernel_job *job, double tier1_byt
 {
     double screen_s = calc_screen_longest_s(job->screen, job->numerator, tier1_bytes, tier2_bytes);
     double longest_s = calc_max(screen_s, job->least_longest_s);
-    return calc_stage_min(longest_s, job->most_s);
+    return calc_min(longest_s, job->most_s);
 }
 
 /* The bounds of lanes. */
@@ -501,9 +501,9 @@ CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_
     calc_stage_step most;
     steps_of(p, shared, k, s, links, needs, pipes, 0, i, &step, &most);
     double best = step.total_s[0][0] + skip[0][0];
-    best = calc_stage_min(best, step.total_s[0][1] + skip[0][1]);
-    best = calc_stage_min(best, step.total_s[1][0] + skip[1][0]);
-    best = calc_stage_min(best, step.total_s[1][1] + skip[1][1]);
+    best = calc_min(best, step.total_s[0][1] + skip[0][1]);
+    best = calc_min(best, step.total_s[1][0] + skip[1][0]);
+    best = calc_min(best, step.total_s[1][1] + skip[1][1]);
     best_s->of[i] = best;
 }
 

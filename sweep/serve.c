@@ -11,6 +11,7 @@
 #include "model/serve/inference.h"
 #include "model/verdict.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 #include "variants.h"
 #include "worker.h"
 
@@ -491,7 +492,7 @@ static bool go_to(walk *k, const calc_exec *variant, size_t procs, int64_t pipel
     const calc_values *axis = &w->space->axis[CALC_AXIS_batch_size];
     const calc_strategy *s = &k->base->strategy;
     int64_t num_procs = w->space->axis[CALC_AXIS_num_procs].value[procs];
-    int64_t replica = s->tensor_par * pipeline_par * (s->context_par > 1 ? s->context_par : 1);
+    int64_t replica = s->tensor_par * pipeline_par * calc_ranks_or_one(s->context_par);
     bool found = false;
     if (num_procs % replica != 0) {
         return false;

@@ -176,26 +176,16 @@ void calc_adapt_panel(const calc_adapt_place *at, const calc_adapt_source *s, ca
 
 /* ---- Corners --------------------------------------------------------------------------------- */
 
-static inline double less(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static inline double more(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static inline double least(const double *of)
 {
-    return less(less(less(of[0], of[1]), less(of[2], of[3])),
-                less(less(of[4], of[5]), less(of[6], of[7])));
+    return calc_min(calc_min(calc_min(of[0], of[1]), calc_min(of[2], of[3])),
+                    calc_min(calc_min(of[4], of[5]), calc_min(of[6], of[7])));
 }
 
 static inline double most(const double *of)
 {
-    return more(more(more(of[0], of[1]), more(of[2], of[3])),
-                more(more(of[4], of[5]), more(of[6], of[7])));
+    return calc_max(calc_max(calc_max(of[0], of[1]), calc_max(of[2], of[3])),
+                    calc_max(calc_max(of[4], of[5]), calc_max(of[6], of[7])));
 }
 
 /* The current block has the activations that recomputation does not store: the least of any
@@ -217,10 +207,10 @@ static void put_rules(calc_panel *to, size_t lane, const calc_adapt_source *sour
         rule.optimizer_s = 0;
         for (size_t i = 1; i < CALC_CORNER_LANES; i++) {
             const calc_rule_part *other = &source->rule[kind][first + i].without;
-            rule.bw_away_s = less(rule.bw_away_s, other->bw_away_s);
-            rule.fixed_bytes = less(rule.fixed_bytes, other->fixed_bytes);
-            rule.tier1.block_bytes = less(rule.tier1.block_bytes, other->tier1.block_bytes);
-            rule.tier2.block_bytes = less(rule.tier2.block_bytes, other->tier2.block_bytes);
+            rule.bw_away_s = calc_min(rule.bw_away_s, other->bw_away_s);
+            rule.fixed_bytes = calc_min(rule.fixed_bytes, other->fixed_bytes);
+            rule.tier1.block_bytes = calc_min(rule.tier1.block_bytes, other->tier1.block_bytes);
+            rule.tier2.block_bytes = calc_min(rule.tier2.block_bytes, other->tier2.block_bytes);
         }
         calc_panel_put_shared(to, lane, kind, &rule);
     }

@@ -146,7 +146,7 @@ static bool add_local_batches(numbers *local, const calc_units *units, const cal
 static bool list_microbatches(numbers *out, const calc_units *units, const calc_space *space,
                               const calc_app *app, const calc_exec *base)
 {
-    int64_t context_par = base->strategy.context_par > 1 ? base->strategy.context_par : 1;
+    int64_t context_par = calc_ranks_or_one(base->strategy.context_par);
     int64_t tensor_par = base->strategy.tensor_par;
     int64_t replica = tensor_par * context_par;
     int64_t seq_size = base->seq_size > 0 ? base->seq_size : app->seq_size;
@@ -278,7 +278,7 @@ static size_t list_splits(const calc_space *space, const calc_app *app, const ca
 {
     const calc_values *axis = &space->axis[CALC_AXIS_expert_tensor_par];
     int64_t tensor_par = base->strategy.tensor_par;
-    int64_t expert_par = base->strategy.expert_par > 1 ? base->strategy.expert_par : 1;
+    int64_t expert_par = calc_ranks_or_one(base->strategy.expert_par);
     int64_t left = tensor_par % expert_par == 0 ? tensor_par / expert_par : 1;
     size_t count = 0;
     out[count++] = base->strategy.expert_tensor_par;

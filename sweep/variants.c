@@ -381,9 +381,9 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
 
 bool calc_variant_legal(const calc_app *app, const calc_exec *e)
 {
-    int64_t c = e->strategy.context_par > 1 ? e->strategy.context_par : 1;
-    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
-    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t c = calc_ranks_or_one(e->strategy.context_par);
+    int64_t ep = calc_ranks_or_one(e->strategy.expert_par);
+    int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
     int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;
     bool ulysses = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
     bool zigzag = app->causal &&
@@ -480,8 +480,8 @@ static bool stages_legal(const calc_exec *e)
 /* Whether the ranks of a stage can be split among experts. */
 static bool experts_legal(const calc_exec *e, int64_t expert_par)
 {
-    int64_t ep = expert_par > 1 ? expert_par : 1;
-    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t ep = calc_ranks_or_one(expert_par);
+    int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
     return e->num_procs / e->pipeline_par % (ep * etp) == 0;
 }
 

@@ -301,9 +301,7 @@ calc_balance_end calc_balance_end_of(const calc_balance_chip *chip, const calc_b
     calc_stage_weights w = calc_stage_weights_sum(&l->terms, &c);
     calc_stage_reduction r =
         calc_stage_reduction_sum(&l->terms, &l->links, &c, &w, &pass, l->stages.chunks);
-    const calc_strategy *s = &l->exec->strategy;
-    double exposed_s = (s->data_par_overlap ? r.reduce_beside_s : r.reduce_s) +
-                       (calc_stage_gathers_beside(s) ? r.gather_beside_s : r.gather_s);
+    double exposed_s = calc_stage_reduction_exposed_s(&l->exec->strategy, &r);
     return (calc_balance_end){exposed_s, calc_stage_optimizer_sum(&l->terms, &c, &w)};
 }
 

@@ -23,6 +23,7 @@
 #include "model/stages/measured_block.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 #include "validate/error_groups.h"
 
 static void start(const calc_point *p, calc_app *app, calc_exec *exec)
@@ -55,7 +56,7 @@ static void finish(calc_app *app, calc_exec *exec)
                             : grouped             ? CALC_ATTENTION_TYPE_GROUPED_QUERY
                                                   : CALC_ATTENTION_TYPE_MULTIHEAD;
     }
-    exec->num_procs = s->tensor_par * (s->context_par > 1 ? s->context_par : 1);
+    exec->num_procs = s->tensor_par * calc_ranks_or_one(s->context_par);
 }
 
 /* A reason that is whole, or a short one: half a letter is no UTF-8. */

@@ -419,11 +419,6 @@ static calc_status check(const reading *r)
             r->errors, CALC_ERR_RULE, r->name, 0, 0, "--kv-channels gives heads another width",
             "--num-attention-heads %d does not divide --hidden-size %d", job->heads, job->hidden);
     }
-    if (job->groups < 1 || job->heads % job->groups != 0) {
-        return calc_errors_at(r->errors, CALC_ERR_RULE, r->name, 0, 0, NULL,
-                              "--num-query-groups %d does not divide --num-attention-heads %d",
-                              job->groups, job->heads);
-    }
     return CALC_OK;
 }
 

@@ -165,20 +165,6 @@ static void add_time(calc_cost *cost, const calc_mindspeed_part *part, double mo
     cost->shared_re_s += part->repeated ? shared_s : 0;
 }
 
-/* As in calc_cost_sum(): a ring's messages run at the same time as the attention. */
-static double beside_s(double link_s, double ring_s, double attention_s)
-{
-    return link_s - ring_s + calc_max(0, ring_s - attention_s);
-}
-
-static void expose_ring(calc_cost *cost)
-{
-    calc_cost_comm *x = &cost->context;
-    x->fw_exposed_s = beside_s(x->fw_link_s, cost->ring_fw_s, cost->attention_fw_s);
-    x->bw_exposed_s = beside_s(x->bw_link_s, cost->ring_bw_s, cost->attention_bw_s);
-    x->re_exposed_s = beside_s(x->re_link_s, cost->ring_re_s, cost->attention_re_s);
-}
-
 /* Applies the i-th draws to the costs. The exposed time of a ring is relative to the drawn
  * attention.
  * @param clamped  counts times that would have been negative and are set to 0 */
@@ -192,7 +178,7 @@ static void mindspeed_parts_draw(const calc_mindspeed_parts *parts, size_t i,
         add_time(cost_of(costs, part->list), part, calc_max(0, time_s) - part->model_s);
     }
     for (int kind = 0; kind < CALC_BLOCK_KINDS; kind++) {
-        expose_ring(&costs->block[kind]);
+        calc_cost_hide_context(&costs->block[kind]);
     }
 }
 
@@ -275,7 +261,7 @@ static void mindspeed_parts_sent(calc_layout *l, calc_mindspeed_comm *comm)
         }
     }
     for (int kind = 0; kind < CALC_BLOCK_KINDS; kind++) {
-        expose_ring(&l->parts.block[kind]);
+        calc_cost_hide_context(&l->parts.block[kind]);
     }
     calc_stage_terms_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms, &l->links);
 }

@@ -103,28 +103,21 @@ static void put_comm(const calc_cost_context *c, const calc_operator *o,
     if (matrix && o->repeats && o->repeated_by & recompute) {
         re_exposed_s = calc_cost_tiles_of(c, matrix, CALC_PASS_WGRAD, base.re_link_s).exposed_s;
     }
-    s->baseblock_fw_tp_comm_tile = base.fw_bytes / tiles;
-    s->edgeblock_fw_tp_comm_tile = edge.fw_bytes / tiles;
-    s->baseblock_fw_tp_comm_size = base.fw_bytes;
-    s->edgeblock_fw_tp_comm_size = edge.fw_bytes;
-    s->baseblock_fw_tp_comm_time = base.fw_link_s;
-    s->edgeblock_fw_tp_comm_time = edge.fw_link_s;
-    s->baseblock_fw_tp_comm_time_exposed = known * base.fw_exposed_s;
-    s->edgeblock_fw_tp_comm_time_exposed = known * edge.fw_exposed_s;
-    s->baseblock_bw_tp_comm_tile = base.bw_bytes / tiles;
-    s->edgeblock_bw_tp_comm_tile = edge.bw_bytes / tiles;
-    s->baseblock_bw_tp_comm_size = base.bw_bytes;
-    s->edgeblock_bw_tp_comm_size = edge.bw_bytes;
-    s->baseblock_bw_tp_comm_time = base.bw_link_s;
-    s->edgeblock_bw_tp_comm_time = edge.bw_link_s;
-    s->baseblock_bw_tp_comm_time_exposed = known * base.bw_exposed_s;
-    s->edgeblock_bw_tp_comm_time_exposed = known * edge.bw_exposed_s;
-    s->baseblock_recomm_tile = base.re_bytes / tiles;
-    s->edgeblock_recomm_tile = edge.re_bytes / tiles;
-    s->baseblock_recomm_size = base.re_bytes;
-    s->edgeblock_recomm_size = edge.re_bytes;
-    s->baseblock_recomm_time = base.re_link_s;
-    s->edgeblock_recomm_time = edge.re_link_s;
+#define PUT(block, x)                                                                              \
+    s->block##_fw_tp_comm_tile = (x).fw_bytes / tiles;                                             \
+    s->block##_fw_tp_comm_size = (x).fw_bytes;                                                     \
+    s->block##_fw_tp_comm_time = (x).fw_link_s;                                                    \
+    s->block##_fw_tp_comm_time_exposed = known * (x).fw_exposed_s;                                 \
+    s->block##_bw_tp_comm_tile = (x).bw_bytes / tiles;                                             \
+    s->block##_bw_tp_comm_size = (x).bw_bytes;                                                     \
+    s->block##_bw_tp_comm_time = (x).bw_link_s;                                                    \
+    s->block##_bw_tp_comm_time_exposed = known * (x).bw_exposed_s;                                 \
+    s->block##_recomm_tile = (x).re_bytes / tiles;                                                 \
+    s->block##_recomm_size = (x).re_bytes;                                                         \
+    s->block##_recomm_time = (x).re_link_s
+    PUT(baseblock, base);
+    PUT(edgeblock, edge);
+#undef PUT
     s->baseblock_recomm_time_exposed = known * re_exposed_s;
     s->edgeblock_recomm_time_exposed = known * (matrix ? re_exposed_s : edge.re_exposed_s);
 }

@@ -6,6 +6,7 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/layer_list.h"
+#include "spec/rules.h"
 #include "spec/serving_engine.h"
 #include "spec/software.h"
 #include "spec/stage_list.h"
@@ -36,8 +37,8 @@ static const calc_field *take(const layout *l, const char *key)
 static void resolve_sizes(const layout *l)
 {
     calc_exec *e = l->exec;
-    int64_t ranks = e->strategy.tensor_par * e->pipeline_par *
-                    (e->strategy.context_par > 1 ? e->strategy.context_par : 1);
+    int64_t ranks =
+        e->strategy.tensor_par * e->pipeline_par * calc_ranks_or_one(e->strategy.context_par);
     if (take(l, "num_procs")) {
         take(l, "data_par");
         e->num_procs = e->strategy.data_par * ranks;
@@ -96,7 +97,7 @@ static void resolve_software(const layout *l, const calc_exec *wanted)
 static void resolve_served(const layout *l)
 {
     calc_strategy *s = &l->exec->strategy;
-    int64_t expert_par = s->expert_par > 1 ? s->expert_par : 1;
+    int64_t expert_par = calc_ranks_or_one(s->expert_par);
     bool open = take(l, "tensor_par_comm_type") != NULL;
     if (l->app->num_experts == 0 || s->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR) {
         return;

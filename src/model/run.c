@@ -15,13 +15,6 @@
 
 /* calc_run(): take a layout apart, put its step together, and say whether it fits. */
 
-/* Exposed time of a stage's reduction with the flags of the execution. */
-static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)
-{
-    return (e->strategy.data_par_overlap ? x->reduce_beside_s : x->reduce_s) +
-           (calc_stage_gathers_beside(&e->strategy) ? x->gather_beside_s : x->gather_s);
-}
-
 /* With DualPipe half of the work of a stage is that of the opposite one: which two do most. */
 static void set_busiest_pair(calc_step *r)
 {
@@ -66,9 +59,10 @@ static void add_classes(calc_step *r, calc_stage_needs *needs, calc_stage_expose
             r->fullest = i;
             r->peak_stage = peak.position;
         }
-        if (i == 0 || reduction_s(l->exec, &x) > r->reduction_exposed_s) {
+        if (i == 0 ||
+            calc_stage_reduction_exposed_s(&l->exec->strategy, &x) > r->reduction_exposed_s) {
             r->reduction = x;
-            r->reduction_exposed_s = reduction_s(l->exec, &x);
+            r->reduction_exposed_s = calc_stage_reduction_exposed_s(&l->exec->strategy, &x);
         }
         double s = calc_stage_pass_s(&r->pass[i]);
         r->slowest = s > slowest_s ? i : r->slowest;
@@ -370,51 +364,35 @@ static void put_work(const calc_cost *b, calc_stats *s)
     const calc_cost_work *fw = &b->work[CALC_PASS_FW];
     const calc_cost_work *agrad = &b->work[CALC_PASS_AGRAD];
     const calc_cost_work *wgrad = &b->work[CALC_PASS_WGRAD];
-    s->block_fw_flops = fw->flop;
-    s->block_fw_flops_time = fw->flop_s;
-    s->block_fw_mem_accessed = fw->bytes;
-    s->block_fw_mem_time = fw->mem_s;
-    s->block_fw_time = b->fw_s;
-    s->block_re_flops = b->re.flop;
-    s->block_re_flops_time = b->re.flop_s;
-    s->block_re_mem_accessed = b->re.bytes;
-    s->block_re_mem_time = b->re.mem_s;
-    s->block_re_time = b->re_s;
-    s->block_agrad_flops = agrad->flop;
-    s->block_agrad_flops_time = agrad->flop_s;
-    s->block_agrad_mem_accessed = agrad->bytes;
-    s->block_agrad_mem_time = agrad->mem_s;
-    s->block_agrad_time = b->agrad_s;
-    s->block_wgrad_flops = wgrad->flop;
-    s->block_wgrad_flops_time = wgrad->flop_s;
-    s->block_wgrad_mem_accessed = wgrad->bytes;
-    s->block_wgrad_mem_time = wgrad->mem_s;
-    s->block_wgrad_time = b->wgrad_s;
+#define PUT(pass, work)                                                                            \
+    s->block_##pass##_flops = (work)->flop;                                                        \
+    s->block_##pass##_flops_time = (work)->flop_s;                                                 \
+    s->block_##pass##_mem_accessed = (work)->bytes;                                                \
+    s->block_##pass##_mem_time = (work)->mem_s;                                                    \
+    s->block_##pass##_time = b->pass##_s
+    PUT(fw, fw);
+    PUT(re, &b->re);
+    PUT(agrad, agrad);
+    PUT(wgrad, wgrad);
+#undef PUT
     s->useful_flops = fw->flop + (agrad->flop + wgrad->flop);
 }
 
 static void put_communication(const calc_cost *b, calc_stats *s)
 {
-    const calc_cost_comm *t = &b->tensor;
-    const calc_cost_comm *x = &b->edge;
-    s->baseblock_fw_tp_time = t->fw_link_s;
-    s->edgeblock_fw_tp_time = x->fw_link_s;
-    s->baseblock_fw_tp_time_exposed = t->fw_exposed_s;
-    s->edgeblock_fw_tp_time_exposed = x->fw_exposed_s;
-    s->baseblock_agrad_tp_time = t->bw_link_s;
-    s->edgeblock_agrad_tp_time = x->bw_link_s;
-    s->baseblock_agrad_tp_time_exposed = t->bw_exposed_s;
-    s->edgeblock_agrad_tp_time_exposed = x->bw_exposed_s;
-    s->baseblock_recomm_time = t->re_link_s;
-    s->edgeblock_recomm_time = x->re_link_s;
-    s->baseblock_recomm_time_exposed = t->re_exposed_s;
-    s->edgeblock_recomm_time_exposed = x->re_exposed_s;
-    s->baseblock_fw_tp_size = t->fw_bytes;
-    s->edgeblock_fw_tp_size = x->fw_bytes;
-    s->baseblock_bw_tp_size = t->bw_bytes;
-    s->edgeblock_bw_tp_size = x->bw_bytes;
-    s->baseblock_recomm_size = t->re_bytes;
-    s->edgeblock_recomm_size = x->re_bytes;
+#define PUT(block, x)                                                                              \
+    s->block##_fw_tp_time = (x)->fw_link_s;                                                        \
+    s->block##_fw_tp_time_exposed = (x)->fw_exposed_s;                                             \
+    s->block##_agrad_tp_time = (x)->bw_link_s;                                                     \
+    s->block##_agrad_tp_time_exposed = (x)->bw_exposed_s;                                          \
+    s->block##_recomm_time = (x)->re_link_s;                                                       \
+    s->block##_recomm_time_exposed = (x)->re_exposed_s;                                            \
+    s->block##_fw_tp_size = (x)->fw_bytes;                                                         \
+    s->block##_bw_tp_size = (x)->bw_bytes;                                                         \
+    s->block##_recomm_size = (x)->re_bytes
+    PUT(baseblock, &b->tensor);
+    PUT(edgeblock, &b->edge);
+#undef PUT
     s->tp_bw_overlap_req = b->required_bytes_per_s;
 }
 

@@ -41,11 +41,9 @@ static calc_stage_tier2 tier2_of(const calc_placed *p, const calc_placed_stage *
 
 static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
 {
-    const calc_strategy *s = &p->exec->strategy;
     calc_stage_pass pass = calc_placed_pass(p, at);
     calc_stage_reduction r = calc_placed_reduction(p, at, &pass);
-    double exposed_s = (s->data_par_overlap ? r.reduce_beside_s : r.reduce_s) +
-                       (calc_stage_gathers_beside(s) ? r.gather_beside_s : r.gather_s);
+    double exposed_s = calc_stage_reduction_exposed_s(&p->exec->strategy, &r);
     bool first = at->class.position == 0;
     if (first || calc_stage_pass_s(&pass) > x->slowest_s) {
         x->slowest = *at;

@@ -11,6 +11,7 @@
 #include "model/verdict.h"
 #include "parallel.h"
 #include "spec/layer_list.h"
+#include "spec/rules.h"
 #include "spec/schedule.h"
 #include "units.h"
 #include "worker.h"
@@ -83,19 +84,14 @@ static calc_layers_candidate *candidate_of(maker *m, const calc_exec *e)
     return &grown[l->count++];
 }
 
-static int64_t size_of(int64_t par)
-{
-    return par > 1 ? par : 1;
-}
-
 calc_layer_strategy calc_layers_strategy_of(const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;
     int64_t zero = s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding;
     return (calc_layer_strategy){
         .tensor_par = (int16_t)s->tensor_par,
-        .context_par = (int16_t)size_of(s->context_par),
-        .expert_par = (int16_t)size_of(s->expert_par),
+        .context_par = (int16_t)calc_ranks_or_one(s->context_par),
+        .expert_par = (int16_t)calc_ranks_or_one(s->expert_par),
         .context_par_type = s->context_par > 1 ? (int8_t)s->context_par_type : 0,
         .zero_stage = (int8_t)zero,
         .recompute = (int8_t)s->activation_recompute,

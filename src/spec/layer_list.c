@@ -18,17 +18,6 @@ const calc_layer_strategy calc_layer_as_exec = {.tensor_par = CALC_LAYER_AS_EXEC
                                                 .recompute = CALC_LAYER_AS_EXEC,
                                                 .modules = 0};
 
-static int64_t size_of(int64_t par)
-{
-    return par > 1 ? par : 1;
-}
-
-/* ZeRO stage: zero_stage, or if that is absent as optimizer_sharding says. */
-static int64_t zero_of(const calc_strategy *s)
-{
-    return s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding;
-}
-
 int64_t calc_layer_list_blocks(const calc_layer_list *list)
 {
     int64_t blocks = 0;
@@ -66,7 +55,7 @@ bool calc_layer_list_pack(const calc_layer_run *run, int64_t count, calc_layer_l
 int64_t calc_layer_list_ranks(const calc_exec *exec)
 {
     const calc_strategy *s = &exec->strategy;
-    return s->tensor_par * size_of(s->context_par) * s->data_par;
+    return s->tensor_par * calc_ranks_or_one(s->context_par) * s->data_par;
 }
 
 int64_t calc_layer_list_sequences(const calc_exec *exec)
@@ -83,9 +72,9 @@ static void set_sizes(const calc_exec *exec, const calc_layer_strategy *layer, c
     if (layer->context_par_type != CALC_LAYER_AS_EXEC) {
         s->context_par_type = (calc_context_par_type)layer->context_par_type;
     }
-    s->data_par = calc_layer_list_ranks(exec) / (s->tensor_par * size_of(s->context_par));
-    s->data_par = size_of(s->data_par);
-    e->microbatch_size = size_of(calc_layer_list_sequences(exec) / s->data_par);
+    s->data_par = calc_layer_list_ranks(exec) / (s->tensor_par * calc_ranks_or_one(s->context_par));
+    s->data_par = calc_ranks_or_one(s->data_par);
+    e->microbatch_size = calc_ranks_or_one(calc_layer_list_sequences(exec) / s->data_par);
 }
 
 calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy *layer)
@@ -94,8 +83,8 @@ calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy 
     calc_strategy *s = &e.strategy;
     e.layers = (calc_layer_list){0};
     set_sizes(exec, layer, &e);
-    int64_t zero = layer->zero_stage < 0 ? zero_of(s) : layer->zero_stage;
-    if (zero != zero_of(s)) {
+    int64_t zero = layer->zero_stage < 0 ? calc_zero_stage(s) : layer->zero_stage;
+    if (zero != calc_zero_stage(s)) {
         s->zero_stage = zero;
         s->optimizer_sharding = zero > 0;
     }
@@ -107,7 +96,7 @@ calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy 
     if (s->tensor_par == 1) {
         s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
     }
-    if (s->data_par * size_of(s->context_par) == 1) {
+    if (s->data_par * calc_ranks_or_one(s->context_par) == 1) {
         s->zero_stage = 0;
         s->optimizer_sharding = false;
         s->data_par_overlap = false;
@@ -130,11 +119,13 @@ bool calc_layer_list_same(const calc_exec *a, const calc_exec *b)
 {
     const calc_strategy *s = &a->strategy;
     const calc_strategy *t = &b->strategy;
-    return s->tensor_par == t->tensor_par && size_of(s->context_par) == size_of(t->context_par) &&
+    return s->tensor_par == t->tensor_par &&
+           calc_ranks_or_one(s->context_par) == calc_ranks_or_one(t->context_par) &&
            s->data_par == t->data_par && a->microbatch_size == b->microbatch_size &&
-           size_of(s->expert_par) == size_of(t->expert_par) &&
-           (size_of(s->context_par) == 1 || s->context_par_type == t->context_par_type) &&
-           zero_of(s) == zero_of(t) && s->activation_recompute == t->activation_recompute &&
+           calc_ranks_or_one(s->expert_par) == calc_ranks_or_one(t->expert_par) &&
+           (calc_ranks_or_one(s->context_par) == 1 || s->context_par_type == t->context_par_type) &&
+           calc_zero_stage(s) == calc_zero_stage(t) &&
+           s->activation_recompute == t->activation_recompute &&
            s->recompute_modules == t->recompute_modules &&
            s->seq_par_ag_redo == t->seq_par_ag_redo &&
            s->tensor_par_overlap == t->tensor_par_overlap &&
@@ -241,7 +232,7 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
     calc_exec e = calc_layer_list_exec(r->exec, layer);
     int64_t ranks = calc_layer_list_ranks(r->exec);
     int64_t sequences = calc_layer_list_sequences(r->exec);
-    int64_t context = e.strategy.context_par > 1 ? e.strategy.context_par : 1;
+    int64_t context = calc_ranks_or_one(e.strategy.context_par);
     int64_t split = e.strategy.tensor_par * context;
     char divisors[160];
     char hint[224];

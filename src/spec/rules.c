@@ -96,8 +96,7 @@ static void check_context_par(rules *r)
 static void check_linear_mixers(rules *r)
 {
     const calc_exec *e = r->exec;
-    int64_t ranks =
-        e->strategy.tensor_par * (e->strategy.context_par > 1 ? e->strategy.context_par : 1);
+    int64_t ranks = e->strategy.tensor_par * calc_ranks_or_one(e->strategy.context_par);
     const char *const field = e->strategy.context_par > 1 ? "/context_par" : "/tensor_par";
     for (int i = 0; i < r->app->stack.parts && ranks > 1; i++) {
         const calc_part *p = &r->app->stack.part[i];
@@ -146,8 +145,8 @@ static void check_expert_par(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_app *a = r->app;
-    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
-    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t ep = calc_ranks_or_one(e->strategy.expert_par);
+    int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
     if (a->num_experts == 0) {
         if (e->inference.redundant_experts > 0) {
             BROKEN(r, inference / redundant_experts, "leave it out",
@@ -328,7 +327,7 @@ static void check_parallel_sizes(rules *r)
     left /= e->strategy.tensor_par;
     exact = exact && left % e->pipeline_par == 0;
     left /= e->pipeline_par;
-    int64_t context = e->strategy.context_par > 1 ? e->strategy.context_par : 1;
+    int64_t context = calc_ranks_or_one(e->strategy.context_par);
     exact = exact && left % context == 0;
     left /= context;
     if (exact && left == e->strategy.data_par) {
@@ -620,8 +619,7 @@ static void check_tensor_par(rules *r)
     const calc_app *a = r->app;
     bool scatters = e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR;
     int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
-    int64_t tokens =
-        e->microbatch_size * seq / (e->strategy.context_par > 1 ? e->strategy.context_par : 1);
+    int64_t tokens = e->microbatch_size * seq / calc_ranks_or_one(e->strategy.context_par);
     int64_t common = calc_gcd(calc_gcd(a->hidden, a->feedforward), a->attn_heads);
     common = scatters ? calc_gcd(common, tokens) : common;
     calc_rules_must_divide(r->errors, "/tensor_par", e->strategy.tensor_par, "hidden", a->hidden,

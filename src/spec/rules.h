@@ -12,6 +12,19 @@ static inline bool calc_recomputes_block(const calc_strategy *strategy)
            strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
 }
 
+/** Level of sharding by data parallelism, 0 to 3: zero_stage, or if that is absent as
+ *  optimizer_sharding says. */
+static inline int64_t calc_zero_stage(const calc_strategy *strategy)
+{
+    return strategy->zero_stage > 0 ? strategy->zero_stage : strategy->optimizer_sharding;
+}
+
+/** A number of ranks that may be absent: at least 1. */
+static inline int64_t calc_ranks_or_one(int64_t ranks)
+{
+    return ranks > 1 ? ranks : 1;
+}
+
 /** Add an error for each contradiction within a model: what calc_check() finds whatever the layout
  *  is.
  *  @param adapted  with adapters beside all matrices */

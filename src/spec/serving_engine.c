@@ -9,12 +9,8 @@
 
 #include "base/error.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 #include "spec/stack.h"
-
-static int64_t at_least_one(int64_t ranks)
-{
-    return ranks > 1 ? ranks : 1;
-}
 
 void calc_serving_engine_put(calc_serving_engine *engine, const char *name)
 {
@@ -159,7 +155,7 @@ double calc_serving_engine_share(const calc_inference *i)
 
 bool calc_serving_engine_replicates(const calc_strategy *s)
 {
-    int64_t ranks = at_least_one(s->expert_par) * at_least_one(s->expert_tensor_par);
+    int64_t ranks = calc_ranks_or_one(s->expert_par) * calc_ranks_or_one(s->expert_tensor_par);
     return s->tensor_par > 1 && ranks == s->tensor_par;
 }
 
@@ -278,8 +274,8 @@ static const char *refuses(calc_serving_program program, const calc_app *app, ca
                                              calc_refusals_tensorrt_llm};
     calc_strategy *s = &exec->strategy;
     calc_refused refused = {0};
-    s->expert_par = at_least_one(s->expert_par);
-    s->expert_tensor_par = at_least_one(s->expert_tensor_par);
+    s->expert_par = calc_ranks_or_one(s->expert_par);
+    s->expert_tensor_par = calc_ranks_or_one(s->expert_tensor_par);
     if (own[program]) {
         calc_refusals_programs(app, exec, s, &refused);
         own[program](app, exec, s, &refused);
@@ -314,7 +310,7 @@ static void spread_experts(const calc_strategy *decoding, calc_strategy *s)
     bool experts = together || s->expert_par > 1 || s->expert_tensor_par > 1;
     if (experts && whole && s->tensor_par > 1) {
         s->dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
-        s->expert_tensor_par = s->tensor_par / at_least_one(s->expert_par);
+        s->expert_tensor_par = s->tensor_par / calc_ranks_or_one(s->expert_par);
     } else if (together) {
         s->dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
         s->expert_tensor_par = 1;
@@ -331,7 +327,7 @@ void calc_prefill_pool_of(const calc_exec *exec, calc_exec *pool)
     calc_strategy *s = &pool->strategy;
     s->tensor_par = or_that(i->prefill_tensor_par, decoding->tensor_par);
     s->expert_par = or_that(i->prefill_expert_par, decoding->expert_par);
-    s->data_par = at_least_one(pool->num_procs / (s->tensor_par * pool->pipeline_par));
+    s->data_par = calc_ranks_or_one(pool->num_procs / (s->tensor_par * pool->pipeline_par));
     if (s->tensor_par <= 1) {
         s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
     }

@@ -15,6 +15,7 @@
 #include "model/cost/state.h"
 #include "model/stages/placed.h"
 #include "spec/layer_list.h"
+#include "spec/rules.h"
 #include "spec/stage_list.h"
 
 /* Blocks of a layout's stages, listed or not. */
@@ -448,8 +449,8 @@ static void add_strategy(calc_listing *l, const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;
     const int64_t size[] = {s->tensor_par,
-                            s->context_par > 1 ? s->context_par : 1,
-                            s->expert_par > 1 ? s->expert_par : 1,
+                            calc_ranks_or_one(s->context_par),
+                            calc_ranks_or_one(s->expert_par),
                             s->data_par,
                             e->microbatch_size,
                             s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding};
@@ -575,9 +576,8 @@ static void put_strategy(calc_put *put, const calc_exec *e)
     calc_putf(put,
               "tensor_par: %jd, context_par: %jd, expert_par: %jd, data_par: %jd, microbatch_size: "
               "%jd, zero_stage: %jd, recompute: %s",
-              s->tensor_par, s->context_par > 1 ? s->context_par : 1,
-              s->expert_par > 1 ? s->expert_par : 1, s->data_par, e->microbatch_size,
-              calc_zero_stage(s), again);
+              s->tensor_par, calc_ranks_or_one(s->context_par), calc_ranks_or_one(s->expert_par),
+              s->data_par, e->microbatch_size, calc_zero_stage(s), again);
 }
 
 /* From layers to the next, and with gradients back, of a micro-batch [s]. */

@@ -363,7 +363,7 @@ static double beside_s(double link_s, double ring_s, double window_s)
     return link_s - ring_s + over(ring_s, window_s);
 }
 
-static void hide_context(calc_cost *out)
+void calc_cost_hide_context(calc_cost *out)
 {
     calc_cost_comm *x = &out->context;
     x->fw_exposed_s = beside_s(x->fw_link_s, out->ring_fw_s, out->attention_fw_s);
@@ -393,7 +393,7 @@ void calc_cost_times_end(const calc_cost_context *c, const calc_operator *operat
                          calc_cost *sum)
 {
     sum->passing_bytes = passing_bytes(operators, count);
-    hide_context(sum);
+    calc_cost_hide_context(sum);
     hide_expert(c, sum);
 }
 

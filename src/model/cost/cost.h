@@ -146,6 +146,9 @@ void calc_cost_times_add(const calc_cost_context *context, const calc_operator *
                          const struct calc_cost_times *times, size_t first, size_t end,
                          unsigned recompute, calc_cost *sum);
 
+/** Exposed times of context parallelism: the messages of a ring run beside the attention. */
+void calc_cost_hide_context(calc_cost *cost);
+
 /** All `count` operators are added. */
 void calc_cost_times_end(const calc_cost_context *context, const calc_operator *operators,
                          size_t count, calc_cost *sum);

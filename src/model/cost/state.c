@@ -2,11 +2,6 @@
 
 #include "spec/format.h"
 
-int64_t calc_zero_stage(const calc_strategy *strategy)
-{
-    return strategy->zero_stage > 0 ? strategy->zero_stage : strategy->optimizer_sharding;
-}
-
 /* Whether 8-bit numbers have scales of blocks of 32: other machines than those that multiply 4 bits
  * have one for 128 x 128 weights. */
 static bool micro_scaled(const calc_strategy *s, const calc_chip *chip)

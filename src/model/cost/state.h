@@ -5,6 +5,7 @@
 #define CALC_MODEL_STATE_H
 
 #include "model/operators/shape.h"
+#include "spec/rules.h"
 
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
@@ -32,8 +33,5 @@ static inline double calc_state_optimizer_bytes(const calc_state_bytes *b)
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape,
                                      const calc_chip *chip, bool training);
-
-/** Level of sharding by data parallelism: 0 to 3. */
-int64_t calc_zero_stage(const calc_strategy *strategy);
 
 #endif

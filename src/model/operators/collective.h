@@ -22,6 +22,11 @@ typedef struct calc_group {
     int64_t network; /**< index, where stride is 0 */
 } calc_group;
 
+static inline bool calc_group_same(const calc_group *a, const calc_group *b)
+{
+    return a->ranks == b->ranks && a->stride == b->stride && a->network == b->network;
+}
+
 /** Groups that depend on the sizes of an execution only. */
 typedef struct calc_groups {
     calc_group tensor, context, expert, expert_tensor;

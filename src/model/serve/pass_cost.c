@@ -261,11 +261,6 @@ void calc_pass_common_of(const calc_inference_pass_model *m, const calc_inferenc
     cost_of(m, w, &c, &out->routed, &out->cost);
 }
 
-static bool same_group(const calc_group *a, const calc_group *b)
-{
-    return a->ranks == b->ranks && a->stride == b->stride && a->network == b->network;
-}
-
 bool calc_pass_cost_like(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
                          const calc_pass_common *common, calc_pass_cost *out)
 {
@@ -275,8 +270,8 @@ bool calc_pass_cost_like(const calc_inference_pass_model *m, const calc_inferenc
     calc_cost block = common->routed;
     list l;
     if (m->exec->strategy.dispatch_type != common->dispatch ||
-        !same_group(&c.groups.tensor, &common->tensor) ||
-        !same_group(&c.groups.context, &common->context)) {
+        !calc_group_same(&c.groups.tensor, &common->tensor) ||
+        !calc_group_same(&c.groups.context, &common->context)) {
         return false;
     }
     calc_cost_links_start(&l.known);

@@ -675,7 +675,7 @@ calc_stage_reduction calc_placed_layers_reduction(const calc_placed *p, const ca
         once_s += each ? 0 : r.reduce_s;
         each_s += each ? r.reduce_s / slice.terms.reductions : 0;
     }
-    double round = calc_stage_min(t->stages, t->microbatches);
+    double round = calc_min(t->stages, t->microbatches);
     bool several = p->chunks > 1 && p->stages > 1;
     double windows = several ? round * ((double)p->chunks - 1) / (double)p->chunks : 1;
     sum.reduce_beside_s = exposed_s(t, once_s, each_s, pass->agrad_s + pass->wgrad_s, windows);
@@ -746,20 +746,15 @@ static bool is_sequence_parallel(const calc_strategy *s)
     return s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
 }
 
-static int64_t context_of(const calc_strategy *s)
-{
-    return s->context_par > 1 ? s->context_par : 1;
-}
-
 /* Ranks that share a sequence, and how many of them hold different tokens of it. */
 static int64_t sharing(const calc_strategy *s)
 {
-    return s->tensor_par * context_of(s);
+    return s->tensor_par * calc_ranks_or_one(s->context_par);
 }
 
 static int64_t shards(const calc_strategy *s)
 {
-    return is_sequence_parallel(s) ? sharing(s) : context_of(s);
+    return is_sequence_parallel(s) ? sharing(s) : calc_ranks_or_one(s->context_par);
 }
 
 /* Neighbouring ranks that have the same sequences with either strategy. */
@@ -779,7 +774,7 @@ int64_t calc_reshard_ranks(const calc_exec *a, const calc_exec *b)
 static int64_t network_of(const calc_strategy *a, const calc_strategy *b)
 {
     const calc_strategy *s = sharing(a) >= sharing(b) ? a : b;
-    bool context = context_of(s) > 1 && s->context_par_net >= 0;
+    bool context = calc_ranks_or_one(s->context_par) > 1 && s->context_par_net >= 0;
     return context ? s->context_par_net : s->tensor_par_net;
 }
 

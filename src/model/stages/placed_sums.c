@@ -142,10 +142,6 @@ calc_stage_reduction calc_placed_reduction(const calc_placed *p, const calc_plac
 
 double calc_placed_optimizer_s(const calc_placed *p, const calc_placed_stage *at)
 {
-    if (!p->layered) {
-        calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-        return calc_stage_optimizer_sum(&at->terms, &at->class, &w);
-    }
     int64_t stage = (int64_t)at->class.position;
     size_t count = calc_placed_slices(p, stage);
     double sum_s = 0;
@@ -160,28 +156,21 @@ double calc_placed_optimizer_s(const calc_placed *p, const calc_placed_stage *at
 
 /* ---- Breakdown of passes --------------------------------------------------------------------- */
 
-static calc_stage_spent spent_of(const calc_placed *p, const calc_placed_stage *at)
-{
-    const calc_layout *l = at->layout;
-    return calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &at->terms, &at->links,
-                               &at->class, (double)p->chunks);
-}
-
 calc_stage_spent calc_placed_spent(const calc_placed *p, const calc_placed_stage *at)
 {
-    if (!p->layered) {
-        return spent_of(p, at);
-    }
     int64_t stage = (int64_t)at->class.position;
     size_t count = calc_placed_slices(p, stage);
     calc_stage_spent sum = {0};
     calc_placed_stage slice;
     for (size_t i = 0; i < count; i++) {
         calc_placed_slice_of(p, stage, i, &slice);
-        calc_stage_spent x = spent_of(p, &slice);
+        const calc_layout *l = slice.layout;
+        calc_stage_spent x =
+            calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &slice.terms,
+                                &slice.links, &slice.class, (double)p->chunks);
         sum = calc_stage_spent_sum(&sum, &x, 1);
     }
-    for (int64_t k = 0; k < p->chunks; k++) {
+    for (int64_t k = 0; k < p->chunks && p->layered; k++) {
         const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
         calc_reshard message = calc_placed_messages(p, at, k);
         sum.message_s += message.fw_s + message.bw_s;

@@ -220,11 +220,6 @@ void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_timed 
 
 /* ---- Experts --------------------------------------------------------------------------------- */
 
-static bool same_group(const calc_group *a, const calc_group *b)
-{
-    return a->ranks == b->ranks && a->stride == b->stride && a->network == b->network;
-}
-
 static bool same_strategy(const calc_strategy *a, const calc_strategy *b)
 {
     bool same = true;
@@ -239,8 +234,8 @@ static bool same_but_experts(const calc_cost_context *a, const calc_cost_context
 {
     return calc_cost_kernel_alike(a, b) && a->system == b->system && a->compat == b->compat &&
            a->shape->microbatch == b->shape->microbatch && a->shape->seq == b->shape->seq &&
-           same_group(&a->groups.tensor, &b->groups.tensor) &&
-           same_group(&a->groups.context, &b->groups.context) &&
+           calc_group_same(&a->groups.tensor, &b->groups.tensor) &&
+           calc_group_same(&a->groups.context, &b->groups.context) &&
            calc_stage_operators_same(a->strategy, b->strategy);
 }
 

@@ -51,7 +51,7 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_by_rule(const calc_stage_terms
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
-    double there = calc_stage_min(c->stages, 1);
+    double there = calc_min(c->stages, 1);
     double base_blocks = (c->dense + c->moe) / chunks - 1;
     double wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s;
     double agrad_s = calc_stage_mean(c, dense->agrad_s, moe->agrad_s);
@@ -149,7 +149,7 @@ CALC_STAGE_INLINE calc_reduce_times calc_stage_reduce_by_block(const calc_stage_
 CALC_STAGE_INLINE double calc_stage_mean_in_flight(const calc_stage_terms *t, double chunks)
 {
     double p = t->stages;
-    double plain = calc_stage_min(t->microbatches, p);
+    double plain = calc_min(t->microbatches, p);
     return chunks > 1 ? plain * (1 + (p - 1) / (chunks * p)) : plain;
 }
 
@@ -412,7 +412,7 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
     }
     /* A class that is not there takes nothing: then no maximum below has to ask. */
     return calc_stage_plain_pass(t, l, c, calc_stage_rich(t, c),
-                                 chunks * exposed * calc_stage_min(c->stages, 1));
+                                 chunks * exposed * calc_min(c->stages, 1));
 }
 
 /** A chunk of a stage of a class, as if it were a class of its own: its blocks, and the ends that

@@ -99,7 +99,7 @@ CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(
                  calc_stage_line_s(l->gather_expert_latency_s, l->gather_expert_s_per_byte,
                                    t->gathered_bytes * w->expert);
     /* With chunks, the gradients of one are final while micro-batches still run through others. */
-    double round = calc_stage_min(t->stages, t->microbatches);
+    double round = calc_min(t->stages, t->microbatches);
     bool several = chunks > 1 && t->stages > 1;
     double windows = several ? round * (chunks - 1) / chunks : 1;
     double bw_s = (pass->agrad_s + pass->wgrad_s) * calc_max(windows, t->reductions);
@@ -138,9 +138,8 @@ CALC_STAGE_INLINE double calc_stage_in_flight(const calc_stage_terms *t,
         return calc_stage_mean_in_flight(t, chunks);
     }
     double after = p - 1 - position;
-    double chunked =
-        ((chunks - 1) * calc_stage_min(m, p) + calc_stage_min(m, 2 * after + 1)) / chunks;
-    double plain = calc_stage_min(m, after + 1);
+    double chunked = ((chunks - 1) * calc_min(m, p) + calc_min(m, 2 * after + 1)) / chunks;
+    double plain = calc_min(m, after + 1);
     return chunks > 1 ? chunked : plain;
 }
 
@@ -300,8 +299,8 @@ CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_add(calc_stage_needs x,
 {
     double tier2_bytes = away->weight + away->activation + away->optimizer;
     x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
-    x.allocated_bytes = calc_max(x.allocated_bytes, m->total * calc_stage_min(c->stages, 1));
-    x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_stage_min(c->stages, 1));
+    x.allocated_bytes = calc_max(x.allocated_bytes, m->total * calc_min(c->stages, 1));
+    x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_min(c->stages, 1));
     return x;
 }
 

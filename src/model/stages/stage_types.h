@@ -241,11 +241,6 @@ typedef struct calc_stage_pass {
     double base_fw_s, edge_fw_s, base_bw_s, edge_bw_s;
 } calc_stage_pass;
 
-CALC_STAGE_INLINE double calc_stage_min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 CALC_STAGE_INLINE double calc_stage_pass_s(const calc_stage_pass *p)
 {
     return p->fw_s + p->agrad_s + p->wgrad_s;
@@ -325,7 +320,7 @@ CALC_STAGE_INLINE double calc_stage_beside_s(double window_share, double content
                                              double window_s, double least_s)
 {
     double hidden_s = link_s - window_share * window_s;
-    return calc_max(least_s, hidden_s) + contention * calc_stage_min(link_s, window_s);
+    return calc_max(least_s, hidden_s) + contention * calc_min(link_s, window_s);
 }
 
 /** Weights that are gathered before each of two passes, and their gradients, scattered after the

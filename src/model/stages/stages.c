@@ -48,7 +48,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
     s->divide[s->divided] = blocks + others;
     s->divided += !s->ends_spread;
     s->most_blocks = calc_max(s->most_blocks, blocks);
-    s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
+    s->fewest_blocks = calc_min(s->fewest_blocks, blocks);
 }
 
 /* The same where the model lists its layers: the mean over the stages of a class. Several chunks

@@ -199,6 +199,14 @@ calc_stage_source calc_stage_source_of(const calc_stage_parts *parts, calc_block
 /** Whether the all-gather of updated weights overlaps with the forward pass. */
 bool calc_stage_gathers_beside(const calc_strategy *strategy);
 
+/** The exposed part of a reduction and its all-gather, as far as the strategy overlaps them [s]. */
+static inline double calc_stage_reduction_exposed_s(const calc_strategy *strategy,
+                                                    const calc_stage_reduction *x)
+{
+    return (strategy->data_par_overlap ? x->reduce_beside_s : x->reduce_s) +
+           (calc_stage_gathers_beside(strategy) ? x->gather_beside_s : x->gather_s);
+}
+
 /** State of a stage [bytes]: the parts of calc_stage_memory.state. */
 typedef struct calc_stage_state {
     double weight, grad, optimizer;
