@@ -686,6 +686,10 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
             known = word.length == length - above &&
                     strncasecmp(word.text, text + above, word.length) == 0;
         }
+        int on = known ? -1 : read_switch(text); /* "yes" of YAML 1.1 */
+        if (on >= 0 && strcasecmp(text, on ? "true" : "false") != 0) {
+            return read_words(row, on ? "true" : "false", plan, expect, size);
+        }
         if (!known) {
             list_words(row, expect, size);
             return false;

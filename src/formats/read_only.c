@@ -322,6 +322,10 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
     if (SAYS(EXPERT) && SAYS(SHARD_DATA)) {
         SET(SHARD_DATA, VALUE(SHARD_DATA) * VALUE(EXPERT));
     }
+    if (SAYS(PROCS) && SAYS(SHARD_DATA) && !SAYS(REPLICATED)) { /* dcn_data_parallelism of -1 */
+        each = VALUE(TENSOR) * VALUE(CONTEXT) * VALUE(PIPELINE) * VALUE(SHARD_DATA);
+        SET(REPLICATED, fmax(1, floor(VALUE(PROCS) / each)));
+    }
     if (!(VALUE(EXPERTS) > 1)) {
         SET(EXPERTS, NAN);
     } else if (YES(SHARED_FFN)) {
@@ -338,7 +342,7 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
 
 /* clang-format off */
 const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .program = "axText|axtext", .alone = true, .version = "0.2.4, base.yml",
-    .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true,
+    .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true, .launched = true,
     .settle = settle_maxtext, CALC_FRAMEWORK_ROWS(maxtext_rows, maxtext)};
 /* clang-format on */
 
@@ -426,6 +430,8 @@ static const calc_setting_row megatron_deepspeed_rows[] = {
     CALC_ROW(IS, FLASH, "--use-flash-attn-v1", .value = 1)
     CALC_ROW(IS, FLASH, "--use-flash-attn-v2", .value = 1)
     CALC_ROW(IS, FLASH, "--use-flash-attn-triton", .value = 1)
+    CALC_ROW(IS, FLASH, "--use-flash-attn-builder", .value = 1)
+    CALC_ROW_DEFAULT(FLASH, 0)
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
 };
 const calc_framework calc_framework_megatron_deepspeed = {.name = "megatron-deepspeed", .title = "Megatron-DeepSpeed",
