@@ -379,6 +379,8 @@ static const calc_setting_row nanotron_rows[] = {
         .words = "flash_attention_2=1 sdpa=1 flex_attention=1 ring_flash_triton=1 ring=1 llama3_ring_attention=1 eager=0")
     CALC_ROW(NUMBER, EXPERTS, "model.model_config.moe_config.num_experts")
     CALC_ROW(NUMBER, TOP_K, "model.model_config.moe_config.top_k")
+    CALC_ROW(NUMBER, EXPERTS, "model.model_config.moe_num_experts")
+    CALC_ROW(NUMBER, TOP_K, "model.model_config.num_experts_per_tok")
     CALC_ROW(NUMBER, EXPERT_FFN, "model.model_config.moe_config.moe_intermediate_size")
     CALC_ROW(NUMBER, SHARED_FFN, "model.model_config.moe_config.shared_expert_intermediate_size")
     CALC_ROW(SWITCH, SHARED, "model.model_config.moe_config.enable_shared_expert", .value = 1)

@@ -167,6 +167,7 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(SWITCH, DORA, "peft_use_dora", .value = 1)
     CALC_ROW(SWITCH, NESTED, "bnb_config_kwargs.bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel_size")
+    CALC_ROW(NUMBER, EXPERT, "expert_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "context_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "dp_shard_size")
