@@ -821,10 +821,11 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_SWITCH:
     case CALC_HOW_IS:
         return read_on_off(row, text, plan, expect, size);
+    case CALC_HOW_CONSTANT:
     case CALC_HOW_WORDS:
     case CALC_HOW_FILE:
     case CALC_HOW_SET:
-        return read_words(row, text, plan, expect, size);
+        return !row->words || read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
     case CALC_HOW_MARKS: {
         char plain[1024]; /* a string in a string keeps its quotes, which eval takes away */
