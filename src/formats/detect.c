@@ -49,10 +49,7 @@ bool calc_setting_names_files(const calc_setting *setting)
     }
     size_t length;
     const char *path = path_in(setting->value, &length);
-    return named && length > 5 &&
-           (memcmp(path + length - 5, ".yaml", 5) == 0 ||
-            memcmp(path + length - 4, ".yml", 4) == 0 ||
-            memcmp(path + length - 5, ".toml", 5) == 0);
+    return named && calc_settings_is_file(path, length);
 }
 
 bool calc_row_is_of_job(const calc_setting_row *row)
@@ -310,10 +307,13 @@ static const char *other_work(const char *words, const calc_settings *settings,
         }
         at += length;
     }
-    for (size_t i = 0; i < settings->count; i++) {
-        const calc_setting *s = &settings->item[i];
-        if (calc_framework_unread(&others, s->key, s->value, &sentence) == CALC_UNREAD_COST) {
-            calc_utf8_show(what, s->key, strlen(s->key));
+    for (size_t i = 0; i < 2 * settings->count; i++) { /* a key, or a key with its value */
+        const calc_setting *s = &settings->item[i / 2];
+        char key[PATH_SIZE];
+        size_t outer = s->key[0] != '-' && !strchr(s->key, '.'); /* patterns with a dot before */
+        snprintf(key, sizeof key, i % 2 ? ".%s:%s" : ".%s", s->key, s->value);
+        if (calc_framework_unread(&others, key + !outer, s->value, &sentence) == CALC_UNREAD_COST) {
+            calc_utf8_show(what, key + 1, strlen(key + 1));
             return sentence;
         }
     }

@@ -686,6 +686,10 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
             known = word.length == length - above &&
                     strncasecmp(word.text, text + above, word.length) == 0;
         }
+        int on = known ? -1 : read_switch(text); /* "yes" of YAML 1.1 */
+        if (on >= 0 && strcasecmp(text, on ? "true" : "false") != 0) {
+            return read_words(row, on ? "true" : "false", plan, expect, size);
+        }
         if (!known) {
             list_words(row, expect, size);
             return false;
@@ -817,10 +821,11 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_SWITCH:
     case CALC_HOW_IS:
         return read_on_off(row, text, plan, expect, size);
+    case CALC_HOW_CONSTANT:
     case CALC_HOW_WORDS:
     case CALC_HOW_FILE:
     case CALC_HOW_SET:
-        return read_words(row, text, plan, expect, size);
+        return !row->words || read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
     case CALC_HOW_MARKS: {
         char plain[1024]; /* a string in a string keeps its quotes, which eval takes away */

@@ -35,7 +35,7 @@ typedef enum calc_how {
     CALC_HOW_SIZES,      /**< inner and outer size of hierarchical context parallelism */
     CALC_HOW_WINDOW,     /**< tokens before and after the position */
     CALC_HOW_FORMAT,     /**< .text, with the number where it has a '#' */
-    CALC_HOW_CONSTANT,   /**< always .text; not read */
+    CALC_HOW_CONSTANT,   /**< always .text; read if it has .words */
     CALC_HOW_FACTOR,     /**< a number; the member is the product of all its keys */
     CALC_HOW_NAME,       /**< the name of a model that is described elsewhere */
     CALC_HOW_FILE,       /**< one of .words, or the path of a file of the framework .text */

@@ -45,6 +45,12 @@ typedef struct reading {
     calc_errors *errors;
 } reading;
 
+static bool is_of_engine(const calc_setting_row *row)
+{
+    const calc_framework *engine = &calc_framework_deepspeed;
+    return row >= engine->rows && row < engine->rows + engine->count;
+}
+
 static calc_status take(const calc_import *import, const calc_setting *setting,
                         const calc_setting_row *row, reading *r)
 {
@@ -67,8 +73,16 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
         snprintf(text, sizeof text, "contradicts %s", other->key);
         return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
     }
-    if (row->member == CALC_PLAN_DROPOUT && before > now) {
-        plan->value[row->member] = before; /* either of the two rates */
+    /* What DeepSpeed's file has, an option of the program may repeat and not change. */
+    if (said && row->how == CALC_HOW_NUMBER && other->how == CALC_HOW_NUMBER && now != before &&
+        is_of_engine(row) != is_of_engine(other)) {
+        snprintf(text, sizeof text, "contradicts %s, which says %g", other->key, before);
+        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
+    }
+    /* Either of two rates; an option for the kernel, whatever the implementation is. */
+    if (said && (row->member == CALC_PLAN_DROPOUT || row->member == CALC_PLAN_FLASH) &&
+        !(now >= before)) {
+        plan->value[row->member] = before;
     }
     r->owner[row->member] = row;
     return CALC_OK;

@@ -206,8 +206,8 @@ NEWER("--recompute-modules", NULL, "model.recompute_modules", .how = CALC_HOW_SE
 MINDSPEED("--recompute-modules", .how = CALC_HOW_SET, .member = CALC_PLAN_RECOMPUTE_MODULES, .words = "core_attn moe_act layernorm mla_up_proj mlp moe")
 BOTH("--distribute-saved-activations", "model.distribute_saved_activations", "model.distribute_saved_activations", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_DISTRIBUTED)
 
-SHELL("--transformer-impl", .how = CALC_HOW_CONSTANT, .text = "transformer_engine")
-NEWER("--attention-backend", NULL, "model.attention_backend", .how = CALC_HOW_WORDS, .member = CALC_PLAN_FLASH, .words = "flash=1 unfused=0 fused=1 auto=1 local=0")
+SHELL("--transformer-impl", .how = CALC_HOW_CONSTANT, .text = "transformer_engine", .member = CALC_PLAN_FLASH, .words = "local=0 transformer_engine= inference_optimized=")
+NEWER("--attention-backend", NULL, "model.attention_backend", .how = CALC_HOW_WORDS, .member = CALC_PLAN_FLASH, .words = "flash=1 unfused=0 fused=1 auto= local=0")
 MEGATRON("--use-flash-attn", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_FLASH, .read_only = true)
 MINDSPEED("--use-flash-attn", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_FLASH)
 NEMO("model.use_flash_attention", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_FLASH)

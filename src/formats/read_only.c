@@ -322,6 +322,10 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
     if (SAYS(EXPERT) && SAYS(SHARD_DATA)) {
         SET(SHARD_DATA, VALUE(SHARD_DATA) * VALUE(EXPERT));
     }
+    if (SAYS(PROCS) && SAYS(SHARD_DATA) && !SAYS(REPLICATED)) { /* dcn_data_parallelism of -1 */
+        each = VALUE(TENSOR) * VALUE(CONTEXT) * VALUE(PIPELINE) * VALUE(SHARD_DATA);
+        SET(REPLICATED, fmax(1, floor(VALUE(PROCS) / each)));
+    }
     if (!(VALUE(EXPERTS) > 1)) {
         SET(EXPERTS, NAN);
     } else if (YES(SHARED_FFN)) {
@@ -338,7 +342,7 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
 
 /* clang-format off */
 const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .program = "axText|axtext", .alone = true, .version = "0.2.4, base.yml",
-    .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true,
+    .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true, .launched = true,
     .settle = settle_maxtext, CALC_FRAMEWORK_ROWS(maxtext_rows, maxtext)};
 /* clang-format on */
 
@@ -375,6 +379,8 @@ static const calc_setting_row nanotron_rows[] = {
         .words = "flash_attention_2=1 sdpa=1 flex_attention=1 ring_flash_triton=1 ring=1 llama3_ring_attention=1 eager=0")
     CALC_ROW(NUMBER, EXPERTS, "model.model_config.moe_config.num_experts")
     CALC_ROW(NUMBER, TOP_K, "model.model_config.moe_config.top_k")
+    CALC_ROW(NUMBER, EXPERTS, "model.model_config.moe_num_experts")
+    CALC_ROW(NUMBER, TOP_K, "model.model_config.num_experts_per_tok")
     CALC_ROW(NUMBER, EXPERT_FFN, "model.model_config.moe_config.moe_intermediate_size")
     CALC_ROW(NUMBER, SHARED_FFN, "model.model_config.moe_config.shared_expert_intermediate_size")
     CALC_ROW(SWITCH, SHARED, "model.model_config.moe_config.enable_shared_expert", .value = 1)
@@ -426,6 +432,8 @@ static const calc_setting_row megatron_deepspeed_rows[] = {
     CALC_ROW(IS, FLASH, "--use-flash-attn-v1", .value = 1)
     CALC_ROW(IS, FLASH, "--use-flash-attn-v2", .value = 1)
     CALC_ROW(IS, FLASH, "--use-flash-attn-triton", .value = 1)
+    CALC_ROW(IS, FLASH, "--use-flash-attn-builder", .value = 1)
+    CALC_ROW_DEFAULT(FLASH, 0)
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
 };
 const calc_framework calc_framework_megatron_deepspeed = {.name = "megatron-deepspeed", .title = "Megatron-DeepSpeed",

@@ -27,17 +27,21 @@ bool calc_settings_is_option(const char *word)
     return dot && word > dot + 1 && *word == '=';
 }
 
+bool calc_settings_is_file(const char *path, size_t length)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".toml"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        is = is || (length > end && memcmp(path + length - end, ends[i], end) == 0);
+    }
+    return is;
+}
+
 /* Whether a word is the name of a configuration, which programs have without an option. */
 static bool is_file(const char *word)
 {
-    static const char *const ends[] = {".yaml", ".yml", ".toml"};
-    size_t length = strlen(word);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (length > strlen(ends[i]) && strcmp(word + length - strlen(ends[i]), ends[i]) == 0) {
-            return !strpbrk(word, "=:$");
-        }
-    }
-    return false;
+    return calc_settings_is_file(word, strlen(word)) && !strpbrk(word, "=:$");
 }
 
 /* Whether a word is a command that serves what its next word names: serve, trtllm-serve. */
@@ -769,18 +773,37 @@ static bool put_launched(script *s, calc_settings *settings)
     static const char *const names[][2] = {{"--job.config_file", "CONFIG_FILE"},
                                            {"--nproc-per-node", "NPROC_PER_NODE"},
                                            {"--nproc-per-node", "NGPU"},
+                                           {"--nproc-per-node", "CUDA_VISIBLE_DEVICES"},
+                                           {"--nproc-per-node", "ASCEND_RT_VISIBLE_DEVICES"},
                                            {"--nnodes", "NNODES"}};
-    bool good = true, file = false, sizes = false, node = false;
+    enum { VISIBLE = 3, NODES = 5 };
+    bool good = true, file = false, sizes = false, node = false, all = false;
+    for (int i = 0; i < s->groups; i++) { /* they start a process for each that is visible */
+        const char *words = s->group[i].command.words;
+        all =
+            all || strstr(words, "llamafactory-cli train") || strncmp(words, "deepspeed ", 10) == 0;
+    }
     for (size_t i = 0; i < settings->count; i++) {
         const char *key = settings->item[i].key;
         sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
+        all = all && strncmp(key, "--num_gpus", 10) != 0 && strncmp(key, "--num-gpus", 10) != 0 &&
+              strncmp(key, "--include", 9) != 0 && strcmp(key, "--hostfile") != 0;
         file = file || strcmp(key, names[0][0]) == 0;
     }
     for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
         s->word_length = 0;
-        bool wanted = i == 0 ? !file : settings->count > 0 && (i < 3 ? !sizes && !node : node);
+        bool wanted = i == 0 ? !file
+                             : settings->count > 0 &&
+                                   (i < NODES ? !sizes && !node && (i < VISIBLE || all) : node);
         bool found = wanted && put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
         s->word[s->word_length] = '\0';
+        if (i >= VISIBLE && i < NODES && isdigit((unsigned char)s->word[0])) { /* 0,1,2,3 */
+            int count = 1;
+            for (const char *at = s->word; *at; at++) {
+                count += *at == ',';
+            }
+            s->word_length = (size_t)snprintf(s->word, WORD_SIZE, "%d", count);
+        }
         bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
         if (found && (i == 0 ? is_file(s->word) : number)) {
             good = calc_settings_put(settings, names[i][0], s->word) != NULL;

@@ -35,10 +35,11 @@ typedef struct reader {
     int depth;
     size_t path_length;
     char path[PATH_SIZE];
-    bool key;                              /* the next scalar is a key */
-    int open;                              /* collections of any kind */
-    int lists;                             /* open lists */
-    int skipped;                           /* collections open inside a mapping in a list */
+    bool key;    /* the next scalar is a key */
+    int open;    /* collections of any kind */
+    int lists;   /* open lists */
+    int skipped; /* collections open inside a mapping in a list */
+    bool json;
     bool whole;                            /* no mapping is skipped; for each that is open, */
     int outer[DEPTH + 1], item[DEPTH + 1]; /* the lists around it, and its items so far */
     size_t key_length[DEPTH + 1];          /* the path of the key that it is the value of */
@@ -193,6 +194,23 @@ static bool is_null(const yaml_event_t *event)
            (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
 }
 
+static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+/* Takes what stands for a variable of the environment that is not set: "${TP:4}", "${TP:-4}", and
+ * "${oc.env:TP,4}" of OmegaConf. */
+static const char *absent_variable(const char *at, size_t *length)
+{
+    size_t before = strncmp(at, "${oc.env:", 9) == 0 ? 9 : 2, name = strspn(at + before, capitals);
+    const char *value = at + before + name + 1, *end = at + *length - 1;
+    bool given = strncmp(at, "${", 2) == 0 && name > 0 && value[-1] == (before == 9 ? ',' : ':');
+    if (!given || *end != '}' || memchr(value, '$', (size_t)(end - value))) {
+        return at;
+    }
+    value += strspn(value, before == 9 ? " '\"" : "-");
+    *length = strcspn(value, "}'\"");
+    return value;
+}
+
 static calc_status take_single(reader *r, const yaml_event_t *event)
 {
     const char *at = (const char *)event->data.scalar.value;
@@ -215,11 +233,9 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
     if (!r->key) {
         open_anchor(r, event->data.scalar.anchor, SIZE_MAX);
     }
-    return take_text(r, parted ? number : at,
-                     parted            ? digits
-                     : null && !r->key ? 0
-                                       : length,
-                     event->start_mark);
+    length = parted ? digits : null && !r->key ? 0 : length;
+    at = parted || r->key || r->json ? at : absent_variable(at, &length);
+    return take_text(r, parted ? number : at, length, event->start_mark);
 }
 
 static calc_status open_mapping(reader *r, yaml_mark_t mark)
@@ -308,6 +324,7 @@ static calc_status read_events(calc_settings *settings, bool json, bool whole, c
                     .name = name,
                     .errors = errors,
                     .whole = whole,
+                    .json = json,
                     .expected = json ? "expected an object {...}" : "expected \"key: value\""};
     reader *r = &reads;
     yaml_parser_t parser;
@@ -366,8 +383,17 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
             size_t above = (size_t)(last - s->key);
             bool same =
                 before && strncmp(before, s->key, above) == 0 && !strchr(before + above, '.');
+            size_t from = script->length;
             good = (same || calc_setting_append(script, "\n", 1)) &&
                    calc_setting_append(script, s->value, s->length);
+            char *at = good && script->value ? strstr(script->value + from, "$(") : NULL;
+            for (; at; at = strstr(at + 2, "$(")) { /* $(TP) is one of the variables */
+                size_t letters = strspn(at + 2, capitals);
+                if (letters > 0 && at[2 + letters] == ')') {
+                    at[1] = '{';
+                    at[2 + letters] = '}';
+                }
+            }
             before = s->key;
         }
     }

@@ -14,8 +14,11 @@ enum {
 };
 /* Bits of CALC_PLAN_TORCH_FSDP: words of the argument "fsdp". */
 enum { FULL = 1, KEPT = 2, FULL_SOME = 4, KEPT_SOME = 8, AWAY = 16 };
-/* Values of CALC_PLAN_OPTIMIZER and CALC_PLAN_ADAPTER beside those of the field. */
+/* Values of CALC_PLAN_OPTIMIZER and CALC_PLAN_ADAPTER beside those of the field; of
+ * CALC_PLAN_PRECISION: all is of bfloat16. */
 enum { BYTES = 10 /* Adam with moments of 8 bits */, OTHER = 20 };
+/* Of the host, as the estimators of DeepSpeed have it. */
+static const double ENGINE_BUFFERS = 1.5;
 
 /* accelerate/utils/dataclasses.py: numbers are those of torch's ShardingStrategy */
 static const char strategy[] =
@@ -34,7 +37,8 @@ static const char part[] =
     "adapter=20";
 static const char modules[] = CALC_LORA_WORDS;
 static const char bits[] = "4=nf4 8=int8";
-static const char formats[] = "bfloat16 bf16=bfloat16 float16 fp16=float16 float32= fp32= auto=";
+static const char formats[] =
+    "bfloat16 bf16=bfloat16 float16 fp16=float16 float32 fp32=float32 auto=";
 /* transformers/training_args.py, OptimizerNames; axolotl/utils/schemas/enums.py */
 static const char optimizers[] =
     "adamw_torch=adam adamw_torch_fused=adam adamw_8bit=10 adamw_bnb_8bit=10 adamw_torch_8bit=10 "
@@ -152,7 +156,7 @@ static const calc_setting_row llama_factory_rows[] = {
 static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(NUMBER, MICROBATCH, "micro_batch_size")
     CALC_ROW(NUMBER, SEQ, "sequence_len")
-    CALC_ROW(WORDS, PRECISION, "bf16", .words = "true=bfloat16 auto=bfloat16 full=bfloat16 false=")
+    CALC_ROW(WORDS, PRECISION, "bf16", .words = "true=bfloat16 auto=bfloat16 full=20 false=")
     CALC_ROW(SWITCH, PACKED, "sample_packing", .value = 1)
     CALC_ROW(IS, PACKED, "pad_to_sequence_len", .value = 1)
     CALC_ROW(WORDS, OPTIMIZER, "optimizer", .words = optimizers)
@@ -163,6 +167,7 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(SWITCH, DORA, "peft_use_dora", .value = 1)
     CALC_ROW(SWITCH, NESTED, "bnb_config_kwargs.bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel_size")
+    CALC_ROW(NUMBER, EXPERT, "expert_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "context_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "dp_shard_size")
@@ -251,7 +256,9 @@ static const calc_setting_row swift_core_rows[] = {
 };
 /* clang-format on */
 
-static void settle_sharding(calc_plan *plan)
+/* @param loaded  format in which the program loads weights that are trained, which are the
+ *                optimizer's then; NaN: not known */
+static void settle_sharding(calc_plan *plan, double loaded)
 {
     /* The words of the argument "fsdp", and FSDP without a word on what it shards. */
     int64_t words = COUNT(TORCH_FSDP);
@@ -285,12 +292,16 @@ static void settle_sharding(calc_plan *plan)
     }
     if (engine) {
         SET(STATE, NAN); /* runtime/bf16_optimizer.py: a copy in float32 */
+        SET(MASTER, NAN);
+        SET(OFFLOAD_BUFFERS, VALUE_OR(OFFLOAD_BUFFERS, ENGINE_BUFFERS)); /* known the next time */
     } else if (COUNT(MASTER) == CALC_FORMAT_BFLOAT16) {
         SET(STATE, CALC_FORMAT_BFLOAT16);
     } else if (sharded > 0 && COUNT(ADAPTER) != CALC_TRAINED_ADAPTERS) {
         /* accelerate/utils/fsdp_utils.py, fsdp2_prepare_model(), and accelerator.py: parameters
          * that are trained are converted to float32, and are the optimizer's. */
         SET(STATE, CALC_FORMAT_FLOAT32);
+    } else if (!SAYS(STATE) && COUNT(ADAPTER) != CALC_TRAINED_ADAPTERS) {
+        SET(STATE, loaded);
     }
     if (SAYS(SHARDED)) {
         SET(SHARDED, sharded);
@@ -301,7 +312,7 @@ static void settle_sharding(calc_plan *plan)
 static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    settle_sharding(plan);
+    settle_sharding(plan, (double)NAN);
     if (SAYS(PIPELINE)) { /* of Megatron-LM's plugin */
         SET(LOSS_PARALLEL, 0);
     }
@@ -330,7 +341,7 @@ static calc_status settle_data(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
+static calc_status settle_loaded(calc_plan *plan, double loaded, calc_errors *errors)
 {
     if (COUNT(OPTIMIZER) == OTHER) {
         calc_plan_note(plan, "the optimizer is taken as AdamW, with its state in float32");
@@ -341,7 +352,7 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
         SET(OPTIMIZER, NAN);
     }
     calc_status status = settle_data(plan, errors);
-    settle_sharding(plan);
+    settle_sharding(plan, loaded);
     /* peft/tuners/tuners_utils.py, autocast_adapter_dtype: engines that shard convert them. */
     bool alone = !SAYS(SHARDED) && !SAYS(DIST_OPT) && !SAYS(TENSOR);
     if (COUNT(ADAPTER) == CALC_TRAINED_ADAPTERS && alone) {
@@ -350,31 +361,66 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
     return status;
 }
 
+/* TRL's dtype of trl/trainer/model_config.py; that of other programs is not known, and is that of
+ * most. */
+static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
+{
+    return settle_loaded(plan, CALC_FORMAT_FLOAT32, errors);
+}
+
+/* The format in which a program computes, if it loads weights in that. */
+static double computes_in(const calc_plan *plan)
+{
+    return COUNT_OR(PRECISION, CALC_DATATYPE_BFLOAT16) == CALC_DATATYPE_BFLOAT16
+               ? CALC_FORMAT_BFLOAT16
+               : CALC_FORMAT_FLOAT32;
+}
+
+/* utils/config/, resolve_dtype(): weights are loaded in bfloat16, which "full" keeps under FSDP,
+ * too. */
+static calc_status settle_axolotl(calc_plan *plan, calc_errors *errors)
+{
+    if (COUNT_OR(PRECISION, 0) >= OTHER) {
+        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
+        SET(MASTER, CALC_FORMAT_BFLOAT16);
+    }
+    return settle_loaded(plan, computes_in(plan), errors);
+}
+
 /* LLaMA-Factory and ms-swift train an adapter unless they are told to train all weights. With
  * Megatron Core's options LLaMA-Factory trains by that, which compiles nothing and recomputes what
- * it is told to. */
-static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
+ * it is told to.
+ * @return in what other weights are loaded */
+static double settle_adapter(calc_plan *plan, double loaded)
 {
+    bool core = SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT);
     if (!SAYS(ADAPTER)) {
         SET(ADAPTER, CALC_TRAINED_ADAPTERS);
     }
-    if (SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT)) {
+    if (SAYS(TENSOR) || core) {
         SET(EAGER, 0);
         SET(LOSS_PARALLEL, 0);
         SET(RECOMPUTE, COUNT(RECOMPUTE));
         SET(STATE, NAN);
+        return (double)NAN;
     }
-    return settle_trainer(plan, errors);
+    return loaded;
+}
+
+/* model/adapter.py: what is trained is converted to float32, unless pure_bf16 is said. */
+static calc_status settle_llama_factory(calc_plan *plan, calc_errors *errors)
+{
+    return settle_loaded(plan, settle_adapter(plan, CALC_FORMAT_FLOAT32), errors);
 }
 
 /* swift/arguments/sft_args.py: without gradient_accumulation_steps a step is of at least 16
- * sequences. */
+ * sequences. Weights are loaded as the model has them. */
 static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
 {
     if (!SAYS(MICROBATCHES) && SAYS(PROCS)) {
         SET(MICROBATCHES, fmax(1, ceil(16 / VALUE(MICROBATCH) / VALUE(PROCS))));
     }
-    return settle_adapter(plan, errors);
+    return settle_loaded(plan, settle_adapter(plan, computes_in(plan)), errors);
 }
 
 #define COMMON(title_, version_, launch_)                                                          \
@@ -395,10 +441,10 @@ const calc_framework calc_framework_transformers = {.name = "transformers",
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
 const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory|LLaMA-Factory|src/train",
-    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
+    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_llama_factory,
     CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
-    COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
+    COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_axolotl, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
     .renamed = OTHERS, CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
 const calc_framework calc_framework_trl = {.name = "trl", .program = "trl ",
     COMMON("TRL", "1.9", "trl sft --config this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(trl_rows, trl),

@@ -141,7 +141,8 @@ CALC_TEST(keys_are_unique_and_rows_complete)
         for (size_t j = 0; j < f->count; j++) {
             const calc_setting_row *row = &f->rows[j];
             bool worded = row->how == CALC_HOW_WORDS || row->how == CALC_HOW_SET;
-            bool named = row->how == CALC_HOW_FILE; /* words, too, if it has any */
+            bool named =
+                row->how == CALC_HOW_FILE || row->how == CALC_HOW_CONSTANT; /* or no words */
             ck_assert_msg(named || worded == (row->words != NULL), "%s: %s", f->name, row->key);
             calc_word word;
             for (const char *at = row->words; calc_word_next(row, &at, &word);) {

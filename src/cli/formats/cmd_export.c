@@ -129,7 +129,8 @@ static void write_key(calc_output *out, const calc_setting_row *row)
         calc_output_printf(out, " | with %s%s", calc_plan_meaning(row->when),
                            row->text[0] ? ":" : "");
     } else {
-        calc_output_printf(out, " | %s", constant ? "always" : calc_plan_meaning(row->member));
+        calc_output_printf(out, " | %s",
+                           constant && !row->words ? "always" : calc_plan_meaning(row->member));
     }
     calc_word word;
     for (const char *at = row->words; calc_word_next(row, &at, &word);) {
@@ -141,7 +142,7 @@ static void write_key(calc_output *out, const calc_setting_row *row)
     } else if (row->how == CALC_HOW_NAME) {
         calc_output_text(out, ", which the file does not describe");
     } else if (constant && row->text[0]) {
-        calc_output_printf(out, " `%s`", row->text);
+        calc_output_printf(out, "%s `%s`", row->words ? "; read. Written:" : "", row->text);
     } else if (row->how == CALC_HOW_SWITCH && row->value == 0) {
         calc_output_text(out, "; the opposite");
     }

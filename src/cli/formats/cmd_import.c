@@ -129,7 +129,8 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     }
     if (import->framework->serves) {
         calc_script_tell_requests(&plan, model ? &app : NULL, &exec);
-    } else if ((!import->framework->has_model || import->framework->launched) && r->procs == 0) {
+    } else if (r->procs == 0 && (!import->framework->has_model || import->framework->launched ||
+                                 exec.num_procs == 1)) {
         calc_say("%lld processor%s, as far as the file says: --procs says how many\n",
                  (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
     }

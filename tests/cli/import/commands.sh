@@ -1,3 +1,4 @@
+# exit 3
 # Of a script the command that trains or serves is read, with the lists that it has; two that differ are named.
 sizes() { "$CALC" import "$@" --exe x.json && grep -E '"(num_procs|tensor_par|seq_size|microbatch_size)"' x.json | tr -d ' \n' && echo; }
 cat >two.sh <<'X'
@@ -55,6 +56,17 @@ ARGS="model_name=llama3-8b per_device_batch_size=4 \
 python3 -m MaxText.train MaxText/configs/base.yml ${ARGS} | tee train.log
 X
 sizes maxtext.sh
+# What prepares or talks stands beside what trains; each card that is visible has a process.
+printf 'model_name_or_path: x\nfinetuning_type: full\nbf16: true\n' >t.yml
+printf 'llamafactory-cli chat c.yml\nCUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train t.yml\nllamafactory-cli export c.yml\n' >factory.sh
+printf 'finetuning_type: lora\ntemplate: x\n' >c.yml
+sizes factory.sh
+sed -i 's/ \$TP$/ $(TP)/' serve.yaml
+sizes serve.yaml
+# DeepSpeed's file and an option may not say two stages.
+printf '{"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}}' >ds.json
+echo 'deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed_config ds.json --zero-stage 1 --micro-batch-size 2 --bf16' >stages.sh
+sizes stages.sh
 # whose it is does not say which of two servers is meant
 printf 'vllm serve llama3-70B --tensor-parallel-size 8\nvllm serve llama3-8B --tensor-parallel-size 1\n' >two.sh
 "$CALC" import --from vllm two.sh
