@@ -32,9 +32,20 @@ static char *content(FILE *file)
     return text;
 }
 
-/* Where something was looked for is of this machine: left out. */
+/* Where something was looked for is of this machine, and so are the last digits of a number: left
+ * out. */
 static void forget_machine(char *text)
 {
+    char *to = text;
+    size_t digits = 0; /* behind the point, which counts */
+    for (const char *from = text; *from; from++) {
+        bool digit = *from >= '0' && *from <= '9';
+        digits = digit && digits > 0 ? digits + 1 : *from == '.';
+        if (digits <= 7) {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
     for (char *at = text; (at = strstr(at, " (looked in ")) != NULL;) {
         char *end = at + strcspn(at, ")\n");
         memmove(at, end + (*end == ')'), strlen(end + (*end == ')')) + 1);
