@@ -1,9 +1,6 @@
-/* Space files: broken ones and the exact text of their errors, spaces/<case>/{space.json,error}
- * (with CALC_UPDATE=1 in the environment the texts are written instead), and the studies that calc
- * ships: they have as many executions as Calculon's have. */
+/* The studies that calc ships: they have as many executions as Calculon's have. */
 #include "../unit/documents.h"
 #include "../unit/space_file.h"
-#include "io/output.h"
 #include "sweep.h"
 
 #include <dirent.h>
@@ -13,106 +10,7 @@
 
 #include "frame.h"
 
-enum { MAX_CASES = 128, TEXT_SIZE = 32768 };
-
-static const char folder[] = CALC_TEST_DATA "/golden/spaces";
 static const char studies[] = CALC_DATA_DIR_SOURCE "/executions/spaces";
-static char cases[MAX_CASES][64];
-static int count;
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-/* Lists them when it is first called. */
-static int count_cases(void)
-{
-    if (count > 0) {
-        return count;
-    }
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir)) && count < MAX_CASES) {
-        if (entry->d_name[0] != '.') {
-            snprintf(cases[count++], sizeof *cases, "%.63s", entry->d_name);
-        }
-    }
-    if (dir) {
-        closedir(dir);
-    }
-    qsort(cases, (size_t)count, sizeof *cases, by_name);
-    return count;
-}
-
-/* ---- Errors --------------------------------------------------------------------------------- */
-
-/* Read the file of a case, apply it, and print all errors. */
-static void print_errors(const char *name, char *out)
-{
-    static calc_app app;
-    static calc_system sys;
-    char path[512];
-    calc_text text;
-    calc_space space;
-    calc_space_entries entries;
-    calc_designs_builder designs = {0};
-    calc_errors errors = {0};
-    snprintf(path, sizeof path, "%s/%s/space.json", folder, name);
-    ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, APP_TEXT, strlen(APP_TEXT), "a", NULL), 0);
-    ck_assert_int_eq(
-        calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), 0);
-    ck_assert_int_eq(calc_designs_add_app(&designs, "model", &app), CALC_OK);
-    ck_assert_int_eq(calc_designs_add_system(&designs, "machine", &sys), CALC_OK);
-    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
-    ck_assert_msg(calc_text_read(&text, path, NULL) == CALC_OK, "%s is missing", path);
-    if (calc_space_parse(&entries, text.data, text.length, "space.json", &errors) == CALC_OK) {
-        space_file_apply(&entries, &space, &designs, &errors);
-    }
-    ck_assert_int_ge(errors.count, 1);
-    size_t used = 0;
-    for (int i = 0; i < errors.count; i++) {
-        ck_assert_int_ge(errors.item[i].line, 1);
-        ck_assert_int_ge(errors.item[i].column, 1);
-        used += (size_t)calc_error_print(&errors.item[i], out + used, TEXT_SIZE - used);
-        used += (size_t)snprintf(out + used, TEXT_SIZE - used, "\n");
-    }
-    if (errors.dropped > 0) {
-        snprintf(out + used, TEXT_SIZE - used, "%d more errors\n", errors.dropped);
-    }
-    calc_text_free(&text);
-    calc_space_entries_free(&entries);
-    calc_space_free(&space);
-    calc_designs_builder_free(&designs);
-}
-
-CALC_TEST_LOOP(error_texts_are_as_recorded, 0, count_cases())
-{
-    static char actual[TEXT_SIZE];
-    char path[512];
-    const char *update = getenv("CALC_UPDATE");
-    print_errors(cases[_i], actual);
-    snprintf(path, sizeof path, "%s/%s/error", folder, cases[_i]);
-    if (update && strcmp(update, "1") == 0) {
-        calc_output *out;
-        ck_assert_int_eq(calc_output_open(&out, path, NULL), CALC_OK);
-        calc_output_text(out, actual);
-        ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
-    }
-    calc_text expected;
-    ck_assert_msg(calc_text_read(&expected, path, NULL) == CALC_OK, "%s is missing", path);
-    ck_assert_msg(strcmp(actual, expected.data) == 0, "%s\nexpected:\n%s\ngot:\n%s", cases[_i],
-                  expected.data, actual);
-    calc_text_free(&expected);
-}
-
-CALC_TEST(there_are_enough_cases)
-{
-    ck_assert_int_ge(count, 20);
-    ck_assert_int_lt(count, MAX_CASES);
-}
-
-/* ---- Studies -------------------------------------------------------------------------------- */
 
 static void load_named(calc_kind kind, void *object, const char *directory, const char *name)
 {
