@@ -108,7 +108,9 @@ static void run_words(size_t count, char **words, const char *input, long most)
 {
     int saved[3], status;
     FILE *files[3];
-    const calc_command *command = calc_command_find(words[0]);
+    const char *instead;
+    const calc_command *command = calc_command_find(words[0], &instead);
+    size_t name = instead ? 0 : 1;
     fflush(stdout);
     for (int i = 0; i < 3; i++) {
         files[i] = stand_in(i, &saved[i]);
@@ -120,7 +122,8 @@ static void run_words(size_t count, char **words, const char *input, long most)
     }
     rewind(files[0]);
     rewind(stdin);
-    status = command ? (int)calc_command_run(command, count - 1, words + 1) : -1;
+    words[0] = instead ? (char *)instead : words[0];
+    status = command ? (int)calc_command_run(command, count - name, words + name) : -1;
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 3; i++) {
