@@ -56,6 +56,9 @@ ARGS="model_name=llama3-8b per_device_batch_size=4 \
 python3 -m MaxText.train MaxText/configs/base.yml ${ARGS} | tee train.log
 X
 sizes maxtext.sh
+# whose it is does not say which of two servers is meant
+printf 'vllm serve llama3-70B --tensor-parallel-size 8\nvllm serve llama3-8B --tensor-parallel-size 1\n' >two.sh
+"$CALC" import --from vllm two.sh
 # What prepares or talks stands beside what trains; each card that is visible has a process.
 printf 'model_name_or_path: x\nfinetuning_type: full\nbf16: true\n' >t.yml
 printf 'llamafactory-cli chat c.yml\nCUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train t.yml\nllamafactory-cli export c.yml\n' >factory.sh
@@ -67,7 +70,3 @@ sizes serve.yaml
 printf '{"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}}' >ds.json
 echo 'deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed_config ds.json --zero-stage 1 --micro-batch-size 2 --bf16' >stages.sh
 sizes stages.sh
-# whose it is does not say which of two servers is meant
-printf 'vllm serve llama3-70B --tensor-parallel-size 8\nvllm serve llama3-8B --tensor-parallel-size 1\n' >two.sh
-"$CALC" import --from vllm two.sh
-true
