@@ -239,7 +239,8 @@ class Spaces(unittest.TestCase):
     def test_every_value_is_what_the_table_says(self):
         space = calc.Space(*LLAMA, {"framework_mem": "*", "tensor_par_net": "*", "zero_stage": "*",
                                     "optimizer_offload": "*", "rank_order": "*", "context_par_net": "*"})
-        self.assertEqual(len(space.axes["framework_mem"]), 64)
+        words = calc.fields("exe")["framework_mem"]["choices"]
+        self.assertEqual(len(space.axes["framework_mem"]), 2 ** len(words))
         self.assertEqual(space.axes["tensor_par_net"], (0, 1))
         self.assertEqual(space.axes["context_par_net"], (-1, 0, 1))
         self.assertEqual(space.axes["zero_stage"], (0, 1, 2, 3))
