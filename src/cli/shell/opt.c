@@ -115,13 +115,12 @@ static const char *dashes_of(const char *name)
 /* The name among others with blanks between them, up to the blank, the "=" or the end behind it. */
 static const char *is_called(const char *names, const char *word, size_t length)
 {
-    while (names) {
+    for (const char *next; names; names = next ? next + 1 : NULL) {
         size_t own = strcspn(names, "= ");
         if (own == length && strncmp(names, word, length) == 0) {
             return names + own;
         }
-        names = strchr(names, ' ');
-        names += names != NULL;
+        next = strchr(names, ' ');
     }
     return NULL;
 }
