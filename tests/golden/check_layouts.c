@@ -55,7 +55,7 @@ static void add(pile *p, double value)
         p->sum += value;
     }
     bits = isnan(value) ? 1 : isfinite(value) ? (bits + (1U << 24)) >> 25 : 2;
-    p->count += isfinite(value);
+    p->count += isfinite(value) ? 1 : 0;
     for (; bits; bits >>= 8) {
         add_byte(p, (unsigned char)bits);
     }
@@ -229,8 +229,9 @@ static void answer(const char *said, FILE *out)
     for (const pile *p = piles; p->key; p++) {
         if (p->digest) {
             fprintf(out, "%s %s: %llu", p->table, p->key, (unsigned long long)p->count);
-            fprintf(out, p->count && p->sum != 0 && !by_field ? ", %.9g" : "",
-                    p->sum / (double)p->count);
+            if (p->count && p->sum != 0 && !by_field) {
+                fprintf(out, ", %.9g", p->sum / (double)p->count);
+            }
             fprintf(out, ", %016llx\n", (unsigned long long)p->digest);
         }
     }
