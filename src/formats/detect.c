@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
+#include "formats/run_log.h"
 #include "io/json_report.h"
 #include "io/text.h"
 #include "io/utf8.h"
@@ -683,8 +684,25 @@ static calc_status check_named(const calc_framework *framework, const calc_setti
     return refuse(errors, name, text);
 }
 
-calc_status calc_detect(const calc_framework **framework, const char *text, size_t length,
-                        const char *name, calc_settings *settings, calc_errors *errors)
+/* Of arguments that a log prints all are there: those that are no options of the framework go. */
+static void keep_known(calc_settings *settings, const calc_framework *framework)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < settings->count; i++) {
+        calc_setting *s = &settings->item[i];
+        const char *assumed;
+        if (calc_framework_row(framework, s->key) ||
+            calc_framework_unread(framework, s->key, s->value, &assumed) != CALC_UNREAD_UNKNOWN) {
+            settings->item[count++] = *s;
+        } else {
+            calc_setting_free(s);
+        }
+    }
+    settings->count = count;
+}
+
+static calc_status detect_text(const calc_framework **framework, const char *text, size_t length,
+                               const char *name, calc_settings *settings, calc_errors *errors)
 {
     if (!*framework) {
         return read_any(framework, text, length, name, settings, errors);
@@ -707,6 +725,25 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
         status = keep_command(settings, name, *framework, &text, errors);
     }
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
+}
+
+calc_status calc_detect(const calc_framework **framework, const char *text, size_t length,
+                        const char *name, calc_settings *settings, calc_errors *errors)
+{
+    const calc_text log = {.data = (char *)text, .length = length};
+    calc_text command = {0};
+    calc_status status = calc_run_log_command(&log, &command, errors);
+    if (status == CALC_OK && !command.data) {
+        return detect_text(framework, text, length, name, settings, errors);
+    }
+    if (status == CALC_OK) {
+        status = detect_text(framework, command.data, command.length, name, settings, errors);
+    }
+    if (status == CALC_OK) {
+        keep_known(settings, *framework);
+    }
+    calc_text_free(&command);
+    return status;
 }
 
 calc_status calc_detect_options(const calc_framework **framework, const char *const *word,

@@ -234,6 +234,7 @@ BRIDGE("peft.dropout_position", .how = CALC_HOW_WORDS, .member = CALC_PLAN_LORA_
 BRIDGE("peft.share_expert_adapters", .how = CALC_HOW_WORDS, .member = CALC_PLAN_LORA_EXPERTS, .words = "true=shared false=each")
 
 CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_GATHER)
+SHELL(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_LATENT, .value = 0)
 NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_UNFUSED_ROPE, .value = 1)
 NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FLASH, .value = 0)
 NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_STAGE_OVERLAP, .value = 0)

@@ -200,9 +200,12 @@ static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
  * "${oc.env:TP,4}" of OmegaConf. */
 static const char *absent_variable(const char *at, size_t *length)
 {
+    if (strncmp(at, "${", 2) != 0) {
+        return at;
+    }
     size_t before = strncmp(at, "${oc.env:", 9) == 0 ? 9 : 2, name = strspn(at + before, capitals);
     const char *value = at + before + name + 1, *end = at + *length - 1;
-    bool given = strncmp(at, "${", 2) == 0 && name > 0 && value[-1] == (before == 9 ? ',' : ':');
+    bool given = name > 0 && value[-1] == (before == 9 ? ',' : ':');
     if (!given || *end != '}' || memchr(value, '$', (size_t)(end - value))) {
         return at;
     }

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "io/csv_table.h"
+#include "io/output.h"
 
 /* A number that a program prints: behind a key and ":" or "=", or in a column. */
 typedef struct row {
@@ -239,6 +240,124 @@ calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *na
     }
     return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, programs,
                           "no time or rate of a run, as these programs print it");
+}
+
+/* Arguments whose options have another name: one that switches them off, or one that says as much.
+ */
+static const struct {
+    const char *argument, *option;
+    bool off;
+} names[] = {{"add_bias_linear", "disable-bias-linear", true},
+             {"add_position_embedding", "no-position-embedding", true},
+             {"apply_rope_fusion", "no-rope-fusion", true},
+             {"fp8_wgrad", "no-fp8-wgrad", true},
+             {"tp_comm_bulk_dgrad", "disable-tp-comm-bulk-dgrad", true},
+             {"tp_comm_bulk_wgrad", "disable-tp-comm-bulk-wgrad", true},
+             {"tp_comm_overlap_ag", "disable-tp-comm-overlap-ag", true},
+             {"tp_comm_overlap_rs", "disable-tp-comm-overlap-rs", true},
+             {"tp_comm_split_ag", "disable-tp-comm-split-ag", true},
+             {"tp_comm_split_rs", "disable-tp-comm-split-rs", true},
+             {"bias_dropout_fusion", "no-bias-dropout-fusion", true},
+             {"bias_gelu_fusion", "no-bias-gelu-fusion", true},
+             {"bias_swiglu_fusion", "no-bias-swiglu-fusion", true},
+             {"gradient_accumulation_fusion", "no-gradient-accumulation-fusion", true},
+             {"masked_softmax_fusion", "no-masked-softmax-fusion", true},
+             {"overlap_p2p_comm", "no-overlap-p2p-communication", true},
+             {"encoder_num_layers", "num-layers", false},
+             {"padded_vocab_size", "vocab-size", false},
+             {"world_size", "nproc-per-node", false}};
+
+/* A value as a shell has it: of a list of words the words, of "AttnBackend.auto" the choice, of
+ * other values themselves in quotes. */
+static void put_value(calc_output *out, const char *value, size_t length)
+{
+    const char *dot = isupper((unsigned char)*value) ? memchr(value, '.', length) : NULL;
+    length -= dot ? (size_t)(dot + 1 - value) : 0;
+    value = dot ? dot + 1 : value;
+    bool words = length > 2 && value[0] == '[' && strchr("'\"", value[1]);
+    calc_output_text(out, words ? " " : " '");
+    for (size_t i = 0; i < length; i++) {
+        if (!strchr("'\"", value[i]) && !(words && strchr("[],", value[i]))) {
+            calc_output_write(out, &value[i], 1);
+        }
+    }
+    calc_output_text(out, words ? "" : "'");
+}
+
+/* The option of an argument; none where it is on as without options. */
+static void put_argument(calc_output *out, const char *name, const char *value, size_t length)
+{
+    char word[8] = "";
+    snprintf(word, sizeof word, "%.*s", (int)length, value);
+    bool on = strcmp(word, "True") == 0, off = strcmp(word, "False") == 0;
+    bool said = *word && strcmp(word, "None") != 0 && !off;
+    const char *option = name;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i].argument, name) == 0) {
+            option = names[i].option;
+            said = names[i].off ? off : said;
+        }
+    }
+    calc_output_text(out, said ? " --" : "");
+    for (; said && *option; option++) {
+        calc_output_write(out, *option == '_' ? "-" : option, 1);
+    }
+    if (said && !on && !off) {
+        put_value(out, value, length);
+    }
+}
+
+/* Where words begin in a text that ends at `end`; NULL: nowhere. */
+static const char *find(const char *at, const char *end, const char *words)
+{
+    size_t length = strlen(words);
+    while (at && (size_t)(end - at) >= length && memcmp(at, words, length) != 0) {
+        at = memchr(at + 1, words[0], (size_t)(end - at - 1));
+    }
+    return at && (size_t)(end - at) >= length ? at : NULL;
+}
+
+calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_errors *errors)
+{
+    static const char begin[] = "-- arguments --", end[] = "-- end of arguments --";
+    static const char vocabulary[] = "padded vocab (size: ";
+    enum { NAME = 64 };
+    const char *last = log->data + log->length;
+    const char *from = log->length > 0 ? find(log->data, last, begin) : NULL;
+    const char *to = from ? find(from, last, end) : NULL;
+    calc_output *out;
+    calc_status status = to ? calc_output_open_memory(&out, command, errors) : CALC_OK;
+    if (!to || status != CALC_OK) {
+        return status;
+    }
+    for (const char *line = log->data, *stop; line < to; line = stop + 1) {
+        stop = memchr(line, '\n', (size_t)(to - line));
+        stop = stop ? stop : to;
+        const char *dots = find(line, stop, " ..");
+        if (line > from && dots) {
+            char text[NAME];
+            const char *name = dots, *value = dots + 1 + strspn(dots + 1, ".");
+            while (name > line && dots - name < NAME - 1 && !strchr(" :\t", name[-1])) {
+                name--;
+            }
+            value += *value == ' ';
+            while (stop > value && strchr(" \r", stop[-1])) {
+                stop--;
+            }
+            snprintf(text, sizeof text, "%.*s", (int)(dots - name), name);
+            put_argument(out, text, value, (size_t)(stop - value));
+        }
+        bool first = line <= from && from <= stop;
+        calc_output_text(out, first ? "python pretrain_gpt.py \\\n" : line > from ? " \\\n" : "\n");
+    }
+    const char *words = find(to, last, vocabulary);
+    const char *digits = words ? words + strlen(vocabulary) : last;
+    calc_output_text(out, words ? "--vocab-size " : "");
+    for (; digits < last && isdigit((unsigned char)*digits); digits++) {
+        calc_output_write(out, digits, 1);
+    }
+    calc_output_text(out, "\n");
+    return calc_output_close(out, errors);
 }
 
 void calc_run_log_free(calc_run_log *log)

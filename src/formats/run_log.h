@@ -48,6 +48,15 @@ typedef struct calc_run_log {
 CALC_MUST_USE calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *name,
                                             calc_errors *errors);
 
+/** The arguments that Megatron-LM, and what is built on it, prints when it starts ("name .....
+ * value" between "arguments" and "end of arguments"), as a command with these options, each in the
+ * line of the log that has it. An argument that is off is the option that switches it off, where
+ * there is one; vocabulary and processors are those that the log says.
+ *  @param command  filled, to be freed; as it was if the text has no such list
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_run_log_command(const calc_text *log, calc_text *command,
+                                               calc_errors *errors);
+
 /** Frees the values; fine on {0}. */
 void calc_run_log_free(calc_run_log *log);
 

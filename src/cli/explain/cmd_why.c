@@ -578,7 +578,8 @@ enum { WIDTH = 46 };
     X(LOG, "log", "FILE",                                                                          \
       .doc = "what a run of this layout left behind: show measured beside predicted, and what "    \
              "would explain a gap; logs of Megatron-LM, NeMo, torchtitan, DeepSpeed, MaxText, "    \
-             "histories of W&B (CSV, JSON), results of vLLM, SGLang and AIPerf benchmarks")        \
+             "histories of W&B (CSV, JSON), results of vLLM, SGLang and AIPerf benchmarks; a log " \
+             "of Megatron-LM, which prints its arguments, may stand in the place of APP and EXE")  \
     X(JSON, "json", "FILE", .doc = "write the answer as JSON instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
@@ -822,6 +823,10 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
 {
     const char *json = calc_opt_value(args, OPT_JSON);
     const char *file = calc_opt_value(args, OPT_LOG);
+    bool prints = false;
+    calc_errors ignored = {0};
+    (void)!calc_input_is_log(args->argument[0], &prints, &ignored);
+    file = prints && !file ? args->argument[0] : file;
     calc_why_log log;
     calc_why *why = malloc(sizeof *why);
     if (!why) {

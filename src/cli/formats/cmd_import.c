@@ -276,7 +276,8 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
                              : convert_settings(r, name, &text, errors);
     }
     calc_text_free(&text);
-    return status == CALC_OK || r->from ? status : calc_input_is_log(name, errors);
+    bool prints;
+    return status == CALC_OK || r->from ? status : calc_input_is_log(name, &prints, errors);
 }
 
 static calc_exit import_request(request *r)

@@ -398,19 +398,28 @@ static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_error
     return status;
 }
 
-calc_status calc_input_is_log(const char *path, calc_errors *errors)
+calc_status calc_input_is_log(const char *path, bool *prints, calc_errors *errors)
 {
-    calc_text text = {0};
+    calc_text text = {0}, command = {0};
     calc_run_log log = {0};
     calc_errors ignored = {0};
     if (calc_is_yes(calc_text_read(&text, path, &ignored)) &&
+        calc_is_yes(calc_run_log_command(&text, &command, &ignored)) &&
         calc_is_yes(calc_run_log_read(&log, &text, path, &ignored))) {
-        *errors = (calc_errors){0};
-        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, path, 0, 0,
-                       "calc why APP SYS EXE --log FILE shows it beside the prediction",
-                       "it is the log or the result of a run");
+        bool says = command.data != NULL;
+        if (!prints || !says) {
+            *errors = (calc_errors){0};
+            calc_errors_at(errors, CALC_ERR_UNSUPPORTED, path, 0, 0,
+                           says ? "calc why FILE SYS shows it beside the prediction"
+                                : "calc why APP SYS EXE --log FILE shows it beside the prediction",
+                           "it is the log or the result of a run");
+        }
+        if (prints) {
+            *prints = says;
+        }
     }
     calc_run_log_free(&log);
+    calc_text_free(&command);
     calc_text_free(&text);
     return calc_errors_first(errors);
 }

@@ -76,8 +76,11 @@ struct calc_inputs {
 };
 
 /** What is wrong with a file that is neither a table nor settings: if it is what a run left behind,
- * that alone, and how it is read. @return the status of the first error */
-calc_status calc_input_is_log(const char *path, calc_errors *errors);
+ * that alone, and how it is read.
+ *  @param prints  set if it has times of a run and the arguments of its layout, too; the errors then
+ *                 stay. NULL: no difference. It is as it was for other files
+ *  @return the status of the first error */
+calc_status calc_input_is_log(const char *path, bool *prints, calc_errors *errors);
 
 /** Find and read the systems that an execution names: those of its stages and of its prefill pool.
  *  @param system  of the run, and `path` its file: stages and pool may name it, too

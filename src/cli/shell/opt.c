@@ -434,7 +434,8 @@ bool calc_opt_lists(const calc_args *args, int opt, const char *word)
     size_t cursor = 0, length = strlen(word);
     bool found = false;
     for (const char *at = NULL; !found && (at = calc_opt_next(args, opt, &cursor));) {
-        for (; at && !found; at = strchr(at, ','), at += at != NULL) {
+        for (const char *comma; at && !found; at = comma ? comma + 1 : NULL) {
+            comma = strchr(at, ',');
             found = strcspn(at, ",") == length && strncmp(at, word, length) == 0;
         }
     }

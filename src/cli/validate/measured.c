@@ -227,7 +227,7 @@ static calc_status read_file(calc_measured *out, const char *argument,
     out->serves = serves;
     if (!serves) {
         status = calc_runs_parse(&out->runs[at], text, path, loader, errors);
-        return status == CALC_OK ? status : calc_input_is_log(path, errors);
+        return status == CALC_OK ? status : calc_input_is_log(path, NULL, errors);
     }
     status = out->engines.count > 0 ? CALC_OK : read_engines(&out->engines, errors);
     status =
