@@ -240,8 +240,10 @@ static calc_status mindspeed_shape_cells_read(calc_csv_rows *rows, calc_csv_tabl
     if (status == CALC_OK) {
         calc_mindspeed_timed *item =
             realloc(out->item, (out->count + most * rows->count + 1) * sizeof *item);
-        out->item = item ? item : out->item;
-        status = item ? CALC_OK : calc_errors_no_memory(errors);
+        if (!item) {
+            return calc_errors_no_memory(errors);
+        }
+        out->item = item;
     }
     return status;
 }
