@@ -77,8 +77,8 @@ struct calc_inputs {
 
 /** What is wrong with a file that is neither a table nor settings: if it is what a run left behind,
  * that alone, and how it is read.
- *  @param prints  set if it has times of a run and the arguments of its layout, too; the errors then
- *                 stay. NULL: no difference. It is as it was for other files
+ *  @param prints  set if it has times of a run and the arguments of its layout, too; the errors
+ * then stay. NULL: no difference. It is as it was for other files
  *  @return the status of the first error */
 calc_status calc_input_is_log(const char *path, bool *prints, calc_errors *errors);
 
