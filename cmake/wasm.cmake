@@ -65,7 +65,7 @@ function(calc_wasm_object source name)
     set(wasm_objects "${wasm_objects};${object}" PARENT_SCOPE)
 endfunction()
 
-# The layers of the library, but for what reads and writes files (src/wasm/absent.c).
+# The layers of the library, but for what reads and writes files (src/wasm/absent.c); readers of documents in the fewest bytes.
 foreach(layer IN ITEMS base spec model io formats study report_data session)
     get_target_property(sources calc_${layer} SOURCES)
     foreach(source IN LISTS sources)
@@ -73,7 +73,7 @@ foreach(layer IN ITEMS base spec model io formats study report_data session)
             get_filename_component(path "${source}" ABSOLUTE)
             file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}" "${path}")
             string(REGEX REPLACE "[^a-z0-9_]" "_" name "${name}")
-            calc_wasm_object("${path}" "${name}")
+            calc_wasm_object("${path}" "${name}" $<$<STREQUAL:${layer},formats>:-Oz>)
         endif()
     endforeach()
 endforeach()
