@@ -766,38 +766,57 @@ static bool read_script(script *s, calc_settings *settings)
     return flush(s, settings, line, column) && name_commands(s, settings);
 }
 
-/* What a launcher takes from variables, "NPROC_PER_NODE=8 swift sft ...", where no option says it:
- * sizes, of which nodes alone are none, and a configuration of TorchTitan. */
+/* Variables that launchers read where no option says it, "NPROC_PER_NODE=8 swift sft ...": a
+ * configuration of TorchTitan, and sizes, of which nodes alone are none. Lists of cards, "0,1,2,3",
+ * count for programs that start a process for each. */
+static const struct {
+    const char *option, *variable, *programs; /* NULL: any program */
+} launched[] = {
+    {"--job.config_file", "CONFIG_FILE", NULL},
+    {"--nproc-per-node", "NPROC_PER_NODE", NULL},
+    {"--nproc-per-node", "NGPU", NULL},
+    {"--nproc-per-node", "CUDA_VISIBLE_DEVICES", "llamafactory-cli train|deepspeed"},
+    {"--nproc-per-node", "ASCEND_RT_VISIBLE_DEVICES", "llamafactory-cli train|deepspeed"},
+    {"--nnodes", "NNODES", NULL}};
+
+/* Whether a command of the script is one of these programs. */
+static bool runs(const script *s, const char *programs)
+{
+    bool found = false;
+    for (int i = 0; i < s->groups && !found; i++) {
+        const char *words = s->group[i].command.words;
+        for (const char *p = programs; *p && !found; p += strcspn(p, "|"), p += *p == '|') {
+            size_t length = strcspn(p, "|");
+            for (const char *at = words; *at && !found; at++) {
+                found = (at == words || at[-1] == ' ') && strncmp(at, p, length) == 0 &&
+                        at[length] == ' ';
+            }
+        }
+    }
+    return found;
+}
+
+/* Puts what launchers take from variables. */
 static bool put_launched(script *s, calc_settings *settings)
 {
-    static const char *const names[][2] = {{"--job.config_file", "CONFIG_FILE"},
-                                           {"--nproc-per-node", "NPROC_PER_NODE"},
-                                           {"--nproc-per-node", "NGPU"},
-                                           {"--nproc-per-node", "CUDA_VISIBLE_DEVICES"},
-                                           {"--nproc-per-node", "ASCEND_RT_VISIBLE_DEVICES"},
-                                           {"--nnodes", "NNODES"}};
-    enum { VISIBLE = 3, NODES = 5 };
-    bool good = true, file = false, sizes = false, node = false, all = false;
-    for (int i = 0; i < s->groups; i++) { /* they start a process for each that is visible */
-        const char *words = s->group[i].command.words;
-        all =
-            all || strstr(words, "llamafactory-cli train") || strncmp(words, "deepspeed ", 10) == 0;
-    }
+    bool good = true, file = false, sizes = false, node = false, all = true;
     for (size_t i = 0; i < settings->count; i++) {
         const char *key = settings->item[i].key;
         sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
         all = all && strncmp(key, "--num_gpus", 10) != 0 && strncmp(key, "--num-gpus", 10) != 0 &&
               strncmp(key, "--include", 9) != 0 && strcmp(key, "--hostfile") != 0;
-        file = file || strcmp(key, names[0][0]) == 0;
+        file = file || strcmp(key, launched[0].option) == 0;
     }
-    for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; good && i < sizeof launched / sizeof *launched; i++) {
+        const char *option = launched[i].option, *name = launched[i].variable;
+        const char *programs = launched[i].programs;
+        bool first = i == 0, nodes = strcmp(option, "--nnodes") == 0;
+        bool wanted = first ? !file : settings->count > 0 && (nodes ? node : !sizes && !node);
+        wanted = wanted && (!programs || (all && runs(s, programs)));
         s->word_length = 0;
-        bool wanted = i == 0 ? !file
-                             : settings->count > 0 &&
-                                   (i < NODES ? !sizes && !node && (i < VISIBLE || all) : node);
-        bool found = wanted && put_named(s, names[i][1], strlen(names[i][1]), s->variable_count);
+        bool found = wanted && put_named(s, name, strlen(name), s->variable_count);
         s->word[s->word_length] = '\0';
-        if (i >= VISIBLE && i < NODES && isdigit((unsigned char)s->word[0])) { /* 0,1,2,3 */
+        if (programs && isdigit((unsigned char)s->word[0])) {
             int count = 1;
             for (const char *at = s->word; *at; at++) {
                 count += *at == ',';
@@ -805,9 +824,9 @@ static bool put_launched(script *s, calc_settings *settings)
             s->word_length = (size_t)snprintf(s->word, WORD_SIZE, "%d", count);
         }
         bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
-        if (found && (i == 0 ? is_file(s->word) : number)) {
-            good = calc_settings_put(settings, names[i][0], s->word) != NULL;
-            node = i > 0;
+        if (found && (first ? is_file(s->word) : number)) {
+            good = calc_settings_put(settings, option, s->word) != NULL;
+            node = !first;
         }
     }
     return good;

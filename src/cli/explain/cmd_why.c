@@ -825,8 +825,10 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     const char *file = calc_opt_value(args, OPT_LOG);
     bool prints = false;
     calc_errors ignored = {0};
-    (void)!calc_input_is_log(args->argument[0], &prints, &ignored);
-    file = prints && !file ? args->argument[0] : file;
+    if (!file && strcmp(args->argument[0], "-") != 0) {
+        (void)!calc_input_is_log(args->argument[0], &prints, &ignored);
+        file = prints ? args->argument[0] : NULL;
+    }
     calc_why_log log;
     calc_why *why = malloc(sizeof *why);
     if (!why) {
