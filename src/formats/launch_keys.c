@@ -72,6 +72,7 @@ static const calc_setting_row verl_engine_rows[] = {
     CALC_ROW(NUMBER, SERVE_SLOTS, ROLLOUT "max_num_seqs")
     CALC_ROW(NUMBER, SERVE_STEP, ROLLOUT "max_num_batched_tokens")
     CALC_ROW(SWITCH, SERVE_CHUNKED, ROLLOUT "enable_chunked_prefill", .value = 1)
+    CALC_ROW(SWITCH, SERVE_EAGER, ROLLOUT "enforce_eager", .value = 1)
     CALC_ROW(DECIMAL, SERVE_MEMORY, ROLLOUT "gpu_memory_utilization")
     CALC_ROW_DEFAULT(TENSOR, 2)
     CALC_ROW_DEFAULT(SERVE_SLOTS, 1024)
