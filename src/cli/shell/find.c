@@ -265,7 +265,7 @@ static bool is_ending(const char *word, size_t length)
     static const char *const words[] = {"instruct", "base",     "chat",      "it",      "pt",
                                         "hf",       "thinking", "reasoning", "preview", "dynamic",
                                         "kv",       "block",    "unsloth"};
-    size_t v = length > 1 && word[0] == 'v'; /* v0.1, but DeepSeek-V3 */
+    size_t v = word[0] == 'v' && memchr(word, '.', length); /* v0.1, but deepseek-v3 */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0) {
             return true;
@@ -284,6 +284,12 @@ static bool is_size(const char *word, size_t length)
     size_t digits = strspn(word + active, "0123456789.x");
     return digits > 0 && active + digits + 1 == length &&
            strchr("bmtBMT", word[length - 1]) != NULL;
+}
+
+/* Whether it is the number of those that a token takes: A3B. */
+static bool is_active(const char *word, size_t length)
+{
+    return tolower((unsigned char)word[0]) == 'a' && is_size(word, length);
 }
 
 /* The name without words at its end, as letters and digits. */
@@ -326,9 +332,10 @@ static bool says_hub(const char *path, const char *sought)
     return found;
 }
 
-/* The one model that a hub's name means, "Qwen/Qwen3-30B-A3B-Instruct-2507": by its name; behind an
- * owner, who says all sizes that there are, by its name without sizes; or by the names that its
- * file says a hub has it under. A name may begin with its owner's. NULL: none, or several. */
+/* The one model that a hub's name means, "Qwen/Qwen3-30B-A3B-Instruct-2507": by its name, with or
+ * without active parameters; behind an owner, who says all sizes that there are, by its name
+ * without sizes; or by the names that its file says a hub has it under. A name may begin with its
+ * owner's. NULL: none, or several. */
 static const calc_find_entry *look_up_hub(const calc_find_list *list, const char *name)
 {
     const char *slash = strrchr(name, '/'), *own = slash ? slash + 1 : name;
@@ -350,6 +357,10 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
                 bare_name(entry->name, is_size, other);
             }
             bool same = way < 4 ? strcmp(other, sought) == 0 : says_hub(entry->path, sought);
+            if (way < 2 && !same) {
+                bare_name(entry->name, is_active, other);
+                same = strcmp(other, sought) == 0;
+            }
             if (same && found && entry->place == found->place) {
                 return NULL;
             }
