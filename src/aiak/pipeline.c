@@ -7,26 +7,11 @@
 
 #include "base/buffer.h"
 #include "spec/absent.h"
+#include "spec/field.h"
 
 enum { MOST_DIGITS = 9 };
 
-static const calc_aiak_name chips[] = {{"a800", "a800"},
-                                       {"h800", "h800"},
-                                       {"h100", "h100_sxm"},
-                                       {"kunlun3", "kunlun3"},
-                                       {"ascend_910b", "ascend_910b"},
-                                       {0}};
-
-static void list_chips(char *text, size_t size)
-{
-    for (const calc_aiak_name *chip = chips; chip->name; chip++) {
-        calc_append(text, size, "%s%s",
-                    chip == chips  ? ""
-                    : chip[1].name ? ", "
-                                   : " or ",
-                    chip->name);
-    }
-}
+static const char *const chips[] = {"a800", "h800", "h100", "kunlun3", "ascend_910b", NULL};
 
 /* Reads a number of at least 1, or -1. */
 static bool read_most(const char *text, size_t length, int64_t *out)
@@ -46,10 +31,11 @@ static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char 
     char name[32], list[128] = "";
     size_t named = strcspn(text, ":,");
     snprintf(name, sizeof name, "%.*s", (int)named, text);
-    calc_aiak_gpu gpu = {calc_aiak_find(chips, name), CALC_AIAK_UNLIMITED};
+    int chip = calc_choice_index(chips, name);
+    calc_aiak_gpu gpu = {chip < 0 ? NULL : chips[chip], CALC_AIAK_UNLIMITED};
     if (!gpu.chip) {
-        list_chips(list, sizeof list);
-        snprintf(complaint, size, "\"%s\" is no chip: %s", name, list);
+        snprintf(complaint, size, "\"%s\" is no chip: %s", name,
+                 calc_append_choices(list, sizeof list, chips));
         return false;
     }
     if (named < length && !read_most(text + named + 1, length - named - 1, &gpu.most)) {
@@ -98,29 +84,10 @@ bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *com
     return all >= count;
 }
 
-const calc_aiak_name calc_aiak_models[] = {{"llama-7b", "llama-7B"},
-                                           {"llama-65b", "llama-65B"},
-                                           {"llama-175b", "llama-175B"},
-                                           {"llama-540b", "llama-540B"},
-                                           {"llama-1800b", "llama-1800B"},
-                                           {"llama2-7b", "llama2-7B"},
-                                           {"llama2-13b", "llama2-13B"},
-                                           {"llama2-70b", "llama2-70B"},
-                                           {"llama2-35b", "llama2-35B"},
-                                           {"glm-130b", "glm-130B"},
-                                           {"glm-67b", "glm-67B"},
-                                           {"galactica-6.7b", "galactica-6.7B"},
-                                           {"galactica-30b", "galactica-30B"},
-                                           {"galactica-120b", "galactica-120B"},
-                                           {0}};
-
-const calc_aiak_name *calc_aiak_find(const calc_aiak_name *list, const char *name)
-{
-    while (list->name && strcmp(list->name, name) != 0) {
-        list++;
-    }
-    return list->name ? list : NULL;
-}
+const char *const calc_aiak_models[] = {
+    "llama-7b",  "llama-65b",      "llama-175b",    "llama-540b",     "llama-1800b",
+    "llama2-7b", "llama2-13b",     "llama2-70b",    "llama2-35b",     "glm-130b",
+    "glm-67b",   "galactica-6.7b", "galactica-30b", "galactica-120b", NULL};
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
@@ -254,19 +221,6 @@ static double room(const calc_balance_problem *p, int stage, bool full)
     return left > 0 ? floor(left / each * (1 + 1e-12)) : 0;
 }
 
-bool calc_aiak_too_large(const calc_balance_problem *p)
-{
-    double layers = 0;
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        double most = fmax(room(p, stage, false), p->may_full ? room(p, stage, true) : 0);
-        if (most < p->least_layers) {
-            return true;
-        }
-        layers += p->most_layers > 0 ? fmin(most, p->most_layers) : most;
-    }
-    return layers < p->layers[0] + p->layers[1];
-}
-
 /* ---- Lower bound ----------------------------------------------------------------------------- */
 
 /* Times of a stage: layer_s is a layer's share in the sum over the stages, and the members *stays_s
@@ -355,17 +309,21 @@ double calc_aiak_bound_s(const calc_balance_problem *p)
     int order[CALC_BALANCE_STAGES];
     int stages = (int)p->shape.stages;
     double layers = p->layers[0] + p->layers[1];
-    double ends_s = 0;
-    double most_s = 0;
+    double ends_s = 0, most_s = 0, room = 0;
     for (int i = 0; i < stages; i++) {
         int at = i;
         of[i] = limits_of(p, i);
+        room += p->most_layers > 0 ? fmin(of[i].most, p->most_layers) : of[i].most;
+        room = of[i].most < p->least_layers ? -INFINITY : room;
         ends_s += p->place[i].fw_s + p->place[i].agrad_s + p->place[i].wgrad_s;
         most_s = fmax(most_s, of[i].place_stays_s + layers * (of[i].stays_s + of[i].again_stays_s));
         for (; at > 0 && of[order[at - 1]].layer_s > of[i].layer_s; at--) {
             order[at] = order[at - 1];
         }
         order[at] = i;
+    }
+    if (room < layers) {
+        return INFINITY;
     }
     /* Ternary search for the minimum of both terms together. */
     double low_s = least_stay_s(of, stages, layers, most_s);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,28 +201,21 @@ static calc_status balance_all(search *s)
     return status;
 }
 
-/* Lower bound on a step over the chain, whatever the division. */
-static double chain_least_s(const search *s, const calc_aiak_bound *bound,
-                            const calc_aiak_chain *chain)
-{
-    double growth = 0;
-    for (int i = 0; i < chain->kinds; i++) {
-        growth = calc_max(growth, s->layouts.of[chain->chip[i]][CALC_BALANCE_NONE].terms.growth);
-    }
-    return calc_aiak_bound_s(&s->problem) * (1 + growth) + bound->after_s;
-}
-
 static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_aiak_chain *chain)
 {
     s->found->candidates++;
     s->work += WORK_OF_CANDIDATE;
     use_layouts(s, &bound->sizes);
-    if (calc_aiak_problem(s->task, &s->layouts, chain, &s->problem) ||
-        calc_aiak_too_large(&s->problem)) {
+    if (calc_aiak_problem(s->task, &s->layouts, chain, &s->problem)) {
         return CALC_OK;
     }
-    double least_s = chain_least_s(s, bound, chain);
-    if (!improving(s, least_s, &bound->sizes, chain)) {
+    double growth = 0;
+    for (int i = 0; i < chain->kinds; i++) {
+        growth = calc_max(growth, s->layouts.of[chain->chip[i]][CALC_BALANCE_NONE].terms.growth);
+    }
+    /* Whatever the division; infinite if none fits. */
+    double least_s = calc_aiak_bound_s(&s->problem) * (1 + growth) + bound->after_s;
+    if (isinf(least_s) || !improving(s, least_s, &bound->sizes, chain)) {
         return CALC_OK;
     }
     s->candidate[s->count++] = (candidate){least_s, bound, *chain};
