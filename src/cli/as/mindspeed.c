@@ -505,7 +505,8 @@ static calc_status rank(task *t, calc_errors *errors)
                                              .max_trials = (size_t)calc_opt_real(f, FLAG_TRIALS),
                                              .seed = (uint64_t)calc_opt_real(f, FLAG_SEED),
                                              .every = t->arguments.every};
-    return calc_mindspeed_next_find(&t->ranking, &t->times, &rules, &t->next);
+    t->next = calc_mindspeed_next_find(&t->ranking, t->times.results, &rules);
+    return CALC_OK;
 }
 
 static void name_times(task *t)
