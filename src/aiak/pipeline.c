@@ -258,21 +258,6 @@ static limits limits_of(const calc_balance_problem *p, int stage)
     return out;
 }
 
-/* Most whole layers of a stage whose time beyond the sum is at most stays_s. */
-static double whole_layers(const limits *l, double layers, double stays_s)
-{
-    double may = l->stays_s > 0 ? (stays_s - l->place_stays_s) / l->stays_s : layers;
-    int n = (int)(fmin(fmin(fmax(may, 0), l->most), layers) * (1 + 1e-12));
-    while (n > l->plain) {
-        double again = ceil((l->again_per_layer * n + l->again_at) * (1 - 1e-9));
-        if (l->place_stays_s + n * l->stays_s + again * l->again_stays_s <= stays_s * (1 + 1e-12)) {
-            break;
-        }
-        n--;
-    }
-    return n;
-}
-
 /* The least time beyond the sum with which all layers have a place, by bisection. */
 static double least_stay_s(const limits *of, int stages, double layers, double most_s)
 {
@@ -281,7 +266,19 @@ static double least_stay_s(const limits *of, int stages, double layers, double m
         double middle_s = (least_s + most_s) / 2;
         double left = layers;
         for (int k = 0; k < stages && left > 0; k++) {
-            left -= whole_layers(&of[k], layers, middle_s);
+            /* Most whole layers of a stage whose time beyond the sum is at most stays_s. */
+            double may =
+                of[k].stays_s > 0 ? (middle_s - of[k].place_stays_s) / of[k].stays_s : layers;
+            int n = (int)(fmin(fmin(fmax(may, 0), of[k].most), layers) * (1 + 1e-12));
+            while (n > of[k].plain) {
+                double again = ceil((of[k].again_per_layer * n + of[k].again_at) * (1 - 1e-9));
+                if (of[k].place_stays_s + n * of[k].stays_s + again * of[k].again_stays_s <=
+                    middle_s * (1 + 1e-12)) {
+                    break;
+                }
+                n--;
+            }
+            left -= n;
         }
         *(left <= 0 ? &most_s : &least_s) = middle_s;
     }

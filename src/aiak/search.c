@@ -61,20 +61,16 @@ static int compare_strategies(const calc_aiak_strategy *a, const calc_aiak_strat
     return differ ? differ : CALC_ORDER(most_bytes(a), most_bytes(b));
 }
 
-static bool same_chain(const calc_aiak_strategy *a, const calc_aiak_sizes *sizes,
-                       const calc_aiak_chain *chain)
-{
-    return compare_sizes(&a->sizes, sizes) == 0 && a->chain.kinds == chain->kinds &&
-           memcmp(a->chain.chip, chain->chip, sizeof chain->chip) == 0 &&
-           memcmp(a->chain.stages, chain->stages, sizeof chain->stages) == 0;
-}
-
 /* Index of the same sizes on the same chips among the best; the number of the best if they are not
  * there. */
 static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_aiak_chain *chain)
 {
     int at = 0;
-    while (at < s->found->count && !same_chain(&s->best[at], sizes, chain)) {
+    while (at < s->found->count &&
+           !(compare_sizes(&s->best[at].sizes, sizes) == 0 &&
+             s->best[at].chain.kinds == chain->kinds &&
+             memcmp(s->best[at].chain.chip, chain->chip, sizeof chain->chip) == 0 &&
+             memcmp(s->best[at].chain.stages, chain->stages, sizeof chain->stages) == 0)) {
         at++;
     }
     return at;

@@ -116,16 +116,6 @@ static bool set_layers(const calc_galvatron_argument *row, const char *value,
     return refuse(value, expected, why, size);
 }
 
-static bool set_truth(const char *value, bool *member, char *why, size_t size)
-{
-    bool yes = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
-    if (!yes && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0) {
-        return refuse(value, "0, 1, true or false", why, size);
-    }
-    *member = yes;
-    return true;
-}
-
 static bool set_word(const calc_galvatron_argument *row, const char *value, void *member, char *why,
                      size_t size)
 {
@@ -149,7 +139,12 @@ bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galv
     case CALC_GALVATRON_TAKES_REAL:
         return set_number(row, value, member, why, size);
     case CALC_GALVATRON_TAKES_TRUTH:
-        return set_truth(value, (bool *)member, why, size);
+        bool yes = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
+        if (!yes && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0) {
+            return refuse(value, "0, 1, true or false", why, size);
+        }
+        *(bool *)member = yes;
+        return true;
     case CALC_GALVATRON_TAKES_WORD:
         return set_word(row, value, member, why, size);
     case CALC_GALVATRON_TAKES_LAYERS:

@@ -566,9 +566,12 @@ typedef struct list {
     int of[CALC_GALVATRON_LAYERS];
 } list;
 
-/* The byte at which the value of a setting starts. The setting's place is the place of its key. */
-static size_t value_start(const reader *r, const calc_setting *s)
+/* Adds an error about byte `offset` of a value. */
+static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
+                         const char *text)
 {
+    /* The byte at which the value of a setting starts. The setting's place is the place of its key.
+     */
     size_t at = 0;
     for (int line = 1; line < s->line && at < r->length; at++) {
         line += r->text[at] == '\n';
@@ -579,14 +582,7 @@ static size_t value_start(const reader *r, const calc_setting *s)
         key = calc_json_scan(r->text, r->length, key.end);
     }
     calc_json_token colon = calc_json_scan(r->text, r->length, key.end);
-    return calc_json_scan(r->text, r->length, colon.end).start;
-}
-
-/* Adds an error about byte `offset` of a value. */
-static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
-                         const char *text)
-{
-    size_t start = value_start(r, s);
+    size_t start = calc_json_scan(r->text, r->length, colon.end).start;
     bool quoted = start < r->length && r->text[start] == '"';
     calc_json_place place =
         calc_json_scan_place(r->text, r->length, start + (quoted ? 1 + offset : 0));

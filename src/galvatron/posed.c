@@ -203,15 +203,6 @@ typedef struct sums {
     double micro_s, both_s; /* one micro-batch; all chunks plus the reduction of the last one */
 } sums;
 
-static sums least_of(calc_galvatron_posed *p, int stage, double room_mb)
-{
-    p->stage[stage].budget_bytes = room_mb;
-    p->stage[stage].switch_s = NULL;
-    double chunks = (double)p->task.chunks;
-    return (sums){calc_layerwise_bound(&p->stage[stage], 1, 0),
-                  p->task.pp == 1 ? calc_layerwise_bound(&p->stage[stage], chunks, 1) : 0};
-}
-
 double calc_galvatron_bound_s(calc_galvatron_posed *p, int end, bool limited)
 {
     static const double NONE[CALC_GALVATRON_STAGES] = {0};
@@ -223,7 +214,11 @@ double calc_galvatron_bound_s(calc_galvatron_posed *p, int end, bool limited)
     for (int stage = 0; stage < p->task.pp; stage++) {
         calc_galvatron_ends_cost ends =
             end < 0 ? least_ends(p, stage) : p->ends_cost[end * p->task.pp + stage];
-        least = least_of(p, stage, limited ? p->limit_mb - p->buffer_mb - ends.mb : INFINITY);
+        p->stage[stage].budget_bytes = limited ? p->limit_mb - p->buffer_mb - ends.mb : INFINITY;
+        p->stage[stage].switch_s = NULL;
+        double chunks = (double)p->task.chunks;
+        least = (sums){calc_layerwise_bound(&p->stage[stage], 1, 0),
+                       p->task.pp == 1 ? calc_layerwise_bound(&p->stage[stage], chunks, 1) : 0};
         if (least.micro_s == INFINITY) {
             return INFINITY;
         }

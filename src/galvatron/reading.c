@@ -221,20 +221,15 @@ static void missing(memory_lookup *l, const memory_row *like)
         like->field == ACTIVATIONS && like->degree == CHECKPOINT ? ".checkpoint" : number);
 }
 
-/* The sequence length whose figure is used: the shortest profiled one for parameters, the longest
- * for all else; 0: the request's. */
-static int64_t sequence_for(const memory_lookup *l, int section, memory_field field)
-{
-    return l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
-               ? 0
-               : profiled(l, section, field != PARAMETERS);
-}
-
 static double value_of(memory_lookup *l, int section, memory_field field, int64_t degree)
 {
     const calc_galvatron_request *request = l->reading->request;
     memory_row like = {.section = section, .field = field, .degree = degree};
-    like.sequence = sequence_for(l, section, field);
+    /* The sequence length whose figure is used: the shortest profiled one for parameters, the
+     * longest for all else; 0: the request's. */
+    like.sequence = l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
+                        ? 0
+                        : profiled(l, section, field != PARAMETERS);
     const memory_row *row = l->status == CALC_OK ? find(l, &like) : NULL;
     if (!row) {
         if (l->status == CALC_OK) {
@@ -244,48 +239,6 @@ static double value_of(memory_lookup *l, int section, memory_field field, int64_
     }
     bool scaled = like.sequence && field == ACTIVATIONS;
     return scaled ? row->mb / (double)like.sequence * (double)request->layers[0].seq_len : row->mb;
-}
-
-static void read_layer(memory_lookup *l, int type)
-{
-    const calc_galvatron_request *request = l->reading->request;
-    calc_galvatron_needs needs = calc_galvatron_needs_of(request);
-    calc_galvatron_layer_memory *out = &l->reading->out->memory[type];
-    int most = needs.tp > needs.sp ? needs.tp : needs.sp;
-    out->parameter_mb = value_of(l, LAYERS + type, PARAMETERS, CHECKPOINT);
-    for (int k = 0; k <= most; k++) {
-        out->activation_mb[k] = value_of(l, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
-    }
-    out->checkpoint_mb =
-        request->disable_ckpt ? 0 : value_of(l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
-}
-
-/* With several stages, a group can have at most half of the ranks. */
-static void read_other(memory_lookup *l, int place)
-{
-    calc_galvatron_needs needs = calc_galvatron_needs_of(l->reading->request);
-    calc_galvatron_other_memory *out = &l->reading->out->other_memory[place];
-    int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
-    for (int k = 0; k <= widest; k++) {
-        if (k <= needs.ends_tp) {
-            out->states_mb[k] = value_of(l, place, STATES, (int64_t)1 << k);
-        }
-        if (k <= needs.ends_tp || k <= needs.ends_sp) {
-            out->activation_mb[k] = value_of(l, place, ACTIVATIONS, (int64_t)1 << k);
-        }
-    }
-}
-
-static void note_scaled(const memory_lookup *l)
-{
-    int64_t at = l->reading->request->layers[0].seq_len;
-    int64_t longest = profiled(l, LAYERS, true), shortest = profiled(l, LAYERS, false);
-    if (at > longest || at < shortest) {
-        calc_notes_add(&l->reading->out->notes,
-                       "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
-                       "): activations are scaled",
-                       at, (double)at / (double)longest, longest);
-    }
 }
 
 static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *rows)
@@ -305,14 +258,41 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
         }
     }
     for (int type = 0; type < r->request->types; type++) {
-        read_layer(&l, type);
+        const calc_galvatron_request *request = l.reading->request;
+        calc_galvatron_needs needs = calc_galvatron_needs_of(request);
+        calc_galvatron_layer_memory *out = &l.reading->out->memory[type];
+        int most = needs.tp > needs.sp ? needs.tp : needs.sp;
+        out->parameter_mb = value_of(&l, LAYERS + type, PARAMETERS, CHECKPOINT);
+        for (int k = 0; k <= most; k++) {
+            out->activation_mb[k] = value_of(&l, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
+        }
+        out->checkpoint_mb =
+            request->disable_ckpt ? 0 : value_of(&l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
     }
     bool stages = calc_galvatron_needs_of(r->request).pp > 0;
     for (int place = 0; place < (stages ? CALC_GALVATRON_PLACES : 1); place++) {
-        read_other(&l, place);
+        /* With several stages, a group can have at most half of the ranks. */
+        calc_galvatron_needs needs = calc_galvatron_needs_of(l.reading->request);
+        calc_galvatron_other_memory *out = &l.reading->out->other_memory[place];
+        int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
+        for (int k = 0; k <= widest; k++) {
+            if (k <= needs.ends_tp) {
+                out->states_mb[k] = value_of(&l, place, STATES, (int64_t)1 << k);
+            }
+            if (k <= needs.ends_tp || k <= needs.ends_sp) {
+                out->activation_mb[k] = value_of(&l, place, ACTIVATIONS, (int64_t)1 << k);
+            }
+        }
     }
     if (l.status == CALC_OK && r->request->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE) {
-        note_scaled(&l);
+        int64_t at = l.reading->request->layers[0].seq_len;
+        int64_t longest = profiled(&l, LAYERS, true), shortest = profiled(&l, LAYERS, false);
+        if (at > longest || at < shortest) {
+            calc_notes_add(&l.reading->out->notes,
+                           "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
+                           "): activations are scaled",
+                           at, (double)at / (double)longest, longest);
+        }
     }
     return l.status;
 }

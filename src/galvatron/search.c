@@ -14,16 +14,6 @@ static bool within(int64_t value, int64_t most)
     return most < 0 || value <= most;
 }
 
-static bool is_off(const calc_galvatron_request *r, const calc_galvatron_strategy *s, bool ends)
-{
-    return (r->disable_pp && s->pp > 1) || (r->disable_tp && s->tp > 1) ||
-           (r->disable_sp && s->sp > 1) || (r->disable_cp && s->cp > 1) ||
-           (r->disable_dp && s->dp > 1) || (r->disable_ckpt && s->checkpoint) ||
-           (r->disable_fsdp && s->type == CALC_GALVATRON_ZERO3) ||
-           (ends && r->disable_embedding_lmhead_tp && s->tp > 1) ||
-           (ends && r->disable_embedding_lmhead_sp && s->sp > 1);
-}
-
 /* Adds all strategies of a split: its types, plain and checkpointed. @return the new count */
 static int add_types(const calc_galvatron_request *r, calc_galvatron_strategy s, bool ends,
                      calc_galvatron_strategy *out, int count)
@@ -36,7 +26,12 @@ static int add_types(const calc_galvatron_request *r, calc_galvatron_strategy s,
         for (int checkpoint = 0; checkpoint < (ends ? 1 : 2); checkpoint++) {
             s.type = types[type];
             s.checkpoint = checkpoint;
-            if (!is_off(r, &s, ends)) {
+            if (!((r->disable_pp && s.pp > 1) || (r->disable_tp && s.tp > 1) ||
+                  (r->disable_sp && s.sp > 1) || (r->disable_cp && s.cp > 1) ||
+                  (r->disable_dp && s.dp > 1) || (r->disable_ckpt && s.checkpoint) ||
+                  (r->disable_fsdp && s.type == CALC_GALVATRON_ZERO3) ||
+                  (ends && r->disable_embedding_lmhead_tp && s.tp > 1) ||
+                  (ends && r->disable_embedding_lmhead_sp && s.sp > 1))) {
                 if (out) {
                     out[count] = s;
                 }
@@ -248,21 +243,6 @@ static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, doub
     return CALC_OK;
 }
 
-static void keep_whole(search *s, calc_galvatron_posed *p, int end, double step_s,
-                       const double *remain_mb)
-{
-    calc_galvatron_answer *a = &s->answer;
-    int layers = (int)calc_galvatron_layer_count(s->request);
-    for (int i = 0; i < layers; i++) {
-        a->layer[i] = p->layer[s->choice[i]];
-    }
-    memcpy(a->remain_mb, remain_mb, (size_t)p->task.pp * sizeof *remain_mb);
-    a->step_s = step_s;
-    a->reshard_s = 0;
-    a->ends = p->end[end];
-    finish(s, p);
-}
-
 static void keep_joined(search *s, calc_galvatron_posed *p, int end)
 {
     calc_galvatron_answer *a = &s->answer;
@@ -303,7 +283,16 @@ static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double n
             return status == CALC_ERR_RULE ? CALC_OK : status;
         }
         if (step_s < limit_s || (step_s == limit_s && end < *best)) {
-            keep_whole(s, p, end, step_s, remain_mb);
+            calc_galvatron_answer *a = &s->answer;
+            int layers = (int)calc_galvatron_layer_count(s->request);
+            for (int i = 0; i < layers; i++) {
+                a->layer[i] = p->layer[s->choice[i]];
+            }
+            memcpy(a->remain_mb, remain_mb, (size_t)p->task.pp * sizeof *remain_mb);
+            a->step_s = step_s;
+            a->reshard_s = 0;
+            a->ends = p->end[end];
+            finish(s, p);
             *best = end;
         }
         return CALC_OK;

@@ -572,18 +572,6 @@ static const calc_plan_member dropped[] = {
     CALC_PLAN_EVEN_HEAD,    CALC_PLAN_SCHEDULE,     CALC_PLAN_LOOPED,       CALC_PLAN_MICROBATCHES,
     CALC_PLAN_LOCAL_BATCH};
 
-static void put_context(calc_plan *plan, const calc_mindspeed_config *c)
-{
-    plan->value[CALC_PLAN_CONTEXT] = (double)c->cp * c->up;
-    if (c->cp > 1 && c->up > 1) {
-        plan->value[CALC_PLAN_CONTEXT_TYPE] = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
-        plan->value[CALC_PLAN_CONTEXT_INNER] = c->up;
-    } else {
-        plan->value[CALC_PLAN_CONTEXT_TYPE] =
-            c->up > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
-    }
-}
-
 calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_config *config,
                                    calc_app *app, calc_exec *exec, calc_errors *errors)
 {
@@ -592,7 +580,14 @@ calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_c
         plan.value[dropped[i]] = NAN;
     }
     plan.blocks.count = plan.offsets.count = plan.recomputed.count = 0;
-    put_context(&plan, config);
+    plan.value[CALC_PLAN_CONTEXT] = (double)config->cp * config->up;
+    if (config->cp > 1 && config->up > 1) {
+        plan.value[CALC_PLAN_CONTEXT_TYPE] = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+        plan.value[CALC_PLAN_CONTEXT_INNER] = config->up;
+    } else {
+        plan.value[CALC_PLAN_CONTEXT_TYPE] =
+            config->up > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
+    }
     plan.value[CALC_PLAN_PROCS] =
         (double)config->pp * config->tp * config->dp * config->cp * config->up;
     plan.value[CALC_PLAN_TENSOR] = config->tp;

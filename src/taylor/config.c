@@ -294,12 +294,6 @@ static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
     return count;
 }
 
-static bool fills(const calc_taylor_space *s, const calc_taylor_layout *l, int64_t microbatch)
-{
-    return !s->fills ||
-           (l->pipeline <= s->layers && l->pipeline <= s->batch / l->data / microbatch);
-}
-
 static void count(const calc_taylor_space *s, const divisors *d, const calc_taylor_layout *l,
                   calc_taylor_counts *all, int64_t *kept)
 {
@@ -320,8 +314,11 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
         int64_t shards = count_shards(d, l->data, s->experts == 1 ? 1 : ranks / expert);
         for (int64_t m = 1; m <= CALC_TAYLOR_MICROBATCH_MOST; m *= 2) {
             all->total += 2 * shards * chunks;
-            *kept +=
-                keep && expert <= s->most_expert && fills(s, l, m) ? switches * shards * chunks : 0;
+            *kept += keep && expert <= s->most_expert &&
+                             (!s->fills ||
+                              (l->pipeline <= s->layers && l->pipeline <= s->batch / l->data / m))
+                         ? switches * shards * chunks
+                         : 0;
         }
     }
 }

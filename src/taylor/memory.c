@@ -354,28 +354,22 @@ void calc_taylor_problem(const calc_taylor_ask *a, const calc_taylor_ratios *r,
     last->agrad_s = r->backward * r->head;
 }
 
-/* Number of layers of a stage, over all its chunks. */
-static calc_balance_share stage_share(const calc_balance_problem *p, const calc_balance_share *s,
-                                      int64_t stage)
-{
-    calc_balance_share sum = {{0}, {0}, {0}};
-    for (int chunk = 0; chunk < (int)p->shape.chunks; chunk++) {
-        const calc_balance_share *one = &s[calc_balance_place_of(&p->shape, (int)stage, chunk)];
-        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-            sum.layers[kind] += one->layers[kind];
-            sum.selective[kind] += one->selective[kind];
-            sum.full[kind] += one->full[kind];
-        }
-    }
-    return sum;
-}
-
 double calc_taylor_checked_mb(const calc_taylor_config *config, const calc_system *system,
                               const calc_exec *exec, const calc_balance_problem *problem,
                               const calc_balance_share *share, const calc_balance_answer *answer,
                               int64_t stage)
 {
-    calc_balance_share of = stage_share(problem, share, stage);
+    /* Number of layers of a stage, over all its chunks. */
+    calc_balance_share of = {{0}, {0}, {0}};
+    for (int chunk = 0; chunk < (int)problem->shape.chunks; chunk++) {
+        const calc_balance_share *one =
+            &share[calc_balance_place_of(&problem->shape, (int)stage, chunk)];
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            of.layers[kind] += one->layers[kind];
+            of.selective[kind] += one->selective[kind];
+            of.full[kind] += one->full[kind];
+        }
+    }
     const calc_balance_stage *limits = &problem->stage[stage];
     const calc_balance_layer *layer = problem->layer[limits->chip];
     int full = of.full[0] + of.full[1];

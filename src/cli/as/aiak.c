@@ -170,18 +170,6 @@ static void put_pass(step *s, const calc_schedule_event *e, int thread, const ch
     s->trace.count++;
 }
 
-/* Time [s] of the message that ends a pass: the time of the place minus the ends of the model. */
-static double message_s(const step *s, int stage, bool forward)
-{
-    const calc_balance_place *place = &s->problem.place[stage];
-    const calc_stage_terms *t = &s->chip[s->problem.stage[stage].chip].full->terms;
-    bool first = stage == 0;
-    bool last = stage == s->strategy->sizes.stages - 1;
-    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
-                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
-    return (forward ? place->fw_s : place->agrad_s) - ends_s;
-}
-
 static double recompute_s(const step *s, int stage)
 {
     const calc_balance_share *share = &s->strategy->share[stage];
@@ -198,27 +186,20 @@ static double recompute_s(const step *s, int stage)
 static void put_event(step *s, const calc_schedule_event *e)
 {
     bool forward = e->kind == CALC_SCHEDULE_FW;
-    double sent_s = message_s(s, e->stage, forward);
+    /* Time [s] of the message that ends a pass: the time of the place minus the ends of the model.
+     */
+    const calc_balance_place *place = &s->problem.place[e->stage];
+    const calc_stage_terms *t = &s->chip[s->problem.stage[e->stage].chip].full->terms;
+    bool first = e->stage == 0;
+    bool last = e->stage == s->strategy->sizes.stages - 1;
+    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
+                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
+    double sent_s = (forward ? place->fw_s : place->agrad_s) - ends_s;
     double done_s = e->end_s - (sent_s > 0 ? sent_s : 0);
     double again_s = forward ? 0 : recompute_s(s, e->stage);
     put_pass(s, e, THREAD_COMPUTE, "recompute", e->start_s, e->start_s + again_s);
     put_pass(s, e, THREAD_COMPUTE, forward ? "F" : "B", e->start_s + again_s, done_s);
     put_pass(s, e, THREAD_P2P, forward ? "send" : "send back", done_s, e->end_s);
-}
-
-/* Counts activations in flight: a forward pass adds one and its backward pass removes it. */
-static void put_memory(step *s, const calc_schedule_event *e, int *live)
-{
-    bool forward = e->kind == CALC_SCHEDULE_FW;
-    const calc_balance_stage *stage = &s->problem.stage[e->stage];
-    const calc_balance_share *share = &s->strategy->share[e->stage];
-    live[e->stage] += forward ? 1 : -1;
-    double bytes = stage->fixed_bytes +
-                   (share->full[0] + share->full[1] > 0 ? stage->working_bytes : 0) +
-                   calc_balance_held_bytes(&s->problem, e->stage, share) +
-                   live[e->stage] * calc_balance_flight_bytes(&s->problem, e->stage, share);
-    calc_trace_counter(&s->trace, e->stage, "memory", "GiB", forward ? e->start_s : e->end_s,
-                       bytes / 0x1p30);
 }
 
 /* Stragglers, reduction of gradients and gathering of weights, optimizer, and other time per step.
@@ -264,7 +245,20 @@ static calc_status put_trace(step *s, double pipeline_s, calc_errors *errors)
     }
     for (int64_t i = 0; i < s->events.count; i++) {
         put_event(s, &s->events.event[i]);
-        put_memory(s, &s->events.event[i], live);
+        /* Counts activations in flight: a forward pass adds one and its backward pass removes it.
+         */
+        bool forward = s->events.event[i].kind == CALC_SCHEDULE_FW;
+        const calc_balance_stage *stage = &s->problem.stage[s->events.event[i].stage];
+        const calc_balance_share *share = &s->strategy->share[s->events.event[i].stage];
+        live[s->events.event[i].stage] += forward ? 1 : -1;
+        double bytes = stage->fixed_bytes +
+                       (share->full[0] + share->full[1] > 0 ? stage->working_bytes : 0) +
+                       calc_balance_held_bytes(&s->problem, s->events.event[i].stage, share) +
+                       live[s->events.event[i].stage] *
+                           calc_balance_flight_bytes(&s->problem, s->events.event[i].stage, share);
+        calc_trace_counter(&s->trace, s->events.event[i].stage, "memory", "GiB",
+                           forward ? s->events.event[i].start_s : s->events.event[i].end_s,
+                           bytes / 0x1p30);
     }
     for (int i = 0; i < strategy->sizes.stages; i++) {
         put_end(s, i, pipeline_s);
@@ -521,20 +515,6 @@ static void write_best(const plan *p, calc_errors *errors)
     (void)!calc_output_end(out, status, errors);
 }
 
-static calc_exit tell_none(const plan *p)
-{
-    if (p->found.candidates == 0) {
-        calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "
-                 "many micro-batches as there are stages, tensor-parallel ranks the heads, "
-                 "and stages of one kind of chips the layers\n");
-    } else {
-        calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
-                 "is; take more processors, or shorter sequences\n",
-                 (long long)p->found.candidates);
-    }
-    return CALC_EXIT_INFEASIBLE;
-}
-
 static calc_exit answer(plan *p)
 {
     calc_errors errors = {0};
@@ -545,7 +525,16 @@ static calc_exit answer(plan *p)
                                  "not enough memory to search");
     }
     if (status == CALC_OK && p->found.count == 0) {
-        return tell_none(p);
+        if (p->found.candidates == 0) {
+            calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "
+                     "many micro-batches as there are stages, tensor-parallel ranks the heads, "
+                     "and stages of one kind of chips the layers\n");
+        } else {
+            calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
+                     "is; take more processors, or shorter sequences\n",
+                     (long long)p->found.candidates);
+        }
+        return CALC_EXIT_INFEASIBLE;
     }
     if (status == CALC_OK && p->found.cut) {
         calc_say("calc as aiak: so many mixes of chips are possible that not all were "

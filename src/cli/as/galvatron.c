@@ -66,20 +66,6 @@ static int fullest(const calc_galvatron_answer *a)
     return stage;
 }
 
-static void show_head(const calc_galvatron_job *s, calc_output *out)
-{
-    const calc_galvatron_request *r = &s->arguments.request;
-    calc_output_printf(out, "%s: ", r->model);
-    for (int i = 0; i < r->types; i++) {
-        const calc_galvatron_layers *l = &r->layers[i];
-        calc_output_printf(out, "%s%lld layers of width %lld on %lld tokens", i ? ", " : "",
-                           (long long)l->layer_num, (long long)l->hidden_size,
-                           (long long)l->seq_len);
-    }
-    calc_output_printf(out, "; %lld GPUs of %g GB\n\n", (long long)calc_galvatron_world(r),
-                       r->memory_constraint);
-}
-
 static void show_step(const calc_galvatron_job *s, calc_output *out)
 {
     char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX];
@@ -212,7 +198,16 @@ static void show(const calc_galvatron_job *shown, calc_output *out)
         show_none(shown, out);
         return;
     }
-    show_head(shown, out);
+    const calc_galvatron_request *r = &shown->arguments.request;
+    calc_output_printf(out, "%s: ", r->model);
+    for (int i = 0; i < r->types; i++) {
+        const calc_galvatron_layers *l = &r->layers[i];
+        calc_output_printf(out, "%s%lld layers of width %lld on %lld tokens", i ? ", " : "",
+                           (long long)l->layer_num, (long long)l->hidden_size,
+                           (long long)l->seq_len);
+    }
+    calc_output_printf(out, "; %lld GPUs of %g GB\n\n", (long long)calc_galvatron_world(r),
+                       r->memory_constraint);
     show_step(shown, out);
     show_stages(shown, out);
     show_search(shown, out);

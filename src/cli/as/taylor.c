@@ -102,19 +102,6 @@ static bool check(calc_taylor_job *j, double over_mb[CALC_TAYLOR_ENDS])
     return fits;
 }
 
-static void tell_round(const calc_taylor_job *j, const double over_mb[CALC_TAYLOR_ENDS])
-{
-    char line[256];
-    snprintf(line, sizeof line,
-             "check %d: over by %.0f MB on the first stage, %.0f between, %.0f on the last: limits "
-             "down by %.0f, %.0f and %.0f",
-             j->rounds, over_mb[0], over_mb[1], over_mb[2], j->ask.tighter_mb[0],
-             j->ask.tighter_mb[1], j->ask.tighter_mb[2]);
-    if (j->tell) {
-        j->tell(line);
-    }
-}
-
 static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
 {
     double over_mb[CALC_TAYLOR_ENDS];
@@ -128,7 +115,16 @@ static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
         for (int end = 0; end < CALC_TAYLOR_ENDS; end++) {
             j->ask.tighter_mb[end] += j->rounds * over_mb[end];
         }
-        tell_round(j, over_mb);
+        char line[256];
+        snprintf(
+            line, sizeof line,
+            "check %d: over by %.0f MB on the first stage, %.0f between, %.0f on the last: limits "
+            "down by %.0f, %.0f and %.0f",
+            j->rounds, over_mb[0], over_mb[1], over_mb[2], j->ask.tighter_mb[0],
+            j->ask.tighter_mb[1], j->ask.tighter_mb[2]);
+        if (j->tell) {
+            j->tell(line);
+        }
         status = solve_once(j, errors);
     }
     j->fits = j->solution.feasible && !j->check;
@@ -220,18 +216,6 @@ static void put_matrix(const calc_taylor_job *j, calc_taylor_matrix which, calc_
     calc_csv_text(out, text, false);
 }
 
-static void put_memory(const calc_taylor_memory *m, calc_output *out)
-{
-    char text[TEXT_SIZE] = "";
-    const char *blank = "";
-#define CALC_X(key, also, of)                                                                      \
-    calc_append(text, sizeof text, "%s" key "=%.10g", blank, m->of);                               \
-    blank = " ";
-    CALC_TAYLOR_MEMORY_LIST(CALC_X)
-#undef CALC_X
-    calc_csv_text(out, text, false);
-}
-
 static void put_checked(const calc_taylor_job *j, calc_output *out)
 {
     char text[TEXT_SIZE] = "";
@@ -280,7 +264,14 @@ void calc_taylor_result_row(const calc_taylor_result *r, calc_output *out)
     put_matrix(j, CALC_TAYLOR_OFFSET, out);
     put_matrix(j, CALC_TAYLOR_FULL, out);
     if (solved) {
-        put_memory(&j->memory, out);
+        char text[TEXT_SIZE] = "";
+        const char *blank = "";
+#define CALC_X(key, also, of)                                                                      \
+    calc_append(text, sizeof text, "%s" key "=%.10g", blank, j->memory.of);                        \
+    blank = " ";
+        CALC_TAYLOR_MEMORY_LIST(CALC_X)
+#undef CALC_X
+        calc_csv_text(out, text, false);
     } else {
         calc_output_text(out, ",");
     }

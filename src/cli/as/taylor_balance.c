@@ -259,19 +259,6 @@ static void tell_round(const char *line)
     calc_say("%s\n", line);
 }
 
-static void show_question(const request *r)
-{
-    const calc_taylor_job *j = &r->job;
-    const calc_taylor_config *c = &r->file.config;
-    calc_output_printf(r->out,
-                       "%lld dense and %lld other layers, %lld micro-batches; dp %lld, tp %lld, pp "
-                       "%lld, vp %lld, ep %lld\n",
-                       (long long)j->ask.layers[0], (long long)j->ask.layers[1],
-                       (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
-                       (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
-    calc_output_printf(r->out, "memory of %g GB, %s\n", c->memory_mb / 1024, r->memory_from);
-}
-
 static calc_status balance(request *r, calc_errors *errors)
 {
     const char *yaml = calc_opt_value(r->flags, FLAG_YAML);
@@ -292,7 +279,16 @@ static calc_status balance(request *r, calc_errors *errors)
     r->job.tell = tell_round;
     status = find_memory(r, errors);
     if (status == CALC_OK) {
-        show_question(r);
+        const calc_taylor_job *j = &r->job;
+        const calc_taylor_config *c = &r->file.config;
+        calc_output_printf(
+            r->out,
+            "%lld dense and %lld other layers, %lld micro-batches; dp %lld, tp %lld, pp "
+            "%lld, vp %lld, ep %lld\n",
+            (long long)j->ask.layers[0], (long long)j->ask.layers[1],
+            (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
+            (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
+        calc_output_printf(r->out, "memory of %g GB, %s\n", c->memory_mb / 1024, r->memory_from);
         calc_taylor_solver wanted = r->job.solver;
         status = calc_taylor_solve(&r->job, errors);
         calc_taylor_tell_solver(&r->job, wanted);
