@@ -113,44 +113,28 @@ void calc_galvatron_layout_answer(const calc_galvatron_request *request,
     memcpy(out->division, answer->division, (size_t)out->pp * sizeof *out->division);
 }
 
-typedef int number_of(const calc_galvatron_strategy *s);
-
-static int context(const calc_galvatron_strategy *s)
-{
-    return s->cp;
-}
-static int replicas(const calc_galvatron_strategy *s)
-{
-    return s->dp;
-}
 static int zero_stage(const calc_galvatron_strategy *s)
 {
     return s->type == CALC_GALVATRON_DDP ? 0 : s->type == CALC_GALVATRON_ZERO2 ? 2 : 3;
 }
-static int consecutive(const calc_galvatron_strategy *s)
-{
-    (void)s;
-    return 1;
-}
-static int zero3(const calc_galvatron_strategy *s)
-{
-    return s->type == CALC_GALVATRON_ZERO3;
-}
-static int ulysses(const calc_galvatron_strategy *s)
-{
-    return s->sp > 1;
-}
-static int checkpointed(const calc_galvatron_strategy *s)
-{
-    return s->checkpoint;
-}
 
-static void put_list(const calc_galvatron_layout *s, const char *key, number_of *number,
-                     calc_output *out)
+/* What the lists of files have of a layer. */
+enum { DEGREE, NEIGHBOURS, ZERO3, ULYSSES, CHECKPOINT, CONTEXT, REPLICAS, ZERO_STAGE, NUMBERS };
+
+static void put_list(const calc_galvatron_layout *l, const char *key, int what, calc_output *out)
 {
     calc_output_printf(out, "    \"%s\": \"", key);
-    for (int i = 0; i < s->layers; i++) {
-        calc_output_printf(out, "%s%d", i ? "," : "", number(&s->layer[i]));
+    for (int i = 0; i < l->layers; i++) {
+        const calc_galvatron_strategy *s = &l->layer[i];
+        const int number[NUMBERS] = {calc_galvatron_degree(s),
+                                     1,
+                                     s->type == CALC_GALVATRON_ZERO3,
+                                     s->sp > 1,
+                                     s->checkpoint,
+                                     s->cp,
+                                     s->dp,
+                                     zero_stage(s)};
+        calc_output_printf(out, "%s%d", i ? "," : "", number[what]);
     }
     calc_output_text(out, "\",\n");
 }
@@ -170,11 +154,11 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     }
     calc_output_text(out, "{\n");
     put_count("pp_deg", s->pp, out);
-    put_list(s, "tp_sizes_enc", calc_galvatron_degree, out);
-    put_list(s, "tp_consecutive_flags", consecutive, out);
-    put_list(s, "dp_types_enc", zero3, out);
-    put_list(s, "use_sp", ulysses, out);
-    put_list(s, "checkpoint", checkpointed, out);
+    put_list(s, "tp_sizes_enc", DEGREE, out);
+    put_list(s, "tp_consecutive_flags", NEIGHBOURS, out);
+    put_list(s, "dp_types_enc", ZERO3, out);
+    put_list(s, "use_sp", ULYSSES, out);
+    put_list(s, "checkpoint", CHECKPOINT, out);
     put_count("world_size", s->world, out);
     put_count("global_bsz", s->gbsz, out);
     put_count("chunks", s->chunks, out);
@@ -188,12 +172,12 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
                        dp_types[s->default_dp_type]);
     put_count("vtp", calc_galvatron_degree(&s->ends), out);
     put_count("vsp", s->ends.sp > 1, out);
-    put_count("embed_sdp", zero3(&s->ends), out);
+    put_count("embed_sdp", s->ends.type == CALC_GALVATRON_ZERO3, out);
     if (split) {
-        put_list(s, "cp_sizes_enc", context, out);
+        put_list(s, "cp_sizes_enc", CONTEXT, out);
         put_count("vcp", s->ends.cp, out);
     }
-    calc_output_printf(out, "    \"vocab_sdp\": %d\n}", zero3(&s->ends));
+    calc_output_printf(out, "    \"vocab_sdp\": %d\n}", s->ends.type == CALC_GALVATRON_ZERO3);
 }
 
 void calc_galvatron_paddle_write(const calc_galvatron_layout *l, calc_output *out)
@@ -201,15 +185,15 @@ void calc_galvatron_paddle_write(const calc_galvatron_layout *l, calc_output *ou
     calc_output_text(out, "{\n");
     put_count("pp_size", l->pp, out);
     put_count("vtp", calc_galvatron_degree(&l->ends), out);
-    put_count("vsp_flag", ulysses(&l->ends), out);
-    put_count("embed_sdp", zero3(&l->ends), out);
+    put_count("vsp_flag", l->ends.sp > 1, out);
+    put_count("embed_sdp", l->ends.type == CALC_GALVATRON_ZERO3, out);
     put_count("global_batch_size", l->gbsz, out);
     put_count("gradient_accumulation_steps", l->chunks, out);
-    put_list(l, "dp_size_list", replicas, out);
-    put_list(l, "sharding_stage_list", zero_stage, out);
-    put_list(l, "tp_size_list", calc_galvatron_degree, out);
-    put_list(l, "usp_flag_list", ulysses, out);
-    put_list(l, "recompute_list", checkpointed, out);
+    put_list(l, "dp_size_list", REPLICAS, out);
+    put_list(l, "sharding_stage_list", ZERO_STAGE, out);
+    put_list(l, "tp_size_list", DEGREE, out);
+    put_list(l, "usp_flag_list", ULYSSES, out);
+    put_list(l, "recompute_list", CHECKPOINT, out);
     calc_output_text(out, "    \"pp_stage_idx_list\": \"");
     for (int stage = 0; stage < l->pp; stage++) {
         for (int i = 0; i < l->division[stage]; i++) {

@@ -282,9 +282,9 @@ typedef struct programme {
     state *state;
     size_t states, room;
     int32_t *first; /* [layers + 1]: states */
-    int32_t *place; /* [places]: states by layers and MB, open addressing; -1: none */
-    size_t places;  /* a power of two */
-    cell *cell;     /* [states][candidates] */
+    int32_t *place; /* [layers + 1][wide]: 1 + states by layers and MB that they use; 0: none */
+    size_t wide;
+    cell *cell; /* [states][candidates] */
     size_t cells;
     bool no_memory;
 } programme;
@@ -292,75 +292,30 @@ typedef struct programme {
 static CALC_FREES(leave, programme, of->candidate, of->index, of->inter_s, of->intra_s, of->first,
                   of->state, of->place, of->cell)
 
-static size_t place_of(const programme *p, int layers, int mb)
-{
-    size_t at = ((size_t)layers * 0x9E3779B97F4A7C15U) ^ ((size_t)mb * 0xC2B2AE3D27D4EB4FU);
-    at = (at ^ at >> 29) & (p->places - 1);
-    while (p->place[at] >= 0 &&
-           (p->state[p->place[at]].layers != layers || p->state[p->place[at]].mb != mb)) {
-        at = (at + 1) & (p->places - 1);
-    }
-    return at;
-}
-
-static bool grow_places(programme *p)
-{
-    if (p->states * 2 < p->places) {
-        return true;
-    }
-    size_t places = p->places ? p->places * 2 : 1024;
-    int32_t *grown = malloc(places * sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    free(p->place);
-    p->place = grown;
-    p->places = places;
-    memset(grown, -1, places * sizeof *grown);
-    for (size_t i = 0; i < p->states; i++) {
-        grown[place_of(p, p->state[i].layers, p->state[i].mb)] = (int32_t)i;
-    }
-    return true;
-}
-
-/* Makes room for one more state with its candidates. */
-static bool grow(programme *p)
-{
-    state *grown = calc_grown(p->state, p->states, &p->room, sizeof *p->state);
-    p->state = grown ? grown : p->state;
-    if (!grown || !grow_places(p)) {
-        return false;
-    }
-    size_t cells = p->room * (size_t)p->candidates;
-    if (cells > p->cells) {
-        cell *wider = realloc(p->cell, cells * sizeof *wider);
-        if (!wider) {
-            return false;
-        }
-        p->cell = wider;
-        p->cells = cells;
-    }
-    return true;
-}
-
 /* @return its index; -1: no memory */
 static int32_t state_of(programme *p, int layers, int mb)
 {
-    if (!grow(p)) {
-        p->no_memory = true;
-        return -1;
-    }
-    size_t place = place_of(p, layers, mb);
-    if (p->place[place] < 0) {
+    int32_t *place = &p->place[(size_t)layers * p->wide + (size_t)(p->most_mb - mb)];
+    if (*place == 0) {
+        state *grown = calc_grown(p->state, p->states, &p->room, sizeof *p->state);
+        p->state = grown ? grown : p->state;
+        size_t cells = p->room * (size_t)p->candidates;
+        cell *wider = grown && cells > p->cells ? realloc(p->cell, cells * sizeof *wider) : p->cell;
+        p->no_memory = !grown || !wider;
+        if (p->no_memory) {
+            return -1;
+        }
+        p->cell = wider;
+        p->cells = cells > p->cells ? cells : p->cells;
         int32_t i = (int32_t)p->states++;
-        p->place[place] = i;
+        *place = i + 1;
         p->state[i] = (state){layers, mb, p->first[layers]};
         p->first[layers] = i;
         for (int s = 0; s < p->candidates; s++) {
             p->cell[i * p->candidates + s].to = -1;
         }
     }
-    return p->place[place];
+    return *place - 1;
 }
 
 /* The rest of an answer while its last layers are removed, in any order. */
@@ -510,6 +465,12 @@ static void enter_all(programme *p, const calc_layerwise_front *answers)
     for (int i = 0; i <= p->layers; i++) {
         p->first[i] = -1;
     }
+    for (size_t a = 0; a < answers->count; a++) {
+        double mb = answers->point[a].bytes;
+        p->wide = mb + 2 > (double)p->wide ? (size_t)mb + 2 : p->wide;
+    }
+    p->place = calloc(((size_t)p->layers + 1) * p->wide, sizeof *p->place);
+    p->no_memory = !p->place;
     for (size_t a = 0; a < answers->count && !p->no_memory; a++) {
         const calc_layerwise_point *point = &answers->point[a];
         rest r = {.kinds = p->stage->kinds};
