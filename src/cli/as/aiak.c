@@ -560,31 +560,25 @@ static calc_exit answer(plan *p)
 static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
-    calc_exit code;
-    plan *p = calloc(1, sizeof *p);
     int top = (int)calc_opt_real(flags, FLAG_TOP);
-    calc_aiak_strategy *best = calloc((size_t)top, sizeof *best);
-    if (!p || !best) {
-        free(best);
-        free(p);
+    plan p = {.flags = flags,
+              .best = calloc((size_t)top, sizeof *p.best),
+              .top = top,
+              .task = {.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS),
+                       .batch = (int64_t)calc_opt_real(flags, FLAG_BATCH),
+                       .sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE)}};
+    p.text.task = &p.task;
+    if (!p.best) {
         calc_errors errors = {0};
         calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "not enough memory");
         return calc_complain_errors(&errors);
     }
-    p->flags = flags;
-    p->best = best;
-    p->top = top;
-    p->task.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS);
-    p->task.batch = (int64_t)calc_opt_real(flags, FLAG_BATCH);
-    p->task.sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE);
-    p->text.task = &p->task;
-    bool good = check_numbers(p, complaint, sizeof complaint) &&
-                check_gpus(p, complaint, sizeof complaint) &&
-                take_files(p, complaint, sizeof complaint);
-    code = good ? answer(p) : calc_complain_usage(flags->command, complaint);
-    calc_text_free(&p->input.text);
-    free(best);
-    free(p);
+    bool good = check_numbers(&p, complaint, sizeof complaint) &&
+                check_gpus(&p, complaint, sizeof complaint) &&
+                take_files(&p, complaint, sizeof complaint);
+    calc_exit code = good ? answer(&p) : calc_complain_usage(flags->command, complaint);
+    calc_text_free(&p.input.text);
+    free(p.best);
     return code;
 }
 

@@ -254,11 +254,6 @@ static void fill_job(request *r)
         (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_opt_value(f, FLAG_SOLVER));
 }
 
-static void tell_round(const char *line)
-{
-    calc_say("%s\n", line);
-}
-
 static calc_status balance(request *r, calc_errors *errors)
 {
     const char *yaml = calc_opt_value(r->flags, FLAG_YAML);
@@ -276,7 +271,7 @@ static calc_status balance(request *r, calc_errors *errors)
         return status;
     }
     fill_job(r);
-    r->job.tell = tell_round;
+    r->job.tells = true;
     status = find_memory(r, errors);
     if (status == CALC_OK) {
         const calc_taylor_job *j = &r->job;
