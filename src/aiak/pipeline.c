@@ -97,8 +97,7 @@ void calc_aiak_exec(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
     static const calc_activation_recompute words[CALC_BALANCE_RECOMPUTES] = {
         CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
         CALC_ACTIVATION_RECOMPUTE_FULL};
-    bool split = sizes->tensor_par > 1;
-    bool sharded = sizes->data_par > 1;
+    bool split = sizes->tensor_par > 1, sharded = sizes->data_par > 1;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), e);
     e->num_procs = task->gpus;
     e->pipeline_par = sizes->stages;
@@ -159,8 +158,7 @@ const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layout
                               const calc_aiak_chain *chain, calc_balance_problem *out)
 {
     calc_balance_chip chip[CALC_AIAK_CHIPS];
-    int of_stage[CALC_BALANCE_STAGES];
-    int stage = 0;
+    int of_stage[CALC_BALANCE_STAGES], stage = 0;
     for (int i = 0; i < chain->kinds; i++) {
         for (int left = chain->stages[i]; left > 0 && stage < CALC_BALANCE_STAGES; left--) {
             of_stage[stage++] = i;
@@ -227,8 +225,7 @@ static double room(const calc_balance_problem *p, int stage, bool full)
  * are the time by which the stage extends the step beyond that sum. Above `plain` layers some must
  * recompute; `most` is the limit. */
 typedef struct limits {
-    double layer_s, stays_s, place_stays_s, again_stays_s;
-    double plain, most;
+    double layer_s, stays_s, place_stays_s, again_stays_s, plain, most;
     double again_per_layer, again_at; /**< of n layers, n * again_per_layer + again_at recompute,
                                        *  rounded up */
 } limits;
@@ -237,10 +234,8 @@ static limits limits_of(const calc_balance_problem *p, int stage)
 {
     const calc_balance_layer *layer = &p->layer[p->stage[stage].chip][0];
     const calc_balance_place *place = &p->place[stage];
-    double more = (double)p->shape.microbatches - 1;
-    double in_flight = in_flight_of(p, stage);
-    double ahead = in_flight - 1;
-    double layer_s = layer->fw_s + layer->agrad_s + layer->wgrad_s;
+    double more = (double)p->shape.microbatches - 1, in_flight = in_flight_of(p, stage);
+    double ahead = in_flight - 1, layer_s = layer->fw_s + layer->agrad_s + layer->wgrad_s;
     double place_s = place->fw_s + place->agrad_s + place->wgrad_s;
     double spared = in_flight * (layer->flight_bytes[CALC_BALANCE_NONE] -
                                  layer->flight_bytes[CALC_BALANCE_FULL]);
@@ -263,8 +258,7 @@ static double least_stay_s(const limits *of, int stages, double layers, double m
 {
     double least_s = 0;
     for (int i = 0; i < 48; i++) {
-        double middle_s = (least_s + most_s) / 2;
-        double left = layers;
+        double middle_s = (least_s + most_s) / 2, left = layers;
         for (int k = 0; k < stages && left > 0; k++) {
             /* Most whole layers of a stage whose time beyond the sum is at most stays_s. */
             double may =
@@ -303,10 +297,8 @@ static double sum_s(const limits *of, const int *order, int stages, double layer
 double calc_aiak_bound_s(const calc_balance_problem *p)
 {
     limits of[CALC_BALANCE_STAGES];
-    int order[CALC_BALANCE_STAGES];
-    int stages = (int)p->shape.stages;
-    double layers = p->layers[0] + p->layers[1];
-    double ends_s = 0, most_s = 0, room = 0;
+    int order[CALC_BALANCE_STAGES], stages = (int)p->shape.stages;
+    double layers = p->layers[0] + p->layers[1], ends_s = 0, most_s = 0, room = 0;
     for (int i = 0; i < stages; i++) {
         int at = i;
         of[i] = limits_of(p, i);
@@ -323,8 +315,7 @@ double calc_aiak_bound_s(const calc_balance_problem *p)
         return INFINITY;
     }
     /* Ternary search for the minimum of both terms together. */
-    double low_s = least_stay_s(of, stages, layers, most_s);
-    double high_s = most_s;
+    double low_s = least_stay_s(of, stages, layers, most_s), high_s = most_s;
     for (int i = 0; i < 48; i++) {
         double third_s = (high_s - low_s) / 3;
         double a_s = low_s + third_s + sum_s(of, order, stages, layers, low_s + third_s);
@@ -420,10 +411,8 @@ double calc_aiak_least_s(const calc_aiak_task *task, const calc_aiak_bound *boun
 {
     double layers = (double)task->app->num_blocks;
     double count = (double)microbatches(task, &bound->sizes);
-    double ahead = fmin((double)bound->sizes.stages, count) - 1;
-    double per_s = 0;
-    double stays_per_s = 0;
-    double fastest_s = INFINITY;
+    double ahead = fmin((double)bound->sizes.stages, count) - 1, per_s = 0;
+    double stays_per_s = 0, fastest_s = INFINITY;
     for (int i = 0; i < task->chips; i++) {
         if (stages[i] > 0) {
             double layer_s = bound->layer_s[i];
@@ -451,8 +440,7 @@ bool calc_aiak_fastest(const calc_aiak_task *task, const calc_aiak_bound *bound,
             bool faster = taken[fastest] || bound->layer_s[i] < bound->layer_s[fastest];
             fastest = !taken[i] && faster ? i : fastest;
         }
-        int step;
-        int most = calc_aiak_most_stages(task, &bound->sizes, fastest, &step);
+        int step, most = calc_aiak_most_stages(task, &bound->sizes, fastest, &step);
         taken[fastest] = true;
         stages[fastest] = most < left ? most : left;
         left -= stages[fastest];

@@ -80,8 +80,7 @@ static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_ai
 static void keep(search *s)
 {
     int *count = &s->found->count;
-    int old = place_of(s, &s->now.sizes, &s->now.chain);
-    int at = 0;
+    int old = place_of(s, &s->now.sizes, &s->now.chain), at = 0;
     while (at < *count && compare_strategies(&s->best[at], &s->now) <= 0) {
         at++;
     }
@@ -129,8 +128,7 @@ static void set_strategy(search *s, const candidate *c)
     memset(now->all_again, 1, sizeof now->all_again);
     for (int i = 0; i < now->sizes.stages; i++) {
         const calc_balance_share *share = &s->solution.share[i];
-        int kind = s->problem.stage[i].chip;
-        int again = share->full[0] + share->full[1];
+        int kind = s->problem.stage[i].chip, again = share->full[0] + share->full[1];
         now->share[i] = *share;
         now->layers[i] = share->layers[0] + share->layers[1];
         now->again[kind] = again > now->again[kind] ? again : now->again[kind];
@@ -277,8 +275,7 @@ static calc_status order(search *s, const calc_aiak_bound *bound, const int stag
 static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages[CALC_AIAK_CHIPS],
                              int chip, int left)
 {
-    int step;
-    int most = calc_aiak_most_stages(s->task, &bound->sizes, chip, &step);
+    int step, most = calc_aiak_most_stages(s->task, &bound->sizes, chip, &step);
     bool last = chip == s->task->chips - 1;
     calc_status status = CALC_OK;
     for (int n = most < left ? most : left; n >= (last ? left : 0) && status == CALC_OK; n--) {
@@ -305,8 +302,7 @@ static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages
 /* Tries the fastest chips first: their result prunes most other candidates. */
 static calc_status try_fastest(search *s, const calc_aiak_bound *bound)
 {
-    int stages[CALC_AIAK_CHIPS];
-    int step;
+    int stages[CALC_AIAK_CHIPS], step;
     calc_aiak_chain chain;
     memset(&chain, 0, sizeof chain);
     bool legal = calc_aiak_fastest(s->task, bound, stages);

@@ -147,8 +147,7 @@ static double with_whole_gradients(double sharded, bool mixed)
 /* Share of all states on a rank. */
 static double states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
 {
-    bool mixed = calc_galvatron_mixed(c->request);
-    bool zero3 = s->type == CALC_GALVATRON_ZERO3;
+    bool mixed = calc_galvatron_mixed(c->request), zero3 = s->type == CALC_GALVATRON_ZERO3;
     /* Share of the optimizer's states on a rank, with the overhead of sharding. */
     double sharded = 1.0 / calc_galvatron_sdp(s) + 0.003;
     if (calc_galvatron_is_paddle(c)) {
@@ -414,8 +413,7 @@ calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case
 
 int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int pp, int stage)
 {
-    int64_t layers = calc_galvatron_layer_count(request);
-    int64_t each = layers / pp;
+    int64_t layers = calc_galvatron_layer_count(request), each = layers / pp;
     return stage == pp - 1 ? layers - each * (pp - 1) : each;
 }
 

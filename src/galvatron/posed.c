@@ -320,8 +320,7 @@ static int32_t state_of(programme *p, int layers, int mb)
 
 /* The rest of an answer while its last layers are removed, in any order. */
 typedef struct rest {
-    int kinds;
-    int picks[KINDS];
+    int kinds, picks[KINDS];
     struct {
         int candidate, mb, layers;
     } pick[KINDS][PICKS];
@@ -404,9 +403,7 @@ static bool trace(programme *p, int *choice, double *remain_mb)
             }
         }
     }
-    size_t n = (size_t)p->candidates;
-    size_t i = (size_t)p->first[p->layers];
-    size_t s = 0;
+    size_t n = (size_t)p->candidates, i = (size_t)p->first[p->layers], s = 0;
     for (size_t other = 1; other < n && p->layers; other++) {
         s = p->cell[i * n + other].value < p->cell[i * n + s].value ? other : s;
     }

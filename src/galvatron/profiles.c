@@ -1,6 +1,7 @@
 #include "galvatron/profiles.h"
 
 #include <dirent.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -319,23 +320,17 @@ static bool exists(const char *folder, const char *name, char *out)
     return stat(out, &found) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
 static bool is_early(const calc_galvatron_request *request, calc_galvatron_file file,
                      const char *name)
 {
-    char begin[NAME] = "", hidden[NAME] = "", end[NAME] = "";
-    calc_append(begin, sizeof begin, "%s_%s_", files[file].stem,
-                calc_galvatron_precision_words[request->mixed_precision]);
-    calc_append(hidden, sizeof hidden, "hidden%" PRId64 "_head", request->layers[0].hidden_size);
-    calc_append(end, sizeof end, "_seqlen%" PRId64 ".json", request->layers[0].seq_len);
-    return strncmp(name, begin, strlen(begin)) == 0 && strstr(name, hidden) &&
-           ends_with(name, ".json") && (!strstr(name, "_seqlen") || ends_with(name, end));
+    char pattern[NAME], end[NAME];
+    snprintf(pattern, sizeof pattern, "%s_%s_*hidden%" PRId64 "_head*.json", files[file].stem,
+             calc_galvatron_precision_words[request->mixed_precision],
+             request->layers[0].hidden_size);
+    snprintf(end, sizeof end, "*_seqlen%" PRId64 ".json", request->layers[0].seq_len);
+    return fnmatch(pattern, name, 0) == 0 &&
+           (!strstr(name, "_seqlen") || fnmatch(end, name, 0) == 0);
 }
 
 /* Finds early names in a folder. @return how many; *one is the first in alphabetical order */

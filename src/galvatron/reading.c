@@ -134,17 +134,6 @@ typedef struct lookup {
     calc_status status;
 } memory_lookup;
 
-static const char *section_name(int section, bool sp, char *name)
-{
-    name[0] = '\0';
-    if (section < LAYERS) {
-        calc_append(name, SECTION_NAME, "%s", places[section]);
-    } else {
-        calc_append(name, SECTION_NAME, "layertype_%d", section - LAYERS);
-    }
-    return calc_append(name, SECTION_NAME, sp ? "_sp" : "");
-}
-
 /* The longest or the shortest profiled sequence of a section; 0: there is none. */
 static int64_t profiled(const memory_lookup *l, int section, bool longest)
 {
@@ -178,9 +167,11 @@ static void missing(memory_lookup *l, const memory_row *like)
     static const char *const fields[2][3] = {
         {"parameter_size", "activation", "model_states"},
         {"parameter_size", "tp_activation_per_bsz_dict", "model_states"}};
-    char name[SECTION_NAME], sequence[96], number[24] = "";
+    char own[SECTION_NAME], name[SECTION_NAME], sequence[96], number[24] = "";
     int64_t longest = profiled(l, like->section, true);
-    section_name(like->section, l->sp, name);
+    snprintf(own, sizeof own, "layertype_%d", like->section - LAYERS);
+    snprintf(name, sizeof name, "%s%s", like->section < LAYERS ? places[like->section] : own,
+             l->sp ? "_sp" : "");
     if (longest == 0) {
         l->status = calc_galvatron_file_error(
             l->reading, CALC_ERR_FIELD,
@@ -188,13 +179,10 @@ static void missing(memory_lookup *l, const memory_row *like)
             "no section %s", name);
         return;
     }
-    if (like->sequence) {
-        sequence[0] = '\0';
-        calc_append(sequence, sizeof sequence, "%" PRId64, like->sequence);
-    } else if (like->section >= LAYERS) {
-        sequence[0] = '\0';
-        calc_append(sequence, sizeof sequence, "%" PRId64,
-                    l->reading->request->layers[like->section - LAYERS].seq_len);
+    if (like->sequence || like->section >= LAYERS) {
+        snprintf(sequence, sizeof sequence, "%" PRId64,
+                 like->sequence ? like->sequence
+                                : l->reading->request->layers[like->section - LAYERS].seq_len);
     } else {
         calc_galvatron_sequences_text(l->reading->request, sequence, sizeof sequence);
     }
@@ -205,15 +193,12 @@ static void missing(memory_lookup *l, const memory_row *like)
                       .field = like->section >= LAYERS ? PARAMETERS : STATES,
                       .degree = like->section >= LAYERS ? CHECKPOINT : 1,
                       .sequence = like->sequence};
-    char hint[160] = "";
+    char hint[160] = "profile that degree, or search fewer: max_tp_deg, max_sp_deg";
     if (!find(l, &any)) {
-        calc_append(hint, sizeof hint,
-                    "sequences up to %" PRId64 " are there; memory_profile_mode sequence scales "
-                    "the longest",
-                    longest);
-    } else {
-        calc_append(hint, sizeof hint,
-                    "profile that degree, or search fewer: max_tp_deg, max_sp_deg");
+        snprintf(hint, sizeof hint,
+                 "sequences up to %" PRId64 " are there; memory_profile_mode sequence scales the "
+                 "longest",
+                 longest);
     }
     l->status = calc_galvatron_file_error(
         l->reading, CALC_ERR_FIELD, hint, "no %s.%s.%s%s, in MB", name, sequence,
@@ -590,8 +575,7 @@ enum { POINTS = 8 /* least number for a line */ };
 
 /* Bandwidths in MB/ms by log2 of ranks; 0: not in the file. */
 typedef struct bandwidths {
-    double consecutive[CALC_GALVATRON_DOUBLINGS];
-    double strided[CALC_GALVATRON_DOUBLINGS];
+    double consecutive[CALC_GALVATRON_DOUBLINGS], strided[CALC_GALVATRON_DOUBLINGS];
     double either[CALC_GALVATRON_DOUBLINGS]; /* same value for both in the file */
 } bandwidth_table;
 
@@ -757,8 +741,7 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
                                          table->count, what, ranks, POINTS);
     }
     table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
-    double least = least_mb(r->request);
-    double ms = calc_galvatron_collective_ms(table, least);
+    double least = least_mb(r->request), ms = calc_galvatron_collective_ms(table, least);
     if (ms <= 0) {
         return calc_galvatron_file_error(r, CALC_ERR_RANGE, "look for an outlier",
                                          "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "

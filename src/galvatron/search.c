@@ -157,8 +157,7 @@ typedef struct first_stage {
 static double step_with(const void *data, double micro_s, double sync_s)
 {
     const first_stage *f = data;
-    double sync[CALC_GALVATRON_STAGES];
-    double nosync[CALC_GALVATRON_STAGES];
+    double sync[CALC_GALVATRON_STAGES], nosync[CALC_GALVATRON_STAGES];
     for (int i = 0; i < f->posed->task.pp; i++) {
         double own_s = i ? f->point[i].micro_s : micro_s;
         nosync[i] = own_s + ends_s(f->posed, f->end, i);
@@ -213,16 +212,12 @@ typedef struct lines {
 
 static lines lines_of(const calc_galvatron_posed *p, int end, const calc_layerwise_point *point)
 {
-    double chunks = (double)p->task.chunks;
-    double stages = p->task.pp;
-    double others_s = 0;
-    double last_s = 0;
+    double chunks = (double)p->task.chunks, stages = p->task.pp, others_s = 0, last_s = 0;
     for (int i = 1; i < p->task.pp; i++) {
         last_s = point[i].micro_s + ends_s(p, end, i);
         others_s += last_s;
     }
-    double fill = fmin(stages - 1, chunks - 1);
-    double rest = fmax(0, chunks + 1 - stages);
+    double fill = fmin(stages - 1, chunks - 1), rest = fmax(0, chunks + 1 - stages);
     lines l = {{stages > 1 ? 1 : chunks, fill + rest, rest},
                {others_s + last_s * (chunks - 1), 0, others_s}};
     for (int i = 0; i < LINES; i++) {
@@ -287,10 +282,8 @@ static weights strongest_in(const calc_galvatron_posed *p, int end, const lines 
 
 static weights strongest(const calc_galvatron_posed *p, int end, const lines *l)
 {
-    double low = fmin(l->slope[0], l->slope[2]);
-    double high = fmax(l->slope[0], l->slope[1]);
-    double least = 0;
-    double most = 1 / low;
+    double low = fmin(l->slope[0], l->slope[2]), high = fmax(l->slope[0], l->slope[1]);
+    double least = 0, most = 1 / low;
     weights best = strongest_in(p, end, l, low, high, 1 / high);
     for (int i = 0; i < TRIES; i++) {
         double a = least + (most - least) * 0.382;
@@ -425,8 +418,7 @@ static double switch_s(const calc_galvatron_posed *p, const calc_galvatron_strat
 double calc_galvatron_judge_posed_s(const calc_galvatron_posed *p, const calc_galvatron_answer *a,
                                     double *reshard_s)
 {
-    double sync_s[CALC_GALVATRON_STAGES];
-    double nosync_s[CALC_GALVATRON_STAGES];
+    double sync_s[CALC_GALVATRON_STAGES], nosync_s[CALC_GALVATRON_STAGES];
     double switches_s[CALC_GALVATRON_STAGES];
     int64_t at = 0;
     for (int stage = 0; stage < a->task.pp; stage++) {
@@ -472,8 +464,7 @@ static double coarse_step_of(const calc_galvatron_posed *p, int i, double *remai
     bool whole = p->c.request->compat;
     calc_galvatron_strategy ends = p->layer[i];
     ends.checkpoint = false;
-    double sync_s[CALC_GALVATRON_STAGES];
-    double nosync_s[CALC_GALVATRON_STAGES];
+    double sync_s[CALC_GALVATRON_STAGES], nosync_s[CALC_GALVATRON_STAGES];
     double buffer_mb = p->task.mode == CALC_GALVATRON_SP_ONLY
                            ? 0
                            : calc_galvatron_buffer_mb(&p->c, p->task.pp, p->task.buffer_tp);
@@ -610,8 +601,7 @@ static void finish(search *s, const calc_galvatron_posed *p)
 static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, double *step_s,
                                double *remain_mb)
 {
-    double nosync_s[CALC_GALVATRON_STAGES];
-    double sync_s[CALC_GALVATRON_STAGES];
+    double nosync_s[CALC_GALVATRON_STAGES], sync_s[CALC_GALVATRON_STAGES];
     int at = 0;
     for (int stage = 0; stage < p->task.pp; stage++) {
         calc_status status = calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage),
@@ -666,8 +656,7 @@ static CALC_ORDER_BY(by_bound, ends_entry, bound_s, end)
 /* Tries one choice of ends. `*best` is the end of s->answer, -1 at first. */
 static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
 {
-    double step_s;
-    double remain_mb[CALC_GALVATRON_STAGES];
+    double step_s, remain_mb[CALC_GALVATRON_STAGES];
     double limit_s = *best < 0 ? INFINITY : s->answer.step_s;
     if (s->request->compat) {
         calc_status status = solve_whole(s, p, end, &step_s, remain_mb);

@@ -582,8 +582,7 @@ void calc_process_path_clear(calc_process_path *path)
 
 static size_t path_find(const calc_process_path *path, const double *point)
 {
-    size_t bytes = path->process->dimensions * sizeof *point;
-    size_t i = 0;
+    size_t bytes = path->process->dimensions * sizeof *point, i = 0;
     while (i < path->count && memcmp(path->point[i].at, point, bytes) != 0) {
         i++;
     }

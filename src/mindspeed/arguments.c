@@ -298,8 +298,7 @@ static calc_status read_devices(const reading *r)
         return need(r, "--nproc-per-node", "how many devices a node has");
     }
     double nodes = calc_plan_value(plan, CALC_PLAN_NODES);
-    double each = calc_plan_value(plan, CALC_PLAN_NODE_PROCS);
-    double planned = nodes;
+    double each = calc_plan_value(plan, CALC_PLAN_NODE_PROCS), planned = nodes;
     if (target) {
         if (!calc_decimal_read(target->value, true, 1, MOST_DEVICES, &planned)) {
             return wrong(r, target, CALC_ERR_RANGE, "expected a whole number of at least 1");

@@ -188,8 +188,7 @@ enum { ELEMENT = 2 /* bytes of a float16 or bfloat16 number */ };
 
 static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_config *c)
 {
-    double h = job->hidden;
-    double layers = (double)job->layers / c->pp;
+    double h = job->hidden, layers = (double)job->layers / c->pp;
     double experts = job->experts > 0 ? job->experts : 1;
     double matrices = job->swiglu ? 3 : 2;
     double feedforward = matrices * h * job->ffn * experts;
@@ -222,8 +221,7 @@ double calc_mindspeed_memory_layer_bytes(const calc_mindspeed_job *job,
                                          const calc_mindspeed_config *c)
 {
     double tokens = (double)job->seq / ((double)c->cp * c->up) * c->mbs;
-    double heads = (double)job->heads / c->tp;
-    double groups = (double)job->groups / c->tp;
+    double heads = (double)job->heads / c->tp, groups = (double)job->groups / c->tp;
     double narrow = ELEMENT * tokens / c->tp * job->hidden;
     double attended = ELEMENT * tokens * heads * job->head;
     double attention = ELEMENT * tokens * (heads + 2 * groups) * job->head + attended + narrow;
@@ -298,8 +296,7 @@ bool calc_mindspeed_regression_fit(calc_mindspeed_regression *out,
 double calc_mindspeed_regression_layer_gib(const calc_mindspeed_regression *regression,
                                            const calc_mindspeed_config *config)
 {
-    double term[T];
-    double sum = 0;
+    double term[T], sum = 0;
     calc_mindspeed_regression_terms(config, term);
     for (int i = 0; i < T; i++) {
         sum += regression->theta[i] * term[i];
@@ -310,12 +307,10 @@ double calc_mindspeed_regression_layer_gib(const calc_mindspeed_regression *regr
 double calc_mindspeed_regression_peak_bytes(const calc_mindspeed_job *job,
                                             const calc_mindspeed_config *config, double layer_gib)
 {
-    double h = job->hidden;
-    double layers = (double)job->layers / config->pp;
+    double h = job->hidden, layers = (double)job->layers / config->pp;
     double wide = job->swiglu ? 2.0 * job->ffn : job->ffn;
     double parameters = (4 * h * h + 2 * h * wide) / config->tp * layers;
-    double weights = 2 * parameters;
-    double grads = weights;
+    double weights = 2 * parameters, grads = weights;
     double optimizer = (job->reuse_fp32 ? 12 : 16) * parameters;
     double batch = fmax(layer_gib, 0) * GIB * layers;
     double forward = weights + optimizer + batch * config->pp;

@@ -118,8 +118,7 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     if (context && context->value[0] && strcmp(context->value, "1") != 0) {
         return wrong(r, context, "1, since the planner has no context parallelism");
     }
-    bool full = false;
-    bool selective = false;
+    bool full = false, selective = false;
     status = asks(r, "parallel.enable_parallel_optimizer", &out->shards);
     status = status == CALC_OK ? asks(r, "recompute_config.recompute", &full) : status;
     status = status == CALC_OK ? asks(r, "recompute_config.select_recompute", &selective) : status;

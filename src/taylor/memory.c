@@ -131,8 +131,7 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         CALC_TAYLOR_MEMORY_LIST(CALC_X)
 #undef CALC_X
             NULL};
-    char hint[CALC_HINT_SIZE];
-    char shown[CALC_UTF8_SHOW_SIZE];
+    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(
         errors, CALC_ERR_FIELD, name, line, 1, calc_did_you_mean(calc_nearest(key, keys), hint),
         "no term of memory is called \"%s\"", calc_utf8_show(shown, key, strlen(key)));
@@ -233,8 +232,7 @@ double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylo
                               const calc_exec *exec, calc_balance_recompute again, int64_t stage)
 {
     int offset[CALC_BALANCE_STAGES];
-    int64_t stages = exec->pipeline_par;
-    int64_t dense = config->dense;
+    int64_t stages = exec->pipeline_par, dense = config->dense;
     int64_t microbatches = calc_microbatches(exec);
     double most_mb = 0;
     calc_taylor_initial_offset(stages, config->app.num_blocks, offset);
@@ -372,8 +370,7 @@ double calc_taylor_checked_mb(const calc_taylor_config *config, const calc_syste
     }
     const calc_balance_stage *limits = &problem->stage[stage];
     const calc_balance_layer *layer = problem->layer[limits->chip];
-    int full = of.full[0] + of.full[1];
-    int selective = of.selective[0] + of.selective[1];
+    int full = of.full[0] + of.full[1], selective = of.selective[0] + of.selective[1];
     bool experts = config->experts > 0;
     calc_balance_recompute again = full        ? CALC_BALANCE_FULL
                                    : selective ? CALC_BALANCE_SELECTIVE
@@ -609,8 +606,7 @@ const calc_csv_table calc_taylor_probes =
 
 calc_taylor_fit calc_taylor_fit_of(int64_t ep1, double peak1_mb, int64_t ep2, double peak2_mb)
 {
-    double a = (double)ep1;
-    double b = (double)ep2;
+    double a = (double)ep1, b = (double)ep2;
     calc_taylor_fit fit = {.probes = 2, .expert_mb = (peak1_mb - peak2_mb) * (a * b / (b - a))};
     fit.base_mb = peak1_mb - fit.expert_mb / a;
     return fit;
@@ -668,8 +664,7 @@ calc_taylor_fit calc_taylor_estimate(const calc_taylor_config *c, const calc_sys
 {
     enum { PROBED = 8 };
     int64_t experts = c->experts > 0 ? c->experts : 1;
-    int64_t most = l->data * l->tensor;
-    int64_t expert = 1;
+    int64_t most = l->data * l->tensor, expert = 1;
     while (expert < PROBED && calc_taylor_tries(l, experts, most, 4 * expert)) {
         expert *= 2;
     }

@@ -154,8 +154,7 @@ typedef struct step {
 static void put_pass(step *s, const calc_schedule_event *e, int thread, const char *what,
                      double start_s, double end_s)
 {
-    int64_t start_ns = calc_trace_ns(start_s);
-    int64_t end_ns = calc_trace_ns(end_s);
+    int64_t start_ns = calc_trace_ns(start_s), end_ns = calc_trace_ns(end_s);
     if (end_ns <= start_ns) {
         return;
     }
@@ -190,8 +189,7 @@ static void put_event(step *s, const calc_schedule_event *e)
      */
     const calc_balance_place *place = &s->problem.place[e->stage];
     const calc_stage_terms *t = &s->chip[s->problem.stage[e->stage].chip].full->terms;
-    bool first = e->stage == 0;
-    bool last = e->stage == s->strategy->sizes.stages - 1;
+    bool first = e->stage == 0, last = e->stage == s->strategy->sizes.stages - 1;
     double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
                             : first * t->embedding.agrad_s + last * t->head.agrad_s;
     double sent_s = (forward ? place->fw_s : place->agrad_s) - ends_s;
