@@ -335,12 +335,12 @@ static calc_status run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
         status = try_fastest(s, &bound[i]);
     }
-    status = status == CALC_OK ? balance_all(s) : status;
+    status = status ? status : balance_all(s);
     for (size_t i = 0; i < count && status == CALC_OK && promising(s, bound[i].least_s); i++) {
         int stages[CALC_AIAK_CHIPS] = {0};
         status = share_out(s, &bound[i], stages, 0, bound[i].sizes.stages);
     }
-    return status == CALC_OK ? balance_all(s) : status;
+    return status ? status : balance_all(s);
 }
 
 calc_status calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,

@@ -464,7 +464,7 @@ static calc_status read_settings(const reader *r, const calc_settings *settings)
         } else if (!nested && root[0] != 's') { /* otherwise these are blocks of other programs */
             one = take_other(r, s);
         }
-        status = status == CALC_OK ? one : status;
+        status = status ? status : one;
     }
     return status == CALC_OK && !any
                ? calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
@@ -485,7 +485,7 @@ calc_status calc_galvatron_arguments_read(calc_galvatron_arguments *out, const c
     bool json = at < length && text[at] == '{';
     calc_status status = json ? calc_settings_from_json(&settings, text, length, name, errors)
                               : calc_settings_from_yaml(&settings, text, length, name, errors);
-    status = status == CALC_OK ? read_settings(&r, &settings) : status;
+    status = status ? status : read_settings(&r, &settings);
     calc_settings_free(&settings);
     return status;
 }

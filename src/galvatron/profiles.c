@@ -415,7 +415,7 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
     }
     calc_text text = {0};
     calc_status status = calc_galvatron_file_find(request, file, path, found, errors);
-    status = status == CALC_OK ? calc_text_read(&text, found, errors) : status;
+    status = status ? status : calc_text_read(&text, found, errors);
     if (status == CALC_OK) {
         const calc_galvatron_reading reading = {.request = request,
                                                 .out = out,
@@ -440,7 +440,7 @@ calc_status calc_galvatron_profiles_load(calc_galvatron_profiles *out,
     }
     for (int file = 0; file < CALC_GALVATRON_FILE_COUNT; file++) {
         calc_status read = read_file(out, request, paths, (calc_galvatron_file)file, errors);
-        status = status == CALC_OK ? read : status;
+        status = status ? status : read;
     }
     return status;
 }

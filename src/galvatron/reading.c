@@ -291,7 +291,7 @@ calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r)
         .least = 0,
         .keys = "below a section are sequences; below a table degrees of tp, or checkpoint"};
     calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    status = status == CALC_OK ? use_rows(r, &rows) : status;
+    status = status ? status : use_rows(r, &rows);
     free(rows.item);
     return status;
 }
@@ -354,7 +354,7 @@ calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_
         calc_galvatron_read_compute, calc_galvatron_read_memory,  calc_galvatron_read_allreduce,
         calc_galvatron_read_p2p,     calc_galvatron_read_overlap, calc_galvatron_read_collectives};
     calc_status status = readers[file](r);
-    return status == CALC_OK ? calc_galvatron_units_check(r, file) : status;
+    return status ? status : calc_galvatron_units_check(r, file);
 }
 
 enum { DIGITS = 12 /* most digits of a number */ };
@@ -493,12 +493,12 @@ static calc_status check_ranks(const calc_galvatron_reading *r, calc_galvatron_f
     calc_status status = CALC_OK;
     if (file == CALC_GALVATRON_FILE_ALLREDUCE) {
         status = check_rate(r, "allreduce_size", 1 / p->consecutive[k]);
-        status = status == CALC_OK ? check_rate(r, "allreduce_size", 1 / p->strided[k]) : status;
+        status = status ? status : check_rate(r, "allreduce_size", 1 / p->strided[k]);
     } else if (file == CALC_GALVATRON_FILE_P2P) {
         status = p->p2p[k] > 0 ? check_rate(r, "pp_size", 1 / p->p2p[k]) : CALC_OK;
     } else if (file == CALC_GALVATRON_FILE_COLLECTIVES) {
         status = check_times(r, "half of allreduce_size", &p->all_gather[k]);
-        status = status == CALC_OK ? check_times(r, "all2all_size", &p->all_to_all[k]) : status;
+        status = status ? status : check_times(r, "all2all_size", &p->all_to_all[k]);
     }
     return status;
 }

@@ -839,7 +839,7 @@ calc_status calc_galvatron_search(const calc_galvatron_request *request,
     calc_status status = list_tasks(s);
     if (out->best.feasible && s->bound_s < sample_s(&out->best) * (1 - ROUNDING)) {
         out->proven = false;
-        status = status == CALC_OK ? take_whole(request, profiles, out) : status;
+        status = status ? status : take_whole(request, profiles, out);
         out->gap = 1 - s->bound_s / sample_s(&out->best);
     }
     free(s);

@@ -555,7 +555,7 @@ calc_status calc_process_fit(calc_process *process)
         s.hi[d + 1] = log(CALC_PROCESS_NOISE_MAX);
         s.best = -INFINITY;
         calc_status status = look_around(&s);
-        status = status == CALC_OK ? climb(&s) : status;
+        status = status ? status : climb(&s);
         if (status != CALC_OK) {
             return status;
         }

@@ -626,7 +626,7 @@ calc_status calc_mindspeed_results_read(calc_mindspeed_results *out, const char 
     table.finish = finish;
     *out = (calc_mindspeed_results){0};
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
-    status = status == CALC_OK ? take(out, rows.item, rows.count, path, errors) : status;
+    status = status ? status : take(out, rows.item, rows.count, path, errors);
     calc_csv_rows_free(&rows);
     return status;
 }

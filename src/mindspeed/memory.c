@@ -327,18 +327,10 @@ static const double good_condition = 100;
 /* An eigenvalue below this share of the largest counts as zero. */
 static const double rank_share = 1e-12;
 
-/* The configurations of a group, all with different terms. */
-typedef struct group {
-    const calc_mindspeed_config **item;
-    size_t count;
-} group;
-
+/* The configurations of each group, all with different terms, and one of each. */
 typedef struct choice {
-    group group[CALC_MINDSPEED_PROBES];
-    size_t at[CALC_MINDSPEED_PROBES];
-    int tries;
-    bool no_memory;
-    calc_mindspeed_probes best;
+    const calc_mindspeed_config **item; /* [CALC_MINDSPEED_PROBES][room] */
+    size_t room, count[CALC_MINDSPEED_PROBES], at[CALC_MINDSPEED_PROBES];
 } choice;
 
 /* Extreme degrees of the space. */
@@ -375,27 +367,18 @@ static bool belongs(const calc_mindspeed_config *c, int number, const extremes *
     }
 }
 
-static void fill(choice *all, const calc_mindspeed_space *space)
+static void fill(choice *all, const calc_mindspeed_space *space, int number, const extremes *e)
 {
-    const extremes e = extremes_of(space);
-    for (int number = 0; number < CALC_MINDSPEED_PROBES; number++) {
-        group *g = &all->group[number];
-        g->item = calloc(space->count + 1, sizeof(g->item[0]));
-        all->no_memory = all->no_memory || !g->item;
-        for (size_t i = 0; g->item && i < space->count; i++) {
-            const calc_mindspeed_config *c = &space->config[i];
-            bool is_new = c->mbs < MBS_END && belongs(c, number, &e);
-            for (size_t k = 0; k < g->count; k++) {
-                const calc_mindspeed_config *o = g->item[k];
-                is_new = is_new &&
-                         (o->tp != c->tp || o->cp != c->cp || o->up != c->up || o->mbs != c->mbs);
-            }
-            if (is_new) {
-                g->item[g->count++] = c;
-            }
+    const calc_mindspeed_config **item = all->item + (size_t)number * all->room;
+    for (size_t i = 0; i < space->count; i++) {
+        const calc_mindspeed_config *c = &space->config[i];
+        bool is_new = c->mbs < MBS_END && belongs(c, number, e);
+        for (size_t k = 0; k < all->count[number]; k++) {
+            is_new = is_new && (item[k]->tp != c->tp || item[k]->cp != c->cp ||
+                                item[k]->up != c->up || item[k]->mbs != c->mbs);
         }
-        if (g->count == 0 && all->best.empty == 0) {
-            all->best.empty = number + 1;
+        if (is_new) {
+            item[all->count[number]++] = c;
         }
     }
 }
@@ -404,7 +387,7 @@ static void fill(choice *all, const calc_mindspeed_space *space)
 static bool next(choice *all)
 {
     for (int i = CALC_MINDSPEED_PROBES - 1; i >= 0; i--) {
-        if (++all->at[i] < all->group[i].count) {
+        if (++all->at[i] < all->count[i]) {
             return true;
         }
         all->at[i] = 0;
@@ -412,61 +395,51 @@ static bool next(choice *all)
     return false;
 }
 
-static const calc_mindspeed_config *of(const choice *all, int i)
-{
-    return all->group[i].item[all->at[i]];
-}
-
-/* Condition number of the normal matrix of a choice; infinite if it does not have full rank. */
-static double condition(choice *all)
+/* Takes a choice if the condition number of its normal matrix is smaller; infinite if the matrix
+ * does not have full rank, or all micro-batches are alike. */
+static void consider(const choice *all, calc_mindspeed_probes *best)
 {
     double normal[PROBES_T * PROBES_T] = {0}, term[PROBES_T], value[PROBES_T];
-    for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
-        calc_mindspeed_regression_terms(of(all, i), term);
+    calc_mindspeed_config config[CALC_MINDSPEED_PROBES];
+    bool differ = false;
+    for (size_t i = 0; i < CALC_MINDSPEED_PROBES; i++) {
+        config[i] = *all->item[i * all->room + all->at[i]];
+        differ = differ || config[i].mbs != config[0].mbs;
+        calc_mindspeed_regression_terms(&config[i], term);
         for (int j = 0; j < PROBES_T * PROBES_T; j++) {
             normal[j] += term[j / PROBES_T] * term[j % PROBES_T];
         }
     }
-    if (!calc_gauss_eigenvalues(normal, PROBES_T, value)) {
-        all->no_memory = true;
-        return INFINITY;
-    }
-    return value[0] > rank_share * value[PROBES_T - 1] ? value[PROBES_T - 1] / value[0] : INFINITY;
-}
-
-static void consider(choice *all)
-{
-    bool differ = false;
-    for (int i = 1; i < CALC_MINDSPEED_PROBES; i++) {
-        differ = differ || of(all, i)->mbs != of(all, 0)->mbs;
-    }
-    double number = differ ? condition(all) : INFINITY;
-    all->tries++;
-    if (number < all->best.condition) {
-        all->best.condition = number;
-        all->best.count = CALC_MINDSPEED_PROBES;
-        for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
-            all->best.config[i] = *of(all, i);
-        }
+    if (differ && calc_gauss_eigenvalues(normal, PROBES_T, value) &&
+        value[0] > rank_share * value[PROBES_T - 1] &&
+        value[PROBES_T - 1] / value[0] < best->condition) {
+        best->condition = value[PROBES_T - 1] / value[0];
+        best->count = CALC_MINDSPEED_PROBES;
+        memcpy(best->config, config, sizeof config);
     }
 }
 
 calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
                                          calc_mindspeed_probes *out)
 {
-    choice all = {.best = {.condition = INFINITY}};
-    fill(&all, space);
-    bool more = !all.no_memory && all.best.empty == 0;
-    while (more) {
-        consider(&all);
-        more = all.best.condition >= good_condition && all.tries < TRIES && !all.no_memory &&
-               next(&all);
+    const extremes e = extremes_of(space);
+    choice all = {.room = space->count + 1};
+    all.item = calloc(CALC_MINDSPEED_PROBES * all.room, sizeof *all.item);
+    *out = (calc_mindspeed_probes){.condition = INFINITY};
+    if (!all.item) {
+        return CALC_ERR_NOMEM;
     }
     for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
-        free(all.group[i].item);
+        fill(&all, space, i, &e);
+        out->empty = all.count[i] == 0 && out->empty == 0 ? i + 1 : out->empty;
     }
-    *out = all.best;
-    return all.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+    bool more = out->empty == 0;
+    for (int tries = 1; more; tries++) {
+        consider(&all, out);
+        more = out->condition >= good_condition && tries < TRIES && next(&all);
+    }
+    free(all.item);
+    return CALC_OK;
 }
 
 /* Activations [GiB] of a layer of a probe: measured, or by calc's model. */

@@ -108,7 +108,7 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         calc_status one =
             count_of(r, counts[i].key, counts[i].other, counts[i].absent, counts[i].to);
-        status = status == CALC_OK ? one : status;
+        status = status ? status : one;
     }
     if (status != CALC_OK) {
         return status;
@@ -120,8 +120,8 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     }
     bool full = false, selective = false;
     status = asks(r, "parallel.enable_parallel_optimizer", &out->shards);
-    status = status == CALC_OK ? asks(r, "recompute_config.recompute", &full) : status;
-    status = status == CALC_OK ? asks(r, "recompute_config.select_recompute", &selective) : status;
+    status = status ? status : asks(r, "recompute_config.recompute", &full);
+    status = status ? status : asks(r, "recompute_config.select_recompute", &selective);
     /* Operators with counts of layers are keys below it. */
     for (size_t i = 0; i < r->settings->count; i++) {
         const char *key = r->settings->item[i].key;
@@ -179,7 +179,7 @@ static calc_status read_model(const reader *r, calc_taylor_config *out)
     const calc_import import = {
         .framework = &calc_framework_mindformers, .settings = &kept, .name = r->name};
     calc_status status = calc_import_run(&import, &out->app, &out->exec, r->errors);
-    status = status == CALC_OK ? calc_import_complete(&import, &out->app, r->errors) : status;
+    status = status ? status : calc_import_complete(&import, &out->app, r->errors);
     free(kept.item);
     return status;
 }
@@ -204,9 +204,9 @@ calc_status calc_taylor_config_parse(calc_taylor_config *out, const char *text, 
     const reader r = {&settings, name, errors};
     *out = (calc_taylor_config){0};
     calc_status status = calc_settings_from_yaml(&settings, text, length, name, errors);
-    status = status == CALC_OK ? read_sizes(&r, out) : status;
-    status = status == CALC_OK ? read_model(&r, out) : status;
-    status = status == CALC_OK ? read_shared_experts(&r, out) : status;
+    status = status ? status : read_sizes(&r, out);
+    status = status ? status : read_model(&r, out);
+    status = status ? status : read_shared_experts(&r, out);
     calc_settings_free(&settings);
     if (status == CALC_OK) {
         out->app.num_blocks = out->layers + out->prediction;

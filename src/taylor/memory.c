@@ -186,7 +186,7 @@ calc_status calc_taylor_memory_parse(calc_taylor_memory *out, int *said, const c
                               ? take_line(out, &members, copy, name, line, errors)
                               : calc_errors_at(errors, CALC_ERR_SYNTAX, name, line, 0, NULL,
                                                "expected \"term=MB\"");
-        status = status == CALC_OK ? one : status;
+        status = status ? status : one;
     }
     for (*said = 0; members > 0; members &= members - 1) {
         ++*said;

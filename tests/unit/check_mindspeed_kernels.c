@@ -151,7 +151,8 @@ CALC_TEST(bad_rows_have_a_place)
          "f.csv:2:10: Input Shapes: expected shapes like 4096,4096;11008,4096, found "
          "\"64,1,4o96\"\n  hint: sizes stand between commas, tensors between semicolons"},
         {CACHE, "RmsNorm,\"64,1,4096\",\"64,1,4096\",ten,25\n",
-         "f.csv:2:33: fwd_time: expected a number of 0 or more, found \"ten\""},
+         "f.csv:2:33: fwd_time: expected a number of 0 or more, found \"ten\"\n  hint: leave it "
+         "blank if it is not known"},
         {RESULTS, "1,8,1,1,1,2,1,0,41.5,-3\n",
          "f.csv:2:22: e2e_time: expected milliseconds above 0, oom or failed, found \"-3\""},
         {RESULTS, "1,8,1,1,1,2,1,0,41.5,12s\n",

@@ -320,12 +320,9 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
     snprintf(path, sizeof path, "cache/%s_%lld_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              (long long)text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch,
              rank + 1);
-    if (status == CALC_OK) {
-        status = calc_output_open(&s->trace.out, path, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
-    }
+    status = status ? status : calc_output_open(&s->trace.out, path, errors);
+    status =
+        status ? status : calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
     free(s ? s->events.event : NULL);
     free(s);
     return status;
@@ -495,7 +492,7 @@ static calc_status load(plan *p, calc_errors *errors)
         status = load_chip(p, i, errors);
     }
     p->task.chips = p->gpus.count;
-    return status == CALC_OK ? check_rules(p, errors) : status;
+    return status ? status : check_rules(p, errors);
 }
 
 static void write_best(const plan *p, calc_errors *errors)

@@ -556,7 +556,7 @@ static void solve(const ranking *r, ranked *one)
                                     (int64_t)calc_opt_real(r->flags, FLAG_GBS), &one->job, &errors);
         calc_taylor_place(&errors, one->path);
     }
-    status = status == CALC_OK ? find_ratios(r, one, &ratios, &errors) : status;
+    status = status ? status : find_ratios(r, one, &ratios, &errors);
     if (status == CALC_OK) {
         calc_taylor_job *j = &one->job;
         const char *less = getenv("ENABLE_LESS_MEM_VPP");
@@ -618,7 +618,7 @@ static calc_status read_all(ranking *r, calc_errors *errors)
     if (status == CALC_OK && only) {
         status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
     }
-    status = status == CALC_OK ? list_candidates(r, errors) : status;
+    status = status ? status : list_candidates(r, errors);
     if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
         /* Reports wrong rows and keeps the others. */
         status = calc_csv_table_read(&r->profiles, &calc_taylor_profiles,

@@ -107,7 +107,7 @@ static calc_status write_memory(request *r, const char *path, calc_errors *error
     char folder[CALC_AS_PATH_SIZE];
     calc_output *out;
     calc_status status = open_folder(r, "memory_info", folder, errors);
-    status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
+    status = status ? status : calc_output_open(&out, path, errors);
     if (status == CALC_OK) {
         const calc_taylor_memory *m = &r->job.memory;
 #define CALC_X(key, also, of) calc_output_printf(out, key "=%.10g\n", m->of);
@@ -166,7 +166,7 @@ static calc_status write_program(const request *r, calc_errors *errors)
     calc_milp milp;
     calc_taylor_stem(&r->job, stem);
     calc_status status = open_folder(r, "model_mps", folder, errors);
-    status = status == CALC_OK ? calc_milp_build(&r->job.problem, NULL, &milp, errors) : status;
+    status = status ? status : calc_milp_build(&r->job.problem, NULL, &milp, errors);
     if (status != CALC_OK) {
         return status;
     }
@@ -266,7 +266,7 @@ static calc_status balance(request *r, calc_errors *errors)
         status = calc_taylor_job_of(&r->file.config, &r->system, 0, &r->job, errors);
         calc_taylor_place(errors, yaml);
     }
-    status = status == CALC_OK ? check_writable(r, errors) : status;
+    status = status ? status : check_writable(r, errors);
     if (status != CALC_OK) {
         return status;
     }
