@@ -139,12 +139,9 @@ bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galv
     case CALC_GALVATRON_TAKES_REAL:
         return set_number(row, value, member, why, size);
     case CALC_GALVATRON_TAKES_TRUTH:
-        bool yes = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
-        if (!yes && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0) {
-            return refuse(value, "0, 1, true or false", why, size);
-        }
-        *(bool *)member = yes;
-        return true;
+        *(bool *)member = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
+        return *(bool *)member || strcmp(value, "0") == 0 || strcasecmp(value, "false") == 0 ||
+               refuse(value, "0, 1, true or false", why, size);
     case CALC_GALVATRON_TAKES_WORD:
         return set_word(row, value, member, why, size);
     case CALC_GALVATRON_TAKES_LAYERS:

@@ -1,5 +1,6 @@
 #include "galvatron/posed.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,6 +396,7 @@ static void evaluate(programme *p, int32_t i, int kind, int s)
 
 static bool trace(programme *p, int *choice, double *remain_mb)
 {
+    assert(p->state); /* answers were entered */
     for (int layers = 1; layers <= p->layers; layers++) {
         int kind = kind_of(p, layers - 1);
         for (int32_t i = p->first[layers]; i >= 0; i = p->state[i].next) {
@@ -518,7 +520,8 @@ calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double 
     programme p = {.posed = posed,
                    .stage = &posed->stage[stage],
                    .stage_index = stage,
-                   .most_mb = (int)room_mb};
+                   .most_mb = (int)room_mb,
+                   .wide = 1};
     for (int kind = 0; kind < p.stage->kinds; kind++) {
         p.layers += p.stage->kind[kind].layers;
     }

@@ -320,19 +320,6 @@ static bool exists(const char *folder, const char *name, char *out)
     return stat(out, &found) == 0;
 }
 
-/* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
-static bool is_early(const calc_galvatron_request *request, calc_galvatron_file file,
-                     const char *name)
-{
-    char pattern[NAME], end[NAME];
-    snprintf(pattern, sizeof pattern, "%s_%s_*hidden%" PRId64 "_head*.json", files[file].stem,
-             calc_galvatron_precision_words[request->mixed_precision],
-             request->layers[0].hidden_size);
-    snprintf(end, sizeof end, "*_seqlen%" PRId64 ".json", request->layers[0].seq_len);
-    return fnmatch(pattern, name, 0) == 0 &&
-           (!strstr(name, "_seqlen") || fnmatch(end, name, 0) == 0);
-}
-
 /* Finds early names in a folder. @return how many; *one is the first in alphabetical order */
 static int find_early(const calc_galvatron_request *request, calc_galvatron_file file,
                       const char *folder, char one[NAME], char two[NAME])
@@ -340,7 +327,14 @@ static int find_early(const calc_galvatron_request *request, calc_galvatron_file
     DIR *stream = opendir(folder);
     int count = 0;
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
-        if (is_early(request, file, entry->d_name)) {
+        /* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
+        char pattern[NAME], end[NAME];
+        snprintf(pattern, sizeof pattern, "%s_%s_*hidden%" PRId64 "_head*.json", files[file].stem,
+                 calc_galvatron_precision_words[request->mixed_precision],
+                 request->layers[0].hidden_size);
+        snprintf(end, sizeof end, "*_seqlen%" PRId64 ".json", request->layers[0].seq_len);
+        if (fnmatch(pattern, entry->d_name, 0) == 0 &&
+            (!strstr(entry->d_name, "_seqlen") || fnmatch(end, entry->d_name, 0) == 0)) {
             char *into = count == 0 || strcmp(entry->d_name, one) < 0 ? one : two;
             if (into == one) {
                 memcpy(two, one, NAME);

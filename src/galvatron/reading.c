@@ -53,17 +53,6 @@ static bool parse_section(const calc_galvatron_request *request, const char *key
     return false;
 }
 
-static bool parse_sequence(const calc_galvatron_request *request, const char *key, memory_row *row)
-{
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    int count = calc_galvatron_key(key, "*", values);
-    row->sequence = count >= 1 ? values[0] : 0;
-    row->right = row->section >= LAYERS
-                     ? count == 1 && values[0] == request->layers[row->section - LAYERS].seq_len
-                     : calc_galvatron_is_sequences(request, values, count);
-    return row->sequence > 0;
-}
-
 /* @return 0: no such field; 1: a number; 2: numbers by degree */
 static int parse_field(const char *key, memory_row *row)
 {
@@ -96,7 +85,13 @@ static calc_json_number_use parse(const calc_galvatron_request *request, const c
     if (depth == 1) {
         return CALC_JSON_NUMBER_INSIDE;
     }
-    if (!parse_sequence(request, key[1], row)) {
+    int64_t values[CALC_GALVATRON_KEY_VALUES];
+    int count = calc_galvatron_key(key[1], "*", values);
+    row->sequence = count >= 1 ? values[0] : 0;
+    row->right = row->section >= LAYERS
+                     ? count == 1 && values[0] == request->layers[row->section - LAYERS].seq_len
+                     : calc_galvatron_is_sequences(request, values, count);
+    if (row->sequence <= 0) {
         return CALC_JSON_NUMBER_REFUSED;
     }
     if (depth == 2) {

@@ -232,18 +232,13 @@ static size_t find(const calc_process *p, const double *point)
     return i;
 }
 
-static bool is_finite(const double *x, size_t count)
-{
-    bool finite = true;
-    for (size_t i = 0; i < count; i++) {
-        finite = finite && isfinite(x[i]);
-    }
-    return finite;
-}
-
 calc_status calc_process_add(calc_process *p, const double *point, double value, double count)
 {
-    if (!is_finite(point, p->dimensions) || !isfinite(value) || !isfinite(count) || count <= 0) {
+    bool finite = true;
+    for (size_t i = 0; i < p->dimensions; i++) {
+        finite = finite && isfinite(point[i]);
+    }
+    if (!finite || !isfinite(value) || !isfinite(count) || count <= 0) {
         return CALC_ERR_RANGE;
     }
     double exact[CALC_PROCESS_DIMENSIONS]; /* -0 is 0 */

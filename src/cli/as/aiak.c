@@ -313,17 +313,20 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
         s->strategy = strategy;
         pipeline_s = simulate(s);
     }
-    calc_status status = pipeline_s < 0
-                             ? calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                                               "not enough memory for a trace")
-                             : CALC_OK;
+    if (!s || pipeline_s < 0) {
+        free(s ? s->events.event : NULL);
+        free(s);
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
+                               "not enough memory for a trace");
+    }
     snprintf(path, sizeof path, "cache/%s_%lld_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              (long long)text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch,
              rank + 1);
-    status = status ? status : calc_output_open(&s->trace.out, path, errors);
-    status =
-        status ? status : calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
-    free(s ? s->events.event : NULL);
+    calc_status status = calc_output_open(&s->trace.out, path, errors);
+    if (status == CALC_OK) {
+        status = calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
+    }
+    free(s->events.event);
     free(s);
     return status;
 }

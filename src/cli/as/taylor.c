@@ -285,15 +285,6 @@ static const char *const columns[] = {
     "\xE6\xB1\x82\xE8\xA7\xA3\xE8\x80\x97\xE6\x97\xB6/s",
     "dryrun_check"};
 
-static void put_head(calc_output *out)
-{
-    calc_output_text(out, "\xEF\xBB\xBF");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        calc_csv_text(out, columns[i], i == 0);
-    }
-    calc_output_text(out, "\n");
-}
-
 /* Writes nothing if it is not a number. */
 static void put_number(calc_output *out, double value)
 {
@@ -599,7 +590,11 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
         return status;
     }
     calc_output *out = calc_write_to(calc_as_path(folder, name, path));
-    put_head(out);
+    calc_output_text(out, "\xEF\xBB\xBF");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        calc_csv_text(out, columns[i], i == 0);
+    }
+    calc_output_text(out, "\n");
     for (size_t i = 0; i < r->count; i++) {
         put_row(r->item[i], out);
     }

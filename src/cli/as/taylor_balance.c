@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "balance/milp.h"
 #include "base/error.h"
@@ -118,15 +119,6 @@ static calc_status write_memory(request *r, const char *path, calc_errors *error
     return status;
 }
 
-static bool exists(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (file) {
-        fclose(file);
-    }
-    return file != NULL;
-}
-
 static calc_status find_memory(request *r, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE];
@@ -145,7 +137,7 @@ static calc_status find_memory(request *r, calc_errors *errors)
     if (calc_opt_truth(r->flags, FLAG_DRYRUN)) {
         return write_memory(r, path, errors);
     }
-    if (exists(path)) {
+    if (access(path, R_OK) == 0) {
         return read_memory(r, path, errors);
     }
     calc_say("%s is not there: memory by calc's model\n", path);
