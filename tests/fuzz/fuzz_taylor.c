@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "taylor/config.h"
 #include "taylor/memory.h"
+#include "taylor/yaml.h"
 
 static void edit(const char *data, size_t size)
 {

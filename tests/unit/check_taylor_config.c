@@ -6,6 +6,7 @@
 #include "frame.h"
 #include "taylor/config.h"
 #include "taylor/memory.h"
+#include "taylor/yaml.h"
 #include "taylor_case.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 60};

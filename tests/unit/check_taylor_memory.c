@@ -7,6 +7,7 @@
 
 #include "balance_case.h"
 #include "frame.h"
+#include "taylor/yaml.h"
 #include "taylor_case.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 60};

@@ -18,6 +18,7 @@
 #include "io/csv_table.h"
 #include "spec/field.h"
 #include "taylor/memory.h"
+#include "taylor/yaml.h"
 
 calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path, calc_errors *errors)
 {

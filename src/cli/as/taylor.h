@@ -7,6 +7,7 @@
 #include "io/text.h"
 #include "taylor/config.h"
 #include "taylor/memory.h"
+#include "taylor/yaml.h"
 
 /** A calc flag that all three programs have. */
 #define CALC_TAYLOR_SYSTEM_FLAG(X)                                                                 \

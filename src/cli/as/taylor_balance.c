@@ -12,6 +12,7 @@
 #include "cli/shell/complain.h"
 #include "spec/field.h"
 #include "taylor/memory.h"
+#include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
     X(YAML, "-yaml", "FILE", TEXT,                                                                 \

@@ -12,6 +12,7 @@
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "taylor/memory.h"
+#include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
     X(YAML, "--yaml_path", "FILE", TEXT, .preset = "./config/pretrain_deepseek3_128p.yaml",        \
