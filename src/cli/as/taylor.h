@@ -101,4 +101,6 @@ void calc_taylor_show(const calc_taylor_job *job, calc_output *out);
 void calc_taylor_show_lists(const calc_taylor_ask *ask, const calc_balance_share *share,
                             calc_output *out);
 
+extern const calc_command calc_as_taylor_rank;
+
 #endif
