@@ -7,26 +7,11 @@
 
 #include "base/buffer.h"
 #include "spec/absent.h"
+#include "spec/field.h"
 
 enum { MOST_DIGITS = 9 };
 
-static const calc_aiak_name chips[] = {{"a800", "a800"},
-                                       {"h800", "h800"},
-                                       {"h100", "h100_sxm"},
-                                       {"kunlun3", "kunlun3"},
-                                       {"ascend_910b", "ascend_910b"},
-                                       {0}};
-
-static void list_chips(char *text, size_t size)
-{
-    for (const calc_aiak_name *chip = chips; chip->name; chip++) {
-        calc_append(text, size, "%s%s",
-                    chip == chips  ? ""
-                    : chip[1].name ? ", "
-                                   : " or ",
-                    chip->name);
-    }
-}
+static const char *const chips[] = {"a800", "h800", "h100", "kunlun3", "ascend_910b", NULL};
 
 /* Reads a number of at least 1, or -1. */
 static bool read_most(const char *text, size_t length, int64_t *out)
@@ -46,10 +31,11 @@ static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char 
     char name[32], list[128] = "";
     size_t named = strcspn(text, ":,");
     snprintf(name, sizeof name, "%.*s", (int)named, text);
-    calc_aiak_gpu gpu = {calc_aiak_find(chips, name), CALC_AIAK_UNLIMITED};
+    int chip = calc_choice_index(chips, name);
+    calc_aiak_gpu gpu = {chip < 0 ? NULL : chips[chip], CALC_AIAK_UNLIMITED};
     if (!gpu.chip) {
-        list_chips(list, sizeof list);
-        snprintf(complaint, size, "\"%s\" is no chip: %s", name, list);
+        snprintf(complaint, size, "\"%s\" is no chip: %s", name,
+                 calc_append_choices(list, sizeof list, chips));
         return false;
     }
     if (named < length && !read_most(text + named + 1, length - named - 1, &gpu.most)) {
@@ -98,29 +84,10 @@ bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *com
     return all >= count;
 }
 
-const calc_aiak_name calc_aiak_models[] = {{"llama-7b", "llama-7B"},
-                                           {"llama-65b", "llama-65B"},
-                                           {"llama-175b", "llama-175B"},
-                                           {"llama-540b", "llama-540B"},
-                                           {"llama-1800b", "llama-1800B"},
-                                           {"llama2-7b", "llama2-7B"},
-                                           {"llama2-13b", "llama2-13B"},
-                                           {"llama2-70b", "llama2-70B"},
-                                           {"llama2-35b", "llama2-35B"},
-                                           {"glm-130b", "glm-130B"},
-                                           {"glm-67b", "glm-67B"},
-                                           {"galactica-6.7b", "galactica-6.7B"},
-                                           {"galactica-30b", "galactica-30B"},
-                                           {"galactica-120b", "galactica-120B"},
-                                           {0}};
-
-const calc_aiak_name *calc_aiak_find(const calc_aiak_name *list, const char *name)
-{
-    while (list->name && strcmp(list->name, name) != 0) {
-        list++;
-    }
-    return list->name ? list : NULL;
-}
+const char *const calc_aiak_models[] = {
+    "llama-7b",  "llama-65b",      "llama-175b",    "llama-540b",     "llama-1800b",
+    "llama2-7b", "llama2-13b",     "llama2-70b",    "llama2-35b",     "glm-130b",
+    "glm-67b",   "galactica-6.7b", "galactica-30b", "galactica-120b", NULL};
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
@@ -130,8 +97,7 @@ void calc_aiak_exec(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
     static const calc_activation_recompute words[CALC_BALANCE_RECOMPUTES] = {
         CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
         CALC_ACTIVATION_RECOMPUTE_FULL};
-    bool split = sizes->tensor_par > 1;
-    bool sharded = sizes->data_par > 1;
+    bool split = sizes->tensor_par > 1, sharded = sizes->data_par > 1;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), e);
     e->num_procs = task->gpus;
     e->pipeline_par = sizes->stages;
@@ -192,8 +158,7 @@ const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layout
                               const calc_aiak_chain *chain, calc_balance_problem *out)
 {
     calc_balance_chip chip[CALC_AIAK_CHIPS];
-    int of_stage[CALC_BALANCE_STAGES];
-    int stage = 0;
+    int of_stage[CALC_BALANCE_STAGES], stage = 0;
     for (int i = 0; i < chain->kinds; i++) {
         for (int left = chain->stages[i]; left > 0 && stage < CALC_BALANCE_STAGES; left--) {
             of_stage[stage++] = i;
@@ -254,27 +219,13 @@ static double room(const calc_balance_problem *p, int stage, bool full)
     return left > 0 ? floor(left / each * (1 + 1e-12)) : 0;
 }
 
-bool calc_aiak_too_large(const calc_balance_problem *p)
-{
-    double layers = 0;
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        double most = fmax(room(p, stage, false), p->may_full ? room(p, stage, true) : 0);
-        if (most < p->least_layers) {
-            return true;
-        }
-        layers += p->most_layers > 0 ? fmin(most, p->most_layers) : most;
-    }
-    return layers < p->layers[0] + p->layers[1];
-}
-
 /* ---- Lower bound ----------------------------------------------------------------------------- */
 
 /* Times of a stage: layer_s is a layer's share in the sum over the stages, and the members *stays_s
  * are the time by which the stage extends the step beyond that sum. Above `plain` layers some must
  * recompute; `most` is the limit. */
 typedef struct limits {
-    double layer_s, stays_s, place_stays_s, again_stays_s;
-    double plain, most;
+    double layer_s, stays_s, place_stays_s, again_stays_s, plain, most;
     double again_per_layer, again_at; /**< of n layers, n * again_per_layer + again_at recompute,
                                        *  rounded up */
 } limits;
@@ -283,10 +234,8 @@ static limits limits_of(const calc_balance_problem *p, int stage)
 {
     const calc_balance_layer *layer = &p->layer[p->stage[stage].chip][0];
     const calc_balance_place *place = &p->place[stage];
-    double more = (double)p->shape.microbatches - 1;
-    double in_flight = in_flight_of(p, stage);
-    double ahead = in_flight - 1;
-    double layer_s = layer->fw_s + layer->agrad_s + layer->wgrad_s;
+    double more = (double)p->shape.microbatches - 1, in_flight = in_flight_of(p, stage);
+    double ahead = in_flight - 1, layer_s = layer->fw_s + layer->agrad_s + layer->wgrad_s;
     double place_s = place->fw_s + place->agrad_s + place->wgrad_s;
     double spared = in_flight * (layer->flight_bytes[CALC_BALANCE_NONE] -
                                  layer->flight_bytes[CALC_BALANCE_FULL]);
@@ -304,30 +253,26 @@ static limits limits_of(const calc_balance_problem *p, int stage)
     return out;
 }
 
-/* Most whole layers of a stage whose time beyond the sum is at most stays_s. */
-static double whole_layers(const limits *l, double layers, double stays_s)
-{
-    double may = l->stays_s > 0 ? (stays_s - l->place_stays_s) / l->stays_s : layers;
-    int n = (int)(fmin(fmin(fmax(may, 0), l->most), layers) * (1 + 1e-12));
-    while (n > l->plain) {
-        double again = ceil((l->again_per_layer * n + l->again_at) * (1 - 1e-9));
-        if (l->place_stays_s + n * l->stays_s + again * l->again_stays_s <= stays_s * (1 + 1e-12)) {
-            break;
-        }
-        n--;
-    }
-    return n;
-}
-
 /* The least time beyond the sum with which all layers have a place, by bisection. */
 static double least_stay_s(const limits *of, int stages, double layers, double most_s)
 {
     double least_s = 0;
     for (int i = 0; i < 48; i++) {
-        double middle_s = (least_s + most_s) / 2;
-        double left = layers;
+        double middle_s = (least_s + most_s) / 2, left = layers;
         for (int k = 0; k < stages && left > 0; k++) {
-            left -= whole_layers(&of[k], layers, middle_s);
+            /* Most whole layers of a stage whose time beyond the sum is at most stays_s. */
+            double may =
+                of[k].stays_s > 0 ? (middle_s - of[k].place_stays_s) / of[k].stays_s : layers;
+            int n = (int)(fmin(fmin(fmax(may, 0), of[k].most), layers) * (1 + 1e-12));
+            while (n > of[k].plain) {
+                double again = ceil((of[k].again_per_layer * n + of[k].again_at) * (1 - 1e-9));
+                if (of[k].place_stays_s + n * of[k].stays_s + again * of[k].again_stays_s <=
+                    middle_s * (1 + 1e-12)) {
+                    break;
+                }
+                n--;
+            }
+            left -= n;
         }
         *(left <= 0 ? &most_s : &least_s) = middle_s;
     }
@@ -352,14 +297,13 @@ static double sum_s(const limits *of, const int *order, int stages, double layer
 double calc_aiak_bound_s(const calc_balance_problem *p)
 {
     limits of[CALC_BALANCE_STAGES];
-    int order[CALC_BALANCE_STAGES];
-    int stages = (int)p->shape.stages;
-    double layers = p->layers[0] + p->layers[1];
-    double ends_s = 0;
-    double most_s = 0;
+    int order[CALC_BALANCE_STAGES], stages = (int)p->shape.stages;
+    double layers = p->layers[0] + p->layers[1], ends_s = 0, most_s = 0, room = 0;
     for (int i = 0; i < stages; i++) {
         int at = i;
         of[i] = limits_of(p, i);
+        room += p->most_layers > 0 ? fmin(of[i].most, p->most_layers) : of[i].most;
+        room = of[i].most < p->least_layers ? -INFINITY : room;
         ends_s += p->place[i].fw_s + p->place[i].agrad_s + p->place[i].wgrad_s;
         most_s = fmax(most_s, of[i].place_stays_s + layers * (of[i].stays_s + of[i].again_stays_s));
         for (; at > 0 && of[order[at - 1]].layer_s > of[i].layer_s; at--) {
@@ -367,9 +311,11 @@ double calc_aiak_bound_s(const calc_balance_problem *p)
         }
         order[at] = i;
     }
+    if (room < layers) {
+        return INFINITY;
+    }
     /* Ternary search for the minimum of both terms together. */
-    double low_s = least_stay_s(of, stages, layers, most_s);
-    double high_s = most_s;
+    double low_s = least_stay_s(of, stages, layers, most_s), high_s = most_s;
     for (int i = 0; i < 48; i++) {
         double third_s = (high_s - low_s) / 3;
         double a_s = low_s + third_s + sum_s(of, order, stages, layers, low_s + third_s);
@@ -465,10 +411,8 @@ double calc_aiak_least_s(const calc_aiak_task *task, const calc_aiak_bound *boun
 {
     double layers = (double)task->app->num_blocks;
     double count = (double)microbatches(task, &bound->sizes);
-    double ahead = fmin((double)bound->sizes.stages, count) - 1;
-    double per_s = 0;
-    double stays_per_s = 0;
-    double fastest_s = INFINITY;
+    double ahead = fmin((double)bound->sizes.stages, count) - 1, per_s = 0;
+    double stays_per_s = 0, fastest_s = INFINITY;
     for (int i = 0; i < task->chips; i++) {
         if (stages[i] > 0) {
             double layer_s = bound->layer_s[i];
@@ -496,8 +440,7 @@ bool calc_aiak_fastest(const calc_aiak_task *task, const calc_aiak_bound *bound,
             bool faster = taken[fastest] || bound->layer_s[i] < bound->layer_s[fastest];
             fastest = !taken[i] && faster ? i : fastest;
         }
-        int step;
-        int most = calc_aiak_most_stages(task, &bound->sizes, fastest, &step);
+        int step, most = calc_aiak_most_stages(task, &bound->sizes, fastest, &step);
         taken[fastest] = true;
         stages[fastest] = most < left ? most : left;
         left -= stages[fastest];

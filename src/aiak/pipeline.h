@@ -14,24 +14,16 @@
 /* Reads a cluster of several kinds of chips in the notation of AIAK's planner:
  * "a800:120,h800:256". */
 
-typedef struct calc_aiak_name {
-    const char *name; /**< AIAK's name; NULL ends a list */
-    const char *file; /**< calc's file in models/ or systems/ */
-} calc_aiak_name;
-
 enum { CALC_AIAK_CHIPS = 5 };
 
-/** AIAK's models. */
-extern const calc_aiak_name calc_aiak_models[];
-
-/** The row of a name; NULL if there is none. */
-const calc_aiak_name *calc_aiak_find(const calc_aiak_name *list, const char *name);
+/** AIAK's names of models, NULL at the end. calc's files in models/ have the same with a B. */
+extern const char *const calc_aiak_models[];
 
 enum { CALC_AIAK_UNLIMITED = -1 };
 
 typedef struct calc_aiak_gpu {
-    const calc_aiak_name *chip;
-    int64_t most; /**< number of them in the cluster, or CALC_AIAK_UNLIMITED */
+    const char *chip; /**< AIAK's name */
+    int64_t most;     /**< number of them in the cluster, or CALC_AIAK_UNLIMITED */
 } calc_aiak_gpu;
 
 typedef struct calc_aiak_gpus {
@@ -101,17 +93,14 @@ void calc_aiak_chips_of(const calc_aiak_layouts *layouts, const calc_aiak_chain 
 const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layouts *layouts,
                               const calc_aiak_chain *chain, calc_balance_problem *out);
 
-/** Whether no division of the problem can fit, even if every stage chooses the best recomputation
- *  for its memory. For 1F1B with one chunk. */
-bool calc_aiak_too_large(const calc_balance_problem *problem);
-
 /** Lower bound [s] on the step time of every division of the problem, for 1F1B with one chunk, with
- *  fractional layers and without recomputation.
+ *  fractional layers and without recomputation; infinite if no division can fit, even if every
+ *  stage chooses the best recomputation for its memory.
  *
  *  Stage s can do w = min(p - s, m) forward passes before its first backward pass, which waits for
  *  the way down and back. So a step takes at least sum(T) + (m - 1) T_s - (w - 1) F_s,
  *  T_s = F_s + B_s. If the last two terms are at most x on every stage, the least possible sum(T)
- * is convex in x, and so is the bound sum(T) + x. */
+ *  is convex in x, and so is the bound sum(T) + x. */
 double calc_aiak_bound_s(const calc_balance_problem *problem);
 
 /* Lists the sizes of a task's layouts, and gives lower bounds for all divisions of

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,20 +61,16 @@ static int compare_strategies(const calc_aiak_strategy *a, const calc_aiak_strat
     return differ ? differ : CALC_ORDER(most_bytes(a), most_bytes(b));
 }
 
-static bool same_chain(const calc_aiak_strategy *a, const calc_aiak_sizes *sizes,
-                       const calc_aiak_chain *chain)
-{
-    return compare_sizes(&a->sizes, sizes) == 0 && a->chain.kinds == chain->kinds &&
-           memcmp(a->chain.chip, chain->chip, sizeof chain->chip) == 0 &&
-           memcmp(a->chain.stages, chain->stages, sizeof chain->stages) == 0;
-}
-
 /* Index of the same sizes on the same chips among the best; the number of the best if they are not
  * there. */
 static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_aiak_chain *chain)
 {
     int at = 0;
-    while (at < s->found->count && !same_chain(&s->best[at], sizes, chain)) {
+    while (at < s->found->count &&
+           !(compare_sizes(&s->best[at].sizes, sizes) == 0 &&
+             s->best[at].chain.kinds == chain->kinds &&
+             memcmp(s->best[at].chain.chip, chain->chip, sizeof chain->chip) == 0 &&
+             memcmp(s->best[at].chain.stages, chain->stages, sizeof chain->stages) == 0)) {
         at++;
     }
     return at;
@@ -83,8 +80,7 @@ static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_ai
 static void keep(search *s)
 {
     int *count = &s->found->count;
-    int old = place_of(s, &s->now.sizes, &s->now.chain);
-    int at = 0;
+    int old = place_of(s, &s->now.sizes, &s->now.chain), at = 0;
     while (at < *count && compare_strategies(&s->best[at], &s->now) <= 0) {
         at++;
     }
@@ -132,8 +128,7 @@ static void set_strategy(search *s, const candidate *c)
     memset(now->all_again, 1, sizeof now->all_again);
     for (int i = 0; i < now->sizes.stages; i++) {
         const calc_balance_share *share = &s->solution.share[i];
-        int kind = s->problem.stage[i].chip;
-        int again = share->full[0] + share->full[1];
+        int kind = s->problem.stage[i].chip, again = share->full[0] + share->full[1];
         now->share[i] = *share;
         now->layers[i] = share->layers[0] + share->layers[1];
         now->again[kind] = again > now->again[kind] ? again : now->again[kind];
@@ -200,28 +195,21 @@ static calc_status balance_all(search *s)
     return status;
 }
 
-/* Lower bound on a step over the chain, whatever the division. */
-static double chain_least_s(const search *s, const calc_aiak_bound *bound,
-                            const calc_aiak_chain *chain)
-{
-    double growth = 0;
-    for (int i = 0; i < chain->kinds; i++) {
-        growth = calc_max(growth, s->layouts.of[chain->chip[i]][CALC_BALANCE_NONE].terms.growth);
-    }
-    return calc_aiak_bound_s(&s->problem) * (1 + growth) + bound->after_s;
-}
-
 static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_aiak_chain *chain)
 {
     s->found->candidates++;
     s->work += WORK_OF_CANDIDATE;
     use_layouts(s, &bound->sizes);
-    if (calc_aiak_problem(s->task, &s->layouts, chain, &s->problem) ||
-        calc_aiak_too_large(&s->problem)) {
+    if (calc_aiak_problem(s->task, &s->layouts, chain, &s->problem)) {
         return CALC_OK;
     }
-    double least_s = chain_least_s(s, bound, chain);
-    if (!improving(s, least_s, &bound->sizes, chain)) {
+    double growth = 0;
+    for (int i = 0; i < chain->kinds; i++) {
+        growth = calc_max(growth, s->layouts.of[chain->chip[i]][CALC_BALANCE_NONE].terms.growth);
+    }
+    /* Whatever the division; infinite if none fits. */
+    double least_s = calc_aiak_bound_s(&s->problem) * (1 + growth) + bound->after_s;
+    if (isinf(least_s) || !improving(s, least_s, &bound->sizes, chain)) {
         return CALC_OK;
     }
     s->candidate[s->count++] = (candidate){least_s, bound, *chain};
@@ -287,8 +275,7 @@ static calc_status order(search *s, const calc_aiak_bound *bound, const int stag
 static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages[CALC_AIAK_CHIPS],
                              int chip, int left)
 {
-    int step;
-    int most = calc_aiak_most_stages(s->task, &bound->sizes, chip, &step);
+    int step, most = calc_aiak_most_stages(s->task, &bound->sizes, chip, &step);
     bool last = chip == s->task->chips - 1;
     calc_status status = CALC_OK;
     for (int n = most < left ? most : left; n >= (last ? left : 0) && status == CALC_OK; n--) {
@@ -315,8 +302,7 @@ static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages
 /* Tries the fastest chips first: their result prunes most other candidates. */
 static calc_status try_fastest(search *s, const calc_aiak_bound *bound)
 {
-    int stages[CALC_AIAK_CHIPS];
-    int step;
+    int stages[CALC_AIAK_CHIPS], step;
     calc_aiak_chain chain;
     memset(&chain, 0, sizeof chain);
     bool legal = calc_aiak_fastest(s->task, bound, stages);
@@ -349,12 +335,12 @@ static calc_status run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
         status = try_fastest(s, &bound[i]);
     }
-    status = status == CALC_OK ? balance_all(s) : status;
+    status = status ? status : balance_all(s);
     for (size_t i = 0; i < count && status == CALC_OK && promising(s, bound[i].least_s); i++) {
         int stages[CALC_AIAK_CHIPS] = {0};
         status = share_out(s, &bound[i], stages, 0, bound[i].sizes.stages);
     }
-    return status == CALC_OK ? balance_all(s) : status;
+    return status ? status : balance_all(s);
 }
 
 calc_status calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,

@@ -116,16 +116,6 @@ static bool set_layers(const calc_galvatron_argument *row, const char *value,
     return refuse(value, expected, why, size);
 }
 
-static bool set_truth(const char *value, bool *member, char *why, size_t size)
-{
-    bool yes = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
-    if (!yes && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0) {
-        return refuse(value, "0, 1, true or false", why, size);
-    }
-    *member = yes;
-    return true;
-}
-
 static bool set_word(const calc_galvatron_argument *row, const char *value, void *member, char *why,
                      size_t size)
 {
@@ -149,7 +139,9 @@ bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galv
     case CALC_GALVATRON_TAKES_REAL:
         return set_number(row, value, member, why, size);
     case CALC_GALVATRON_TAKES_TRUTH:
-        return set_truth(value, (bool *)member, why, size);
+        *(bool *)member = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
+        return *(bool *)member || strcmp(value, "0") == 0 || strcasecmp(value, "false") == 0 ||
+               refuse(value, "0, 1, true or false", why, size);
     case CALC_GALVATRON_TAKES_WORD:
         return set_word(row, value, member, why, size);
     case CALC_GALVATRON_TAKES_LAYERS:
@@ -469,7 +461,7 @@ static calc_status read_settings(const reader *r, const calc_settings *settings)
         } else if (!nested && root[0] != 's') { /* otherwise these are blocks of other programs */
             one = take_other(r, s);
         }
-        status = status == CALC_OK ? one : status;
+        status = status ? status : one;
     }
     return status == CALC_OK && !any
                ? calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
@@ -490,7 +482,7 @@ calc_status calc_galvatron_arguments_read(calc_galvatron_arguments *out, const c
     bool json = at < length && text[at] == '{';
     calc_status status = json ? calc_settings_from_json(&settings, text, length, name, errors)
                               : calc_settings_from_yaml(&settings, text, length, name, errors);
-    status = status == CALC_OK ? read_settings(&r, &settings) : status;
+    status = status ? status : read_settings(&r, &settings);
     calc_settings_free(&settings);
     return status;
 }

@@ -137,12 +137,6 @@ static double context_mb(const calc_galvatron_case *c)
     return calc_galvatron_is_paddle(c) ? 0 : 1024;
 }
 
-/* Share of the optimizer's states on a rank, with the overhead of sharding. */
-static double shard(int sdp)
-{
-    return 1.0 / sdp + 0.003;
-}
-
 /* Share of states when gradients are temporarily whole: fp32 gradients are a quarter of the states
  * in one precision and an eighth in mixed precision. */
 static double with_whole_gradients(double sharded, bool mixed)
@@ -153,9 +147,9 @@ static double with_whole_gradients(double sharded, bool mixed)
 /* Share of all states on a rank. */
 static double states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
 {
-    bool mixed = calc_galvatron_mixed(c->request);
-    bool zero3 = s->type == CALC_GALVATRON_ZERO3;
-    double sharded = shard(calc_galvatron_sdp(s));
+    bool mixed = calc_galvatron_mixed(c->request), zero3 = s->type == CALC_GALVATRON_ZERO3;
+    /* Share of the optimizer's states on a rank, with the overhead of sharding. */
+    double sharded = 1.0 / calc_galvatron_sdp(s) + 0.003;
     if (calc_galvatron_is_paddle(c)) {
         return calc_galvatron_paddle_ratio(c, s->type, calc_galvatron_sdp(s));
     }
@@ -225,13 +219,6 @@ static double gather_ms(const calc_galvatron_case *c, const calc_galvatron_strat
                             calc_galvatron_message_mb(c->request, samples, type));
 }
 
-static double ends_tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int place)
-{
-    double first_ms = place == CALC_GALVATRON_LAST ? 0 : gather_ms(c, s, 0);
-    double last_ms = place == CALC_GALVATRON_FIRST ? 0 : gather_ms(c, s, c->request->types - 1);
-    return first_ms + last_ms;
-}
-
 calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *c,
                                                      const calc_galvatron_strategy *s, int stage)
 {
@@ -249,7 +236,9 @@ calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *
                               : states_mb / 4 * (calc_galvatron_mixed(c->request) ? 0.5 : 1);
     double reduced = parameter_mb * calc_galvatron_gradients_ms_per_mb(p, s) * (sdp - 1) / sdp;
     bool zero3 = s->type == CALC_GALVATRON_ZERO3;
-    double tp = ends_tp_ms(c, s, place);
+    double first_ms = place == CALC_GALVATRON_LAST ? 0 : gather_ms(c, s, 0);
+    double last_ms = place == CALC_GALVATRON_FIRST ? 0 : gather_ms(c, s, c->request->types - 1);
+    double tp = first_ms + last_ms;
     double front = hidden_ms(reduced * (zero3 ? 0.5 : 0), forward, p->overlap);
     double sync = hidden_ms(reduced * (zero3 ? 1 : 0.5), forward * 2, p->overlap);
     double nosync = hidden_ms(reduced * (zero3 ? 0.5 : 0), forward * 2, p->overlap);
@@ -424,8 +413,7 @@ calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case
 
 int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int pp, int stage)
 {
-    int64_t layers = calc_galvatron_layer_count(request);
-    int64_t each = layers / pp;
+    int64_t layers = calc_galvatron_layer_count(request), each = layers / pp;
     return stage == pp - 1 ? layers - each * (pp - 1) : each;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "formats/read.h"
 #include "galvatron/arguments.h"
+#include "io/json_put.h"
 #include "io/json_report.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -85,8 +86,7 @@ char *calc_galvatron_layout_name(const calc_galvatron_request *request,
 
 int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s)
 {
-    int tp = calc_galvatron_degree(&s->ends);
-    int cp = s->ends.cp;
+    int tp = calc_galvatron_degree(&s->ends), cp = s->ends.cp;
     for (int i = 0; i < s->layers; i++) {
         tp = calc_galvatron_degree(&s->layer[i]) < tp ? calc_galvatron_degree(&s->layer[i]) : tp;
         cp = s->layer[i].cp < cp ? s->layer[i].cp : cp;
@@ -113,110 +113,84 @@ void calc_galvatron_layout_answer(const calc_galvatron_request *request,
     memcpy(out->division, answer->division, (size_t)out->pp * sizeof *out->division);
 }
 
-typedef int number_of(const calc_galvatron_strategy *s);
-
-static int context(const calc_galvatron_strategy *s)
-{
-    return s->cp;
-}
-static int replicas(const calc_galvatron_strategy *s)
-{
-    return s->dp;
-}
 static int zero_stage(const calc_galvatron_strategy *s)
 {
     return s->type == CALC_GALVATRON_DDP ? 0 : s->type == CALC_GALVATRON_ZERO2 ? 2 : 3;
 }
-static int consecutive(const calc_galvatron_strategy *s)
-{
-    (void)s;
-    return 1;
-}
-static int zero3(const calc_galvatron_strategy *s)
-{
-    return s->type == CALC_GALVATRON_ZERO3;
-}
-static int ulysses(const calc_galvatron_strategy *s)
-{
-    return s->sp > 1;
-}
-static int checkpointed(const calc_galvatron_strategy *s)
-{
-    return s->checkpoint;
-}
 
-static void put_list(const calc_galvatron_layout *s, const char *key, number_of *number,
-                     calc_output *out)
+/* What the lists of files have of a layer. */
+enum { DEGREE, NEIGHBOURS, ZERO3, ULYSSES, CHECKPOINT, CONTEXT, REPLICAS, ZERO_STAGE, NUMBERS };
+
+static void put_list(calc_put *put, const calc_galvatron_layout *l, const char *key, int what)
 {
-    calc_output_printf(out, "    \"%s\": \"", key);
-    for (int i = 0; i < s->layers; i++) {
-        calc_output_printf(out, "%s%d", i ? "," : "", number(&s->layer[i]));
+    char text[8 * CALC_GALVATRON_LAYERS] = "";
+    for (int i = 0; i < l->layers; i++) {
+        const calc_galvatron_strategy *s = &l->layer[i];
+        const int number[NUMBERS] = {calc_galvatron_degree(s),
+                                     1,
+                                     s->type == CALC_GALVATRON_ZERO3,
+                                     s->sp > 1,
+                                     s->checkpoint,
+                                     s->cp,
+                                     s->dp,
+                                     zero_stage(s)};
+        calc_append(text, sizeof text, "%s%d", i ? "," : "", number[what]);
     }
-    calc_output_text(out, "\",\n");
-}
-
-static void put_count(const char *key, int64_t value, calc_output *out)
-{
-    calc_output_printf(out, "    \"%s\": %lld,\n", key, (long long)value);
+    calc_put_text(put, key, text);
 }
 
 static const char *const dp_types[] = {"ddp", "zero2", "zero3", NULL};
 
 void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *out)
 {
-    bool split = s->ends.cp > 1;
+    char division[8 * CALC_GALVATRON_STAGES] = "";
+    bool split = s->ends.cp > 1, zero3 = s->ends.type == CALC_GALVATRON_ZERO3;
+    calc_put put = {.out = out, .step = 4};
     for (int i = 0; i < s->layers; i++) {
         split = split || s->layer[i].cp > 1;
     }
-    calc_output_text(out, "{\n");
-    put_count("pp_deg", s->pp, out);
-    put_list(s, "tp_sizes_enc", calc_galvatron_degree, out);
-    put_list(s, "tp_consecutive_flags", consecutive, out);
-    put_list(s, "dp_types_enc", zero3, out);
-    put_list(s, "use_sp", ulysses, out);
-    put_list(s, "checkpoint", checkpointed, out);
-    put_count("world_size", s->world, out);
-    put_count("global_bsz", s->gbsz, out);
-    put_count("chunks", s->chunks, out);
-    calc_output_text(out, "    \"pp_division\": \"");
     for (int i = 0; i < s->pp; i++) {
-        calc_output_printf(out, "%s%d", i ? "," : "", s->division[i]);
+        calc_append(division, sizeof division, "%s%d", i ? "," : "", s->division[i]);
     }
-    calc_output_text(out, "\",\n");
-    calc_output_printf(out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
-                       calc_galvatron_schedule_words[s->pipeline_type],
-                       dp_types[s->default_dp_type]);
-    put_count("vtp", calc_galvatron_degree(&s->ends), out);
-    put_count("vsp", s->ends.sp > 1, out);
-    put_count("embed_sdp", zero3(&s->ends), out);
+    calc_putf(&put, "{\npp_deg: %d", s->pp);
+    put_list(&put, s, "tp_sizes_enc", DEGREE);
+    put_list(&put, s, "tp_consecutive_flags", NEIGHBOURS);
+    put_list(&put, s, "dp_types_enc", ZERO3);
+    put_list(&put, s, "use_sp", ULYSSES);
+    put_list(&put, s, "checkpoint", CHECKPOINT);
+    calc_putf(&put,
+              "world_size: %d, global_bsz: %jd, chunks: %jd, pp_division: %s, pipeline_type: %s, "
+              "default_dp_type: %s, vtp: %d, vsp: %d, embed_sdp: %d",
+              s->world, s->gbsz, s->chunks, division,
+              calc_galvatron_schedule_words[s->pipeline_type], dp_types[s->default_dp_type],
+              calc_galvatron_degree(&s->ends), s->ends.sp > 1, zero3);
     if (split) {
-        put_list(s, "cp_sizes_enc", context, out);
-        put_count("vcp", s->ends.cp, out);
+        put_list(&put, s, "cp_sizes_enc", CONTEXT);
+        calc_put_count(&put, "vcp", s->ends.cp);
     }
-    calc_output_printf(out, "    \"vocab_sdp\": %d\n}", zero3(&s->ends));
+    calc_putf(&put, "vocab_sdp: %d}", zero3);
 }
 
 void calc_galvatron_paddle_write(const calc_galvatron_layout *l, calc_output *out)
 {
-    calc_output_text(out, "{\n");
-    put_count("pp_size", l->pp, out);
-    put_count("vtp", calc_galvatron_degree(&l->ends), out);
-    put_count("vsp_flag", ulysses(&l->ends), out);
-    put_count("embed_sdp", zero3(&l->ends), out);
-    put_count("global_batch_size", l->gbsz, out);
-    put_count("gradient_accumulation_steps", l->chunks, out);
-    put_list(l, "dp_size_list", replicas, out);
-    put_list(l, "sharding_stage_list", zero_stage, out);
-    put_list(l, "tp_size_list", calc_galvatron_degree, out);
-    put_list(l, "usp_flag_list", ulysses, out);
-    put_list(l, "recompute_list", checkpointed, out);
-    calc_output_text(out, "    \"pp_stage_idx_list\": \"");
+    char stages[8 * CALC_GALVATRON_LAYERS] = "";
+    calc_put put = {.out = out, .step = 4};
     for (int stage = 0; stage < l->pp; stage++) {
         for (int i = 0; i < l->division[stage]; i++) {
-            calc_output_printf(out, "%s%d", stage + i ? "," : "", stage);
+            calc_append(stages, sizeof stages, "%s%d", *stages ? "," : "", stage);
         }
     }
-    calc_output_text(out, "\"\n}");
+    calc_putf(&put,
+              "{\npp_size: %d, vtp: %d, vsp_flag: %d, embed_sdp: %d, global_batch_size: %jd, "
+              "gradient_accumulation_steps: %jd",
+              l->pp, calc_galvatron_degree(&l->ends), l->ends.sp > 1,
+              l->ends.type == CALC_GALVATRON_ZERO3, l->gbsz, l->chunks);
+    put_list(&put, l, "dp_size_list", REPLICAS);
+    put_list(&put, l, "sharding_stage_list", ZERO_STAGE);
+    put_list(&put, l, "tp_size_list", DEGREE);
+    put_list(&put, l, "usp_flag_list", ULYSSES);
+    put_list(&put, l, "recompute_list", CHECKPOINT);
+    calc_putf(&put, "pp_stage_idx_list: %s}", stages);
 }
 
 void calc_galvatron_paddle_options(const calc_galvatron_layout *l, calc_output *out)
@@ -562,13 +536,15 @@ typedef struct reader {
 
 /* Numbers of a list. */
 typedef struct list {
-    int count;
-    int of[CALC_GALVATRON_LAYERS];
+    int count, of[CALC_GALVATRON_LAYERS];
 } list;
 
-/* The byte at which the value of a setting starts. The setting's place is the place of its key. */
-static size_t value_start(const reader *r, const calc_setting *s)
+/* Adds an error about byte `offset` of a value. */
+static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
+                         const char *text)
 {
+    /* The byte at which the value of a setting starts. The setting's place is the place of its key.
+     */
     size_t at = 0;
     for (int line = 1; line < s->line && at < r->length; at++) {
         line += r->text[at] == '\n';
@@ -579,14 +555,7 @@ static size_t value_start(const reader *r, const calc_setting *s)
         key = calc_json_scan(r->text, r->length, key.end);
     }
     calc_json_token colon = calc_json_scan(r->text, r->length, key.end);
-    return calc_json_scan(r->text, r->length, colon.end).start;
-}
-
-/* Adds an error about byte `offset` of a value. */
-static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
-                         const char *text)
-{
-    size_t start = value_start(r, s);
+    size_t start = calc_json_scan(r->text, r->length, colon.end).start;
     bool quoted = start < r->length && r->text[start] == '"';
     calc_json_place place =
         calc_json_scan_place(r->text, r->length, start + (quoted ? 1 + offset : 0));

@@ -1,5 +1,6 @@
 #include "galvatron/posed.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,15 +204,6 @@ typedef struct sums {
     double micro_s, both_s; /* one micro-batch; all chunks plus the reduction of the last one */
 } sums;
 
-static sums least_of(calc_galvatron_posed *p, int stage, double room_mb)
-{
-    p->stage[stage].budget_bytes = room_mb;
-    p->stage[stage].switch_s = NULL;
-    double chunks = (double)p->task.chunks;
-    return (sums){calc_layerwise_bound(&p->stage[stage], 1, 0),
-                  p->task.pp == 1 ? calc_layerwise_bound(&p->stage[stage], chunks, 1) : 0};
-}
-
 double calc_galvatron_bound_s(calc_galvatron_posed *p, int end, bool limited)
 {
     static const double NONE[CALC_GALVATRON_STAGES] = {0};
@@ -223,7 +215,11 @@ double calc_galvatron_bound_s(calc_galvatron_posed *p, int end, bool limited)
     for (int stage = 0; stage < p->task.pp; stage++) {
         calc_galvatron_ends_cost ends =
             end < 0 ? least_ends(p, stage) : p->ends_cost[end * p->task.pp + stage];
-        least = least_of(p, stage, limited ? p->limit_mb - p->buffer_mb - ends.mb : INFINITY);
+        p->stage[stage].budget_bytes = limited ? p->limit_mb - p->buffer_mb - ends.mb : INFINITY;
+        p->stage[stage].switch_s = NULL;
+        double chunks = (double)p->task.chunks;
+        least = (sums){calc_layerwise_bound(&p->stage[stage], 1, 0),
+                       p->task.pp == 1 ? calc_layerwise_bound(&p->stage[stage], chunks, 1) : 0};
         if (least.micro_s == INFINITY) {
             return INFINITY;
         }
@@ -287,9 +283,9 @@ typedef struct programme {
     state *state;
     size_t states, room;
     int32_t *first; /* [layers + 1]: states */
-    int32_t *place; /* [places]: states by layers and MB, open addressing; -1: none */
-    size_t places;  /* a power of two */
-    cell *cell;     /* [states][candidates] */
+    int32_t *place; /* [layers + 1][wide]: 1 + states by layers and MB that they use; 0: none */
+    size_t wide;
+    cell *cell; /* [states][candidates] */
     size_t cells;
     bool no_memory;
 } programme;
@@ -297,81 +293,35 @@ typedef struct programme {
 static CALC_FREES(leave, programme, of->candidate, of->index, of->inter_s, of->intra_s, of->first,
                   of->state, of->place, of->cell)
 
-static size_t place_of(const programme *p, int layers, int mb)
-{
-    size_t at = ((size_t)layers * 0x9E3779B97F4A7C15U) ^ ((size_t)mb * 0xC2B2AE3D27D4EB4FU);
-    at = (at ^ at >> 29) & (p->places - 1);
-    while (p->place[at] >= 0 &&
-           (p->state[p->place[at]].layers != layers || p->state[p->place[at]].mb != mb)) {
-        at = (at + 1) & (p->places - 1);
-    }
-    return at;
-}
-
-static bool grow_places(programme *p)
-{
-    if (p->states * 2 < p->places) {
-        return true;
-    }
-    size_t places = p->places ? p->places * 2 : 1024;
-    int32_t *grown = malloc(places * sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    free(p->place);
-    p->place = grown;
-    p->places = places;
-    memset(grown, -1, places * sizeof *grown);
-    for (size_t i = 0; i < p->states; i++) {
-        grown[place_of(p, p->state[i].layers, p->state[i].mb)] = (int32_t)i;
-    }
-    return true;
-}
-
-/* Makes room for one more state with its candidates. */
-static bool grow(programme *p)
-{
-    state *grown = calc_grown(p->state, p->states, &p->room, sizeof *p->state);
-    p->state = grown ? grown : p->state;
-    if (!grown || !grow_places(p)) {
-        return false;
-    }
-    size_t cells = p->room * (size_t)p->candidates;
-    if (cells > p->cells) {
-        cell *wider = realloc(p->cell, cells * sizeof *wider);
-        if (!wider) {
-            return false;
-        }
-        p->cell = wider;
-        p->cells = cells;
-    }
-    return true;
-}
-
 /* @return its index; -1: no memory */
 static int32_t state_of(programme *p, int layers, int mb)
 {
-    if (!grow(p)) {
-        p->no_memory = true;
-        return -1;
-    }
-    size_t place = place_of(p, layers, mb);
-    if (p->place[place] < 0) {
+    int32_t *place = &p->place[(size_t)layers * p->wide + (size_t)(p->most_mb - mb)];
+    if (*place == 0) {
+        state *grown = calc_grown(p->state, p->states, &p->room, sizeof *p->state);
+        p->state = grown ? grown : p->state;
+        size_t cells = p->room * (size_t)p->candidates;
+        cell *wider = grown && cells > p->cells ? realloc(p->cell, cells * sizeof *wider) : p->cell;
+        p->no_memory = !grown || !wider;
+        if (p->no_memory) {
+            return -1;
+        }
+        p->cell = wider;
+        p->cells = cells > p->cells ? cells : p->cells;
         int32_t i = (int32_t)p->states++;
-        p->place[place] = i;
+        *place = i + 1;
         p->state[i] = (state){layers, mb, p->first[layers]};
         p->first[layers] = i;
         for (int s = 0; s < p->candidates; s++) {
             p->cell[i * p->candidates + s].to = -1;
         }
     }
-    return p->place[place];
+    return *place - 1;
 }
 
 /* The rest of an answer while its last layers are removed, in any order. */
 typedef struct rest {
-    int kinds;
-    int picks[KINDS];
+    int kinds, picks[KINDS];
     struct {
         int candidate, mb, layers;
     } pick[KINDS][PICKS];
@@ -446,6 +396,7 @@ static void evaluate(programme *p, int32_t i, int kind, int s)
 
 static bool trace(programme *p, int *choice, double *remain_mb)
 {
+    assert(p->state); /* answers were entered */
     for (int layers = 1; layers <= p->layers; layers++) {
         int kind = kind_of(p, layers - 1);
         for (int32_t i = p->first[layers]; i >= 0; i = p->state[i].next) {
@@ -454,9 +405,7 @@ static bool trace(programme *p, int *choice, double *remain_mb)
             }
         }
     }
-    size_t n = (size_t)p->candidates;
-    size_t i = (size_t)p->first[p->layers];
-    size_t s = 0;
+    size_t n = (size_t)p->candidates, i = (size_t)p->first[p->layers], s = 0;
     for (size_t other = 1; other < n && p->layers; other++) {
         s = p->cell[i * n + other].value < p->cell[i * n + s].value ? other : s;
     }
@@ -515,6 +464,12 @@ static void enter_all(programme *p, const calc_layerwise_front *answers)
     for (int i = 0; i <= p->layers; i++) {
         p->first[i] = -1;
     }
+    for (size_t a = 0; a < answers->count; a++) {
+        double mb = answers->point[a].bytes;
+        p->wide = mb + 2 > (double)p->wide ? (size_t)mb + 2 : p->wide;
+    }
+    p->place = calloc(((size_t)p->layers + 1) * p->wide, sizeof *p->place);
+    p->no_memory = !p->place;
     for (size_t a = 0; a < answers->count && !p->no_memory; a++) {
         const calc_layerwise_point *point = &answers->point[a];
         rest r = {.kinds = p->stage->kinds};
@@ -565,7 +520,8 @@ calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double 
     programme p = {.posed = posed,
                    .stage = &posed->stage[stage],
                    .stage_index = stage,
-                   .most_mb = (int)room_mb};
+                   .most_mb = (int)room_mb,
+                   .wide = 1};
     for (int kind = 0; kind < p.stage->kinds; kind++) {
         p.layers += p.stage->kind[kind].layers;
     }

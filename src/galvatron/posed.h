@@ -4,7 +4,6 @@
 #define CALC_GALVATRON_POSED_H
 
 #include "galvatron/search.h"
-#include "layerwise/stage.h"
 
 enum {
     CALC_GALVATRON_GROUPS = CALC_LAYERWISE_GROUPS /**< one group for each power-of-two degree of tp

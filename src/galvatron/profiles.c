@@ -1,6 +1,7 @@
 #include "galvatron/profiles.h"
 
 #include <dirent.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -319,25 +320,6 @@ static bool exists(const char *folder, const char *name, char *out)
     return stat(out, &found) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-/* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
-static bool is_early(const calc_galvatron_request *request, calc_galvatron_file file,
-                     const char *name)
-{
-    char begin[NAME] = "", hidden[NAME] = "", end[NAME] = "";
-    calc_append(begin, sizeof begin, "%s_%s_", files[file].stem,
-                calc_galvatron_precision_words[request->mixed_precision]);
-    calc_append(hidden, sizeof hidden, "hidden%" PRId64 "_head", request->layers[0].hidden_size);
-    calc_append(end, sizeof end, "_seqlen%" PRId64 ".json", request->layers[0].seq_len);
-    return strncmp(name, begin, strlen(begin)) == 0 && strstr(name, hidden) &&
-           ends_with(name, ".json") && (!strstr(name, "_seqlen") || ends_with(name, end));
-}
-
 /* Finds early names in a folder. @return how many; *one is the first in alphabetical order */
 static int find_early(const calc_galvatron_request *request, calc_galvatron_file file,
                       const char *folder, char one[NAME], char two[NAME])
@@ -345,7 +327,14 @@ static int find_early(const calc_galvatron_request *request, calc_galvatron_file
     DIR *stream = opendir(folder);
     int count = 0;
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
-        if (is_early(request, file, entry->d_name)) {
+        /* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
+        char pattern[NAME], end[NAME];
+        snprintf(pattern, sizeof pattern, "%s_%s_*hidden%" PRId64 "_head*.json", files[file].stem,
+                 calc_galvatron_precision_words[request->mixed_precision],
+                 request->layers[0].hidden_size);
+        snprintf(end, sizeof end, "*_seqlen%" PRId64 ".json", request->layers[0].seq_len);
+        if (fnmatch(pattern, entry->d_name, 0) == 0 &&
+            (!strstr(entry->d_name, "_seqlen") || fnmatch(end, entry->d_name, 0) == 0)) {
             char *into = count == 0 || strcmp(entry->d_name, one) < 0 ? one : two;
             if (into == one) {
                 memcpy(two, one, NAME);
@@ -420,7 +409,7 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
     }
     calc_text text = {0};
     calc_status status = calc_galvatron_file_find(request, file, path, found, errors);
-    status = status == CALC_OK ? calc_text_read(&text, found, errors) : status;
+    status = status ? status : calc_text_read(&text, found, errors);
     if (status == CALC_OK) {
         const calc_galvatron_reading reading = {.request = request,
                                                 .out = out,
@@ -445,7 +434,7 @@ calc_status calc_galvatron_profiles_load(calc_galvatron_profiles *out,
     }
     for (int file = 0; file < CALC_GALVATRON_FILE_COUNT; file++) {
         calc_status read = read_file(out, request, paths, (calc_galvatron_file)file, errors);
-        status = status == CALC_OK ? read : status;
+        status = status ? status : read;
     }
     return status;
 }

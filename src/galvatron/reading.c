@@ -53,17 +53,6 @@ static bool parse_section(const calc_galvatron_request *request, const char *key
     return false;
 }
 
-static bool parse_sequence(const calc_galvatron_request *request, const char *key, memory_row *row)
-{
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    int count = calc_galvatron_key(key, "*", values);
-    row->sequence = count >= 1 ? values[0] : 0;
-    row->right = row->section >= LAYERS
-                     ? count == 1 && values[0] == request->layers[row->section - LAYERS].seq_len
-                     : calc_galvatron_is_sequences(request, values, count);
-    return row->sequence > 0;
-}
-
 /* @return 0: no such field; 1: a number; 2: numbers by degree */
 static int parse_field(const char *key, memory_row *row)
 {
@@ -96,7 +85,13 @@ static calc_json_number_use parse(const calc_galvatron_request *request, const c
     if (depth == 1) {
         return CALC_JSON_NUMBER_INSIDE;
     }
-    if (!parse_sequence(request, key[1], row)) {
+    int64_t values[CALC_GALVATRON_KEY_VALUES];
+    int count = calc_galvatron_key(key[1], "*", values);
+    row->sequence = count >= 1 ? values[0] : 0;
+    row->right = row->section >= LAYERS
+                     ? count == 1 && values[0] == request->layers[row->section - LAYERS].seq_len
+                     : calc_galvatron_is_sequences(request, values, count);
+    if (row->sequence <= 0) {
         return CALC_JSON_NUMBER_REFUSED;
     }
     if (depth == 2) {
@@ -134,17 +129,6 @@ typedef struct lookup {
     calc_status status;
 } memory_lookup;
 
-static const char *section_name(int section, bool sp, char *name)
-{
-    name[0] = '\0';
-    if (section < LAYERS) {
-        calc_append(name, SECTION_NAME, "%s", places[section]);
-    } else {
-        calc_append(name, SECTION_NAME, "layertype_%d", section - LAYERS);
-    }
-    return calc_append(name, SECTION_NAME, sp ? "_sp" : "");
-}
-
 /* The longest or the shortest profiled sequence of a section; 0: there is none. */
 static int64_t profiled(const memory_lookup *l, int section, bool longest)
 {
@@ -178,9 +162,11 @@ static void missing(memory_lookup *l, const memory_row *like)
     static const char *const fields[2][3] = {
         {"parameter_size", "activation", "model_states"},
         {"parameter_size", "tp_activation_per_bsz_dict", "model_states"}};
-    char name[SECTION_NAME], sequence[96], number[24] = "";
+    char own[SECTION_NAME], name[SECTION_NAME], sequence[96], number[24] = "";
     int64_t longest = profiled(l, like->section, true);
-    section_name(like->section, l->sp, name);
+    snprintf(own, sizeof own, "layertype_%d", like->section - LAYERS);
+    snprintf(name, sizeof name, "%s%s", like->section < LAYERS ? places[like->section] : own,
+             l->sp ? "_sp" : "");
     if (longest == 0) {
         l->status = calc_galvatron_file_error(
             l->reading, CALC_ERR_FIELD,
@@ -188,13 +174,10 @@ static void missing(memory_lookup *l, const memory_row *like)
             "no section %s", name);
         return;
     }
-    if (like->sequence) {
-        sequence[0] = '\0';
-        calc_append(sequence, sizeof sequence, "%" PRId64, like->sequence);
-    } else if (like->section >= LAYERS) {
-        sequence[0] = '\0';
-        calc_append(sequence, sizeof sequence, "%" PRId64,
-                    l->reading->request->layers[like->section - LAYERS].seq_len);
+    if (like->sequence || like->section >= LAYERS) {
+        snprintf(sequence, sizeof sequence, "%" PRId64,
+                 like->sequence ? like->sequence
+                                : l->reading->request->layers[like->section - LAYERS].seq_len);
     } else {
         calc_galvatron_sequences_text(l->reading->request, sequence, sizeof sequence);
     }
@@ -205,15 +188,12 @@ static void missing(memory_lookup *l, const memory_row *like)
                       .field = like->section >= LAYERS ? PARAMETERS : STATES,
                       .degree = like->section >= LAYERS ? CHECKPOINT : 1,
                       .sequence = like->sequence};
-    char hint[160] = "";
+    char hint[160] = "profile that degree, or search fewer: max_tp_deg, max_sp_deg";
     if (!find(l, &any)) {
-        calc_append(hint, sizeof hint,
-                    "sequences up to %" PRId64 " are there; memory_profile_mode sequence scales "
-                    "the longest",
-                    longest);
-    } else {
-        calc_append(hint, sizeof hint,
-                    "profile that degree, or search fewer: max_tp_deg, max_sp_deg");
+        snprintf(hint, sizeof hint,
+                 "sequences up to %" PRId64 " are there; memory_profile_mode sequence scales the "
+                 "longest",
+                 longest);
     }
     l->status = calc_galvatron_file_error(
         l->reading, CALC_ERR_FIELD, hint, "no %s.%s.%s%s, in MB", name, sequence,
@@ -221,20 +201,15 @@ static void missing(memory_lookup *l, const memory_row *like)
         like->field == ACTIVATIONS && like->degree == CHECKPOINT ? ".checkpoint" : number);
 }
 
-/* The sequence length whose figure is used: the shortest profiled one for parameters, the longest
- * for all else; 0: the request's. */
-static int64_t sequence_for(const memory_lookup *l, int section, memory_field field)
-{
-    return l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
-               ? 0
-               : profiled(l, section, field != PARAMETERS);
-}
-
 static double value_of(memory_lookup *l, int section, memory_field field, int64_t degree)
 {
     const calc_galvatron_request *request = l->reading->request;
     memory_row like = {.section = section, .field = field, .degree = degree};
-    like.sequence = sequence_for(l, section, field);
+    /* The sequence length whose figure is used: the shortest profiled one for parameters, the
+     * longest for all else; 0: the request's. */
+    like.sequence = l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
+                        ? 0
+                        : profiled(l, section, field != PARAMETERS);
     const memory_row *row = l->status == CALC_OK ? find(l, &like) : NULL;
     if (!row) {
         if (l->status == CALC_OK) {
@@ -244,48 +219,6 @@ static double value_of(memory_lookup *l, int section, memory_field field, int64_
     }
     bool scaled = like.sequence && field == ACTIVATIONS;
     return scaled ? row->mb / (double)like.sequence * (double)request->layers[0].seq_len : row->mb;
-}
-
-static void read_layer(memory_lookup *l, int type)
-{
-    const calc_galvatron_request *request = l->reading->request;
-    calc_galvatron_needs needs = calc_galvatron_needs_of(request);
-    calc_galvatron_layer_memory *out = &l->reading->out->memory[type];
-    int most = needs.tp > needs.sp ? needs.tp : needs.sp;
-    out->parameter_mb = value_of(l, LAYERS + type, PARAMETERS, CHECKPOINT);
-    for (int k = 0; k <= most; k++) {
-        out->activation_mb[k] = value_of(l, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
-    }
-    out->checkpoint_mb =
-        request->disable_ckpt ? 0 : value_of(l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
-}
-
-/* With several stages, a group can have at most half of the ranks. */
-static void read_other(memory_lookup *l, int place)
-{
-    calc_galvatron_needs needs = calc_galvatron_needs_of(l->reading->request);
-    calc_galvatron_other_memory *out = &l->reading->out->other_memory[place];
-    int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
-    for (int k = 0; k <= widest; k++) {
-        if (k <= needs.ends_tp) {
-            out->states_mb[k] = value_of(l, place, STATES, (int64_t)1 << k);
-        }
-        if (k <= needs.ends_tp || k <= needs.ends_sp) {
-            out->activation_mb[k] = value_of(l, place, ACTIVATIONS, (int64_t)1 << k);
-        }
-    }
-}
-
-static void note_scaled(const memory_lookup *l)
-{
-    int64_t at = l->reading->request->layers[0].seq_len;
-    int64_t longest = profiled(l, LAYERS, true), shortest = profiled(l, LAYERS, false);
-    if (at > longest || at < shortest) {
-        calc_notes_add(&l->reading->out->notes,
-                       "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
-                       "): activations are scaled",
-                       at, (double)at / (double)longest, longest);
-    }
 }
 
 static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *rows)
@@ -305,14 +238,41 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
         }
     }
     for (int type = 0; type < r->request->types; type++) {
-        read_layer(&l, type);
+        const calc_galvatron_request *request = l.reading->request;
+        calc_galvatron_needs needs = calc_galvatron_needs_of(request);
+        calc_galvatron_layer_memory *out = &l.reading->out->memory[type];
+        int most = needs.tp > needs.sp ? needs.tp : needs.sp;
+        out->parameter_mb = value_of(&l, LAYERS + type, PARAMETERS, CHECKPOINT);
+        for (int k = 0; k <= most; k++) {
+            out->activation_mb[k] = value_of(&l, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
+        }
+        out->checkpoint_mb =
+            request->disable_ckpt ? 0 : value_of(&l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
     }
     bool stages = calc_galvatron_needs_of(r->request).pp > 0;
     for (int place = 0; place < (stages ? CALC_GALVATRON_PLACES : 1); place++) {
-        read_other(&l, place);
+        /* With several stages, a group can have at most half of the ranks. */
+        calc_galvatron_needs needs = calc_galvatron_needs_of(l.reading->request);
+        calc_galvatron_other_memory *out = &l.reading->out->other_memory[place];
+        int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
+        for (int k = 0; k <= widest; k++) {
+            if (k <= needs.ends_tp) {
+                out->states_mb[k] = value_of(&l, place, STATES, (int64_t)1 << k);
+            }
+            if (k <= needs.ends_tp || k <= needs.ends_sp) {
+                out->activation_mb[k] = value_of(&l, place, ACTIVATIONS, (int64_t)1 << k);
+            }
+        }
     }
     if (l.status == CALC_OK && r->request->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE) {
-        note_scaled(&l);
+        int64_t at = l.reading->request->layers[0].seq_len;
+        int64_t longest = profiled(&l, LAYERS, true), shortest = profiled(&l, LAYERS, false);
+        if (at > longest || at < shortest) {
+            calc_notes_add(&l.reading->out->notes,
+                           "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
+                           "): activations are scaled",
+                           at, (double)at / (double)longest, longest);
+        }
     }
     return l.status;
 }
@@ -326,7 +286,7 @@ calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r)
         .least = 0,
         .keys = "below a section are sequences; below a table degrees of tp, or checkpoint"};
     calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    status = status == CALC_OK ? use_rows(r, &rows) : status;
+    status = status ? status : use_rows(r, &rows);
     free(rows.item);
     return status;
 }
@@ -389,7 +349,7 @@ calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_
         calc_galvatron_read_compute, calc_galvatron_read_memory,  calc_galvatron_read_allreduce,
         calc_galvatron_read_p2p,     calc_galvatron_read_overlap, calc_galvatron_read_collectives};
     calc_status status = readers[file](r);
-    return status == CALC_OK ? calc_galvatron_units_check(r, file) : status;
+    return status ? status : calc_galvatron_units_check(r, file);
 }
 
 enum { DIGITS = 12 /* most digits of a number */ };
@@ -528,12 +488,12 @@ static calc_status check_ranks(const calc_galvatron_reading *r, calc_galvatron_f
     calc_status status = CALC_OK;
     if (file == CALC_GALVATRON_FILE_ALLREDUCE) {
         status = check_rate(r, "allreduce_size", 1 / p->consecutive[k]);
-        status = status == CALC_OK ? check_rate(r, "allreduce_size", 1 / p->strided[k]) : status;
+        status = status ? status : check_rate(r, "allreduce_size", 1 / p->strided[k]);
     } else if (file == CALC_GALVATRON_FILE_P2P) {
         status = p->p2p[k] > 0 ? check_rate(r, "pp_size", 1 / p->p2p[k]) : CALC_OK;
     } else if (file == CALC_GALVATRON_FILE_COLLECTIVES) {
         status = check_times(r, "half of allreduce_size", &p->all_gather[k]);
-        status = status == CALC_OK ? check_times(r, "all2all_size", &p->all_to_all[k]) : status;
+        status = status ? status : check_times(r, "all2all_size", &p->all_to_all[k]);
     }
     return status;
 }
@@ -610,8 +570,7 @@ enum { POINTS = 8 /* least number for a line */ };
 
 /* Bandwidths in MB/ms by log2 of ranks; 0: not in the file. */
 typedef struct bandwidths {
-    double consecutive[CALC_GALVATRON_DOUBLINGS];
-    double strided[CALC_GALVATRON_DOUBLINGS];
+    double consecutive[CALC_GALVATRON_DOUBLINGS], strided[CALC_GALVATRON_DOUBLINGS];
     double either[CALC_GALVATRON_DOUBLINGS]; /* same value for both in the file */
 } bandwidth_table;
 
@@ -777,8 +736,7 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
                                          table->count, what, ranks, POINTS);
     }
     table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
-    double least = least_mb(r->request);
-    double ms = calc_galvatron_collective_ms(table, least);
+    double least = least_mb(r->request), ms = calc_galvatron_collective_ms(table, least);
     if (ms <= 0) {
         return calc_galvatron_file_error(r, CALC_ERR_RANGE, "look for an outlier",
                                          "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "

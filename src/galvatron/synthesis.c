@@ -306,16 +306,6 @@ static void put_other(calc_put *put, const calc_galvatron_synthesis *s, int plac
     calc_put_close(put);
 }
 
-static void put_memory(calc_put *put, const calc_galvatron_synthesis *s)
-{
-    for (int sp = 1; sp >= 0; sp--) {
-        put_layer(put, s, sp);
-        for (int place = 0; place < CALC_GALVATRON_PLACES; place++) {
-            put_other(put, s, place, sp);
-        }
-    }
-}
-
 static void put_allreduce(calc_put *put, const calc_galvatron_synthesis *s)
 {
     int64_t world = calc_galvatron_world(s->request);
@@ -365,7 +355,12 @@ void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galv
         put_computation(&put, s);
         break;
     case CALC_GALVATRON_FILE_MEMORY:
-        put_memory(&put, s);
+        for (int sp = 1; sp >= 0; sp--) {
+            put_layer(&put, s, sp);
+            for (int place = 0; place < CALC_GALVATRON_PLACES; place++) {
+                put_other(&put, s, place, sp);
+            }
+        }
         break;
     case CALC_GALVATRON_FILE_ALLREDUCE:
         put_allreduce(&put, s);

@@ -6,26 +6,21 @@
 
 #include "base/buffer.h"
 
-/* Two draws from a point in the unit circle. */
-static void draw_two(calc_rng *rng, double two[2])
-{
-    double x, y, square;
-    do {
-        x = 2 * calc_rng_real(rng) - 1;
-        y = 2 * calc_rng_real(rng) - 1;
-        square = x * x + y * y;
-    } while (square >= 1 || square == 0);
-    double scale = sqrt(-2 * log(square) / square);
-    two[0] = x * scale;
-    two[1] = y * scale;
-}
-
 void calc_normal_draw(calc_rng *rng, double *out, size_t count)
 {
     double two[2];
     for (size_t i = 0; i < count; i++) {
         if (i % 2 == 0) {
-            draw_two(rng, two);
+            /* Two draws from a point in the unit circle. */
+            double x, y, square;
+            do {
+                x = 2 * calc_rng_real(rng) - 1;
+                y = 2 * calc_rng_real(rng) - 1;
+                square = x * x + y * y;
+            } while (square >= 1 || square == 0);
+            double scale = sqrt(-2 * log(square) / square);
+            two[0] = x * scale;
+            two[1] = y * scale;
         }
         out[i] = two[i % 2];
     }
@@ -237,18 +232,13 @@ static size_t find(const calc_process *p, const double *point)
     return i;
 }
 
-static bool is_finite(const double *x, size_t count)
-{
-    bool finite = true;
-    for (size_t i = 0; i < count; i++) {
-        finite = finite && isfinite(x[i]);
-    }
-    return finite;
-}
-
 calc_status calc_process_add(calc_process *p, const double *point, double value, double count)
 {
-    if (!is_finite(point, p->dimensions) || !isfinite(value) || !isfinite(count) || count <= 0) {
+    bool finite = true;
+    for (size_t i = 0; i < p->dimensions; i++) {
+        finite = finite && isfinite(point[i]);
+    }
+    if (!finite || !isfinite(value) || !isfinite(count) || count <= 0) {
         return CALC_ERR_RANGE;
     }
     double exact[CALC_PROCESS_DIMENSIONS]; /* -0 is 0 */
@@ -290,19 +280,6 @@ static void moments(const double *x, size_t count, size_t step, double *mean, do
 static bool is_spread(double sd, double mean)
 {
     return sd > 1e-12 * fabs(mean);
-}
-
-static void standardise(calc_process *p)
-{
-    double mean;
-    for (size_t j = 0; j < p->dimensions; j++) {
-        moments(p->point + j, p->count, p->dimensions, &mean, &p->sd[j]);
-        p->sd[j] = is_spread(p->sd[j], mean) ? p->sd[j] : 1;
-    }
-    moments(p->value, p->count, 1, &p->value_mean, &p->value_sd);
-    if (!is_spread(p->value_sd, p->value_mean)) {
-        p->value_sd = p->prior_sd > 0 ? p->prior_sd : 1;
-    }
 }
 
 /* ---- Conditioning ---------------------------------------------------------------------------- */
@@ -389,7 +366,15 @@ calc_status calc_process_condition(calc_process *p, const calc_process_terms *te
         p->log_likelihood = 0;
         return CALC_OK;
     }
-    standardise(p);
+    double mean;
+    for (size_t j = 0; j < p->dimensions; j++) {
+        moments(p->point + j, p->count, p->dimensions, &mean, &p->sd[j]);
+        p->sd[j] = is_spread(p->sd[j], mean) ? p->sd[j] : 1;
+    }
+    moments(p->value, p->count, 1, &p->value_mean, &p->value_sd);
+    if (!is_spread(p->value_sd, p->value_mean)) {
+        p->value_sd = p->prior_sd > 0 ? p->prior_sd : 1;
+    }
     p->factor = calloc(n * n, sizeof *p->factor);
     p->pull = malloc(n * sizeof *p->pull);
     if (!p->factor || !p->pull) {
@@ -465,21 +450,6 @@ static calc_status judge(const search *s, const double *at, double *score)
     return status == CALC_ERR_RANGE ? CALC_OK : status;
 }
 
-static void bound(search *s)
-{
-    size_t d = s->process->dimensions;
-    s->count = d + 2;
-    for (size_t j = 0; j < d; j++) {
-        s->lo[j] = log(CALC_PROCESS_LENGTH_MIN);
-        s->hi[j] = log(CALC_PROCESS_LENGTH_MAX);
-    }
-    s->lo[d] = log(CALC_PROCESS_SCALE_MIN);
-    s->hi[d] = log(CALC_PROCESS_SCALE_MAX);
-    s->lo[d + 1] = log(CALC_PROCESS_NOISE_MIN);
-    s->hi[d + 1] = log(CALC_PROCESS_NOISE_MAX);
-    s->best = -INFINITY;
-}
-
 /* One length for all coordinates. */
 static calc_status look_around(search *s)
 {
@@ -514,21 +484,18 @@ static bool is_along(const search *s, size_t direction, size_t j)
     return direction < s->count ? j == direction : j < d + (direction - s->count);
 }
 
-static void move(const search *s, size_t direction, double by, double *to)
-{
-    for (size_t j = 0; j < s->count; j++) {
-        double at = s->at[j] + (is_along(s, direction, j) ? by : 0);
-        to[j] = fmin(fmax(at, s->lo[j]), s->hi[j]);
-    }
-}
-
 /* One step to either side. A gain within rounding does not count: lengths of coordinates that all
  * data share change nothing. */
 static calc_status step_along(search *s, size_t direction)
 {
     double to[UNKNOWNS] = {0}, score;
     for (int side = 0; side < 2; side++) {
-        move(s, direction, side ? -s->step[direction] : s->step[direction], to);
+        for (size_t j = 0; j < s->count; j++) {
+            double at =
+                s->at[j] +
+                (is_along(s, direction, j) ? (side ? -s->step[direction] : s->step[direction]) : 0);
+            to[j] = fmin(fmax(at, s->lo[j]), s->hi[j]);
+        }
         calc_status status = judge(s, to, &score);
         if (status != CALC_OK) {
             return status;
@@ -571,9 +538,19 @@ calc_status calc_process_fit(calc_process *process)
         terms.length[j] = 1;
     }
     if (process->count >= CALC_PROCESS_FIT_DATA) {
-        bound(&s);
+        size_t d = s.process->dimensions;
+        s.count = d + 2;
+        for (size_t j = 0; j < d; j++) {
+            s.lo[j] = log(CALC_PROCESS_LENGTH_MIN);
+            s.hi[j] = log(CALC_PROCESS_LENGTH_MAX);
+        }
+        s.lo[d] = log(CALC_PROCESS_SCALE_MIN);
+        s.hi[d] = log(CALC_PROCESS_SCALE_MAX);
+        s.lo[d + 1] = log(CALC_PROCESS_NOISE_MIN);
+        s.hi[d + 1] = log(CALC_PROCESS_NOISE_MAX);
+        s.best = -INFINITY;
         calc_status status = look_around(&s);
-        status = status == CALC_OK ? climb(&s) : status;
+        status = status ? status : climb(&s);
         if (status != CALC_OK) {
             return status;
         }
@@ -600,8 +577,7 @@ void calc_process_path_clear(calc_process_path *path)
 
 static size_t path_find(const calc_process_path *path, const double *point)
 {
-    size_t bytes = path->process->dimensions * sizeof *point;
-    size_t i = 0;
+    size_t bytes = path->process->dimensions * sizeof *point, i = 0;
     while (i < path->count && memcmp(path->point[i].at, point, bytes) != 0) {
         i++;
     }

@@ -264,8 +264,7 @@ static double calc_layerwise_path_s(const calc_layerwise_core *core,
     }
     passage of[KINDS];
     const passage *before = NULL;
-    int kind_of[KINDS];
-    int kinds = 0;
+    int kind_of[KINDS], kinds = 0;
     for (int k = 0; k < core->stage->kinds; k++) {
         passage *p = &of[kinds];
         p->count = members(used->of[k], p->group);
@@ -330,8 +329,7 @@ static double least_of(const calc_layerwise_search *s, const calc_layerwise_used
     *value = 0;
     for (int k = 0; k < core->stage->kinds; k++) {
         chosen[k] = NULL;
-        double least = INFINITY;
-        double least_other = INFINITY;
+        double least = INFINITY, least_other = INFINITY;
         for (int i = 0; i < core->items[k]; i++) {
             const calc_layerwise_item *item = &core->item[k][i];
             double w = calc_layerwise_weighted(s, item);
@@ -362,9 +360,7 @@ static calc_layerwise_relaxed layerwise_relax(const calc_layerwise_search *s,
     const calc_layerwise_core *core = s->core;
     double budget = core->stage->budget_bytes;
     calc_layerwise_relaxed r = {.value = INFINITY};
-    double low;
-    double high;
-    double low_bytes = least_of(s, allowed, 0, 1, r.low, &low);
+    double low, high, low_bytes = least_of(s, allowed, 0, 1, r.low, &low);
     if (low == INFINITY || low_bytes > budget * (1 + ROUNDING)) {
         return r;
     }
@@ -375,8 +371,7 @@ static calc_layerwise_relaxed layerwise_relax(const calc_layerwise_search *s,
         for (int round = 0; round < 200; round++) {
             r.lambda = (low - high) / (high_bytes - low_bytes);
             const calc_layerwise_item *middle[KINDS] = {NULL};
-            double value;
-            double bytes = least_of(s, allowed, 1, r.lambda, middle, &value);
+            double value, bytes = least_of(s, allowed, 1, r.lambda, middle, &value);
             double here = low + r.lambda * low_bytes;
             if (value + r.lambda * bytes >= here - fabs(here) * ROUNDING) {
                 break;
@@ -500,8 +495,7 @@ static int range(const counting *c, int k, int i, int left, double base, double 
 {
     const candidate *own = &c->of[k][i];
     const candidate *rest = &c->of[k][i - 1];
-    double bytes = c->answer.bytes;
-    double most = left;
+    double bytes = c->answer.bytes, most = left;
     *least = 1;
     double room =
         c->budget * (1 + ROUNDING) - (bytes + left * rest->least_bytes + c->least_behind[k + 1]);
@@ -573,8 +567,7 @@ static void place(counting *c, int k, int below, int left, double base, double p
             }
             continue;
         }
-        int least;
-        int most = range(c, k, i, left, base, path, &least);
+        int least, most = range(c, k, i, left, base, path, &least);
         for (int layers = most; layers >= least; layers--) {
             put(c, k, i, layers, left, base, path);
         }

@@ -96,8 +96,7 @@ bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight,
         .found = best_keep,
         .data = &answer,
     };
-    bool proven = calc_layerwise_look(&search);
-    bool fits = search.limit < INFINITY;
+    bool proven = calc_layerwise_look(&search), fits = search.limit < INFINITY;
     if (fits) {
         *out = calc_layerwise_point_of(&core, &answer);
     }
@@ -176,8 +175,7 @@ typedef struct front {
 /* The first answer whose x is not smaller. */
 static size_t first_from(const front *f, double x)
 {
-    size_t low = 0;
-    size_t high = f->count;
+    size_t low = 0, high = f->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (f->answer[middle].x < x) {
@@ -251,8 +249,7 @@ static double greatest(const front *f, const calc_layerwise_search *search)
 {
     double most = -INFINITY;
     for (size_t i = first_from(f, f->from_x); i + 1 < f->count && f->answer[i].x < f->to_x; i++) {
-        double x = f->answer[i + 1].x - f->step_x;
-        double y = f->answer[i].y - f->step_y;
+        double x = f->answer[i + 1].x - f->step_x, y = f->answer[i].y - f->step_y;
         if (x > f->answer[i].x && y > f->answer[i + 1].y) {
             most = fmax(most, search->alpha * x + search->beta * y);
         }
@@ -313,8 +310,7 @@ static void make(front *f)
         }
         calc_layerwise_answer left = f->answer[i];
         calc_layerwise_answer right = f->answer[i + 1];
-        double alpha = left.y - right.y;
-        double beta = right.x - left.x;
+        double alpha = left.y - right.y, beta = right.x - left.x;
         double limit = alpha * left.x + beta * left.y;
         if (least(f, alpha, beta, limit - TIE * fabs(limit), &end) < INFINITY && enter(f, &end)) {
             left_x = fmin(left_x, end.x);

@@ -298,8 +298,7 @@ static calc_status read_devices(const reading *r)
         return need(r, "--nproc-per-node", "how many devices a node has");
     }
     double nodes = calc_plan_value(plan, CALC_PLAN_NODES);
-    double each = calc_plan_value(plan, CALC_PLAN_NODE_PROCS);
-    double planned = nodes;
+    double each = calc_plan_value(plan, CALC_PLAN_NODE_PROCS), planned = nodes;
     if (target) {
         if (!calc_decimal_read(target->value, true, 1, MOST_DEVICES, &planned)) {
             return wrong(r, target, CALC_ERR_RANGE, "expected a whole number of at least 1");
@@ -380,21 +379,6 @@ static bool read_sizes(const reading *r)
                    MOST_BATCH, &job->batch);
 }
 
-static void read_switches(const reading *r)
-{
-    calc_mindspeed_job *job = &r->out->job;
-    const calc_plan *plan = &r->out->plan;
-    job->swiglu = calc_plan_value(plan, CALC_PLAN_FFN_TYPE) == CALC_FFN_TYPE_SWIGLU;
-    job->untied = calc_plan_value(plan, CALC_PLAN_TIED) == 0;
-    job->fp16 = calc_plan_value(plan, CALC_PLAN_PRECISION) == CALC_DATATYPE_FLOAT16;
-    job->distributed_optimizer = calc_plan_value(plan, CALC_PLAN_DIST_OPT) > 0;
-    job->full_recompute = calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2;
-    job->reuse_fp32 = calc_settings_last(r->settings, "--reuse-fp32-param") != NULL;
-    job->recompute_activation_function =
-        calc_settings_last(r->settings, "--recompute-activation-function") != NULL;
-    job->swap_attention = calc_settings_last(r->settings, "--swap-attention") != NULL;
-}
-
 /* Assumptions of the planner. */
 static calc_status check(const reading *r)
 {
@@ -440,6 +424,16 @@ calc_status calc_mindspeed_arguments_read(calc_mindspeed_arguments *out, calc_se
     if (!read_sizes(&r)) {
         return calc_errors_first(errors);
     }
-    read_switches(&r);
+    calc_mindspeed_job *job = &r.out->job;
+    const calc_plan *plan = &r.out->plan;
+    job->swiglu = calc_plan_value(plan, CALC_PLAN_FFN_TYPE) == CALC_FFN_TYPE_SWIGLU;
+    job->untied = calc_plan_value(plan, CALC_PLAN_TIED) == 0;
+    job->fp16 = calc_plan_value(plan, CALC_PLAN_PRECISION) == CALC_DATATYPE_FLOAT16;
+    job->distributed_optimizer = calc_plan_value(plan, CALC_PLAN_DIST_OPT) > 0;
+    job->full_recompute = calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2;
+    job->reuse_fp32 = calc_settings_last(r.settings, "--reuse-fp32-param") != NULL;
+    job->recompute_activation_function =
+        calc_settings_last(r.settings, "--recompute-activation-function") != NULL;
+    job->swap_attention = calc_settings_last(r.settings, "--swap-attention") != NULL;
     return check(&r);
 }

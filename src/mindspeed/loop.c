@@ -17,16 +17,10 @@ typedef struct ranker {
     const calc_mindspeed_study *study;
     const calc_mindspeed_rank_times *times;
     calc_mindspeed_ranking *out;
-    double *samples; /* one row per configuration */
-    double *ratio;   /* measured over predicted times */
+    double *ratio; /* measured over predicted times */
     size_t ratios;
     size_t refused; /* number of configurations that calc cannot lay out */
 } ranker;
-
-static double *row_of(const ranker *r, size_t i)
-{
-    return r->samples + i * r->times->samples;
-}
 
 /* The measured time of a configuration: infinite if it failed; NaN: not measured. */
 static double measured_s(const ranker *r, const calc_mindspeed_config *config)
@@ -51,8 +45,9 @@ static double measured_s(const ranker *r, const calc_mindspeed_config *config)
     return profile.step_s;
 }
 
-static void summarize(calc_mindspeed_candidate *c, const double *sample, size_t count)
+static void summarize(calc_mindspeed_candidate *c, size_t count)
 {
+    const double *sample = c->samples_s;
     double beyond = 0, square = 0; /* relative to the first, so that the mean of equal samples is
                                     * exact */
     for (size_t i = 0; i < count; i++) {
@@ -72,41 +67,38 @@ static void fill(double *sample, size_t count, double step_s)
     }
 }
 
-static void take_time(ranker *r, size_t i, double modelled_s)
+static void take_time(ranker *r, calc_mindspeed_candidate *c, double modelled_s)
 {
-    calc_mindspeed_candidate *c = &r->out->item[i];
-    double *sample = row_of(r, i);
     size_t count = r->times->samples;
     double known_s = measured_s(r, &c->config);
     bool timed = isfinite(modelled_s);
     c->source = isfinite(known_s) ? CALC_MINDSPEED_MEASURED : CALC_MINDSPEED_MODELLED;
     if (r->times->timer) {
-        timed = r->times->timer(r->times->judge, &c->config, sample, count);
+        timed = r->times->timer(r->times->judge, &c->config, c->samples_s, count);
     } else {
-        fill(sample, count, modelled_s);
+        fill(c->samples_s, count, modelled_s);
     }
     if (timed) {
-        summarize(c, sample, count);
+        summarize(c, count);
     }
     if (isfinite(known_s)) {
         if (timed) {
             r->ratio[r->ratios++] = known_s / c->step_s;
         }
-        fill(sample, count, known_s);
-        summarize(c, sample, count);
+        fill(c->samples_s, count, known_s);
+        summarize(c, count);
     }
-    timed = isnan(known_s) ? timed : isfinite(known_s);
-    if (!timed) {
+    if (isnan(known_s) ? !timed : isinf(known_s)) {
         c->source = CALC_MINDSPEED_UNTIMED;
         c->step_s = INFINITY;
         c->sd_s = 0;
+        fill(c->samples_s, count, INFINITY);
     }
 }
 
-static void judge(ranker *r, size_t i)
+static void judge(ranker *r, calc_mindspeed_candidate *c)
 {
     calc_mindspeed_ranking *out = r->out;
-    calc_mindspeed_candidate *c = &out->item[i];
     const calc_mindspeed_study *s = r->study;
     double capacity = s->system->chip.mem1.capacity_bytes;
     calc_mindspeed_modelled m =
@@ -114,13 +106,14 @@ static void judge(ranker *r, size_t i)
     c->calc_bytes = m.peak_bytes;
     c->peak_bytes = calc_mindspeed_peak_bytes(&out->peak, &c->config);
     c->step_s = INFINITY;
+    fill(c->samples_s, r->times->samples, INFINITY);
     if (*m.why && r->refused++ == 0) {
         char name[CALC_MINDSPEED_NAME];
         calc_notes_add(&out->notes, "calc cannot lay out %s: %s",
                        calc_mindspeed_config_name(&c->config, s->generation, name), m.why);
     }
     if (c->peak_bytes <= calc_mindspeed_peak_prune(s) * capacity) {
-        take_time(r, i, m.step_s);
+        take_time(r, c, m.step_s);
     }
     out->timed += c->source != CALC_MINDSPEED_UNTIMED;
     out->measured += c->source == CALC_MINDSPEED_MEASURED;
@@ -143,7 +136,7 @@ static void set_scale(ranker *r)
             out->item[i].step_s *= out->scale;
             out->item[i].sd_s *= out->scale;
             for (size_t j = 0; j < r->times->samples; j++) {
-                row_of(r, i)[j] *= out->scale;
+                out->item[i].samples_s[j] *= out->scale;
             }
         }
     }
@@ -155,12 +148,9 @@ static void count_best(const ranker *r)
     calc_mindspeed_ranking *out = r->out;
     for (size_t j = 0; j < r->times->samples && out->fit > 0; j++) {
         calc_mindspeed_candidate *best = NULL;
-        double least = INFINITY;
         for (size_t i = 0; i < out->count; i++) {
-            if (out->item[i].fits && (!best || row_of(r, i)[j] < least)) {
-                best = &out->item[i];
-                least = row_of(r, i)[j];
-            }
+            calc_mindspeed_candidate *c = &out->item[i];
+            best = c->fits && (!best || c->samples_s[j] < best->samples_s[j]) ? c : best;
         }
         if (best) {
             best->best++;
@@ -193,34 +183,41 @@ static void drop_larger(ranker *r)
     }
 }
 
-static int compare_vectors(const calc_mindspeed_config *a, const calc_mindspeed_config *b)
-{
-    const int one[] = {a->pp, a->tp, a->cp * a->up, a->up, a->mbs, a->vpp, a->ep};
-    const int two[] = {b->pp, b->tp, b->cp * b->up, b->up, b->mbs, b->vpp, b->ep};
-    for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
-        if (one[i] != two[i]) {
-            return one[i] < two[i] ? -1 : 1;
-        }
-    }
-    return 0;
-}
-
 static int rank_compare(const void *left, const void *right)
 {
-    const calc_mindspeed_candidate *a = left;
-    const calc_mindspeed_candidate *b = right;
-    if (a->fits != b->fits) {
-        return a->fits ? -1 : 1;
+    const calc_mindspeed_candidate *x = left, *y = right;
+    const calc_mindspeed_config *a = &x->config, *b = &y->config;
+    const int one[] = {a->pp, a->tp, a->cp * a->up, a->up, a->mbs, a->vpp, a->ep};
+    const int two[] = {b->pp, b->tp, b->cp * b->up, b->up, b->mbs, b->vpp, b->ep};
+    int differ = y->fits - x->fits;
+    differ = differ || !x->fits ? differ : CALC_ORDER(x->step_s, y->step_s);
+    for (size_t i = 0; i < sizeof one / sizeof *one && !differ; i++) {
+        differ = one[i] - two[i];
     }
-    if (a->fits && a->step_s != b->step_s) {
-        return a->step_s < b->step_s ? -1 : 1;
-    }
-    return compare_vectors(&a->config, &b->config);
+    return differ;
 }
 
-static void tell(const ranker *r)
+static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
 {
     calc_mindspeed_ranking *out = r->out;
+    size_t samples = r->times->samples;
+    calc_status status = calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
+    out->item = calloc(space->count, sizeof *out->item);
+    out->samples_s = calloc(space->count * samples, sizeof *out->samples_s);
+    r->ratio = calloc(space->count, sizeof *r->ratio);
+    if (status != CALC_OK || !out->item || !out->samples_s || !r->ratio) {
+        return CALC_ERR_NOMEM;
+    }
+    out->count = space->count;
+    for (size_t i = 0; i < space->count; i++) {
+        out->item[i].config = space->config[i];
+        out->item[i].samples_s = out->samples_s + i * samples;
+        judge(r, &out->item[i]);
+    }
+    set_scale(r);
+    drop_larger(r);
+    count_best(r);
+    qsort(out->item, out->count, sizeof *out->item, rank_compare);
     if (r->refused > 1) {
         calc_notes_add(&out->notes, "and %zu more configurations likewise", r->refused - 1);
     }
@@ -230,28 +227,6 @@ static void tell(const ranker *r)
                        "configurations, counted as none there",
                        out->peak.negative, out->count);
     }
-}
-
-static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
-{
-    calc_mindspeed_ranking *out = r->out;
-    calc_status status = calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
-    out->item = calloc(space->count, sizeof *out->item);
-    r->samples = calloc(space->count * r->times->samples, sizeof *r->samples);
-    r->ratio = calloc(space->count, sizeof *r->ratio);
-    if (status != CALC_OK || !out->item || !r->samples || !r->ratio) {
-        return CALC_ERR_NOMEM;
-    }
-    out->count = space->count;
-    for (size_t i = 0; i < space->count; i++) {
-        out->item[i].config = space->config[i];
-        judge(r, i);
-    }
-    set_scale(r);
-    drop_larger(r);
-    count_best(r);
-    qsort(out->item, out->count, sizeof *out->item, rank_compare);
-    tell(r);
     return CALC_OK;
 }
 
@@ -272,7 +247,6 @@ calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
     } else if (status == CALC_OK) {
         status = rank_space(&r, &space);
     }
-    free(r.samples);
     free(r.ratio);
     calc_mindspeed_space_free(&space);
     return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
@@ -281,76 +255,31 @@ calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
 void calc_mindspeed_rank_free(calc_mindspeed_ranking *ranking)
 {
     free(ranking->item);
+    free(ranking->samples_s);
     ranking->item = NULL;
+    ranking->samples_s = NULL;
 }
 
-/* Candidates of the loop are those of the ranking. */
-typedef struct standing {
-    const calc_mindspeed_ranking *ranking;
-    const calc_mindspeed_rank_times *times;
-} standing;
-
-/* A measured candidate has its measured time and stays in the pool. */
-static bool time_of(void *context, size_t candidate, double *samples_s, size_t count)
+calc_mindspeed_next calc_mindspeed_next_find(calc_mindspeed_ranking *ranking,
+                                             const calc_mindspeed_results *results,
+                                             const calc_mindspeed_loop_rules *rules)
 {
-    const standing *s = context;
-    const calc_mindspeed_candidate *c = &s->ranking->item[candidate];
-    if (c->source == CALC_MINDSPEED_UNTIMED) {
-        return false;
-    }
-    if (c->source == CALC_MINDSPEED_MODELLED && s->times->timer) {
-        bool timed = s->times->timer(s->times->judge, &c->config, samples_s, count);
-        for (size_t i = 0; i < count && timed; i++) {
-            samples_s[i] *= s->ranking->scale;
-        }
-        return timed;
-    }
-    fill(samples_s, count, c->step_s);
-    return true;
-}
-
-static void record(calc_mindspeed_loop *loop, const standing *s)
-{
-    const calc_mindspeed_results *results = s->times->results;
-    for (size_t i = 0; results && i < s->ranking->count; i++) {
+    calc_mindspeed_loop loop = {.rules = *rules, .item = ranking->item, .count = ranking->count};
+    for (size_t i = 0; results && i < ranking->count; i++) {
         const calc_mindspeed_result *r =
-            calc_mindspeed_results_find(results, &s->ranking->item[i].config);
+            calc_mindspeed_results_find(results, &ranking->item[i].config);
         if (r) {
-            calc_mindspeed_loop_record(loop, i, r->end);
+            calc_mindspeed_loop_record(&loop, i, r->end);
         }
     }
-}
-
-calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking *ranking,
-                                     const calc_mindspeed_rank_times *times,
-                                     const calc_mindspeed_loop_rules *rules,
-                                     calc_mindspeed_next *out)
-{
-    standing s = {ranking, times};
-    calc_mindspeed_loop loop;
-    double *memory = malloc((ranking->count + 1) * sizeof *memory);
-    *out = (calc_mindspeed_next){.unmeasured = NAN};
-    if (!memory) {
-        return CALC_ERR_NOMEM;
+    calc_mindspeed_loop_judge(&loop);
+    calc_mindspeed_next out = {.stop = calc_mindspeed_loop_choose(&loop), .trials = loop.trials};
+    out.unmeasured = loop.pool > 0 ? (double)loop.rest / (double)loop.pool : 0;
+    if (out.stop == CALC_MINDSPEED_GOES_ON) {
+        out.config = ranking->item[loop.next].config;
+        out.chance = calc_mindspeed_loop_chance(&loop, loop.next);
     }
-    for (size_t i = 0; i < ranking->count; i++) {
-        memory[i] = ranking->item[i].peak_bytes;
-    }
-    calc_status status = calc_mindspeed_loop_start(&loop, rules, ranking->count, memory);
-    if (status == CALC_OK) {
-        record(&loop, &s);
-        calc_mindspeed_loop_judge(&loop, time_of, &s);
-        out->stop = calc_mindspeed_loop_choose(&loop);
-        out->trials = loop.trials;
-        out->unmeasured = loop.pool > 0 ? (double)loop.rest / (double)loop.pool : 0;
-        if (out->stop == CALC_MINDSPEED_GOES_ON) {
-            out->config = ranking->item[loop.next].config;
-            out->chance = calc_mindspeed_loop_chance(&loop, loop.next);
-        }
-    }
-    calc_mindspeed_loop_free(&loop);
-    free(memory);
-    return status;
+    return out;
 }
 
 calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
@@ -380,49 +309,37 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
     return status ? status : calc_mindspeed_operators_fit(&out->operators, errors);
 }
 
-/* @return true if the configuration has no profile or a valid one */
-static bool read_modules(calc_mindspeed_evidence *e, const calc_mindspeed_config *config)
+bool calc_mindspeed_evidence_time(void *evidence, const calc_mindspeed_config *config,
+                                  double *samples_s, size_t count)
 {
+    calc_mindspeed_evidence *e = evidence;
     const calc_mindspeed_study *s = e->study;
     calc_mindspeed_profile p;
-    calc_errors errors = {0};
-    e->has_modules = false;
-    if (s->generation != CALC_MINDSPEED_GEN2) {
-        return true;
+    calc_app app;
+    calc_exec exec;
+    calc_errors errors = {0}, ignored = {0};
+    calc_status status = CALC_ERR_NOT_FOUND;
+    if (s->generation == CALC_MINDSPEED_GEN2) {
+        status = calc_mindspeed_modules_read(&p, s->profiles, &s->arguments->job, s->generation,
+                                             config, &errors);
+        calc_notes_take(&e->notes, &errors);
+        e->profiled += status == CALC_OK;
     }
-    calc_status status = calc_mindspeed_modules_read(&p, s->profiles, &s->arguments->job,
-                                                     s->generation, config, &errors);
+    if ((status != CALC_OK && status != CALC_ERR_NOT_FOUND) ||
+        calc_mindspeed_exec_of(&s->arguments->plan, config, &app, &exec, &ignored) != CALC_OK ||
+        calc_check(&app, s->system, &exec, &ignored) != CALC_OK) {
+        return false;
+    }
+    const calc_mindspeed_layout layout = {config, &app, s->system, &exec};
     if (status == CALC_OK) {
-        e->modules = (calc_mindspeed_module_times){
+        const calc_mindspeed_module_times modules = {
             .embedding_s = p.time_s[CALC_MINDSPEED_EMBEDDING],
             .layer_s = p.time_s[CALC_MINDSPEED_LAYER],
             .norm_s = p.time_s[CALC_MINDSPEED_FINAL_NORM],
             .head_s = p.time_s[CALC_MINDSPEED_OUTPUT],
             .loss_s = p.time_s[CALC_MINDSPEED_LOSS],
             .backward = p.forward_s > 0 ? p.backward_s / p.forward_s : 2};
-        e->has_modules = true;
-        e->profiled++;
-    }
-    calc_notes_take(&e->notes, &errors);
-    return status == CALC_OK || status == CALC_ERR_NOT_FOUND;
-}
-
-bool calc_mindspeed_evidence_time(void *evidence, const calc_mindspeed_config *config,
-                                  double *samples_s, size_t count)
-{
-    calc_mindspeed_evidence *e = evidence;
-    calc_app app;
-    calc_exec exec;
-    calc_errors ignored = {0};
-    if (!read_modules(e, config) ||
-        calc_mindspeed_exec_of(&e->study->arguments->plan, config, &app, &exec, &ignored) !=
-            CALC_OK ||
-        calc_check(&app, e->study->system, &exec, &ignored) != CALC_OK) {
-        return false;
-    }
-    const calc_mindspeed_layout layout = {config, &app, e->study->system, &exec};
-    if (e->has_modules) {
-        fill(samples_s, count, calc_mindspeed_compose_modules_s(&layout, &e->modules));
+        fill(samples_s, count, calc_mindspeed_compose_modules_s(&layout, &modules));
     } else if (calc_mindspeed_compose(&layout, &e->operators, &e->folder.comm, samples_s, count) !=
                CALC_OK) {
         return false;
@@ -515,80 +432,54 @@ void calc_mindspeed_folder_free(calc_mindspeed_folder *folder)
     calc_mindspeed_comm_free(&folder->comm);
 }
 
-calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
-                                      const calc_mindspeed_loop_rules *rules, size_t count,
-                                      const double *memory_bytes)
-{
-    size_t n = count + 1;
-    *loop = (calc_mindspeed_loop){.rules = *rules, .count = count, .memory_bytes = memory_bytes};
-    loop->mark = calloc(n, sizeof *loop->mark);
-    loop->samples_s = malloc(n * rules->samples * sizeof *loop->samples_s);
-    loop->tally = calloc(n, sizeof *loop->tally);
-    return loop->mark && loop->samples_s && loop->tally ? CALC_OK : CALC_ERR_NOMEM;
-}
-
-CALC_FREES(calc_mindspeed_loop_free, calc_mindspeed_loop, of->mark, of->samples_s, of->tally)
-
 void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end)
 {
-    if (loop->mark[candidate] == CALC_MINDSPEED_EXPLORED) {
+    calc_mindspeed_candidate *c = &loop->item[candidate];
+    if (c->mark == CALC_MINDSPEED_EXPLORED) {
         return;
     }
-    bool ran = end == CALC_MINDSPEED_RAN;
-    loop->mark[candidate] = ran ? CALC_MINDSPEED_EXPLORED : CALC_MINDSPEED_REMOVED;
+    c->mark = end == CALC_MINDSPEED_RAN ? CALC_MINDSPEED_EXPLORED : CALC_MINDSPEED_REMOVED;
     loop->trials++;
-    for (size_t i = 0; i < loop->count && loop->memory_bytes; i++) {
-        if (end == CALC_MINDSPEED_OUT_OF_MEMORY && loop->mark[i] == CALC_MINDSPEED_UNEXPLORED &&
-            loop->memory_bytes[i] >= loop->memory_bytes[candidate]) {
-            loop->mark[i] = CALC_MINDSPEED_REMOVED;
+    for (size_t i = 0; i < loop->count && end == CALC_MINDSPEED_OUT_OF_MEMORY; i++) {
+        if (loop->item[i].mark == CALC_MINDSPEED_UNEXPLORED &&
+            loop->item[i].peak_bytes >= c->peak_bytes) {
+            loop->item[i].mark = CALC_MINDSPEED_REMOVED;
         }
     }
 }
 
-/* The fastest candidate of a sample that is slower than `after_s`, or equally fast and after
- * candidate `last`. @return `count` if there is none */
-static size_t next_fastest(const calc_mindspeed_loop *loop, size_t sample, double after_s,
-                           size_t last)
-{
-    size_t best = loop->count;
-    double best_s = INFINITY;
-    for (size_t c = 0; c < loop->count; c++) {
-        double s = loop->samples_s[c * loop->rules.samples + sample];
-        bool comes = s > after_s || (s == after_s && c > last);
-        if (comes && s < best_s) {
-            best = c;
-            best_s = s;
-        }
-    }
-    return best;
-}
-
+/* Adds the fastest candidates of a sample to the pool, the first of equally fast ones first. */
 static void add_fastest(calc_mindspeed_loop *loop, size_t sample)
 {
     double after_s = -INFINITY;
     size_t last = 0;
     for (size_t k = 0; k < loop->rules.top_k; k++) {
-        last = next_fastest(loop, sample, after_s, last);
-        if (last == loop->count) {
+        size_t best = loop->count;
+        double best_s = INFINITY;
+        for (size_t c = 0; c < loop->count; c++) {
+            double s = loop->item[c].samples_s[sample];
+            bool comes = s > after_s || (s == after_s && c > last);
+            if (comes && s < best_s && loop->item[c].mark != CALC_MINDSPEED_REMOVED) {
+                best = c;
+                best_s = s;
+            }
+        }
+        if (best == loop->count) {
             return;
         }
-        after_s = loop->samples_s[last * loop->rules.samples + sample];
-        loop->tally[last]++;
+        last = best;
+        after_s = best_s;
+        loop->item[last].tally++;
         loop->pool++;
-        loop->rest += loop->mark[last] == CALC_MINDSPEED_UNEXPLORED;
+        loop->rest += loop->item[last].mark == CALC_MINDSPEED_UNEXPLORED;
     }
 }
 
-void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time,
-                               void *context)
+void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop)
 {
     loop->pool = loop->rest = 0;
     for (size_t c = 0; c < loop->count; c++) {
-        double *s = loop->samples_s + c * loop->rules.samples;
-        loop->tally[c] = 0;
-        if (loop->mark[c] == CALC_MINDSPEED_REMOVED || !time(context, c, s, loop->rules.samples)) {
-            fill(s, loop->rules.samples, INFINITY);
-        }
+        loop->item[c].tally = 0;
     }
     for (size_t i = 0; i < loop->rules.samples; i++) {
         add_fastest(loop, i);
@@ -597,23 +488,7 @@ void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_ti
 
 double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate)
 {
-    return loop->pool ? (double)loop->tally[candidate] / (double)loop->pool : 0;
-}
-
-/* Draws one of the pool's unmeasured entries with equal probability. */
-static size_t drawn(const calc_mindspeed_loop *loop)
-{
-    calc_rng rng;
-    calc_rng_init(&rng, loop->rules.seed, loop->trials);
-    size_t left = calc_rng_below(&rng, (uint32_t)loop->rest);
-    size_t c = 0;
-    for (;; c++) {
-        size_t here = loop->mark[c] == CALC_MINDSPEED_UNEXPLORED ? loop->tally[c] : 0;
-        if (left < here) {
-            return c;
-        }
-        left -= here;
-    }
+    return loop->pool ? (double)loop->item[candidate].tally / (double)loop->pool : 0;
 }
 
 calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop)
@@ -621,7 +496,7 @@ calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop)
     const calc_mindspeed_loop_rules *r = &loop->rules;
     double share = loop->pool ? (double)loop->rest / (double)loop->pool : 0;
     size_t first = 0;
-    while (first < loop->count && loop->mark[first] != CALC_MINDSPEED_UNEXPLORED) {
+    while (first < loop->count && loop->item[first].mark != CALC_MINDSPEED_UNEXPLORED) {
         first++;
     }
     loop->stop = CALC_MINDSPEED_GOES_ON;
@@ -633,13 +508,21 @@ calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop)
         loop->next = first;
     } else if (loop->rest == 0 || share <= r->stop_threshold) {
         loop->stop = CALC_MINDSPEED_CONCENTRATED;
-    } else {
-        loop->next = drawn(loop);
+    } else { /* one of the pool's unmeasured entries, with equal probability */
+        calc_rng rng;
+        calc_rng_init(&rng, r->seed, loop->trials);
+        size_t left = calc_rng_below(&rng, (uint32_t)loop->rest);
+        for (loop->next = first;; loop->next++) {
+            const calc_mindspeed_candidate *c = &loop->item[loop->next];
+            size_t here = c->mark == CALC_MINDSPEED_UNEXPLORED ? c->tally : 0;
+            if (left < here) {
+                break;
+            }
+            left -= here;
+        }
     }
     return loop->stop;
 }
-
-#define GB 1e9
 
 typedef struct row {
     int pp, tp, dp, cp, up, mbs;
@@ -670,16 +553,6 @@ static const calc_csv_column columns[] = {
     {NULL, NULL, CALC_CSV_MEMBER(result_row, line)},
 };
 
-static calc_status refuse(const calc_csv_row *from, const char *cell, const char *name,
-                          const char *expected, calc_errors *errors)
-{
-    char shown[CALC_UTF8_SHOW_SIZE];
-    return calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
-                          calc_csv_read_column(from->reader, cell), NULL,
-                          "%s: expected %s, found \"%s\"", name, expected,
-                          calc_utf8_show(shown, cell, strlen(cell)));
-}
-
 static bool is_whole(double x)
 {
     return isnan(x) || x == floor(x);
@@ -703,20 +576,14 @@ static calc_status finish(void *context, void *row, const calc_csv_row *from, ca
     }
     r->step_s = strtod(r->ms, &end) * 1e-3;
     bool number = end != r->ms && *end == '\0';
+    char shown[CALC_UTF8_SHOW_SIZE];
     return number && isfinite(r->step_s) && r->step_s > 0
                ? CALC_OK
-               : refuse(from, r->ms, "e2e_time", "milliseconds above 0, oom or failed", errors);
-}
-
-static calc_mindspeed_result result_of(const result_row *r)
-{
-    return (calc_mindspeed_result){.config = {r->pp, r->tp, r->dp, r->cp, r->up, r->mbs,
-                                              isnan(r->vpp) ? 1 : (int)r->vpp,
-                                              isnan(r->ep) ? 0 : (int)r->ep},
-                                   .end = r->end,
-                                   .step_s = r->step_s,
-                                   .peak_bytes = r->peak_gb * GB,
-                                   .line = r->line};
+               : calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
+                                calc_csv_read_column(from->reader, r->ms), NULL,
+                                "e2e_time: expected milliseconds above 0, oom or failed, found "
+                                "\"%s\"",
+                                calc_utf8_show(shown, r->ms, strlen(r->ms)));
 }
 
 static calc_status take(calc_mindspeed_results *out, const result_row *row, size_t count,
@@ -728,7 +595,14 @@ static calc_status take(calc_mindspeed_results *out, const result_row *row, size
         return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < count; i++) {
-        calc_mindspeed_result result = result_of(&row[i]);
+        const result_row *r = &row[i];
+        const calc_mindspeed_result result = {.config = {r->pp, r->tp, r->dp, r->cp, r->up, r->mbs,
+                                                         isnan(r->vpp) ? 1 : (int)r->vpp,
+                                                         isnan(r->ep) ? 0 : (int)r->ep},
+                                              .end = r->end,
+                                              .step_s = r->step_s,
+                                              .peak_bytes = r->peak_gb * 1e9,
+                                              .line = r->line};
         const calc_mindspeed_result *first = calc_mindspeed_results_find(out, &result.config);
         if (first) {
             status = calc_errors_at(
@@ -752,7 +626,7 @@ calc_status calc_mindspeed_results_read(calc_mindspeed_results *out, const char 
     table.finish = finish;
     *out = (calc_mindspeed_results){0};
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
-    status = status == CALC_OK ? take(out, rows.item, rows.count, path, errors) : status;
+    status = status ? status : take(out, rows.item, rows.count, path, errors);
     calc_csv_rows_free(&rows);
     return status;
 }

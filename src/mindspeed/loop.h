@@ -37,11 +37,6 @@ typedef enum calc_mindspeed_end {
     CALC_MINDSPEED_OUT_OF_MEMORY
 } calc_mindspeed_end;
 
-/** Fills samples of a candidate's time [s]; the i-th samples of all candidates belong to one draw.
- *  @return false if it has no time; it is then never in the pool */
-typedef bool calc_mindspeed_loop_time(void *context, size_t candidate, double *samples_s,
-                                      size_t count);
-
 /** Reason for the end of the measurements. */
 typedef enum calc_mindspeed_stop {
     CALC_MINDSPEED_GOES_ON,
@@ -49,46 +44,6 @@ typedef enum calc_mindspeed_stop {
     CALC_MINDSPEED_EXHAUSTED,    /**< no candidates are left */
     CALC_MINDSPEED_TRIALS        /**< the limit of trials is reached */
 } calc_mindspeed_stop;
-
-/** State. Owns its lists; start with calc_mindspeed_loop_start(). */
-typedef struct calc_mindspeed_loop {
-    calc_mindspeed_loop_rules rules;
-    size_t count;               /**< number of candidates */
-    const double *memory_bytes; /**< memory needed by a model; NULL: not known. Borrowed */
-    calc_mindspeed_mark *mark;
-    double *samples_s; /**< `samples` numbers for each candidate in turn */
-    size_t *tally;     /**< how often each candidate is in the pool */
-    size_t pool, rest; /**< entries of the pool, and those of unmeasured candidates */
-    size_t trials;     /**< number of recorded results */
-    size_t next;       /**< the candidate to measure next */
-    calc_mindspeed_stop stop;
-} calc_mindspeed_loop;
-
-/** Starts with nothing measured.
- *  @return CALC_OK or CALC_ERR_NOMEM; *loop must be freed in any case */
-CALC_MUST_USE calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
-                                                    const calc_mindspeed_loop_rules *rules,
-                                                    size_t count, const double *memory_bytes);
-
-/** Frees its lists; {0} is allowed. */
-void calc_mindspeed_loop_free(calc_mindspeed_loop *loop);
-
-/** Records a result. If it ran out of memory, all candidates that need at least as much are
- *  removed, unless they ran. */
-void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate,
-                                calc_mindspeed_end end);
-
-/** Times all candidates that are not removed, and fills the pool. */
-void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time,
-                               void *context);
-
-/** Chooses `next` from the pool; the choice depends on the seed and the number of trials only. Or
- *  finds that the loop has ended.
- *  @return loop->stop */
-calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop);
-
-/** Share of a candidate in the pool; with k = 1, its probability of being the fastest. */
-double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate);
 
 /* Reads measured configurations: rows of model_results.csv, columns pp, tp, dp,
  * ring_attention, ulysses, mbs, vpp, ep, peak_memory in GB and e2e_time in ms. */
@@ -136,15 +91,47 @@ typedef struct calc_mindspeed_candidate {
     double calc_bytes; /**< by calc's model; infinite: calc cannot lay it out */
     bool fits;         /**< it may be an answer */
     calc_mindspeed_source source;
-    double step_s; /**< mean of the samples; infinite without a time */
-    double sd_s;   /**< standard deviation of the samples; 0 if they are equal */
-    double best;   /**< share of the samples in which no fitting configuration is faster */
+    double step_s;     /**< mean of the samples; infinite without a time */
+    double sd_s;       /**< standard deviation of the samples; 0 if they are equal */
+    double best;       /**< share of the samples in which no fitting configuration is faster */
+    double *samples_s; /**< of the ranking: infinite without a time; the i-th samples of all belong
+                        *  to one draw */
+    calc_mindspeed_mark mark;
+    size_t tally; /**< how often it is in the loop's pool */
 } calc_mindspeed_candidate;
 
+/** State of the loop. Borrows its candidates. */
+typedef struct calc_mindspeed_loop {
+    calc_mindspeed_loop_rules rules;
+    calc_mindspeed_candidate *item;
+    size_t count;
+    size_t pool, rest; /**< entries of the pool, and those of unmeasured candidates */
+    size_t trials;     /**< number of recorded results */
+    size_t next;       /**< the candidate to measure next */
+    calc_mindspeed_stop stop;
+} calc_mindspeed_loop;
+
+/** Records a result. If it ran out of memory, all candidates that need at least as much are
+ *  removed, unless they ran. */
+void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate,
+                                calc_mindspeed_end end);
+
+/** Fills the pool from the samples of all candidates that are not removed. */
+void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop);
+
+/** Chooses `next` from the pool; the choice depends on the seed and the number of trials only. Or
+ *  finds that the loop has ended.
+ *  @return loop->stop */
+calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop);
+
+/** Share of a candidate in the pool; with k = 1, its probability of being the fastest. */
+double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate);
+
 /** All configurations of a space: first those that fit, from the fastest on, then the rest in the
- *  order of the space. Owns its list; start with {0}. */
+ *  order of the space. Owns its lists; start with {0}. */
 typedef struct calc_mindspeed_ranking {
     calc_mindspeed_candidate *item;
+    double *samples_s;
     size_t count;
     size_t timed; /**< configurations within the memory limit of trials that have a time */
     size_t fit;   /**< of these, configurations that may be an answer */
@@ -191,13 +178,11 @@ typedef struct calc_mindspeed_next {
     size_t trials;                /**< results so far */
 } calc_mindspeed_next;
 
-/** Finds the state of the planner's loop with the results of `times`, over all timed configurations
- *  and with the same samples.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking *ranking,
-                                                   const calc_mindspeed_rank_times *times,
-                                                   const calc_mindspeed_loop_rules *rules,
-                                                   calc_mindspeed_next *out);
+/** Finds the state of the planner's loop over all timed configurations.
+ *  @param results  what was measured; NULL: nothing */
+calc_mindspeed_next calc_mindspeed_next_find(calc_mindspeed_ranking *ranking,
+                                             const calc_mindspeed_results *results,
+                                             const calc_mindspeed_loop_rules *rules);
 
 /* Reads a folder of MindSpeed's planner except the profiles of modules: kernels,
  * operators that were timed alone, and collectives. */
@@ -226,8 +211,7 @@ typedef struct calc_mindspeed_evidence {
     const calc_mindspeed_study *study; /**< borrowed */
     calc_mindspeed_folder folder;
     calc_mindspeed_operators operators;
-    calc_mindspeed_module_times modules; /**< of the configuration being timed, if it has any */
-    bool has_modules, started;
+    bool started;
     size_t profiled;  /**< number of times so far that came from profiles of modules */
     calc_notes notes; /**< damaged and missing files */
 } calc_mindspeed_evidence;

@@ -188,8 +188,7 @@ enum { ELEMENT = 2 /* bytes of a float16 or bfloat16 number */ };
 
 static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_config *c)
 {
-    double h = job->hidden;
-    double layers = (double)job->layers / c->pp;
+    double h = job->hidden, layers = (double)job->layers / c->pp;
     double experts = job->experts > 0 ? job->experts : 1;
     double matrices = job->swiglu ? 3 : 2;
     double feedforward = matrices * h * job->ffn * experts;
@@ -222,8 +221,7 @@ double calc_mindspeed_memory_layer_bytes(const calc_mindspeed_job *job,
                                          const calc_mindspeed_config *c)
 {
     double tokens = (double)job->seq / ((double)c->cp * c->up) * c->mbs;
-    double heads = (double)job->heads / c->tp;
-    double groups = (double)job->groups / c->tp;
+    double heads = (double)job->heads / c->tp, groups = (double)job->groups / c->tp;
     double narrow = ELEMENT * tokens / c->tp * job->hidden;
     double attended = ELEMENT * tokens * heads * job->head;
     double attention = ELEMENT * tokens * (heads + 2 * groups) * job->head + attended + narrow;
@@ -298,8 +296,7 @@ bool calc_mindspeed_regression_fit(calc_mindspeed_regression *out,
 double calc_mindspeed_regression_layer_gib(const calc_mindspeed_regression *regression,
                                            const calc_mindspeed_config *config)
 {
-    double term[T];
-    double sum = 0;
+    double term[T], sum = 0;
     calc_mindspeed_regression_terms(config, term);
     for (int i = 0; i < T; i++) {
         sum += regression->theta[i] * term[i];
@@ -310,12 +307,10 @@ double calc_mindspeed_regression_layer_gib(const calc_mindspeed_regression *regr
 double calc_mindspeed_regression_peak_bytes(const calc_mindspeed_job *job,
                                             const calc_mindspeed_config *config, double layer_gib)
 {
-    double h = job->hidden;
-    double layers = (double)job->layers / config->pp;
+    double h = job->hidden, layers = (double)job->layers / config->pp;
     double wide = job->swiglu ? 2.0 * job->ffn : job->ffn;
     double parameters = (4 * h * h + 2 * h * wide) / config->tp * layers;
-    double weights = 2 * parameters;
-    double grads = weights;
+    double weights = 2 * parameters, grads = weights;
     double optimizer = (job->reuse_fp32 ? 12 : 16) * parameters;
     double batch = fmax(layer_gib, 0) * GIB * layers;
     double forward = weights + optimizer + batch * config->pp;
@@ -332,18 +327,10 @@ static const double good_condition = 100;
 /* An eigenvalue below this share of the largest counts as zero. */
 static const double rank_share = 1e-12;
 
-/* The configurations of a group, all with different terms. */
-typedef struct group {
-    const calc_mindspeed_config **item;
-    size_t count;
-} group;
-
+/* The configurations of each group, all with different terms, and one of each. */
 typedef struct choice {
-    group group[CALC_MINDSPEED_PROBES];
-    size_t at[CALC_MINDSPEED_PROBES];
-    int tries;
-    bool no_memory;
-    calc_mindspeed_probes best;
+    const calc_mindspeed_config **item; /* [CALC_MINDSPEED_PROBES][room] */
+    size_t room, count[CALC_MINDSPEED_PROBES], at[CALC_MINDSPEED_PROBES];
 } choice;
 
 /* Extreme degrees of the space. */
@@ -380,27 +367,18 @@ static bool belongs(const calc_mindspeed_config *c, int number, const extremes *
     }
 }
 
-static void fill(choice *all, const calc_mindspeed_space *space)
+static void fill(choice *all, const calc_mindspeed_space *space, int number, const extremes *e)
 {
-    const extremes e = extremes_of(space);
-    for (int number = 0; number < CALC_MINDSPEED_PROBES; number++) {
-        group *g = &all->group[number];
-        g->item = calloc(space->count + 1, sizeof(g->item[0]));
-        all->no_memory = all->no_memory || !g->item;
-        for (size_t i = 0; g->item && i < space->count; i++) {
-            const calc_mindspeed_config *c = &space->config[i];
-            bool is_new = c->mbs < MBS_END && belongs(c, number, &e);
-            for (size_t k = 0; k < g->count; k++) {
-                const calc_mindspeed_config *o = g->item[k];
-                is_new = is_new &&
-                         (o->tp != c->tp || o->cp != c->cp || o->up != c->up || o->mbs != c->mbs);
-            }
-            if (is_new) {
-                g->item[g->count++] = c;
-            }
+    const calc_mindspeed_config **item = all->item + (size_t)number * all->room;
+    for (size_t i = 0; i < space->count; i++) {
+        const calc_mindspeed_config *c = &space->config[i];
+        bool is_new = c->mbs < MBS_END && belongs(c, number, e);
+        for (size_t k = 0; k < all->count[number]; k++) {
+            is_new = is_new && (item[k]->tp != c->tp || item[k]->cp != c->cp ||
+                                item[k]->up != c->up || item[k]->mbs != c->mbs);
         }
-        if (g->count == 0 && all->best.empty == 0) {
-            all->best.empty = number + 1;
+        if (is_new) {
+            item[all->count[number]++] = c;
         }
     }
 }
@@ -409,7 +387,7 @@ static void fill(choice *all, const calc_mindspeed_space *space)
 static bool next(choice *all)
 {
     for (int i = CALC_MINDSPEED_PROBES - 1; i >= 0; i--) {
-        if (++all->at[i] < all->group[i].count) {
+        if (++all->at[i] < all->count[i]) {
             return true;
         }
         all->at[i] = 0;
@@ -417,61 +395,51 @@ static bool next(choice *all)
     return false;
 }
 
-static const calc_mindspeed_config *of(const choice *all, int i)
-{
-    return all->group[i].item[all->at[i]];
-}
-
-/* Condition number of the normal matrix of a choice; infinite if it does not have full rank. */
-static double condition(choice *all)
+/* Takes a choice if the condition number of its normal matrix is smaller; infinite if the matrix
+ * does not have full rank, or all micro-batches are alike. */
+static void consider(const choice *all, calc_mindspeed_probes *best)
 {
     double normal[PROBES_T * PROBES_T] = {0}, term[PROBES_T], value[PROBES_T];
-    for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
-        calc_mindspeed_regression_terms(of(all, i), term);
+    calc_mindspeed_config config[CALC_MINDSPEED_PROBES];
+    bool differ = false;
+    for (size_t i = 0; i < CALC_MINDSPEED_PROBES; i++) {
+        config[i] = *all->item[i * all->room + all->at[i]];
+        differ = differ || config[i].mbs != config[0].mbs;
+        calc_mindspeed_regression_terms(&config[i], term);
         for (int j = 0; j < PROBES_T * PROBES_T; j++) {
             normal[j] += term[j / PROBES_T] * term[j % PROBES_T];
         }
     }
-    if (!calc_gauss_eigenvalues(normal, PROBES_T, value)) {
-        all->no_memory = true;
-        return INFINITY;
-    }
-    return value[0] > rank_share * value[PROBES_T - 1] ? value[PROBES_T - 1] / value[0] : INFINITY;
-}
-
-static void consider(choice *all)
-{
-    bool differ = false;
-    for (int i = 1; i < CALC_MINDSPEED_PROBES; i++) {
-        differ = differ || of(all, i)->mbs != of(all, 0)->mbs;
-    }
-    double number = differ ? condition(all) : INFINITY;
-    all->tries++;
-    if (number < all->best.condition) {
-        all->best.condition = number;
-        all->best.count = CALC_MINDSPEED_PROBES;
-        for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
-            all->best.config[i] = *of(all, i);
-        }
+    if (differ && calc_gauss_eigenvalues(normal, PROBES_T, value) &&
+        value[0] > rank_share * value[PROBES_T - 1] &&
+        value[PROBES_T - 1] / value[0] < best->condition) {
+        best->condition = value[PROBES_T - 1] / value[0];
+        best->count = CALC_MINDSPEED_PROBES;
+        memcpy(best->config, config, sizeof config);
     }
 }
 
 calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
                                          calc_mindspeed_probes *out)
 {
-    choice all = {.best = {.condition = INFINITY}};
-    fill(&all, space);
-    bool more = !all.no_memory && all.best.empty == 0;
-    while (more) {
-        consider(&all);
-        more = all.best.condition >= good_condition && all.tries < TRIES && !all.no_memory &&
-               next(&all);
+    const extremes e = extremes_of(space);
+    choice all = {.room = space->count + 1};
+    all.item = calloc(CALC_MINDSPEED_PROBES * all.room, sizeof *all.item);
+    *out = (calc_mindspeed_probes){.condition = INFINITY};
+    if (!all.item) {
+        return CALC_ERR_NOMEM;
     }
     for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
-        free(all.group[i].item);
+        fill(&all, space, i, &e);
+        out->empty = all.count[i] == 0 && out->empty == 0 ? i + 1 : out->empty;
     }
-    *out = all.best;
-    return all.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+    bool more = out->empty == 0;
+    for (int tries = 1; more; tries++) {
+        consider(&all, out);
+        more = out->condition >= good_condition && tries < TRIES && next(&all);
+    }
+    free(all.item);
+    return CALC_OK;
 }
 
 /* Activations [GiB] of a layer of a probe: measured, or by calc's model. */
@@ -572,18 +540,6 @@ static const calc_plan_member dropped[] = {
     CALC_PLAN_EVEN_HEAD,    CALC_PLAN_SCHEDULE,     CALC_PLAN_LOOPED,       CALC_PLAN_MICROBATCHES,
     CALC_PLAN_LOCAL_BATCH};
 
-static void put_context(calc_plan *plan, const calc_mindspeed_config *c)
-{
-    plan->value[CALC_PLAN_CONTEXT] = (double)c->cp * c->up;
-    if (c->cp > 1 && c->up > 1) {
-        plan->value[CALC_PLAN_CONTEXT_TYPE] = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
-        plan->value[CALC_PLAN_CONTEXT_INNER] = c->up;
-    } else {
-        plan->value[CALC_PLAN_CONTEXT_TYPE] =
-            c->up > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
-    }
-}
-
 calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_config *config,
                                    calc_app *app, calc_exec *exec, calc_errors *errors)
 {
@@ -592,7 +548,14 @@ calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_c
         plan.value[dropped[i]] = NAN;
     }
     plan.blocks.count = plan.offsets.count = plan.recomputed.count = 0;
-    put_context(&plan, config);
+    plan.value[CALC_PLAN_CONTEXT] = (double)config->cp * config->up;
+    if (config->cp > 1 && config->up > 1) {
+        plan.value[CALC_PLAN_CONTEXT_TYPE] = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+        plan.value[CALC_PLAN_CONTEXT_INNER] = config->up;
+    } else {
+        plan.value[CALC_PLAN_CONTEXT_TYPE] =
+            config->up > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
+    }
     plan.value[CALC_PLAN_PROCS] =
         (double)config->pp * config->tp * config->dp * config->cp * config->up;
     plan.value[CALC_PLAN_TENSOR] = config->tp;

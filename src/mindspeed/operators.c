@@ -430,8 +430,7 @@ static double block_s(const calc_mindspeed_operators *o, const calc_shape *shape
     calc_cost_context context = calc_cost_context_of(o->system, &exec, shape, CALC_COMPAT_NONE);
     const calc_recipe recipe = {
         .shape = shape, .chip = context.chip, .strategy = &exec.strategy, .context_inner = 1};
-    size_t count = calc_transformer_block(&recipe, list);
-    size_t i = 0;
+    size_t count = calc_transformer_block(&recipe, list), i = 0;
     while (i + 1 < count && list[i].kind != kind) {
         i++;
     }

@@ -108,7 +108,7 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         calc_status one =
             count_of(r, counts[i].key, counts[i].other, counts[i].absent, counts[i].to);
-        status = status == CALC_OK ? one : status;
+        status = status ? status : one;
     }
     if (status != CALC_OK) {
         return status;
@@ -118,11 +118,10 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     if (context && context->value[0] && strcmp(context->value, "1") != 0) {
         return wrong(r, context, "1, since the planner has no context parallelism");
     }
-    bool full = false;
-    bool selective = false;
+    bool full = false, selective = false;
     status = asks(r, "parallel.enable_parallel_optimizer", &out->shards);
-    status = status == CALC_OK ? asks(r, "recompute_config.recompute", &full) : status;
-    status = status == CALC_OK ? asks(r, "recompute_config.select_recompute", &selective) : status;
+    status = status ? status : asks(r, "recompute_config.recompute", &full);
+    status = status ? status : asks(r, "recompute_config.select_recompute", &selective);
     /* Operators with counts of layers are keys below it. */
     for (size_t i = 0; i < r->settings->count; i++) {
         const char *key = r->settings->item[i].key;
@@ -180,7 +179,7 @@ static calc_status read_model(const reader *r, calc_taylor_config *out)
     const calc_import import = {
         .framework = &calc_framework_mindformers, .settings = &kept, .name = r->name};
     calc_status status = calc_import_run(&import, &out->app, &out->exec, r->errors);
-    status = status == CALC_OK ? calc_import_complete(&import, &out->app, r->errors) : status;
+    status = status ? status : calc_import_complete(&import, &out->app, r->errors);
     free(kept.item);
     return status;
 }
@@ -205,9 +204,9 @@ calc_status calc_taylor_config_parse(calc_taylor_config *out, const char *text, 
     const reader r = {&settings, name, errors};
     *out = (calc_taylor_config){0};
     calc_status status = calc_settings_from_yaml(&settings, text, length, name, errors);
-    status = status == CALC_OK ? read_sizes(&r, out) : status;
-    status = status == CALC_OK ? read_model(&r, out) : status;
-    status = status == CALC_OK ? read_shared_experts(&r, out) : status;
+    status = status ? status : read_sizes(&r, out);
+    status = status ? status : read_model(&r, out);
+    status = status ? status : read_shared_experts(&r, out);
     calc_settings_free(&settings);
     if (status == CALC_OK) {
         out->app.num_blocks = out->layers + out->prediction;
@@ -294,12 +293,6 @@ static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
     return count;
 }
 
-static bool fills(const calc_taylor_space *s, const calc_taylor_layout *l, int64_t microbatch)
-{
-    return !s->fills ||
-           (l->pipeline <= s->layers && l->pipeline <= s->batch / l->data / microbatch);
-}
-
 static void count(const calc_taylor_space *s, const divisors *d, const calc_taylor_layout *l,
                   calc_taylor_counts *all, int64_t *kept)
 {
@@ -320,8 +313,11 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
         int64_t shards = count_shards(d, l->data, s->experts == 1 ? 1 : ranks / expert);
         for (int64_t m = 1; m <= CALC_TAYLOR_MICROBATCH_MOST; m *= 2) {
             all->total += 2 * shards * chunks;
-            *kept +=
-                keep && expert <= s->most_expert && fills(s, l, m) ? switches * shards * chunks : 0;
+            *kept += keep && expert <= s->most_expert &&
+                             (!s->fills ||
+                              (l->pipeline <= s->layers && l->pipeline <= s->batch / l->data / m))
+                         ? switches * shards * chunks
+                         : 0;
         }
     }
 }

@@ -131,8 +131,7 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         CALC_TAYLOR_MEMORY_LIST(CALC_X)
 #undef CALC_X
             NULL};
-    char hint[CALC_HINT_SIZE];
-    char shown[CALC_UTF8_SHOW_SIZE];
+    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(
         errors, CALC_ERR_FIELD, name, line, 1, calc_did_you_mean(calc_nearest(key, keys), hint),
         "no term of memory is called \"%s\"", calc_utf8_show(shown, key, strlen(key)));
@@ -187,7 +186,7 @@ calc_status calc_taylor_memory_parse(calc_taylor_memory *out, int *said, const c
                               ? take_line(out, &members, copy, name, line, errors)
                               : calc_errors_at(errors, CALC_ERR_SYNTAX, name, line, 0, NULL,
                                                "expected \"term=MB\"");
-        status = status == CALC_OK ? one : status;
+        status = status ? status : one;
     }
     for (*said = 0; members > 0; members &= members - 1) {
         ++*said;
@@ -233,8 +232,7 @@ double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylo
                               const calc_exec *exec, calc_balance_recompute again, int64_t stage)
 {
     int offset[CALC_BALANCE_STAGES];
-    int64_t stages = exec->pipeline_par;
-    int64_t dense = config->dense;
+    int64_t stages = exec->pipeline_par, dense = config->dense;
     int64_t microbatches = calc_microbatches(exec);
     double most_mb = 0;
     calc_taylor_initial_offset(stages, config->app.num_blocks, offset);
@@ -354,32 +352,25 @@ void calc_taylor_problem(const calc_taylor_ask *a, const calc_taylor_ratios *r,
     last->agrad_s = r->backward * r->head;
 }
 
-/* Number of layers of a stage, over all its chunks. */
-static calc_balance_share stage_share(const calc_balance_problem *p, const calc_balance_share *s,
-                                      int64_t stage)
-{
-    calc_balance_share sum = {{0}, {0}, {0}};
-    for (int chunk = 0; chunk < (int)p->shape.chunks; chunk++) {
-        const calc_balance_share *one = &s[calc_balance_place_of(&p->shape, (int)stage, chunk)];
-        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-            sum.layers[kind] += one->layers[kind];
-            sum.selective[kind] += one->selective[kind];
-            sum.full[kind] += one->full[kind];
-        }
-    }
-    return sum;
-}
-
 double calc_taylor_checked_mb(const calc_taylor_config *config, const calc_system *system,
                               const calc_exec *exec, const calc_balance_problem *problem,
                               const calc_balance_share *share, const calc_balance_answer *answer,
                               int64_t stage)
 {
-    calc_balance_share of = stage_share(problem, share, stage);
+    /* Number of layers of a stage, over all its chunks. */
+    calc_balance_share of = {{0}, {0}, {0}};
+    for (int chunk = 0; chunk < (int)problem->shape.chunks; chunk++) {
+        const calc_balance_share *one =
+            &share[calc_balance_place_of(&problem->shape, (int)stage, chunk)];
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            of.layers[kind] += one->layers[kind];
+            of.selective[kind] += one->selective[kind];
+            of.full[kind] += one->full[kind];
+        }
+    }
     const calc_balance_stage *limits = &problem->stage[stage];
     const calc_balance_layer *layer = problem->layer[limits->chip];
-    int full = of.full[0] + of.full[1];
-    int selective = of.selective[0] + of.selective[1];
+    int full = of.full[0] + of.full[1], selective = of.selective[0] + of.selective[1];
     bool experts = config->experts > 0;
     calc_balance_recompute again = full        ? CALC_BALANCE_FULL
                                    : selective ? CALC_BALANCE_SELECTIVE
@@ -615,8 +606,7 @@ const calc_csv_table calc_taylor_probes =
 
 calc_taylor_fit calc_taylor_fit_of(int64_t ep1, double peak1_mb, int64_t ep2, double peak2_mb)
 {
-    double a = (double)ep1;
-    double b = (double)ep2;
+    double a = (double)ep1, b = (double)ep2;
     calc_taylor_fit fit = {.probes = 2, .expert_mb = (peak1_mb - peak2_mb) * (a * b / (b - a))};
     fit.base_mb = peak1_mb - fit.expert_mb / a;
     return fit;
@@ -674,8 +664,7 @@ calc_taylor_fit calc_taylor_estimate(const calc_taylor_config *c, const calc_sys
 {
     enum { PROBED = 8 };
     int64_t experts = c->experts > 0 ? c->experts : 1;
-    int64_t most = l->data * l->tensor;
-    int64_t expert = 1;
+    int64_t most = l->data * l->tensor, expert = 1;
     while (expert < PROBED && calc_taylor_tries(l, experts, most, 4 * expert)) {
         expert *= 2;
     }

@@ -130,9 +130,7 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config, const calc_tayl
                                const char *small_dataset, calc_taylor_edits *edits)
 {
     enum { MOST_STAGES = 8, SMALL_DATA = 4 };
-    int64_t stages = c->layout.pipeline;
-    int64_t data = c->layout.data;
-    int64_t expert = c->expert;
+    int64_t stages = c->layout.pipeline, data = c->layout.data, expert = c->expert;
     while (stages > 2 && stages % 2 == 0 &&
            (stages > MOST_STAGES || data * c->layout.tensor * stages > ranks)) {
         stages /= 2;

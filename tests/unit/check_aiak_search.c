@@ -149,7 +149,6 @@ static void balance_chain(const calc_aiak_task *task, const calc_aiak_bound *bou
     if (!solution.feasible) {
         return;
     }
-    ck_assert(!calc_aiak_too_large(&problem));
     double bound_s = calc_aiak_bound_s(&problem);
     double least_s = calc_aiak_least_s(task, bound, stages);
     calc_aiak_chips_of(&layouts, chain, chip);
@@ -410,9 +409,9 @@ CALC_TEST(chips_are_named_with_a_limit_or_without)
     calc_aiak_gpus gpus;
     ck_assert(parse("a800:120,h800:256", &gpus));
     ck_assert_int_eq(gpus.count, 2);
-    ck_assert_str_eq(gpus.of[0].chip->name, "a800");
+    ck_assert_str_eq(gpus.of[0].chip, "a800");
     ck_assert_int_eq(gpus.of[0].most, 120);
-    ck_assert_str_eq(gpus.of[1].chip->file, "h800");
+    ck_assert_str_eq(gpus.of[1].chip, "h800");
     ck_assert_int_eq(gpus.of[1].most, 256);
     ck_assert(parse("ascend_910b", &gpus));
     ck_assert_int_eq(gpus.of[0].most, CALC_AIAK_UNLIMITED);
@@ -461,16 +460,16 @@ CALC_TEST(limits_must_leave_enough_unless_one_has_none)
 CALC_TEST(models_of_theirs_are_files_of_ours)
 {
     int count = 0;
-    for (const calc_aiak_name *model = calc_aiak_models; model->name; model++, count++) {
+    for (; calc_aiak_models[count]; count++) {
         char path[512];
         calc_app app;
         calc_errors errors = {0};
-        snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%s.json", model->file);
+        const char *name = calc_aiak_models[count];
+        snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.*sB.json",
+                 (int)strlen(name) - 1, name);
         ck_assert_msg(calc_load(CALC_KIND_APP, &app, path, &errors) == CALC_OK, "%s", path);
-        ck_assert_ptr_eq(calc_aiak_find(calc_aiak_models, model->name), model);
     }
     ck_assert_int_eq(count, 14);
-    ck_assert_ptr_null(calc_aiak_find(calc_aiak_models, "llama3-8b"));
 }
 
 /* Strategies as AIAK's planner prints them. */
@@ -501,7 +500,7 @@ static void assert_text(const calc_aiak_text *text, bool json, const char *want)
     calc_text got = {0};
     calc_errors errors = {0};
     ck_assert_int_eq(calc_output_open_memory(&out, &got, &errors), CALC_OK);
-    calc_aiak_text_put(out, text, &strategy, json);
+    ck_assert_int_eq(calc_aiak_text_put(out, text, &strategy, json, &errors), CALC_OK);
     ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
     ck_assert_str_eq(got.data, want);
     calc_text_free(&got);

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "frame.h"
-#include "galvatron/better.h"
 #include "galvatron/layout.h"
 #include "galvatron/posed.h"
 #include "galvatron_search_case.h"

@@ -12,53 +12,45 @@ enum { CANDIDATES = 4, SAMPLES = 200000 };
 /* Independent times. */
 typedef struct times {
     double mean_s[CANDIDATES], sd_s;
-    uint64_t seed;
 } time_case;
 
-static bool sample(void *context, size_t candidate, double *s, size_t count)
-{
-    const time_case *t = context;
-    calc_rng rng;
-    calc_rng_init(&rng, t->seed, candidate);
-    calc_normal_draw(&rng, s, count);
-    for (size_t i = 0; i < count; i++) {
-        s[i] = t->mean_s[candidate] + t->sd_s * s[i];
-    }
-    return isfinite(t->mean_s[candidate]);
-}
+static const time_case spread = {.mean_s = {110, 101, 100, 103}, .sd_s = 2};
 
-static const time_case spread = {.mean_s = {110, 101, 100, 103}, .sd_s = 2, .seed = 1};
-
+static double samples_s[CANDIDATES][SAMPLES];
+static calc_mindspeed_candidate item[CANDIDATES];
 static calc_mindspeed_loop loop;
 
-static void start(size_t samples, size_t top_k, const double *memory_bytes)
+static void start(const time_case *t, size_t samples, size_t top_k)
 {
-    const calc_mindspeed_loop_rules rules = {samples, top_k, 0.05, 0, 7, false};
-    ck_assert_int_eq(calc_mindspeed_loop_start(&loop, &rules, CANDIDATES, memory_bytes), CALC_OK);
-}
-
-static void judge(time_case *t)
-{
-    calc_mindspeed_loop_judge(&loop, sample, t);
+    loop = (calc_mindspeed_loop){
+        .rules = {samples, top_k, 0.05, 0, 7, false}, .item = item, .count = CANDIDATES};
+    for (size_t c = 0; c < CANDIDATES; c++) {
+        static const double bytes[] = {2, 1, 3, 3};
+        double *s = samples_s[c];
+        calc_rng rng;
+        calc_rng_init(&rng, 1, c);
+        calc_normal_draw(&rng, s, samples);
+        for (size_t i = 0; i < samples; i++) {
+            s[i] = t->mean_s[c] + t->sd_s * s[i];
+        }
+        item[c] = (calc_mindspeed_candidate){.samples_s = s, .peak_bytes = bytes[c]};
+    }
 }
 
 /* Until there is no more to do; all runs are fine.
  * @param order  what was measured, in turn */
-static void search(time_case *t, size_t order[CANDIDATES])
+static void search(size_t order[CANDIDATES])
 {
-    for (judge(t); calc_mindspeed_loop_choose(&loop) == CALC_MINDSPEED_GOES_ON; judge(t)) {
+    for (;;) {
+        calc_mindspeed_loop_judge(&loop);
+        if (calc_mindspeed_loop_choose(&loop) != CALC_MINDSPEED_GOES_ON) {
+            return;
+        }
         ck_assert_uint_lt(loop.trials, CANDIDATES);
         order[loop.trials] = loop.next;
         calc_mindspeed_loop_record(&loop, loop.next, CALC_MINDSPEED_RAN);
     }
 }
-
-static void leave(void)
-{
-    calc_mindspeed_loop_free(&loop);
-}
-
-const calc_test_frame calc_tests = {.teardown = leave};
 
 /* Chances of four normal distributions by numerical integration, and of what is left of the pool
  * once the first ones are measured. */
@@ -68,9 +60,8 @@ CALC_TEST(the_pool_has_the_chances_of_being_fastest)
         size_t candidate;
         double chance, left;
     } expected[] = {{2, 0.592, 0.406}, {1, 0.330, 0.076}, {3, 0.078, 0}};
-    time_case t = spread;
-    start(SAMPLES, 1, NULL);
-    judge(&t);
+    start(&spread, SAMPLES, 1);
+    calc_mindspeed_loop_judge(&loop);
     ck_assert_uint_eq(loop.pool, SAMPLES);
     ck_assert_double_le(calc_mindspeed_loop_chance(&loop, 0), 5e-5);
     for (int i = 0; i < 3; i++) {
@@ -78,7 +69,7 @@ CALC_TEST(the_pool_has_the_chances_of_being_fastest)
         ck_assert_double_eq_tol(calc_mindspeed_loop_chance(&loop, expected[i].candidate), p,
                                 0.0005 + 4 * sqrt(p * (1 - p) / SAMPLES));
         calc_mindspeed_loop_record(&loop, expected[i].candidate, CALC_MINDSPEED_RAN);
-        judge(&t);
+        calc_mindspeed_loop_judge(&loop);
         p = expected[i].left;
         ck_assert_double_eq_tol((double)loop.rest / SAMPLES, p,
                                 0.0025 + 4 * sqrt(p * (1 - p) / SAMPLES));
@@ -89,17 +80,16 @@ CALC_TEST(the_pool_has_the_chances_of_being_fastest)
 
 CALC_TEST(the_pool_of_the_three_fastest)
 {
-    time_case t = spread;
-    start(1000, 3, NULL);
-    judge(&t);
+    start(&spread, 1000, 3);
+    calc_mindspeed_loop_judge(&loop);
     ck_assert_uint_eq(loop.pool, 3000);
     size_t all = 0;
     for (size_t c = 0; c < CANDIDATES; c++) {
-        ck_assert_uint_le(loop.tally[c], 1000);
-        all += loop.tally[c];
+        ck_assert_uint_le(item[c].tally, 1000);
+        all += item[c].tally;
     }
     ck_assert_uint_eq(all, 3000);
-    ck_assert_uint_gt(loop.tally[2], 990);
+    ck_assert_uint_gt(item[2].tally, 990);
 }
 
 /* What is measured first is drawn with those chances. */
@@ -107,9 +97,8 @@ CALC_TEST(probabilities_are_matched)
 {
     enum { TIMES = 4000 };
     int first[CANDIDATES] = {0};
-    time_case t = spread;
-    start(2000, 1, NULL);
-    judge(&t);
+    start(&spread, 2000, 1);
+    calc_mindspeed_loop_judge(&loop);
     for (int i = 0; i < TIMES; i++) {
         loop.rules.seed = (uint64_t)i;
         ck_assert_int_eq(calc_mindspeed_loop_choose(&loop), CALC_MINDSPEED_GOES_ON);
@@ -124,28 +113,25 @@ CALC_TEST(probabilities_are_matched)
 CALC_TEST(a_whole_search)
 {
     size_t order[CANDIDATES];
-    time_case t = spread;
-    start(1000, 1, NULL);
-    search(&t, order);
+    start(&spread, 1000, 1);
+    search(order);
     ck_assert_int_eq(loop.stop, CALC_MINDSPEED_CONCENTRATED);
     ck_assert_uint_eq(loop.trials, 3); /* all but the slowest */
-    ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
+    ck_assert_int_eq(item[0].mark, CALC_MINDSPEED_UNEXPLORED);
 }
 
 /* A search that is taken up again with its results goes on as it would have. */
 CALC_TEST(the_results_are_the_state)
 {
     size_t order[CANDIDATES], again[CANDIDATES];
-    time_case t = spread;
-    start(1000, 1, NULL);
-    search(&t, order);
+    start(&spread, 1000, 1);
+    search(order);
     for (size_t done = 0; done <= 3; done++) {
-        calc_mindspeed_loop_free(&loop);
-        start(1000, 1, NULL);
+        start(&spread, 1000, 1);
         for (size_t i = 0; i < done; i++) {
             calc_mindspeed_loop_record(&loop, order[i], CALC_MINDSPEED_RAN);
         }
-        search(&t, again);
+        search(again);
         ck_assert_uint_eq(loop.trials, 3);
         for (size_t i = done; i < 3; i++) {
             ck_assert_uint_eq(again[i], order[i]);
@@ -157,36 +143,32 @@ CALC_TEST(the_results_are_the_state)
  * less. */
 CALC_TEST(failures)
 {
-    const double memory_bytes[] = {2, 1, 3, 3};
-    time_case t = spread;
-    start(1000, 1, memory_bytes);
+    start(&spread, 1000, 1);
     calc_mindspeed_loop_record(&loop, 2, CALC_MINDSPEED_OUT_OF_MEMORY);
-    ck_assert_int_eq(loop.mark[2], CALC_MINDSPEED_REMOVED);
-    ck_assert_int_eq(loop.mark[3], CALC_MINDSPEED_REMOVED);
-    ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
-    judge(&t);
-    ck_assert_uint_eq(loop.tally[2] + loop.tally[3], 0);
+    ck_assert_int_eq(item[2].mark, CALC_MINDSPEED_REMOVED);
+    ck_assert_int_eq(item[3].mark, CALC_MINDSPEED_REMOVED);
+    ck_assert_int_eq(item[0].mark, CALC_MINDSPEED_UNEXPLORED);
+    calc_mindspeed_loop_judge(&loop);
+    ck_assert_uint_eq(item[2].tally + item[3].tally, 0);
     ck_assert_uint_eq(loop.pool, 1000);
     calc_mindspeed_loop_record(&loop, 1, CALC_MINDSPEED_FAILED);
-    ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
+    ck_assert_int_eq(item[0].mark, CALC_MINDSPEED_UNEXPLORED);
     calc_mindspeed_loop_record(&loop, 0, CALC_MINDSPEED_OUT_OF_MEMORY);
-    judge(&t);
+    calc_mindspeed_loop_judge(&loop);
     ck_assert_int_eq(calc_mindspeed_loop_choose(&loop), CALC_MINDSPEED_EXHAUSTED);
     ck_assert_uint_eq(loop.trials, 3);
-    calc_mindspeed_loop_free(&loop);
-    start(10, 1, memory_bytes);
+    start(&spread, 10, 1);
     calc_mindspeed_loop_record(&loop, 3, CALC_MINDSPEED_RAN);
     calc_mindspeed_loop_record(&loop, 2, CALC_MINDSPEED_OUT_OF_MEMORY);
-    ck_assert_int_eq(loop.mark[3], CALC_MINDSPEED_EXPLORED);
+    ck_assert_int_eq(item[3].mark, CALC_MINDSPEED_EXPLORED);
 }
 
 CALC_TEST(as_many_trials_as_are_allowed)
 {
     size_t order[CANDIDATES];
-    time_case t = spread;
-    start(1000, 1, NULL);
+    start(&spread, 1000, 1);
     loop.rules.max_trials = 2;
-    search(&t, order);
+    search(order);
     ck_assert_int_eq(loop.stop, CALC_MINDSPEED_TRIALS);
     ck_assert_uint_eq(loop.trials, 2);
 }
@@ -197,15 +179,15 @@ CALC_TEST(every_candidate)
     size_t order[CANDIDATES];
     time_case t = spread;
     t.mean_s[1] = INFINITY;
-    start(10, 3, NULL);
+    start(&t, 10, 3);
     loop.rules.every = true;
-    search(&t, order);
+    search(order);
     ck_assert_int_eq(loop.stop, CALC_MINDSPEED_EXHAUSTED);
     ck_assert_uint_eq(loop.trials, 4);
     for (size_t i = 0; i < 4; i++) {
         ck_assert_uint_eq(order[i], i);
     }
-    ck_assert_uint_eq(loop.tally[1], 0);
+    ck_assert_uint_eq(item[1].tally, 0);
 }
 
 /* Times that are alike: the pool has the first k of them. */
@@ -214,12 +196,12 @@ CALC_TEST(ties)
     time_case t = spread;
     t.sd_s = 0;
     t.mean_s[0] = t.mean_s[1] = t.mean_s[3] = 100;
-    start(10, 3, NULL);
-    judge(&t);
-    ck_assert_uint_eq(loop.tally[0], 10);
-    ck_assert_uint_eq(loop.tally[1], 10);
-    ck_assert_uint_eq(loop.tally[2], 10);
-    ck_assert_uint_eq(loop.tally[3], 0);
+    start(&t, 10, 3);
+    calc_mindspeed_loop_judge(&loop);
+    ck_assert_uint_eq(item[0].tally, 10);
+    ck_assert_uint_eq(item[1].tally, 10);
+    ck_assert_uint_eq(item[2].tally, 10);
+    ck_assert_uint_eq(item[3].tally, 0);
 }
 
 /* Two configurations of the same shapes have the same draws: what differs is scaled alike. */

@@ -126,16 +126,22 @@ CALC_TEST(kernels_say_what_a_step_takes)
     close_cluster();
 }
 
+static void judge(calc_mindspeed_loop *loop)
+{
+    for (size_t c = 0; c < count; c++) {
+        ck_assert(sample(&operators, c, loop->item[c].samples_s, SAMPLES));
+    }
+    calc_mindspeed_loop_judge(loop);
+}
+
 /* @return the shortest step of those that were measured [s] */
 static double search(calc_mindspeed_loop *loop)
 {
     double best_s = INFINITY;
-    calc_mindspeed_loop_judge(loop, sample, &operators);
-    while (calc_mindspeed_loop_choose(loop) == CALC_MINDSPEED_GOES_ON) {
+    for (judge(loop); calc_mindspeed_loop_choose(loop) == CALC_MINDSPEED_GOES_ON; judge(loop)) {
         best_s = fmin(best_s, truth_s(loop->next));
         calc_mindspeed_loop_record(loop, loop->next, CALC_MINDSPEED_RAN);
         learn(loop->next);
-        calc_mindspeed_loop_judge(loop, sample, &operators);
     }
     return best_s;
 }
@@ -147,16 +153,19 @@ CALC_TEST(searches_find_the_best)
     size_t trials = 0;
     for (uint64_t seed = 0; seed < TIMES; seed++) {
         open_cluster(seed);
-        const calc_mindspeed_loop_rules rules = {SAMPLES, 1, 0.05, 0, seed, false};
-        calc_mindspeed_loop loop;
-        ck_assert_int_eq(calc_mindspeed_loop_start(&loop, &rules, count, NULL), CALC_OK);
+        static double samples_s[SPACE][SAMPLES];
+        calc_mindspeed_candidate item[SPACE] = {0};
+        calc_mindspeed_loop loop = {
+            .rules = {SAMPLES, 1, 0.05, 0, seed, false}, .item = item, .count = count};
+        for (size_t c = 0; c < count; c++) {
+            item[c].samples_s = samples_s[c];
+        }
         double best_s = search(&loop), least_s = INFINITY;
         for (size_t c = 0; c < count; c++) {
             least_s = fmin(least_s, truth_s(c));
         }
         ck_assert_double_le(best_s, 1.01 * least_s);
         trials += loop.trials;
-        calc_mindspeed_loop_free(&loop);
         close_cluster();
     }
     ck_assert_uint_lt(trials, TIMES * count / 4);

@@ -13,6 +13,7 @@
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
+#include "io/json_put.h"
 #include "spec/field.h"
 
 int64_t calc_aiak_throughput(int64_t batch, int64_t sequence, double total_s)
@@ -20,175 +21,119 @@ int64_t calc_aiak_throughput(int64_t batch, int64_t sequence, double total_s)
     return (int64_t)ceil((double)batch * (double)sequence / total_s);
 }
 
-typedef struct writer {
-    calc_output *out;
-    const calc_aiak_text *text;
-    const calc_aiak_strategy *strategy;
-    bool json;
-    bool begun; /* a member or an element needs a comma before it */
-} writer;
-
-static void comma(writer *w)
-{
-    calc_output_text(w->out, w->begun ? ", " : "");
-    w->begun = true;
-}
-
-static void put_text(const writer *w, const char *text)
-{
-    const char *quote = w->json ? "\"" : "'";
-    calc_output_printf(w->out, "%s%s%s", quote, text, quote);
-}
-
-static void put_key(writer *w, const char *key)
-{
-    comma(w);
-    put_text(w, key);
-    calc_output_text(w->out, ": ");
-}
-
 /* Adds ".0" if needed: Python prints a float with a point or an exponent. */
-static void put_float(const writer *w, double value)
+static void put_float(calc_put *put, const char *key, double value)
 {
-    char number[32];
+    char number[40];
     calc_number_text(value, 1, number);
-    calc_output_printf(w->out, "%s%s", number, strpbrk(number, ".e") ? "" : ".0");
+    calc_put_raw(put, key, strcat(number, strpbrk(number, ".e") ? "" : ".0"));
 }
 
-static void open_with(writer *w, const char *bracket)
+static void put_word(calc_put *put, const char *word)
 {
-    calc_output_text(w->out, bracket);
-    w->begun = false;
-}
-
-static void open_list(writer *w, const char *key)
-{
-    put_key(w, key);
-    open_with(w, "[");
-}
-
-static void close_with(writer *w, const char *bracket)
-{
-    calc_output_text(w->out, bracket);
-    w->begun = true;
-}
-
-static void put_count(writer *w, const char *key, int64_t value)
-{
-    put_key(w, key);
-    calc_output_printf(w->out, "%lld", (long long)value);
-}
-
-/* Writes an empty text for a switch that is on, and nothing for one that is off. */
-static void put_switch(writer *w, const char *key, bool on)
-{
-    if (on) {
-        put_key(w, key);
-        put_text(w, "");
-    }
-}
-
-static void put_text_or_none(writer *w, const char *text)
-{
-    comma(w);
-    if (text) {
-        put_text(w, text);
+    if (word) {
+        calc_put_text(put, NULL, word);
     } else {
-        calc_output_text(w->out, w->json ? "null" : "None");
+        calc_put_raw(put, NULL, "null");
     }
 }
 
-static void put_stages(writer *w)
+static void put_stages(calc_put *put, const calc_aiak_text *text, const calc_aiak_strategy *s)
 {
-    const calc_aiak_strategy *s = w->strategy;
     const calc_aiak_chain *chain = &s->chain;
-    open_list(w, "pipeline-stage-chips");
+    calc_putf(put, "pipeline-stage-chips: [");
     for (int i = 0; i < chain->kinds; i++) {
         for (int k = 0; k < (chain->kinds > 1 ? chain->stages[i] : 1); k++) {
-            put_text_or_none(w, w->text->chip[chain->chip[i]]);
+            put_word(put, text->chip[chain->chip[i]]);
         }
     }
-    close_with(w, "]");
-    if (chain->kinds == 1) {
-        return;
+    calc_put_close(put);
+    if (chain->kinds > 1) {
+        calc_putf(put, "pipeline-stage-layers: [");
+        for (int i = 0; i < s->sizes.stages; i++) {
+            calc_put_count(put, NULL, s->layers[i]);
+        }
+        calc_put_close(put);
     }
-    open_list(w, "pipeline-stage-layers");
-    for (int i = 0; i < s->sizes.stages; i++) {
-        comma(w);
-        calc_output_printf(w->out, "%d", s->layers[i]);
+    /* Megatron-LM's terms: "block" recomputes the first layers of a stage, "uniform" all. */
+    calc_putf(put, "recompute-granularity: [");
+    for (int i = 0; i < chain->kinds; i++) {
+        put_word(put, chain->selective[i] ? "selective" : s->again[i] > 0 ? "full" : NULL);
     }
-    close_with(w, "]");
-}
-
-/* Megatron-LM's terms: "block" recomputes the first layers of a stage, "uniform" recomputes all. */
-static void put_recompute(writer *w)
-{
-    const calc_aiak_strategy *s = w->strategy;
-    open_list(w, "recompute-granularity");
-    for (int i = 0; i < s->chain.kinds; i++) {
-        put_text_or_none(w, s->chain.selective[i] ? "selective" : s->again[i] > 0 ? "full" : NULL);
+    calc_putf(put, "], recompute-method: [");
+    for (int i = 0; i < chain->kinds; i++) {
+        bool full = !chain->selective[i] && s->again[i] > 0;
+        put_word(put, !full ? NULL : s->all_again[i] ? "uniform" : "block");
     }
-    close_with(w, "]");
-    open_list(w, "recompute-method");
-    for (int i = 0; i < s->chain.kinds; i++) {
-        bool full = !s->chain.selective[i] && s->again[i] > 0;
-        const char *how = s->all_again[i] ? "uniform" : "block";
-        put_text_or_none(w, full ? how : NULL);
-    }
-    close_with(w, "]");
-    open_list(w, "recompute-num-layers");
-    for (int i = 0; i < s->chain.kinds; i++) {
-        if (s->chain.selective[i] || s->again[i] == 0) {
-            put_text_or_none(w, NULL);
+    calc_putf(put, "], recompute-num-layers: [");
+    for (int i = 0; i < chain->kinds; i++) {
+        if (chain->selective[i] || s->again[i] == 0) {
+            put_word(put, NULL);
         } else {
-            comma(w);
-            calc_output_printf(w->out, "%d", s->all_again[i] ? 1 : s->again[i]);
+            calc_put_count(put, NULL, s->all_again[i] ? 1 : s->again[i]);
         }
     }
-    close_with(w, "]");
+    calc_put_close(put);
 }
 
-static void put_strategy(writer *w)
+static void put_strategy(calc_put *put, const calc_aiak_text *text, const calc_aiak_strategy *s)
 {
-    const calc_aiak_sizes *sizes = &w->strategy->sizes;
-    put_key(w, "strategy");
-    open_with(w, "{");
-    put_count(w, "pipeline-model-parallel-size", sizes->stages);
-    put_count(w, "tensor-model-parallel-size", sizes->tensor_par);
-    put_count(w, "micro-batch-size", sizes->microbatch);
-    put_switch(w, "use-flash-attn", true);
-    put_switch(w, "sequence-parallel", sizes->tensor_par > 1);
-    put_switch(w, "use-distributed-optimizer", sizes->data_par > 1);
-    put_switch(w, "fused-rmsnorm", w->text->rms);
-    put_switch(w, "apply-rotary-positional-embedding-kernel", w->text->rope);
-    put_stages(w);
-    put_recompute(w);
-    close_with(w, "}");
-}
-
-void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text, const calc_aiak_strategy *s,
-                        bool json)
-{
-    writer w = {out, text, s, json, false};
     const calc_aiak_task *task = text->task;
-    open_with(&w, "{");
-    put_count(&w, "sim_throughput",
+    const calc_aiak_sizes *sizes = &s->sizes;
+    /* Switches that are on have an empty text, and those that are off are not there. */
+    const struct {
+        const char *key;
+        bool on;
+    } switches[] = {{"use-flash-attn", true},
+                    {"sequence-parallel", sizes->tensor_par > 1},
+                    {"use-distributed-optimizer", sizes->data_par > 1},
+                    {"fused-rmsnorm", text->rms},
+                    {"apply-rotary-positional-embedding-kernel", text->rope}};
+    calc_putf(put, "{sim_throughput: %jd",
               calc_aiak_throughput(task->batch, task->sequence, s->step.total_s));
-    put_key(&w, "sim_total_time_s");
-    put_float(&w, s->step.total_s);
-    open_list(&w, "chip-order"); /* of this list and those of recomputation */
+    put_float(put, "sim_total_time_s", s->step.total_s);
+    calc_putf(put, "chip-order: ["); /* of this list and those of recomputation */
     for (int i = 0; i < s->chain.kinds; i++) {
-        put_text_or_none(&w, text->chip[s->chain.chip[i]]);
+        put_word(put, text->chip[s->chain.chip[i]]);
     }
-    close_with(&w, "]");
-    open_list(&w, "max-use-mem-size");
+    calc_putf(put, "], max-use-mem-size: [");
     for (int i = 0; i < s->chain.kinds; i++) {
-        comma(&w);
-        put_float(&w, s->most_bytes[i] / 0x1p30);
+        put_float(put, NULL, s->most_bytes[i] / 0x1p30);
     }
-    close_with(&w, "]");
-    put_strategy(&w);
-    close_with(&w, "}");
+    calc_putf(put,
+              "], strategy: {pipeline-model-parallel-size: %d, tensor-model-parallel-size: %d, "
+              "micro-batch-size: %d",
+              sizes->stages, sizes->tensor_par, sizes->microbatch);
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        if (switches[i].on) {
+            calc_put_text(put, switches[i].key, "");
+        }
+    }
+    put_stages(put, text, s);
+    calc_putf(put, "}}");
+}
+
+calc_status calc_aiak_text_put(calc_output *out, const calc_aiak_text *text,
+                               const calc_aiak_strategy *s, bool json, calc_errors *errors)
+{
+    calc_text made = {0};
+    calc_output *memory;
+    calc_status status = calc_output_open_memory(&memory, &made, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_put put = {.out = memory, .flat = true};
+    put_strategy(&put, text, s);
+    status = calc_output_close(memory, errors);
+    for (char *at = made.data; status == CALC_OK && !json && *at; at++) {
+        if (strncmp(at, "null", 4) == 0) {
+            memcpy(at, "None", 4);
+        }
+        *at = *at == '"' ? '\'' : *at; /* no name has a quote in it */
+    }
+    calc_output_text(out, status == CALC_OK ? made.data : "");
+    calc_text_free(&made);
+    return status;
 }
 
 enum { THREAD_COMPUTE = 1, THREAD_P2P, THREAD_COLLECTIVE };
@@ -205,17 +150,11 @@ typedef struct step {
     calc_trace_out trace;
 } step;
 
-static calc_trace_track track_of(int stage, int thread)
-{
-    return (calc_trace_track){stage, thread};
-}
-
 /* One slice of a micro-batch. */
 static void put_pass(step *s, const calc_schedule_event *e, int thread, const char *what,
                      double start_s, double end_s)
 {
-    int64_t start_ns = calc_trace_ns(start_s);
-    int64_t end_ns = calc_trace_ns(end_s);
+    int64_t start_ns = calc_trace_ns(start_s), end_ns = calc_trace_ns(end_s);
     if (end_ns <= start_ns) {
         return;
     }
@@ -228,18 +167,6 @@ static void put_pass(step *s, const calc_schedule_event *e, int thread, const ch
                        (long long)((end_ns - start_ns) % 1000), s->strategy->layers[e->stage],
                        e->microbatch);
     s->trace.count++;
-}
-
-/* Time [s] of the message that ends a pass: the time of the place minus the ends of the model. */
-static double message_s(const step *s, int stage, bool forward)
-{
-    const calc_balance_place *place = &s->problem.place[stage];
-    const calc_stage_terms *t = &s->chip[s->problem.stage[stage].chip].full->terms;
-    bool first = stage == 0;
-    bool last = stage == s->strategy->sizes.stages - 1;
-    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
-                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
-    return (forward ? place->fw_s : place->agrad_s) - ends_s;
 }
 
 static double recompute_s(const step *s, int stage)
@@ -258,27 +185,19 @@ static double recompute_s(const step *s, int stage)
 static void put_event(step *s, const calc_schedule_event *e)
 {
     bool forward = e->kind == CALC_SCHEDULE_FW;
-    double sent_s = message_s(s, e->stage, forward);
+    /* Time [s] of the message that ends a pass: the time of the place minus the ends of the model.
+     */
+    const calc_balance_place *place = &s->problem.place[e->stage];
+    const calc_stage_terms *t = &s->chip[s->problem.stage[e->stage].chip].full->terms;
+    bool first = e->stage == 0, last = e->stage == s->strategy->sizes.stages - 1;
+    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
+                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
+    double sent_s = (forward ? place->fw_s : place->agrad_s) - ends_s;
     double done_s = e->end_s - (sent_s > 0 ? sent_s : 0);
     double again_s = forward ? 0 : recompute_s(s, e->stage);
     put_pass(s, e, THREAD_COMPUTE, "recompute", e->start_s, e->start_s + again_s);
     put_pass(s, e, THREAD_COMPUTE, forward ? "F" : "B", e->start_s + again_s, done_s);
     put_pass(s, e, THREAD_P2P, forward ? "send" : "send back", done_s, e->end_s);
-}
-
-/* Counts activations in flight: a forward pass adds one and its backward pass removes it. */
-static void put_memory(step *s, const calc_schedule_event *e, int *live)
-{
-    bool forward = e->kind == CALC_SCHEDULE_FW;
-    const calc_balance_stage *stage = &s->problem.stage[e->stage];
-    const calc_balance_share *share = &s->strategy->share[e->stage];
-    live[e->stage] += forward ? 1 : -1;
-    double bytes = stage->fixed_bytes +
-                   (share->full[0] + share->full[1] > 0 ? stage->working_bytes : 0) +
-                   calc_balance_held_bytes(&s->problem, e->stage, share) +
-                   live[e->stage] * calc_balance_flight_bytes(&s->problem, e->stage, share);
-    calc_trace_counter(&s->trace, e->stage, "memory", "GiB", forward ? e->start_s : e->end_s,
-                       bytes / 0x1p30);
 }
 
 /* Stragglers, reduction of gradients and gathering of weights, optimizer, and other time per step.
@@ -287,8 +206,8 @@ static void put_end(step *s, int stage, double pipeline_s)
 {
     const calc_balance_step *whole = &s->strategy->step;
     calc_balance_end end = calc_balance_end_of(s->chip, &s->problem, s->strategy->share, stage);
-    calc_trace_track collective = track_of(stage, THREAD_COLLECTIVE);
-    calc_trace_track compute = track_of(stage, THREAD_COMPUTE);
+    calc_trace_track collective = {stage, THREAD_COLLECTIVE};
+    calc_trace_track compute = {stage, THREAD_COMPUTE};
     bool ends = stage == 0 || stage == s->strategy->sizes.stages - 1;
     double at_s = pipeline_s + whole->straggler_s;
     calc_trace_slice(&s->trace, collective, "stragglers", "wait", pipeline_s, at_s);
@@ -305,44 +224,45 @@ static void put_end(step *s, int stage, double pipeline_s)
     calc_trace_slice(&s->trace, compute, "overhead", "overhead", at_s, at_s + whole->overhead_s);
 }
 
-static void put_names(step *s)
+static calc_status put_trace(step *s, double pipeline_s, calc_errors *errors)
 {
+    static const char *const threads[] = {"compute", "p2p", "collective"};
     const calc_aiak_strategy *strategy = s->strategy;
+    int live[CALC_BALANCE_STAGES] = {0};
+    calc_output_text(s->trace.out, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
+    calc_status status = calc_aiak_text_put(s->trace.out, s->text, strategy, true, errors);
+    calc_output_text(s->trace.out, ",\n\"traceEvents\":[");
     for (int i = 0; i < strategy->sizes.stages; i++) {
         char name[64];
         int chip = strategy->chain.chip[s->problem.stage[i].chip];
         snprintf(name, sizeof name, "stage %d %s", i, s->text->chip[chip]);
         calc_trace_process(&s->trace, i, name);
-        calc_trace_thread(&s->trace, track_of(i, THREAD_COMPUTE), "compute");
-        calc_trace_thread(&s->trace, track_of(i, THREAD_P2P), "p2p");
-        calc_trace_thread(&s->trace, track_of(i, THREAD_COLLECTIVE), "collective");
+        for (int k = 0; k < 3; k++) {
+            calc_trace_thread(&s->trace, (calc_trace_track){i, THREAD_COMPUTE + k}, threads[k]);
+        }
     }
-}
-
-static void put_trace(step *s, double pipeline_s)
-{
-    int live[CALC_BALANCE_STAGES] = {0};
-    calc_output_text(s->trace.out, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
-    calc_aiak_text_put(s->trace.out, s->text, s->strategy, true);
-    calc_output_text(s->trace.out, ",\n\"traceEvents\":[");
-    put_names(s);
     for (int64_t i = 0; i < s->events.count; i++) {
         put_event(s, &s->events.event[i]);
-        put_memory(s, &s->events.event[i], live);
+        /* Counts activations in flight: a forward pass adds one and its backward pass removes it.
+         */
+        bool forward = s->events.event[i].kind == CALC_SCHEDULE_FW;
+        const calc_balance_stage *stage = &s->problem.stage[s->events.event[i].stage];
+        const calc_balance_share *share = &s->strategy->share[s->events.event[i].stage];
+        live[s->events.event[i].stage] += forward ? 1 : -1;
+        double bytes = stage->fixed_bytes +
+                       (share->full[0] + share->full[1] > 0 ? stage->working_bytes : 0) +
+                       calc_balance_held_bytes(&s->problem, s->events.event[i].stage, share) +
+                       live[s->events.event[i].stage] *
+                           calc_balance_flight_bytes(&s->problem, s->events.event[i].stage, share);
+        calc_trace_counter(&s->trace, s->events.event[i].stage, "memory", "GiB",
+                           forward ? s->events.event[i].start_s : s->events.event[i].end_s,
+                           bytes / 0x1p30);
     }
-    for (int i = 0; i < s->strategy->sizes.stages; i++) {
+    for (int i = 0; i < strategy->sizes.stages; i++) {
         put_end(s, i, pipeline_s);
     }
     calc_output_text(s->trace.out, "\n]}\n");
-}
-
-static calc_status make_folder(calc_errors *errors)
-{
-    if (mkdir("cache", 0777) == 0 || errno == EEXIST) {
-        return CALC_OK;
-    }
-    return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
-                           "cannot make the folder ./cache: %s", strerror(errno));
+    return status;
 }
 
 /* Simulates into s->events. @return pipeline time [s], negative if memory ran out */
@@ -367,27 +287,11 @@ static double simulate(step *s)
     return pipeline_s;
 }
 
-static calc_status write_file(step *s, const char *path, calc_errors *errors)
-{
-    double pipeline_s = simulate(s);
-    if (pipeline_s < 0) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                               "not enough memory for a trace");
-    }
-    calc_status status = calc_output_open(&s->trace.out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
-    put_trace(s, pipeline_s);
-    return calc_output_close(s->trace.out, errors);
-}
-
 /* Writes ./cache/MODEL_GPUS_ppP_tpT_mbsB_rankN.json; creates the folder if needed.
  * @param rank  0 is the best
  * @return CALC_OK; CALC_ERR_IO, CALC_ERR_RANGE or CALC_ERR_NOMEM, with an error */
-static calc_status calc_aiak_trace_write(const calc_aiak_text *text,
-                                         const calc_aiak_strategy *strategy, int rank,
-                                         calc_errors *errors)
+static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strategy *strategy,
+                               int rank, calc_errors *errors)
 {
     char path[256];
     const calc_aiak_sizes *sizes = &strategy->sizes;
@@ -398,18 +302,30 @@ static calc_status calc_aiak_trace_write(const calc_aiak_text *text,
                                "a trace of %lld micro-batches on %d stages is too long",
                                (long long)microbatches, sizes->stages);
     }
+    if (mkdir("cache", 0777) != 0 && errno != EEXIST) {
+        return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
+                               "cannot make the folder ./cache: %s", strerror(errno));
+    }
     step *s = calloc(1, sizeof *s);
-    if (!s) {
+    double pipeline_s = -1;
+    if (s) {
+        s->text = text;
+        s->strategy = strategy;
+        pipeline_s = simulate(s);
+    }
+    if (!s || pipeline_s < 0) {
+        free(s ? s->events.event : NULL);
+        free(s);
         return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
                                "not enough memory for a trace");
     }
-    s->text = text;
-    s->strategy = strategy;
     snprintf(path, sizeof path, "cache/%s_%lld_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              (long long)text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch,
              rank + 1);
-    calc_status status = make_folder(errors);
-    status = status == CALC_OK ? write_file(s, path, errors) : status;
+    calc_status status = calc_output_open(&s->trace.out, path, errors);
+    if (status == CALC_OK) {
+        status = calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
+    }
     free(s->events.event);
     free(s);
     return status;
@@ -417,16 +333,12 @@ static calc_status calc_aiak_trace_write(const calc_aiak_text *text,
 
 enum { MULTIPLE = 512 /* for batches and sequences: sizes are multiples of it */ };
 
-static const char *const models[] = {
-    "llama-7b",  "llama-65b",      "llama-175b",    "llama-540b",     "llama-1800b",
-    "llama2-7b", "llama2-13b",     "llama2-70b",    "llama2-35b",     "glm-130b",
-    "glm-67b",   "galactica-6.7b", "galactica-30b", "galactica-120b", NULL};
 static const char *const node_sizes[] = {"8", NULL};
 static const char *const modes[] = {"fast", "analytic", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
 #define FLAGS(X)                                                                                   \
-    X(MODEL, "--model-name", "NAME", TEXT, .choices = models, .preset = "llama2-70b",              \
+    X(MODEL, "--model-name", "NAME", TEXT, .choices = calc_aiak_models, .preset = "llama2-70b",    \
       .doc = "the model")                                                                          \
     X(GPUS, "--num-gpus", "N", WHOLE, .lo = 1, .hi = 1048576, .preset = "256",                     \
       .doc = "processors of the job, a multiple of 8 or fewer")                                    \
@@ -468,6 +380,7 @@ typedef struct plan {
     calc_aiak_task task;
     calc_aiak_text text;
     calc_aiak_strategy *best;
+    char file[CALC_AIAK_CHIPS][CALC_FIND_PATH_MAX]; /* of --chip-files; "": none */
     int top;
     calc_aiak_found found;
 } plan;
@@ -502,37 +415,24 @@ static bool check_gpus(plan *p, char *complaint, size_t size)
     return false;
 }
 
-/* The file given for a chip in TYPE=FILE,...; NULL if the chip is not listed. */
-static const char *file_of(const char *list, const char *chip, char *buffer, size_t size)
-{
-    size_t named = strlen(chip);
-    for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
-        if (strncmp(list, chip, named) == 0 && list[named] == '=') {
-            snprintf(buffer, size, "%.*s", (int)strcspn(list, ",") - (int)named - 1,
-                     list + named + 1);
-            return buffer;
-        }
-    }
-    return NULL;
-}
-
-/* Checks that every TYPE=FILE names a chip of the cluster. */
-static bool check_files(plan *p, char *complaint, size_t size)
+/* Each TYPE=FILE of a list names a chip of the cluster; the first one of a chip counts. */
+static bool take_files(plan *p, char *complaint, size_t size)
 {
     const char *list = calc_opt_value(p->flags, FLAG_CHIP_FILES);
     for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
-        bool known = false;
-        for (int i = 0; i < p->gpus.count; i++) {
-            size_t named = strlen(p->gpus.of[i].chip->name);
-            known = known || (strncmp(list, p->gpus.of[i].chip->name, named) == 0 &&
-                              list[named] == '=' && list[named + 1] && list[named + 1] != ',');
+        int length = (int)strcspn(list, ","), named = (int)strcspn(list, "=,"), i = 0;
+        while (i < p->gpus.count && (strncmp(list, p->gpus.of[i].chip, (size_t)named) != 0 ||
+                                     p->gpus.of[i].chip[named])) {
+            i++;
         }
-        if (!known) {
+        if (i == p->gpus.count || named + 1 >= length) {
             snprintf(complaint, size,
-                     "--chip-files: \"%.*s\" is not TYPE=FILE of a type in "
-                     "--gpu-infos",
-                     (int)strcspn(list, ","), list);
+                     "--chip-files: \"%.*s\" is not TYPE=FILE of a type in --gpu-infos", length,
+                     list);
             return false;
+        }
+        if (!*p->file[i]) {
+            snprintf(p->file[i], sizeof p->file[i], "%.*s", length - named - 1, list + named + 1);
         }
     }
     return true;
@@ -540,26 +440,24 @@ static bool check_files(plan *p, char *complaint, size_t size)
 
 static calc_status load_chip(plan *p, int i, calc_errors *errors)
 {
-    char file[CALC_FIND_PATH_MAX];
-    const calc_aiak_gpu *gpu = &p->gpus.of[i];
-    const char *given =
-        file_of(calc_opt_value(p->flags, FLAG_CHIP_FILES), gpu->chip->name, file, sizeof file);
+    const char *chip = p->gpus.of[i].chip;
+    const char *own = strcmp(chip, "h100") == 0 ? "h100_sxm" : chip;
     calc_status status = calc_input_load(&p->input, CALC_KIND_SYSTEM, &p->system[i],
-                                         given ? given : gpu->chip->file, errors);
+                                         *p->file[i] ? p->file[i] : own, errors);
     if (status != CALC_OK) {
         return status;
     }
     if (strstr(p->input.text.data, "\"Unverified")) {
         calc_say("calc as aiak: the numbers of %s are unverified placeholders: give a file "
                  "with --chip-files %s=FILE\n",
-                 gpu->chip->name, gpu->chip->name);
+                 chip, chip);
     }
     /* The cluster grows to the requested number of processors. */
     calc_network *last = &p->system[i].networks[p->system[i].networks_count - 1];
     last->size = last->size < p->task.gpus ? p->task.gpus : last->size;
     p->task.system[i] = &p->system[i];
-    p->task.most[i] = gpu->most;
-    p->text.chip[i] = gpu->chip->name;
+    p->task.most[i] = p->gpus.of[i].most;
+    p->text.chip[i] = chip;
     return CALC_OK;
 }
 
@@ -587,43 +485,32 @@ static calc_status load(plan *p, calc_errors *errors)
 {
     const char *model = calc_opt_value(p->flags, FLAG_MODEL);
     const char *given = calc_opt_value(p->flags, FLAG_MODEL_FILE);
-    const char *file = given ? given : calc_aiak_find(calc_aiak_models, model)->file;
-    calc_status status = calc_input_load(&p->input, CALC_KIND_APP, &p->app, file, errors);
+    char file[32];
+    snprintf(file, sizeof file, "%.*sB", (int)strlen(model) - 1, model); /* llama-7B of llama-7b */
+    calc_status status =
+        calc_input_load(&p->input, CALC_KIND_APP, &p->app, given ? given : file, errors);
     p->task.app = &p->app;
     p->text.model = given ? "model" : model;
     for (int i = 0; i < p->gpus.count && status == CALC_OK; i++) {
         status = load_chip(p, i, errors);
     }
     p->task.chips = p->gpus.count;
-    return status == CALC_OK ? check_rules(p, errors) : status;
+    return status ? status : check_rules(p, errors);
 }
 
-static calc_status write_best(const plan *p, calc_errors *errors)
+static void write_best(const plan *p, calc_errors *errors)
 {
     bool json = strcmp(calc_opt_value(p->flags, FLAG_FORMAT), "json") == 0;
+    calc_status status = CALC_OK;
     calc_output *out = calc_write_to("-");
     calc_output_text(out, json ? "[" : "");
-    for (int i = 0; i < p->found.count; i++) {
+    for (int i = 0; i < p->found.count && status == CALC_OK; i++) {
         calc_output_text(out, !json ? "" : i ? ",\n " : "\n ");
-        calc_aiak_text_put(out, &p->text, &p->best[i], json);
+        status = calc_aiak_text_put(out, &p->text, &p->best[i], json, errors);
         calc_output_text(out, json ? "" : "\n");
     }
     calc_output_text(out, json ? "\n]\n" : "");
-    return calc_output_close(out, errors);
-}
-
-static calc_exit tell_none(const plan *p)
-{
-    if (p->found.candidates == 0) {
-        calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "
-                 "many micro-batches as there are stages, tensor-parallel ranks the heads, "
-                 "and stages of one kind of chips the layers\n");
-    } else {
-        calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
-                 "is; take more processors, or shorter sequences\n",
-                 (long long)p->found.candidates);
-    }
-    return CALC_EXIT_INFEASIBLE;
+    (void)!calc_output_end(out, status, errors);
 }
 
 static calc_exit answer(plan *p)
@@ -636,7 +523,16 @@ static calc_exit answer(plan *p)
                                  "not enough memory to search");
     }
     if (status == CALC_OK && p->found.count == 0) {
-        return tell_none(p);
+        if (p->found.candidates == 0) {
+            calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "
+                     "many micro-batches as there are stages, tensor-parallel ranks the heads, "
+                     "and stages of one kind of chips the layers\n");
+        } else {
+            calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
+                     "is; take more processors, or shorter sequences\n",
+                     (long long)p->found.candidates);
+        }
+        return CALC_EXIT_INFEASIBLE;
     }
     if (status == CALC_OK && p->found.cut) {
         calc_say("calc as aiak: so many mixes of chips are possible that not all were "
@@ -651,7 +547,7 @@ static calc_exit answer(plan *p)
         p->text.rope = shape.rope;
     }
     for (int i = 0; i < p->found.count && traced && status == CALC_OK; i++) {
-        status = calc_aiak_trace_write(&p->text, &p->best[i], i, &errors);
+        status = write_trace(&p->text, &p->best[i], i, &errors);
     }
     if (status == CALC_OK) {
         write_best(p, &errors);
@@ -662,31 +558,25 @@ static calc_exit answer(plan *p)
 static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
-    calc_exit code;
-    plan *p = calloc(1, sizeof *p);
     int top = (int)calc_opt_real(flags, FLAG_TOP);
-    calc_aiak_strategy *best = calloc((size_t)top, sizeof *best);
-    if (!p || !best) {
-        free(best);
-        free(p);
+    plan p = {.flags = flags,
+              .best = calloc((size_t)top, sizeof *p.best),
+              .top = top,
+              .task = {.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS),
+                       .batch = (int64_t)calc_opt_real(flags, FLAG_BATCH),
+                       .sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE)}};
+    p.text.task = &p.task;
+    if (!p.best) {
         calc_errors errors = {0};
         calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "not enough memory");
         return calc_complain_errors(&errors);
     }
-    p->flags = flags;
-    p->best = best;
-    p->top = top;
-    p->task.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS);
-    p->task.batch = (int64_t)calc_opt_real(flags, FLAG_BATCH);
-    p->task.sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE);
-    p->text.task = &p->task;
-    bool good = check_numbers(p, complaint, sizeof complaint) &&
-                check_gpus(p, complaint, sizeof complaint) &&
-                check_files(p, complaint, sizeof complaint);
-    code = good ? answer(p) : calc_complain_usage(flags->command, complaint);
-    calc_text_free(&p->input.text);
-    free(best);
-    free(p);
+    bool good = check_numbers(&p, complaint, sizeof complaint) &&
+                check_gpus(&p, complaint, sizeof complaint) &&
+                take_files(&p, complaint, sizeof complaint);
+    calc_exit code = good ? answer(&p) : calc_complain_usage(flags->command, complaint);
+    calc_text_free(&p.input.text);
+    free(p.best);
     return code;
 }
 

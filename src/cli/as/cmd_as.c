@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "spec/field.h"

@@ -30,7 +30,7 @@ CALC_MUST_USE calc_status calc_as_write(const char *folder, const char *name, co
 char *calc_as_path(const char *folder, const char *name, char path[CALC_AS_PATH_SIZE]);
 
 /** "calc as PLANNER", or "calc as PLANNER PROGRAM". */
-extern const calc_command calc_as_taylor_nd, calc_as_taylor_rank, calc_as_taylor_balance;
+extern const calc_command calc_as_taylor_nd, calc_as_taylor_balance;
 extern const calc_command calc_as_aiak;
 extern const calc_command calc_as_galvatron, calc_as_galvatron_paddle;
 extern const calc_command calc_as_mindspeed;

@@ -1,5 +1,3 @@
-#include "cli/as/galvatron_show.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +10,23 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "galvatron/arguments.h"
+#include "galvatron/layout.h"
+#include "galvatron/search.h"
 #include "galvatron/synthesis.h"
 #include "io/json_put.h"
+#include "spec/field.h"
 
-/* Shows the result of Galvatron's search, for people and as JSON. */
+/* A search, and its answer. */
+typedef struct task {
+    const calc_args *flags;
+    calc_galvatron_arguments arguments;
+    calc_app app; /* of --model and --system */
+    calc_system system;
+    calc_galvatron_profiles profiles;
+    calc_galvatron_found found;
+    calc_galvatron_layout layout; /* of the best answer, if it is feasible */
+    char file[CALC_AS_PATH_SIZE]; /* the written file; "": none */
+} task;
 
 enum { RUNS_SIZE = 4096 };
 
@@ -23,7 +34,7 @@ static const char *const mode_words[] = {"tp_only", "sp_only", "tp_with_sp"};
 
 /* Upstream's notation, which has no mark for ZeRO-2; for the port, a z before the remaining marks
  * denotes it. */
-static char *notation(const calc_galvatron_job *s, const calc_galvatron_strategy *strategy,
+static char *notation(const task *s, const calc_galvatron_strategy *strategy,
                       char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
     calc_galvatron_strategy_text(strategy, text);
@@ -38,7 +49,7 @@ static char *notation(const calc_galvatron_job *s, const calc_galvatron_strategy
 }
 
 /* The layers of a stage: "8 x 4-1-2-c + 3 x 4-2*-1". */
-static char *runs_of(const calc_galvatron_job *s, int first, int end, char *text)
+static char *runs_of(const task *s, int first, int end, char *text)
 {
     const calc_galvatron_layout *layout = &s->layout;
     char one[CALC_GALVATRON_STRATEGY_SIZE];
@@ -66,21 +77,7 @@ static int fullest(const calc_galvatron_answer *a)
     return stage;
 }
 
-static void show_head(const calc_galvatron_job *s, calc_output *out)
-{
-    const calc_galvatron_request *r = &s->arguments.request;
-    calc_output_printf(out, "%s: ", r->model);
-    for (int i = 0; i < r->types; i++) {
-        const calc_galvatron_layers *l = &r->layers[i];
-        calc_output_printf(out, "%s%lld layers of width %lld on %lld tokens", i ? ", " : "",
-                           (long long)l->layer_num, (long long)l->hidden_size,
-                           (long long)l->seq_len);
-    }
-    calc_output_printf(out, "; %lld GPUs of %g GB\n\n", (long long)calc_galvatron_world(r),
-                       r->memory_constraint);
-}
-
-static void show_step(const calc_galvatron_job *s, calc_output *out)
+static void show_step(const task *s, calc_output *out)
 {
     char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found.best;
@@ -96,7 +93,7 @@ static void show_step(const calc_galvatron_job *s, calc_output *out)
     calc_output_text(out, "\n");
 }
 
-static void show_stages(const calc_galvatron_job *s, calc_output *out)
+static void show_stages(const task *s, calc_output *out)
 {
     char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found.best;
@@ -112,7 +109,7 @@ static void show_stages(const calc_galvatron_job *s, calc_output *out)
         s->arguments.request.dialect == CALC_GALVATRON_PADDLE ? "z ZeRO-2, " : "");
 }
 
-static void show_search(const calc_galvatron_job *s, calc_output *out)
+static void show_search(const task *s, calc_output *out)
 {
     char share[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
@@ -131,7 +128,7 @@ static void show_search(const calc_galvatron_job *s, calc_output *out)
     }
 }
 
-static void show_limit(const calc_galvatron_job *s, calc_output *out)
+static void show_limit(const task *s, calc_output *out)
 {
     char share[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX],
         reserve[CALC_HUMAN_MAX];
@@ -155,7 +152,7 @@ static void show_limit(const calc_galvatron_job *s, calc_output *out)
     calc_output_text(out, "\n");
 }
 
-static void show_second(const calc_galvatron_job *s, calc_output *out)
+static void show_second(const task *s, calc_output *out)
 {
     char number[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX], ends[CALC_GALVATRON_STRATEGY_SIZE];
     const calc_galvatron_answer *a = &s->found.second;
@@ -171,7 +168,7 @@ static void show_second(const calc_galvatron_job *s, calc_output *out)
         notation(s, &a->ends, ends));
 }
 
-static void show_none(const calc_galvatron_job *s, calc_output *out)
+static void show_none(const task *s, calc_output *out)
 {
     char least[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
@@ -206,13 +203,22 @@ static void show_none(const calc_galvatron_job *s, calc_output *out)
     }
 }
 
-static void show(const calc_galvatron_job *shown, calc_output *out)
+static void show(const task *shown, calc_output *out)
 {
     if (!shown->found.best.feasible) {
         show_none(shown, out);
         return;
     }
-    show_head(shown, out);
+    const calc_galvatron_request *r = &shown->arguments.request;
+    calc_output_printf(out, "%s: ", r->model);
+    for (int i = 0; i < r->types; i++) {
+        const calc_galvatron_layers *l = &r->layers[i];
+        calc_output_printf(out, "%s%lld layers of width %lld on %lld tokens", i ? ", " : "",
+                           (long long)l->layer_num, (long long)l->hidden_size,
+                           (long long)l->seq_len);
+    }
+    calc_output_printf(out, "; %lld GPUs of %g GB\n\n", (long long)calc_galvatron_world(r),
+                       r->memory_constraint);
     show_step(shown, out);
     show_stages(shown, out);
     show_search(shown, out);
@@ -221,7 +227,7 @@ static void show(const calc_galvatron_job *shown, calc_output *out)
     calc_output_printf(out, "written      %s\n", shown->file);
 }
 
-static void put_task(calc_put *put, const calc_galvatron_job *s, const calc_galvatron_answer *a)
+static void put_task(calc_put *put, const task *s, const calc_galvatron_answer *a)
 {
     char text[CALC_GALVATRON_STRATEGY_SIZE];
     calc_putf(put,
@@ -231,7 +237,7 @@ static void put_task(calc_put *put, const calc_galvatron_job *s, const calc_galv
               mode_words[a->task.mode], a->task.buffer_tp, notation(s, &a->ends, text));
 }
 
-static void put_stages(calc_put *put, const calc_galvatron_job *s)
+static void put_stages(calc_put *put, const task *s)
 {
     const calc_galvatron_answer *a = &s->found.best;
     calc_put_array(put, "stages", CALC_PUT_LINES);
@@ -248,7 +254,7 @@ static void put_stages(calc_put *put, const calc_galvatron_job *s)
     calc_put_close(put);
 }
 
-static void put_best(calc_put *put, const calc_galvatron_job *s)
+static void put_best(calc_put *put, const task *s)
 {
     const calc_galvatron_found *f = &s->found;
     put_task(put, s, &f->best);
@@ -261,7 +267,7 @@ static void put_best(calc_put *put, const calc_galvatron_job *s)
     }
 }
 
-static void show_json(const calc_galvatron_job *shown, calc_output *out)
+static void show_json(const task *shown, calc_output *out)
 {
     const calc_galvatron_found *f = &shown->found;
     const calc_notes *notes = &shown->profiles.notes;
@@ -285,7 +291,7 @@ static void show_json(const calc_galvatron_job *shown, calc_output *out)
     calc_put_end(&put);
 }
 
-static void tell(const calc_galvatron_job *shown)
+static void tell(const task *shown)
 {
     const calc_galvatron_request *r = &shown->arguments.request;
     const char *program = shown->flags->command->name;
@@ -316,10 +322,12 @@ static void tell(const calc_galvatron_job *shown)
     }
 }
 
-calc_exit calc_galvatron_job_run(
-    calc_galvatron_job *t, const char *folder, const char *name, const char *format,
-    void (*write)(const calc_galvatron_layout *layout, calc_output *out),
-    void (*options)(const calc_galvatron_layout *layout, calc_output *out), calc_errors *errors)
+/* Searches with the profiles, writes the answer to folder/name and shows it.
+ * @param options  written below the summary, as options of the trainer; NULL: none */
+static calc_exit job_run(task *t, const char *folder, const char *name, const char *format,
+                         void (*write)(const calc_galvatron_layout *layout, calc_output *out),
+                         void (*options)(const calc_galvatron_layout *layout, calc_output *out),
+                         calc_errors *errors)
 {
     const calc_galvatron_request *r = &t->arguments.request;
     bool json = strcmp(format, "json") == 0;
@@ -385,8 +393,6 @@ static const char *const examples[] = {
     "calc as galvatron search --model llama2-7B --system a100_sxm_40g --memory_constraint 36 "
     "--settle_bsz 64 --default_dp_type zero2 --pipeline_type pipedream_flush",
     "calc as galvatron search search_dist.yaml --memory_constraint 24 --compat", NULL};
-
-typedef calc_galvatron_job task;
 
 static calc_status read_file(task *t, calc_errors *errors)
 {
@@ -483,31 +489,23 @@ static calc_exit prepare(task *t, calc_errors *errors)
 static calc_exit run(const calc_args *flags)
 {
     calc_errors errors = {0};
-    task *t = calloc(1, sizeof *t);
-    if (!t) {
-        calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
+    task t = {.flags = flags};
+    calc_exit code = prepare(&t, &errors);
+    if (code != CALC_EXIT_COUNT) {
+        return code;
     }
-    t->flags = flags;
-    calc_exit code = prepare(t, &errors);
-    if (code == CALC_EXIT_COUNT) {
-        char name[CALC_GALVATRON_NAME_SIZE];
-        const calc_galvatron_arguments *a = &t->arguments;
-        calc_galvatron_paths paths = calc_galvatron_arguments_paths(a);
-        calc_status status =
-            calc_opt_value(flags, FLAG_MODEL)
-                ? calc_galvatron_profiles_of_model(&t->app, &t->system, &a->request, &t->profiles,
-                                                   &errors)
-                : calc_galvatron_profiles_load(&t->profiles, &a->request, &paths, &errors);
-        code = status == CALC_OK
-                   ? calc_galvatron_job_run(t, a->output_config_path,
-                                            calc_galvatron_layout_name(&a->request, name),
-                                            calc_opt_value(flags, FLAG_FORMAT),
-                                            calc_galvatron_layout_write, NULL, &errors)
-                   : calc_complain_failure(&errors);
-    }
-    free(t);
-    return code;
+    char name[CALC_GALVATRON_NAME_SIZE];
+    const calc_galvatron_arguments *a = &t.arguments;
+    calc_galvatron_paths paths = calc_galvatron_arguments_paths(a);
+    calc_status status =
+        calc_opt_value(flags, FLAG_MODEL)
+            ? calc_galvatron_profiles_of_model(&t.app, &t.system, &a->request, &t.profiles, &errors)
+            : calc_galvatron_profiles_load(&t.profiles, &a->request, &paths, &errors);
+    return status == CALC_OK
+               ? job_run(&t, a->output_config_path, calc_galvatron_layout_name(&a->request, name),
+                         calc_opt_value(flags, FLAG_FORMAT), calc_galvatron_layout_write, NULL,
+                         &errors)
+               : calc_complain_failure(&errors);
 }
 
 const calc_command calc_as_galvatron = {
@@ -523,3 +521,207 @@ const calc_command calc_as_galvatron = {
     .args = (const calc_arg[]){{"FILE", .optional = true}, {0}},
     .examples = examples,
     .run = run};
+
+/* ---- PaddleNLP's port ------------------------------------------------------------------------ */
+
+static const char *const grains[] = {"fine-grained", "coarse-grained", NULL};
+static const char *const spaces[] = {"tp", "tp+sp", NULL};
+static const char *const offs[] = {"0", "1", NULL};
+
+#define PADDLE(X)                                                                                  \
+    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = calc_galvatron_time_words,        \
+      .preset = "static", .doc = "how times follow from the profile")                              \
+    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = calc_galvatron_memory_words,  \
+      .also = "--profile_mode", .preset = "static", .doc = "how memory follows from the profile")  \
+    X(TYPES, "--num_layertype", "N", WHOLE, .lo = 1, .hi = CALC_GALVATRON_TYPES, .preset = "1",    \
+      .doc = "types of layers")                                                                    \
+    X(HIDDEN, "--hidden_size_list", "N[,N]...", TEXT, .needed = true, .doc = "width of each type") \
+    X(LAYERS, "--layernum_list", "N[,N]...", TEXT, .also = "--layer_num_list", .needed = true,     \
+      .doc = "layers of each type")                                                                \
+    X(SEQ, "--seqlen_list", "N[,N]...", TEXT, .needed = true, .doc = "tokens of a sequence")       \
+    X(PROFILED, "--profile_gpu_num", "N", WHOLE, .lo = 1, .hi = 65536,                             \
+      .doc = "GPUs of the profiles; those of --world_size")                                        \
+    X(TIME, "--time_profile_data_path", "FILE", TEXT, .needed = true,                              \
+      .doc = "computation_profiling_*.json")                                                       \
+    X(MEMORY, "--memory_profile_data_path", "FILE", TEXT, .needed = true,                          \
+      .doc = "memory_profiling_*.json")                                                            \
+    X(OVERLAP, "--overlap_coe_path", "FILE", TEXT, .needed = true,                                 \
+      .doc = "overlap_coefficient.json")                                                           \
+    X(ALLREDUCE, "--allreduce_coe_path", "FILE", TEXT, .needed = true,                             \
+      .doc = "allreduce_bandwidth_*.json")                                                         \
+    X(P2P, "--p2p_coe_path", "FILE", TEXT, .needed = true, .doc = "p2p_bandwidth_*.json")          \
+    X(COLLECTIVES, "--sp_time_path", "FILE", TEXT, .needed = true, .doc = "sp_time_*.json")        \
+    X(GRAIN, "--search_granularity", "WORD", TEXT, .choices = grains, .preset = "fine-grained",    \
+      .doc = "layers may differ, or not")                                                          \
+    X(WORLD, "--world_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8", .doc = "GPUs")       \
+    X(MIN_BATCH, "--min_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
+      .doc = "first global batch")                                                                 \
+    X(MAX_BATCH, "--max_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
+      .doc = "last global batch")                                                                  \
+    X(STEP, "--bsz_step", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                           \
+      .doc = "step between them")                                                                  \
+    X(MAX_TP, "--max_tp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
+      .doc = "largest degree of tensor parallelism, and of Ulysses")                               \
+    X(MAX_PP, "--max_pp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
+      .doc = "most stages")                                                                        \
+    X(PRECISION, "--mixed_precision_type", "WORD", TEXT,                                           \
+      .choices = calc_galvatron_precision_words, .preset = "bf16", .doc = "number format")         \
+    X(LIMIT, "--memory_upper_limit", "GB", NUMBER, .lo = 1, .hi = 65536, .preset = "24",           \
+      .doc = "memory of a GPU, in GB of 1,024 MB; over 20, 30 % are reserved")                     \
+    X(SPACE, "--sp_space", "WORD", TEXT, .choices = spaces, .preset = "tp",                        \
+      .doc = "tensor parallelism, or Ulysses too")                                                 \
+    X(LAYER_COUNT, "--layernum", "N", WHOLE, .lo = 1, .hi = 4000,                                  \
+      .doc = "layers; those of --layernum_list")                                                   \
+    X(NO_SDP, "--disable_sdp", "0|1", TEXT, .choices = offs, .preset = "0", .doc = "no stage 3")   \
+    X(NO_VTP, "--disable_vtp", "0|1", TEXT, .choices = offs, .preset = "0",                        \
+      .doc = "embedding and head are not split")                                                   \
+    X(PARALLEL, "--parallel_search", "0|1", TEXT, .unused = true,                                  \
+      .doc = "without effect: the search needs no helpers")                                        \
+    X(LOG, "--log_dir", "DIR", TEXT, .unused = true, .doc = "without effect: there is no log")     \
+    X(OUT, "--output_path", "DIR", TEXT, .ours = true, .preset = "configs",                        \
+      .doc = "folder of fine_grained_config.json")                                                 \
+    X(PADDLE_FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text",             \
+      .ours = true, .doc = "what is printed")
+
+enum { PADDLE(CALC_FLAG_NUMBER_OF) };
+static const calc_opt paddle_rows[] = {PADDLE(CALC_FLAG_ROW){0}};
+static const char *const paddle_examples[] = {
+    "calc as galvatron-paddle --hidden_size_list 5120 --layernum_list 72 --seqlen_list 32768 "
+    "--world_size 64 --memory_upper_limit 95 --time_profile_mode sequence ...",
+    NULL};
+
+static int word(const calc_args *f, int row)
+{
+    return calc_choice_index(paddle_rows[row].choices, calc_opt_value(f, row));
+}
+
+static int64_t count(const calc_args *f, int row)
+{
+    return (int64_t)calc_opt_real(f, row);
+}
+
+/* Takes lists of sizes as the arguments of the search do. */
+static bool take_lists(task *t, char *complaint, size_t size)
+{
+    static const struct {
+        int row;
+        const char *name;
+    } lists[] = {
+        {FLAG_HIDDEN, "hidden_size"}, {FLAG_LAYERS, "num_layers"}, {FLAG_SEQ, "seq_length"}};
+    char why[400];
+    for (size_t i = 0; i < 3; i++) {
+        const calc_galvatron_argument *at = calc_galvatron_argument_rows;
+        while (strcmp(at->name, lists[i].name) != 0) {
+            at++;
+        }
+        if (!calc_galvatron_arguments_set(&t->arguments, at, calc_opt_value(t->flags, lists[i].row),
+                                          why, sizeof why)) {
+            snprintf(complaint, size, "%s: %s", paddle_rows[lists[i].row].name, why);
+            return false;
+        }
+    }
+    if (t->arguments.num_layers.count != count(t->flags, FLAG_TYPES)) {
+        snprintf(complaint, size, "--layernum_list: %d values, and --num_layertype says %lld",
+                 t->arguments.num_layers.count, (long long)count(t->flags, FLAG_TYPES));
+        return false;
+    }
+    return true;
+}
+
+static void take_request(task *t)
+{
+    enum { NODE = 8 };
+    const calc_args *f = t->flags;
+    calc_galvatron_request *r = &t->arguments.request;
+    int64_t world = count(f, FLAG_WORLD);
+    r->dialect = CALC_GALVATRON_PADDLE;
+    r->num_gpus_per_node = world < NODE ? world : NODE;
+    r->num_nodes = world % r->num_gpus_per_node == 0 ? world / r->num_gpus_per_node : 0;
+    r->memory_constraint = calc_opt_real(f, FLAG_LIMIT);
+    r->default_dp_type = CALC_GALVATRON_ZERO2;
+    r->pipeline_type = CALC_GALVATRON_PIPEDREAM_FLUSH;
+    r->mixed_precision = (calc_galvatron_precision)word(f, FLAG_PRECISION);
+    r->time_profile_mode = (calc_galvatron_time_mode)word(f, FLAG_TIME_MODE);
+    r->memory_profile_mode = (calc_galvatron_memory_mode)word(f, FLAG_MEMORY_MODE);
+    r->min_bsz = count(f, FLAG_MIN_BATCH);
+    r->max_bsz = count(f, FLAG_MAX_BATCH);
+    r->bsz_scale = count(f, FLAG_STEP);
+    r->max_tp_deg = r->max_sp_deg = count(f, FLAG_MAX_TP);
+    r->max_pp_deg = count(f, FLAG_MAX_PP);
+    r->disable_sp = word(f, FLAG_SPACE) == 0;
+    r->disable_fsdp = word(f, FLAG_NO_SDP);
+    r->disable_embedding_lmhead_tp = r->disable_embedding_lmhead_sp = word(f, FLAG_NO_VTP);
+    r->fine_grained = word(f, FLAG_GRAIN) == 0;
+    strcpy(t->arguments.model_size, "llama");
+}
+
+/* Checks that values given in two places agree. */
+static bool check_twins(const task *t, char *complaint, size_t size)
+{
+    const calc_args *f = t->flags;
+    int64_t world = count(f, FLAG_WORLD);
+    if ((world & (world - 1)) != 0) {
+        snprintf(complaint, size, "--world_size: %lld is not a power of two", (long long)world);
+        return false;
+    }
+    int64_t layers = 0;
+    for (int i = 0; i < t->arguments.num_layers.count; i++) {
+        layers += t->arguments.num_layers.of[i];
+    }
+    if (calc_opt_given(f, FLAG_PROFILED) && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
+        snprintf(complaint, size, "--profile_gpu_num: %lld, and --world_size is %lld",
+                 (long long)count(f, FLAG_PROFILED), (long long)count(f, FLAG_WORLD));
+        return false;
+    }
+    if (calc_opt_given(f, FLAG_LAYER_COUNT) && count(f, FLAG_LAYER_COUNT) != layers) {
+        snprintf(complaint, size, "--layernum: %lld, and --layernum_list has %lld",
+                 (long long)count(f, FLAG_LAYER_COUNT), (long long)layers);
+        return false;
+    }
+    return true;
+}
+
+static calc_exit run_paddle(const calc_args *flags)
+{
+    char complaint[512];
+    calc_errors errors = {0};
+    task t = {.flags = flags};
+    calc_galvatron_arguments_start(&t.arguments);
+    take_request(&t);
+    if (!take_lists(&t, complaint, sizeof complaint) ||
+        !check_twins(&t, complaint, sizeof complaint) ||
+        !calc_galvatron_arguments_finish(&t.arguments, complaint, sizeof complaint)) {
+        return calc_complain_usage(flags->command, complaint);
+    }
+    const calc_galvatron_paths paths = {
+        {calc_opt_value(flags, FLAG_TIME), calc_opt_value(flags, FLAG_MEMORY),
+         calc_opt_value(flags, FLAG_ALLREDUCE), calc_opt_value(flags, FLAG_P2P),
+         calc_opt_value(flags, FLAG_OVERLAP), calc_opt_value(flags, FLAG_COLLECTIVES)}};
+    calc_as_tell_unused(flags);
+    if (calc_galvatron_profiles_load(&t.profiles, &t.arguments.request, &paths, &errors) !=
+        CALC_OK) {
+        return calc_complain_failure(&errors);
+    }
+    calc_exit code = job_run(&t, calc_opt_value(flags, FLAG_OUT), CALC_GALVATRON_PADDLE_FILE,
+                             calc_opt_value(flags, FLAG_PADDLE_FORMAT), calc_galvatron_paddle_write,
+                             calc_galvatron_paddle_options, &errors);
+    if (t.found.best.feasible && !calc_galvatron_paddle_uniform(&t.layout)) {
+        calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "
+                 "of the first one: --search_granularity coarse-grained finds what it can "
+                 "do\n");
+    }
+    return code;
+}
+
+const calc_command calc_as_galvatron_paddle = {
+    .name = "as galvatron-paddle",
+    .theirs = "search_dist.py of the port in PaddleNLP",
+    .summary = "the same for PaddleNLP, with the cost model of its port",
+    .detail =
+        "Finds how each layer is split over GPUs, sharded and recomputed, with the profiles "
+        "and the cost model of PaddleNLP's port of Galvatron, writes fine_grained_config.json "
+        "and prints the options of the trainer that follow from it.",
+    .args = (const calc_arg[]){{0}},
+    .opts = paddle_rows,
+    .examples = paddle_examples,
+    .run = run_paddle};

@@ -267,32 +267,6 @@ static void put_gib(calc_put *put, const char *key, double bytes)
     calc_put_number(put, key, bytes / GIB);
 }
 
-static void put_candidate(calc_put *put, const calc_mindspeed_candidate *c)
-{
-    static const char *const sources[] = {"none", "model", "measured"};
-    const calc_mindspeed_config *f = &c->config;
-    calc_putf(put,
-              "{pp: %d, tp: %d, dp: %d, ring_attention: %d, ulysses: %d, mbs: %d, vpp: %d, "
-              "ep: %d, step_s: %g, sd_s: %g, p_best: %g",
-              f->pp, f->tp, f->dp, f->cp, f->up, f->mbs, f->vpp, f->ep, c->step_s,
-              c->source == CALC_MINDSPEED_UNTIMED ? NAN : c->sd_s, c->fits ? c->best : 0);
-    put_gib(put, "peak_gib", c->peak_bytes);
-    put_gib(put, "calc_peak_gib", c->calc_bytes);
-    calc_putf(put, "fits?: %d, time: %s}", c->fits, sources[c->source]);
-}
-
-static void put_next(calc_put *put, const task *s)
-{
-    char name[CALC_MINDSPEED_NAME];
-    const calc_mindspeed_next *n = &s->next;
-    calc_putf(put, "next: {stop: %s", stop_words(n->stop));
-    if (n->stop == CALC_MINDSPEED_GOES_ON) {
-        calc_putf(put, "measure: %s, share: %g",
-                  calc_mindspeed_config_name(&n->config, s->study.generation, name), n->chance);
-    }
-    calc_putf(put, "unmeasured: %g, trials: %zu}", n->unmeasured, n->trials);
-}
-
 /* Writes everything as one JSON document. */
 static void mindspeed_show_json(const task *shown, calc_output *out)
 {
@@ -313,11 +287,29 @@ static void mindspeed_show_json(const task *shown, calc_output *out)
     }
     calc_put_array(&put, calc_opt_given(shown->flags, FLAG_LIST) ? "space" : "top", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
-        put_candidate(&put, &r->item[i]);
+        static const char *const sources[] = {"none", "model", "measured"};
+        const calc_mindspeed_config *f = &r->item[i].config;
+        calc_putf(&put,
+                  "{pp: %d, tp: %d, dp: %d, ring_attention: %d, ulysses: %d, mbs: %d, vpp: %d, "
+                  "ep: %d, step_s: %g, sd_s: %g, p_best: %g",
+                  f->pp, f->tp, f->dp, f->cp, f->up, f->mbs, f->vpp, f->ep, r->item[i].step_s,
+                  r->item[i].source == CALC_MINDSPEED_UNTIMED ? NAN : r->item[i].sd_s,
+                  r->item[i].fits ? r->item[i].best : 0);
+        put_gib(&put, "peak_gib", r->item[i].peak_bytes);
+        put_gib(&put, "calc_peak_gib", r->item[i].calc_bytes);
+        calc_putf(&put, "fits?: %d, time: %s}", r->item[i].fits, sources[r->item[i].source]);
     }
     calc_put_close(&put);
     if (shown->ranking.count > 0) {
-        put_next(&put, shown);
+        char name[CALC_MINDSPEED_NAME];
+        const calc_mindspeed_next *n = &shown->next;
+        calc_putf(&put, "next: {stop: %s", stop_words(n->stop));
+        if (n->stop == CALC_MINDSPEED_GOES_ON) {
+            calc_putf(&put, "measure: %s, share: %g",
+                      calc_mindspeed_config_name(&n->config, shown->study.generation, name),
+                      n->chance);
+        }
+        calc_putf(&put, "unmeasured: %g, trials: %zu}", n->unmeasured, n->trials);
     }
     calc_put_array(&put, "notes", CALC_PUT_LINES);
     for (int i = 0; i < r->notes.count; i++) {
@@ -353,20 +345,6 @@ static void mindspeed_show_csv(const task *shown, calc_output *out)
     }
 }
 
-static void tell_calc(const task *s)
-{
-    size_t listed = rows_of(s), full = 0;
-    for (size_t i = 0; i < listed; i++) {
-        double bytes = s->ranking.item[i].calc_bytes;
-        full += bytes > s->study.system->chip.mem1.capacity_bytes;
-    }
-    if (full > 0 && !s->study.calc_memory) {
-        calc_say("calc as mindspeed: by calc's model %zu of the %zu shown need more memory than "
-                 "there is: --memory-model calc leaves such out\n",
-                 full, listed);
-    }
-}
-
 static void tell_none(const task *s)
 {
     double least = INFINITY;
@@ -393,7 +371,16 @@ static void mindspeed_show_notes(const task *shown)
     if (notes->dropped > 0) {
         calc_say("calc as mindspeed: and %d more\n", notes->dropped);
     }
-    tell_calc(shown);
+    size_t listed = rows_of(shown), full = 0;
+    for (size_t i = 0; i < listed; i++) {
+        double bytes = shown->ranking.item[i].calc_bytes;
+        full += bytes > shown->study.system->chip.mem1.capacity_bytes;
+    }
+    if (full > 0 && !shown->study.calc_memory) {
+        calc_say("calc as mindspeed: by calc's model %zu of the %zu shown need more memory than "
+                 "there is: --memory-model calc leaves such out\n",
+                 full, listed);
+    }
     if (shown->ranking.fit == 0) {
         tell_none(shown);
     }
@@ -505,7 +492,8 @@ static calc_status rank(task *t, calc_errors *errors)
                                              .max_trials = (size_t)calc_opt_real(f, FLAG_TRIALS),
                                              .seed = (uint64_t)calc_opt_real(f, FLAG_SEED),
                                              .every = t->arguments.every};
-    return calc_mindspeed_next_find(&t->ranking, &t->times, &rules, &t->next);
+    t->next = calc_mindspeed_next_find(&t->ranking, t->times.results, &rules);
+    return CALC_OK;
 }
 
 static void name_times(task *t)

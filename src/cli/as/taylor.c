@@ -1,16 +1,24 @@
 #include "cli/as/taylor.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "balance/milp.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/as/flags.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "io/csv_table.h"
+#include "spec/field.h"
+#include "taylor/memory.h"
+#include "taylor/yaml.h"
 
 calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path, calc_errors *errors)
 {
@@ -102,19 +110,6 @@ static bool check(calc_taylor_job *j, double over_mb[CALC_TAYLOR_ENDS])
     return fits;
 }
 
-static void tell_round(const calc_taylor_job *j, const double over_mb[CALC_TAYLOR_ENDS])
-{
-    char line[256];
-    snprintf(line, sizeof line,
-             "check %d: over by %.0f MB on the first stage, %.0f between, %.0f on the last: limits "
-             "down by %.0f, %.0f and %.0f",
-             j->rounds, over_mb[0], over_mb[1], over_mb[2], j->ask.tighter_mb[0],
-             j->ask.tighter_mb[1], j->ask.tighter_mb[2]);
-    if (j->tell) {
-        j->tell(line);
-    }
-}
-
 static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
 {
     double over_mb[CALC_TAYLOR_ENDS];
@@ -128,7 +123,13 @@ static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
         for (int end = 0; end < CALC_TAYLOR_ENDS; end++) {
             j->ask.tighter_mb[end] += j->rounds * over_mb[end];
         }
-        tell_round(j, over_mb);
+        if (j->tells) {
+            calc_say(
+                "check %d: over by %.0f MB on the first stage, %.0f between, %.0f on the last: "
+                "limits down by %.0f, %.0f and %.0f\n",
+                j->rounds, over_mb[0], over_mb[1], over_mb[2], j->ask.tighter_mb[0],
+                j->ask.tighter_mb[1], j->ask.tighter_mb[2]);
+        }
         status = solve_once(j, errors);
     }
     j->fits = j->solution.feasible && !j->check;
@@ -162,157 +163,6 @@ char *calc_taylor_stem(const calc_taylor_job *j, char stem[CALC_TAYLOR_STEM_SIZE
              (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
              (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
     return stem;
-}
-
-enum { TEXT_SIZE = 8192 };
-
-/* In order; the names are part of the format. */
-static const char *const columns[] = {
-    "test",
-    "layers",
-    "micro",
-    "dp",
-    "tp",
-    "pp",
-    "ep",
-    "vp",
-    "dense:moe",
-    "\xE5\x8F\x8D\xE5\x90\x91:\xE6\xAD\xA3\xE5\x90\x91",
-    "\xE9\x87\x8D\xE8\xAE\xA1\xE7\xAE\x97\xE5\xA2\x9E\xE5\x8A\xA0\xE6\xAF\x94\xE7\x8E\x87",
-    "mtp+head",
-    "moe\xE6\x97\xB6\xE9\x95\xBF",
-    "low_mem",
-    "\xE7\x9B\xAE\xE6\xA0\x87\xE5\x80\xBC",
-    "cost",
-    "x",
-    "offset",
-    "ra",
-    "\xE5\x86\x85\xE5\xAD\x98\xE4\xBF\xA1\xE6\x81\xAF",
-    "\xE5\x86\x85\xE5\xAD\x98\xE4\xB8\x8A\xE9\x99\x90(GB)",
-    "\xE6\xB1\x82\xE8\xA7\xA3\xE5\x99\xA8",
-    "GAP",
-    "solution_status",
-    "model_status",
-    "\xE6\xB1\x82\xE8\xA7\xA3\xE8\x80\x97\xE6\x97\xB6/s",
-    "dryrun_check"};
-
-void calc_taylor_result_head(calc_output *out)
-{
-    calc_output_text(out, "\xEF\xBB\xBF");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        calc_csv_text(out, columns[i], i == 0);
-    }
-    calc_output_text(out, "\n");
-}
-
-/* Writes nothing if it is not a number. */
-static void put_number(calc_output *out, double value)
-{
-    calc_output_printf(out, isfinite(value) ? ",%.10g" : ",", value);
-}
-
-static void put_matrix(const calc_taylor_job *j, calc_taylor_matrix which, calc_output *out)
-{
-    char text[TEXT_SIZE] = "";
-    if (j->fits) {
-        calc_taylor_matrix_text(&j->ask, j->solution.share, which, text, sizeof text);
-    }
-    calc_csv_text(out, text, false);
-}
-
-static void put_memory(const calc_taylor_memory *m, calc_output *out)
-{
-    char text[TEXT_SIZE] = "";
-    const char *blank = "";
-#define CALC_X(key, also, of)                                                                      \
-    calc_append(text, sizeof text, "%s" key "=%.10g", blank, m->of);                               \
-    blank = " ";
-    CALC_TAYLOR_MEMORY_LIST(CALC_X)
-#undef CALC_X
-    calc_csv_text(out, text, false);
-}
-
-static void put_checked(const calc_taylor_job *j, calc_output *out)
-{
-    char text[TEXT_SIZE] = "";
-    for (int64_t s = 0; j->check && j->fits && s < j->ask.stages; s++) {
-        calc_append(text, sizeof text, "%s%.0f", s ? ", " : "[", j->checked_mb[s]);
-    }
-    calc_csv_text(out, *text ? calc_append(text, sizeof text, "]") : text, false);
-}
-
-static const char *model_status(const calc_taylor_result *r)
-{
-    const calc_balance_solution *s = &r->job.solution;
-    return r->failure[0] ? r->failure
-           : r->job.fits ? (s->proven ? "Optimal" : "Feasible")
-           : s->feasible ? "Check failed"
-           : s->proven   ? "Infeasible"
-                         : "Time limit";
-}
-
-void calc_taylor_result_row(const calc_taylor_result *r, calc_output *out)
-{
-    const calc_taylor_job *j = &r->job;
-    const calc_balance_solution *s = &j->solution;
-    bool solved = !r->failure[0];
-    double step = j->fits ? s->answer.step_s : INFINITY;
-    calc_csv_text(out, r->path, true);
-    const int64_t sizes[] = {j->ask.layers[0] + j->ask.layers[1],
-                             j->ask.microbatches,
-                             r->candidate.layout.data,
-                             r->candidate.layout.tensor,
-                             r->candidate.layout.pipeline,
-                             r->candidate.expert,
-                             j->ask.chunks};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        put_number(out, sizes[i] > 0 ? (double)sizes[i] : NAN);
-    }
-    const double ratios[] = {j->ratios.dense, j->ratios.backward, j->ratios.again, j->ratios.head,
-                             j->ratios.layer_ms};
-    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
-        put_number(out, solved ? ratios[i] : NAN);
-    }
-    calc_csv_text(out, !solved ? "" : j->problem.less_memory ? "True" : "False", false);
-    put_number(out, step);
-    put_number(out, r->cost_ms);
-    put_matrix(j, CALC_TAYLOR_LAYERS, out);
-    put_matrix(j, CALC_TAYLOR_OFFSET, out);
-    put_matrix(j, CALC_TAYLOR_FULL, out);
-    if (solved) {
-        put_memory(&j->memory, out);
-    } else {
-        calc_output_text(out, ",");
-    }
-    put_number(out, solved ? j->ask.memory_mb / 1024 : NAN);
-    calc_csv_text(out, solved ? calc_taylor_solvers[j->solver] : "", false);
-    put_number(out, j->fits ? fmax(0, 1 - s->bound_s / s->answer.step_s) : NAN);
-    calc_csv_text(out, j->fits ? "Feasible" : "None", false);
-    calc_csv_text(out, model_status(r), false);
-    calc_output_printf(out, solved ? ",%.3f" : ",", j->took_s);
-    put_checked(j, out);
-    calc_output_text(out, "\n");
-}
-
-void calc_taylor_result_table(calc_taylor_result *const *results, size_t count, calc_output *out)
-{
-    calc_output_printf(out, "%5s%5s%5s%5s%5s%12s%12s  %s\n", "dp", "tp", "pp", "ep", "vp", "step",
-                       "cost ms", "layers");
-    for (size_t i = 0; i < count; i++) {
-        const calc_taylor_result *r = results[i];
-        const calc_taylor_layout *l = &r->candidate.layout;
-        calc_output_printf(out, "%5lld%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
-                           (long long)l->pipeline, (long long)r->candidate.expert);
-        if (!r->job.fits) {
-            calc_output_printf(out, "%5s%12s%12s  %s\n", "", "-", "-", model_status(r));
-            continue;
-        }
-        char text[TEXT_SIZE];
-        calc_output_printf(out, "%5lld%12.6g%12.6g  %s\n", (long long)r->job.ask.chunks,
-                           r->job.solution.answer.step_s, r->cost_ms,
-                           calc_taylor_matrix_text(&r->job.ask, r->job.solution.share,
-                                                   CALC_TAYLOR_LAYERS, text, sizeof text));
-    }
 }
 
 static void show_stages(const calc_taylor_job *j, calc_output *out)
@@ -390,3 +240,431 @@ void calc_taylor_show(const calc_taylor_job *j, calc_output *out)
     }
     calc_taylor_show_lists(&j->ask, s->share, out);
 }
+
+/* ---- pipeline_tool.py: ranks candidates, each with its best pipeline, by the time per step ----
+ */
+
+typedef struct ranked {
+    char path[CALC_AS_PATH_SIZE];
+    calc_taylor_candidate candidate; /* as in the file's name */
+    calc_taylor_file file;           /* without its text */
+    calc_taylor_job job;
+    double cost_ms;    /* time of a step; INFINITY: it fits nowhere, or failed */
+    char failure[512]; /* reason for no solution; empty: it was solved */
+} ranked;
+
+enum { TEXT_SIZE = 8192 };
+
+/* In order; the names are part of the format. */
+static const char *const columns[] = {
+    "test",
+    "layers",
+    "micro",
+    "dp",
+    "tp",
+    "pp",
+    "ep",
+    "vp",
+    "dense:moe",
+    "\xE5\x8F\x8D\xE5\x90\x91:\xE6\xAD\xA3\xE5\x90\x91",
+    "\xE9\x87\x8D\xE8\xAE\xA1\xE7\xAE\x97\xE5\xA2\x9E\xE5\x8A\xA0\xE6\xAF\x94\xE7\x8E\x87",
+    "mtp+head",
+    "moe\xE6\x97\xB6\xE9\x95\xBF",
+    "low_mem",
+    "\xE7\x9B\xAE\xE6\xA0\x87\xE5\x80\xBC",
+    "cost",
+    "x",
+    "offset",
+    "ra",
+    "\xE5\x86\x85\xE5\xAD\x98\xE4\xBF\xA1\xE6\x81\xAF",
+    "\xE5\x86\x85\xE5\xAD\x98\xE4\xB8\x8A\xE9\x99\x90(GB)",
+    "\xE6\xB1\x82\xE8\xA7\xA3\xE5\x99\xA8",
+    "GAP",
+    "solution_status",
+    "model_status",
+    "\xE6\xB1\x82\xE8\xA7\xA3\xE8\x80\x97\xE6\x97\xB6/s",
+    "dryrun_check"};
+
+/* Writes nothing if it is not a number. */
+static void put_number(calc_output *out, double value)
+{
+    calc_output_printf(out, isfinite(value) ? ",%.10g" : ",", value);
+}
+
+static void put_matrix(const calc_taylor_job *j, calc_taylor_matrix which, calc_output *out)
+{
+    char text[TEXT_SIZE] = "";
+    if (j->fits) {
+        calc_taylor_matrix_text(&j->ask, j->solution.share, which, text, sizeof text);
+    }
+    calc_csv_text(out, text, false);
+}
+
+static void put_checked(const calc_taylor_job *j, calc_output *out)
+{
+    char text[TEXT_SIZE] = "";
+    for (int64_t s = 0; j->check && j->fits && s < j->ask.stages; s++) {
+        calc_append(text, sizeof text, "%s%.0f", s ? ", " : "[", j->checked_mb[s]);
+    }
+    calc_csv_text(out, *text ? calc_append(text, sizeof text, "]") : text, false);
+}
+
+static const char *model_status(const ranked *r)
+{
+    const calc_balance_solution *s = &r->job.solution;
+    return r->failure[0] ? r->failure
+           : r->job.fits ? (s->proven ? "Optimal" : "Feasible")
+           : s->feasible ? "Check failed"
+           : s->proven   ? "Infeasible"
+                         : "Time limit";
+}
+
+static void put_row(const ranked *r, calc_output *out)
+{
+    const calc_taylor_job *j = &r->job;
+    const calc_balance_solution *s = &j->solution;
+    bool solved = !r->failure[0];
+    double step = j->fits ? s->answer.step_s : INFINITY;
+    calc_csv_text(out, r->path, true);
+    const int64_t sizes[] = {j->ask.layers[0] + j->ask.layers[1],
+                             j->ask.microbatches,
+                             r->candidate.layout.data,
+                             r->candidate.layout.tensor,
+                             r->candidate.layout.pipeline,
+                             r->candidate.expert,
+                             j->ask.chunks};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        put_number(out, sizes[i] > 0 ? (double)sizes[i] : NAN);
+    }
+    const double ratios[] = {j->ratios.dense, j->ratios.backward, j->ratios.again, j->ratios.head,
+                             j->ratios.layer_ms};
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        put_number(out, solved ? ratios[i] : NAN);
+    }
+    calc_csv_text(out, !solved ? "" : j->problem.less_memory ? "True" : "False", false);
+    put_number(out, step);
+    put_number(out, r->cost_ms);
+    put_matrix(j, CALC_TAYLOR_LAYERS, out);
+    put_matrix(j, CALC_TAYLOR_OFFSET, out);
+    put_matrix(j, CALC_TAYLOR_FULL, out);
+    if (solved) {
+        char text[TEXT_SIZE] = "";
+        const char *blank = "";
+#define CALC_X(key, also, of)                                                                      \
+    calc_append(text, sizeof text, "%s" key "=%.10g", blank, j->memory.of);                        \
+    blank = " ";
+        CALC_TAYLOR_MEMORY_LIST(CALC_X)
+#undef CALC_X
+        calc_csv_text(out, text, false);
+    } else {
+        calc_output_text(out, ",");
+    }
+    put_number(out, solved ? j->ask.memory_mb / 1024 : NAN);
+    calc_csv_text(out, solved ? calc_taylor_solvers[j->solver] : "", false);
+    put_number(out, j->fits ? fmax(0, 1 - s->bound_s / s->answer.step_s) : NAN);
+    calc_csv_text(out, j->fits ? "Feasible" : "None", false);
+    calc_csv_text(out, model_status(r), false);
+    calc_output_printf(out, solved ? ",%.3f" : ",", j->took_s);
+    put_checked(j, out);
+    calc_output_text(out, "\n");
+}
+
+static void put_table(ranked *const *results, size_t count, calc_output *out)
+{
+    calc_output_printf(out, "%5s%5s%5s%5s%5s%12s%12s  %s\n", "dp", "tp", "pp", "ep", "vp", "step",
+                       "cost ms", "layers");
+    for (size_t i = 0; i < count; i++) {
+        const ranked *r = results[i];
+        const calc_taylor_layout *l = &r->candidate.layout;
+        calc_output_printf(out, "%5lld%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
+                           (long long)l->pipeline, (long long)r->candidate.expert);
+        if (!r->job.fits) {
+            calc_output_printf(out, "%5s%12s%12s  %s\n", "", "-", "-", model_status(r));
+            continue;
+        }
+        char text[TEXT_SIZE];
+        calc_output_printf(out, "%5lld%12.6g%12.6g  %s\n", (long long)r->job.ask.chunks,
+                           r->job.solution.answer.step_s, r->cost_ms,
+                           calc_taylor_matrix_text(&r->job.ask, r->job.solution.share,
+                                                   CALC_TAYLOR_LAYERS, text, sizeof text));
+    }
+}
+
+#define FLAGS(X)                                                                                   \
+    X(YAML, "--yaml_path", "DIR", TEXT, .preset = "./output/dryrun_yaml/",                         \
+      .doc = "folder of configurations, DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml")                    \
+    X(MINDFORMERS, "--mindformers_dir", "PATH", TEXT, .also = "--mindfomres_dir", .unused = true,  \
+      .doc = "no effect: nothing is run")                                                          \
+    X(PROFILES, "--parser_result", "FILE", TEXT,                                                   \
+      .doc =                                                                                       \
+          "profiles: CSV, dp,tp,pp,ep,dmratio,bfratio,re_grow_ration,hratio,moe_bw; a blank is "   \
+          "0.3, 2, 1, 1.5; moe_bw, the forward time of a layer with experts in milliseconds, "     \
+          "is needed; without the file all are of calc's model on --system")                       \
+    X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
+      .doc = "no effect: timelines are not read")                                                  \
+    X(SOLVER, "--solver_name", "NAME", TEXT, .preset = "calc", .choices = calc_taylor_solvers,     \
+      .doc = "calc's own search, or GLPK's glpsol, if it is installed; HIGHS is calc's")           \
+    X(GBS, "--gbs", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1024", .doc = "global batch size")  \
+    X(CANDIDATES, "--nd_path", "FILE", TEXT,                                                       \
+      .doc = "only the layouts of this nd_candidate_config.csv")                                   \
+    CALC_TAYLOR_SYSTEM_FLAG(X)                                                                     \
+    X(TIME, "--time_limit", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e9, .ours = true,               \
+      .doc = "time limit of the solver for each layout; without it none")                          \
+    X(CHECK, "--check", "YES|NO", BOOL, .preset = "yes", .ours = true,                             \
+      .doc = "check peaks with calc's model, and tighten the limits at most five times")           \
+    X(COMPAT, "--taylor_compat", "YES|NO", BOOL, .preset = "no", .ours = true,                     \
+      .doc = "as shipped: a dense layer that recomputes takes a forward more, whatever its ratio") \
+    X(OUTPUT, "--output_path", "DIR", TEXT, .preset = "./pipeline_output/", .ours = true,          \
+      .doc = "where test_result_<time>.csv goes")
+
+enum { FLAGS(CALC_FLAG_NUMBER_OF) };
+static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const char *const examples[] = {
+    "calc as taylor rank --yaml_path ./output/dryrun_yaml/ --parser_result profiling_result.csv",
+    NULL};
+
+typedef struct ranking {
+    const calc_args *flags;
+    calc_system system;
+    calc_csv_rows profiles, only;
+    ranked **item;
+    size_t count, capacity;
+} ranking;
+
+/* Whether --nd_path, if given, contains the layout. */
+static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
+{
+    const calc_taylor_probe *row = r->only.item;
+    for (size_t i = 0; i < r->only.count; i++) {
+        if (row[i].data == c->layout.data && row[i].tensor == c->layout.tensor &&
+            row[i].pipeline == c->layout.pipeline && row[i].expert == c->expert) {
+            return true;
+        }
+    }
+    return !calc_opt_given(r->flags, FLAG_CANDIDATES);
+}
+
+static calc_status add(ranking *r, const char *folder, const char *name, calc_errors *errors)
+{
+    calc_taylor_candidate candidate;
+    const char *ending = strrchr(name, '.');
+    bool yaml = ending && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0);
+    if (!yaml || !calc_taylor_file_layout(name, &candidate) || !is_wanted(r, &candidate)) {
+        return CALC_OK;
+    }
+    ranked **list = calc_grown(r->item, r->count, &r->capacity, sizeof *r->item);
+    ranked *one = calloc(1, sizeof *one);
+    r->item = list ? list : r->item;
+    if (!list || !one) {
+        free(one);
+        return calc_errors_no_memory(errors);
+    }
+    one->candidate = candidate;
+    calc_as_path(folder, name, one->path);
+    r->item[r->count++] = one;
+    return CALC_OK;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp((*(ranked *const *)a)->path, (*(ranked *const *)b)->path);
+}
+
+static calc_status list_candidates(ranking *r, calc_errors *errors)
+{
+    const char *path = calc_opt_value(r->flags, FLAG_YAML);
+    DIR *folder = opendir(path);
+    calc_status status = CALC_OK;
+    if (!folder) {
+        return calc_errors_at(errors, errno == ENOENT ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path, 0,
+                              0, "calc as taylor nd makes it", "cannot read the folder: %s",
+                              strerror(errno));
+    }
+    for (struct dirent *entry; status == CALC_OK && (entry = readdir(folder));) {
+        status = add(r, path, entry->d_name, errors);
+    }
+    closedir(folder);
+    if (status == CALC_OK && r->count == 0) {
+        status =
+            calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
+                           "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
+                           calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
+    }
+    if (status == CALC_OK) {
+        qsort(r->item, r->count, sizeof *r->item, by_path);
+    }
+    return status;
+}
+
+/* Whether a configuration describes the layout that its name states. */
+static bool agrees(const ranked *one)
+{
+    const calc_taylor_config *c = &one->file.config;
+    const calc_taylor_candidate *named = &one->candidate;
+    return c->data == named->layout.data && c->tensor == named->layout.tensor &&
+           c->pipeline == named->layout.pipeline && c->expert == named->expert;
+}
+
+static calc_taylor_solver wanted_solver(const ranking *r)
+{
+    return (calc_taylor_solver)calc_choice_index(calc_taylor_solvers,
+                                                 calc_opt_value(r->flags, FLAG_SOLVER));
+}
+
+/* Costs from the profile, or from calc's model if there are no profiles. */
+static calc_status find_ratios(const ranking *r, const ranked *one, calc_taylor_ratios *out,
+                               calc_errors *errors)
+{
+    const char *path = calc_opt_value(r->flags, FLAG_PROFILES);
+    const calc_taylor_candidate *c = &one->candidate;
+    if (!path) {
+        *out = calc_taylor_ratios_of(&one->file.config, &r->system, &one->job.exec);
+        return CALC_OK;
+    }
+    bool profiled = calc_taylor_profiles_find(&r->profiles, c, out);
+    return profiled && out->layer_ms > 0
+               ? CALC_OK
+               : calc_errors_at(errors, CALC_ERR_FIELD, path, 0, 0, NULL,
+                                "%s dp,tp,pp,ep = %lld,%lld,%lld,%lld",
+                                profiled ? "no moe_bw for" : "no row for",
+                                (long long)c->layout.data, (long long)c->layout.tensor,
+                                (long long)c->layout.pipeline, (long long)c->expert);
+}
+
+/* Solves a candidate. An error affects this candidate only. */
+static void solve(const ranking *r, ranked *one)
+{
+    calc_errors errors = {0};
+    calc_taylor_ratios ratios = {.layer_ms = NAN};
+    calc_status status = calc_taylor_file_read(&one->file, one->path, &errors);
+    calc_text_free(&one->file.text);
+    if (status == CALC_OK && !agrees(one)) {
+        status = calc_errors_at(&errors, CALC_ERR_RULE, one->path, 0, 0, NULL,
+                                "its parallel_config is not that of its name");
+    }
+    if (status == CALC_OK) {
+        status = calc_taylor_job_of(&one->file.config, &r->system,
+                                    (int64_t)calc_opt_real(r->flags, FLAG_GBS), &one->job, &errors);
+        calc_taylor_place(&errors, one->path);
+    }
+    status = status ? status : find_ratios(r, one, &ratios, &errors);
+    if (status == CALC_OK) {
+        calc_taylor_job *j = &one->job;
+        const char *less = getenv("ENABLE_LESS_MEM_VPP");
+        j->ask.less_memory = less && strcmp(less, "1") == 0;
+        j->ask.shipped = calc_opt_truth(r->flags, FLAG_COMPAT);
+        j->check = calc_opt_truth(r->flags, FLAG_CHECK);
+        j->solver = wanted_solver(r);
+        j->time_limit_s = calc_opt_real(r->flags, FLAG_TIME);
+        one->job.ratios = ratios;
+        status = calc_taylor_solve(&one->job, &errors);
+    }
+    if (status != CALC_OK && errors.count == 0) {
+        calc_errors_status(&errors, status);
+    }
+    if (errors.count > 0) {
+        calc_error_print(&errors.item[0], one->failure, sizeof one->failure);
+    }
+    one->cost_ms = status == CALC_OK && one->job.fits
+                       ? one->job.solution.answer.step_s * ratios.layer_ms
+                       : INFINITY;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    double x = (*(ranked *const *)a)->cost_ms;
+    double y = (*(ranked *const *)b)->cost_ms;
+    return x < y ? -1 : x > y ? 1 : by_path(a, b);
+}
+
+static calc_status write_results(const ranking *r, calc_output *shown, calc_errors *errors)
+{
+    char stamp[32], name[64], path[CALC_AS_PATH_SIZE];
+    time_t now = time(NULL);
+    struct tm local;
+    const char *folder = calc_opt_value(r->flags, FLAG_OUTPUT);
+    calc_status status = calc_as_make_folder(folder, errors);
+    strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", localtime_r(&now, &local));
+    snprintf(name, sizeof name, "test_result_%s.csv", stamp);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_output *out = calc_write_to(calc_as_path(folder, name, path));
+    calc_output_text(out, "\xEF\xBB\xBF");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        calc_csv_text(out, columns[i], i == 0);
+    }
+    calc_output_text(out, "\n");
+    for (size_t i = 0; i < r->count; i++) {
+        put_row(r->item[i], out);
+    }
+    status = calc_output_close(out, errors);
+    if (status == CALC_OK) {
+        calc_output_printf(shown, "%s\n", path);
+    }
+    return status;
+}
+
+static calc_status read_all(ranking *r, calc_errors *errors)
+{
+    const char *only = calc_opt_value(r->flags, FLAG_CANDIDATES);
+    calc_status status =
+        calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
+    if (status == CALC_OK && only) {
+        status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
+    }
+    status = status ? status : list_candidates(r, errors);
+    if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
+        /* Reports wrong rows and keeps the others. */
+        status = calc_csv_table_read(&r->profiles, &calc_taylor_profiles,
+                                     calc_opt_value(r->flags, FLAG_PROFILES), errors);
+        status = r->profiles.count > 0 ? CALC_OK : status;
+    }
+    return status;
+}
+
+static calc_exit run(const calc_args *flags)
+{
+    ranking r = {.flags = flags};
+    calc_errors errors = {0};
+    calc_as_tell_unused(flags);
+    calc_output *out = calc_write_to("-");
+    calc_status status = read_all(&r, &errors);
+    for (size_t i = 0; i < r.count && status == CALC_OK; i++) {
+        solve(&r, r.item[i]);
+    }
+    bool found = false;
+    if (status == CALC_OK) {
+        qsort(r.item, r.count, sizeof *r.item, by_cost);
+        found = isfinite(r.item[0]->cost_ms);
+        if (found) {
+            calc_taylor_tell_solver(&r.item[0]->job, wanted_solver(&r));
+        }
+        put_table(r.item, r.count, out);
+        (void)!write_results(&r, out, &errors);
+    }
+    (void)!calc_output_close(out, &errors);
+    for (size_t i = 0; i < r.count; i++) {
+        free(r.item[i]);
+    }
+    free(r.item);
+    calc_csv_rows_free(&r.profiles);
+    calc_csv_rows_free(&r.only);
+    calc_exit result = calc_complain_errors(&errors);
+    return result == CALC_EXIT_OK && !found ? CALC_EXIT_INFEASIBLE : result;
+}
+
+const calc_command calc_as_taylor_rank = {
+    .name = "as taylor rank",
+    .theirs = "pipeline_tool.py",
+    .summary = "rank candidates by the step of their best pipeline, as pipeline_tool.py does",
+    .detail =
+        "Divides the layers of each configuration of a folder as calc as taylor balance does, "
+        "with the times of its profile, and writes test_result_<time>.csv: columns as Taylor "
+        "has them, cheapest first, those that fail or fit nowhere last. One that fails does "
+        "not stop the others; its reason is in model_status. cost is milliseconds. Ends with "
+        "status 1 if none fits.",
+    .args = (const calc_arg[]){{0}},
+    .opts = rows,
+    .examples = examples,
+    .run = run};

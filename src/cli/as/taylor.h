@@ -70,8 +70,7 @@ typedef struct calc_taylor_job {
                                              *  check */
     int rounds;                             /**< rounds of tightening */
     double took_s;
-    /** Called with a line about each round of the check; NULL: not called. */
-    void (*tell)(const char *line);
+    bool tells; /**< a line on standard error about each round of the check */
 } calc_taylor_job;
 
 /** Fills the layout of a configuration with its memory terms; the rest of the request gets
@@ -102,22 +101,6 @@ void calc_taylor_show(const calc_taylor_job *job, calc_output *out);
 void calc_taylor_show_lists(const calc_taylor_ask *ask, const calc_balance_share *share,
                             calc_output *out);
 
-typedef struct calc_taylor_result {
-    char path[CALC_AS_PATH_SIZE];
-    calc_taylor_candidate candidate; /**< as in the file's name */
-    calc_taylor_file file;           /**< without its text */
-    calc_taylor_job job;
-    double cost_ms;    /**< time of a step; INFINITY: it fits nowhere, or failed */
-    char failure[512]; /**< reason for no solution; empty: it was solved */
-} calc_taylor_result;
-
-/** Writes the header of the table after a byte order mark. */
-void calc_taylor_result_head(calc_output *out);
-
-/** Writes one row. */
-void calc_taylor_result_row(const calc_taylor_result *result, calc_output *out);
-
-/** Writes all candidates in order, for people. */
-void calc_taylor_result_table(calc_taylor_result *const *results, size_t count, calc_output *out);
+extern const calc_command calc_as_taylor_rank;
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "balance/milp.h"
 #include "base/error.h"
@@ -107,7 +108,7 @@ static calc_status write_memory(request *r, const char *path, calc_errors *error
     char folder[CALC_AS_PATH_SIZE];
     calc_output *out;
     calc_status status = open_folder(r, "memory_info", folder, errors);
-    status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
+    status = status ? status : calc_output_open(&out, path, errors);
     if (status == CALC_OK) {
         const calc_taylor_memory *m = &r->job.memory;
 #define CALC_X(key, also, of) calc_output_printf(out, key "=%.10g\n", m->of);
@@ -116,15 +117,6 @@ static calc_status write_memory(request *r, const char *path, calc_errors *error
         status = calc_output_close(out, errors);
     }
     return status;
-}
-
-static bool exists(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (file) {
-        fclose(file);
-    }
-    return file != NULL;
 }
 
 static calc_status find_memory(request *r, calc_errors *errors)
@@ -145,7 +137,7 @@ static calc_status find_memory(request *r, calc_errors *errors)
     if (calc_opt_truth(r->flags, FLAG_DRYRUN)) {
         return write_memory(r, path, errors);
     }
-    if (exists(path)) {
+    if (access(path, R_OK) == 0) {
         return read_memory(r, path, errors);
     }
     calc_say("%s is not there: memory by calc's model\n", path);
@@ -166,7 +158,7 @@ static calc_status write_program(const request *r, calc_errors *errors)
     calc_milp milp;
     calc_taylor_stem(&r->job, stem);
     calc_status status = open_folder(r, "model_mps", folder, errors);
-    status = status == CALC_OK ? calc_milp_build(&r->job.problem, NULL, &milp, errors) : status;
+    status = status ? status : calc_milp_build(&r->job.problem, NULL, &milp, errors);
     if (status != CALC_OK) {
         return status;
     }
@@ -254,24 +246,6 @@ static void fill_job(request *r)
         (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_opt_value(f, FLAG_SOLVER));
 }
 
-static void tell_round(const char *line)
-{
-    calc_say("%s\n", line);
-}
-
-static void show_question(const request *r)
-{
-    const calc_taylor_job *j = &r->job;
-    const calc_taylor_config *c = &r->file.config;
-    calc_output_printf(r->out,
-                       "%lld dense and %lld other layers, %lld micro-batches; dp %lld, tp %lld, pp "
-                       "%lld, vp %lld, ep %lld\n",
-                       (long long)j->ask.layers[0], (long long)j->ask.layers[1],
-                       (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
-                       (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
-    calc_output_printf(r->out, "memory of %g GB, %s\n", c->memory_mb / 1024, r->memory_from);
-}
-
 static calc_status balance(request *r, calc_errors *errors)
 {
     const char *yaml = calc_opt_value(r->flags, FLAG_YAML);
@@ -284,15 +258,24 @@ static calc_status balance(request *r, calc_errors *errors)
         status = calc_taylor_job_of(&r->file.config, &r->system, 0, &r->job, errors);
         calc_taylor_place(errors, yaml);
     }
-    status = status == CALC_OK ? check_writable(r, errors) : status;
+    status = status ? status : check_writable(r, errors);
     if (status != CALC_OK) {
         return status;
     }
     fill_job(r);
-    r->job.tell = tell_round;
+    r->job.tells = true;
     status = find_memory(r, errors);
     if (status == CALC_OK) {
-        show_question(r);
+        const calc_taylor_job *j = &r->job;
+        const calc_taylor_config *c = &r->file.config;
+        calc_output_printf(
+            r->out,
+            "%lld dense and %lld other layers, %lld micro-batches; dp %lld, tp %lld, pp "
+            "%lld, vp %lld, ep %lld\n",
+            (long long)j->ask.layers[0], (long long)j->ask.layers[1],
+            (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
+            (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
+        calc_output_printf(r->out, "memory of %g GB, %s\n", c->memory_mb / 1024, r->memory_from);
         calc_taylor_solver wanted = r->job.solver;
         status = calc_taylor_solve(&r->job, errors);
         calc_taylor_tell_solver(&r->job, wanted);

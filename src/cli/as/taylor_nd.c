@@ -299,15 +299,13 @@ static calc_status read_all(search *s, calc_errors *errors)
                                 "at most 1000000",
                                 (long long)calc_taylor_config_world(&s->file.config));
     }
-    if (status == CALC_OK) {
-        status = calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
-    }
+    status =
+        status ? status
+               : calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
     if (status == CALC_OK && probes) {
         status = calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors);
     }
-    if (status == CALC_OK) {
-        status = calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
-    }
+    status = status ? status : calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
     return status;
 }
 
@@ -325,7 +323,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
                        calc_human_integer((double)counts.total, total), (long long)s->space.world,
                        calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
     status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
-    status = status == CALC_OK ? weigh(s, out) : status;
+    status = status ? status : weigh(s, out);
     size_t top =
         calc_opt_given(s->flags, FLAG_TOP) ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;
     if (s->candidates > top) {
@@ -334,7 +332,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
         qsort(s->candidate, s->candidates, sizeof *s->candidate, by_peak);
         s->candidates = top;
     }
-    return status == CALC_OK ? write_all(s, out, errors) : status;
+    return status ? status : write_all(s, out, errors);
 }
 
 static calc_exit run(const calc_args *flags)
