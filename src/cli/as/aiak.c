@@ -230,18 +230,6 @@ static void put_pass(step *s, const calc_schedule_event *e, int thread, const ch
     s->trace.count++;
 }
 
-/* Time [s] of the message that ends a pass: the time of the place minus the ends of the model. */
-static double message_s(const step *s, int stage, bool forward)
-{
-    const calc_balance_place *place = &s->problem.place[stage];
-    const calc_stage_terms *t = &s->chip[s->problem.stage[stage].chip].full->terms;
-    bool first = stage == 0;
-    bool last = stage == s->strategy->sizes.stages - 1;
-    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
-                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
-    return (forward ? place->fw_s : place->agrad_s) - ends_s;
-}
-
 static double recompute_s(const step *s, int stage)
 {
     const calc_balance_share *share = &s->strategy->share[stage];
@@ -258,7 +246,16 @@ static double recompute_s(const step *s, int stage)
 static void put_event(step *s, const calc_schedule_event *e)
 {
     bool forward = e->kind == CALC_SCHEDULE_FW;
-    double sent_s = message_s(s, e->stage, forward);
+    /* Time [s] of the message that ends a pass: the time of the place minus the ends of the model.
+     */
+    int stage = e->stage;
+    const calc_balance_place *place = &s->problem.place[stage];
+    const calc_stage_terms *t = &s->chip[s->problem.stage[stage].chip].full->terms;
+    bool first = stage == 0;
+    bool last = stage == s->strategy->sizes.stages - 1;
+    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
+                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
+    double sent_s = (forward ? place->fw_s : place->agrad_s) - ends_s;
     double done_s = e->end_s - (sent_s > 0 ? sent_s : 0);
     double again_s = forward ? 0 : recompute_s(s, e->stage);
     put_pass(s, e, THREAD_COMPUTE, "recompute", e->start_s, e->start_s + again_s);
@@ -336,16 +333,7 @@ static void put_trace(step *s, double pipeline_s)
     calc_output_text(s->trace.out, "\n]}\n");
 }
 
-static calc_status make_folder(calc_errors *errors)
-{
-    if (mkdir("cache", 0777) == 0 || errno == EEXIST) {
-        return CALC_OK;
-    }
-    return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
-                           "cannot make the folder ./cache: %s", strerror(errno));
-}
-
-/* Simulates into s->events. @return pipeline time [s], negative if memory ran out */
+/* Simulates into s->events. @return pipeline time [s] */
 static double simulate(step *s)
 {
     const calc_aiak_strategy *strategy = s->strategy;
@@ -357,29 +345,11 @@ static double simulate(step *s)
     }
     calc_schedule_sim sim = {.shape = s->problem.shape, .pass = s->pass};
     s->events.capacity = 2 * sim.shape.stages * sim.shape.microbatches;
-    s->events.event = malloc((size_t)s->events.capacity * sizeof *s->events.event);
-    void *room = malloc(calc_schedule_sim_bytes(&sim.shape));
-    double pipeline_s = -1;
-    if (s->events.event && room) {
-        pipeline_s = calc_schedule_sim_s(&sim, room, NULL, &s->events);
-    }
+    s->events.event = calc_make((size_t)s->events.capacity, sizeof *s->events.event);
+    void *room = calc_make(1, calc_schedule_sim_bytes(&sim.shape));
+    double pipeline_s = calc_schedule_sim_s(&sim, room, NULL, &s->events);
     free(room);
     return pipeline_s;
-}
-
-static calc_status write_file(step *s, const char *path, calc_errors *errors)
-{
-    double pipeline_s = simulate(s);
-    if (pipeline_s < 0) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                               "not enough memory for a trace");
-    }
-    calc_status status = calc_output_open(&s->trace.out, path, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
-    put_trace(s, pipeline_s);
-    return calc_output_close(s->trace.out, errors);
 }
 
 /* Writes ./cache/MODEL_GPUS_ppP_tpT_mbsB_rankN.json; creates the folder if needed.
@@ -398,18 +368,23 @@ static calc_status calc_aiak_trace_write(const calc_aiak_text *text,
                                "a trace of %lld micro-batches on %d stages is too long",
                                (long long)microbatches, sizes->stages);
     }
-    step *s = calloc(1, sizeof *s);
-    if (!s) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                               "not enough memory for a trace");
-    }
+    step *s = calc_make(1, sizeof *s);
     s->text = text;
     s->strategy = strategy;
     snprintf(path, sizeof path, "cache/%s_%lld_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              (long long)text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch,
              rank + 1);
-    calc_status status = make_folder(errors);
-    status = status == CALC_OK ? write_file(s, path, errors) : status;
+    bool made = mkdir("cache", 0777) == 0 || errno == EEXIST;
+    calc_status status =
+        made ? CALC_OK
+             : calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
+                               "cannot make the folder ./cache: %s", strerror(errno));
+    double pipeline_s = made ? simulate(s) : 0;
+    status = made ? calc_output_open(&s->trace.out, path, errors) : status;
+    if (status == CALC_OK) {
+        put_trace(s, pipeline_s);
+        status = calc_output_close(s->trace.out, errors);
+    }
     free(s->events.event);
     free(s);
     return status;
@@ -631,10 +606,10 @@ static calc_exit answer(plan *p)
     calc_errors errors = {0};
     bool traced = strcmp(calc_opt_value(p->flags, FLAG_MODE), "analytic") == 0;
     calc_status status = load(p, &errors);
-    if (status == CALC_OK && calc_aiak_search(&p->task, p->top, p->best, &p->found) != CALC_OK) {
-        status = calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                                 "not enough memory to search");
-    }
+    status = status == CALC_OK && calc_aiak_search(&p->task, p->top, p->best, &p->found) != CALC_OK
+                 ? calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
+                                   "not enough memory to search")
+                 : status;
     if (status == CALC_OK && p->found.count == 0) {
         return tell_none(p);
     }
@@ -663,19 +638,10 @@ static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
     calc_exit code;
-    plan *p = calloc(1, sizeof *p);
-    int top = (int)calc_opt_real(flags, FLAG_TOP);
-    calc_aiak_strategy *best = calloc((size_t)top, sizeof *best);
-    if (!p || !best) {
-        free(best);
-        free(p);
-        calc_errors errors = {0};
-        calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "not enough memory");
-        return calc_complain_errors(&errors);
-    }
+    plan *p = calc_make(1, sizeof *p);
     p->flags = flags;
-    p->best = best;
-    p->top = top;
+    p->top = (int)calc_opt_real(flags, FLAG_TOP);
+    p->best = calc_make((size_t)p->top, sizeof *p->best);
     p->task.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS);
     p->task.batch = (int64_t)calc_opt_real(flags, FLAG_BATCH);
     p->task.sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE);
@@ -685,7 +651,7 @@ static calc_exit run(const calc_args *flags)
                 check_files(p, complaint, sizeof complaint);
     code = good ? answer(p) : calc_complain_usage(flags->command, complaint);
     calc_text_free(&p->input.text);
-    free(best);
+    free(p->best);
     free(p);
     return code;
 }

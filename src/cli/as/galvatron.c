@@ -483,11 +483,7 @@ static calc_exit prepare(task *t, calc_errors *errors)
 static calc_exit run(const calc_args *flags)
 {
     calc_errors errors = {0};
-    task *t = calloc(1, sizeof *t);
-    if (!t) {
-        calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
+    task *t = calc_make(1, sizeof *t);
     t->flags = flags;
     calc_exit code = prepare(t, &errors);
     if (code == CALC_EXIT_COUNT) {

@@ -172,11 +172,7 @@ static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
     calc_errors errors = {0};
-    task *t = calloc(1, sizeof *t);
-    if (!t) {
-        calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
+    task *t = calc_make(1, sizeof *t);
     t->flags = flags;
     calc_galvatron_arguments_start(&t->arguments);
     take_request(t);

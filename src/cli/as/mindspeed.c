@@ -405,9 +405,9 @@ static calc_status read_settings(task *t, calc_errors *errors)
     const calc_args *f = t->flags;
     calc_text text = {0};
     calc_status status = f->argument[0] ? calc_text_read(&text, f->argument[0], errors) : CALC_OK;
-    if (status == CALC_OK && f->argument[0]) {
-        status = calc_settings_from_script(&t->settings, text.data, text.length);
-    }
+    status = status == CALC_OK && f->argument[0]
+                 ? calc_settings_from_script(&t->settings, text.data, text.length)
+                 : status;
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
         const char *value = calc_opt_value(f, i);
@@ -570,12 +570,7 @@ static calc_exit answer(task *t)
 
 static calc_exit run(const calc_args *flags)
 {
-    task *t = calloc(1, sizeof *t);
-    if (!t) {
-        calc_errors errors = {0};
-        calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
+    task *t = calc_make(1, sizeof *t);
     t->flags = flags;
     calc_exit code = answer(t);
     calc_mindspeed_rank_free(&t->ranking);

@@ -86,11 +86,11 @@ typedef struct search {
     calc_csv_rows probes;
     int64_t batch;
     calc_taylor_layout *layout;
-    size_t layouts, layout_capacity;
+    size_t layouts;
     calc_taylor_candidate *candidate;
-    size_t candidates, candidate_capacity;
+    size_t candidates;
     bool elsewhere; /* a peak is that of another stage than the base */
-    bool no_memory;
+
 } search;
 
 static int64_t count_of(const calc_args *flags, int row)
@@ -101,9 +101,8 @@ static int64_t count_of(const calc_args *flags, int row)
 static void take_layout(void *context, const calc_taylor_layout *layout)
 {
     search *s = context;
-    if (!CALC_PUSH(s->layout, s->layouts, s->layout_capacity, layout)) {
-        s->no_memory = true;
-    }
+    s->layout = calc_longer(s->layout, s->layouts + 1, sizeof *s->layout);
+    s->layout[s->layouts++] = *layout;
 }
 
 static calc_taylor_space space_of(const search *s)
@@ -133,7 +132,7 @@ static calc_taylor_space space_of(const search *s)
     return space;
 }
 
-/* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
+/* Collects the ep values of a layout that fit. @return how many */
 static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
 {
     const calc_taylor_config *c = &s->file.config;
@@ -151,9 +150,8 @@ static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylo
             continue;
         }
         const calc_taylor_candidate fits = {.layout = *l, .expert = expert, .peak_mb = mb};
-        if (!CALC_PUSH(s->candidate, s->candidates, s->candidate_capacity, &fits)) {
-            return -1;
-        }
+        s->candidate = calc_longer(s->candidate, s->candidates + 1, sizeof *s->candidate);
+        s->candidate[s->candidates++] = fits;
         kept++;
     }
     return kept;
@@ -181,9 +179,7 @@ static calc_status weigh(search *s, calc_output *out)
         }
         size_t first = s->candidates;
         int kept = take_experts(s, l, &fit);
-        if (kept < 0) {
-            return CALC_ERR_NOMEM;
-        }
+
         calc_output_printf(out, "%14.0f%16.0f ", fit.base_mb, fit.expert_mb);
         for (size_t j = first; j < s->candidates; j++) {
             const calc_taylor_candidate *c = &s->candidate[j];
@@ -264,12 +260,9 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
     const char *configs = calc_opt_value(s->flags, FLAG_CONFIGS);
     const char *profile_path = calc_opt_value(s->flags, FLAG_PROFILES);
     calc_status status = write_csv(s, errors);
-    if (status == CALC_OK && s->candidates > 0) {
-        status = calc_as_make_folder(configs, errors);
-    }
-    if (status == CALC_OK && s->candidates > 0) {
-        status = calc_as_make_folder(profile_path, errors);
-    }
+    status = status == CALC_OK && s->candidates > 0 ? calc_as_make_folder(configs, errors) : status;
+    status =
+        status == CALC_OK && s->candidates > 0 ? calc_as_make_folder(profile_path, errors) : status;
     for (size_t i = 0; i < s->candidates && status == CALC_OK; i++) {
         bool profiled;
         status = write_configs(s, &s->candidate[i], &profiled, errors);
@@ -293,21 +286,22 @@ static calc_status read_all(search *s, calc_errors *errors)
     const char *yaml = calc_opt_value(s->flags, FLAG_YAML);
     const char *probes = calc_opt_value(s->flags, FLAG_DRYRUN);
     calc_status status = calc_taylor_file_read(&s->file, yaml, errors);
-    if (status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000) {
-        status = calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
-                                "data_parallel * model_parallel * pipeline_stage = %lld: expected "
-                                "at most 1000000",
-                                (long long)calc_taylor_config_world(&s->file.config));
-    }
-    if (status == CALC_OK) {
-        status = calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
-    }
-    if (status == CALC_OK && probes) {
-        status = calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
-    }
+    status =
+        status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000
+            ? calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
+                             "data_parallel * model_parallel * pipeline_stage = %lld: expected "
+                             "at most 1000000",
+                             (long long)calc_taylor_config_world(&s->file.config))
+            : status;
+    status =
+        status == CALC_OK
+            ? calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors)
+            : status;
+    status = status == CALC_OK && probes
+                 ? calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors)
+                 : status;
+    status = status == CALC_OK ? calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors)
+                               : status;
     return status;
 }
 
@@ -324,7 +318,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     calc_output_printf(out, "%s candidates on %lld processors, %s pass the filters: %lld layouts\n",
                        calc_human_integer((double)counts.total, total), (long long)s->space.world,
                        calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
-    status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
+
     status = status == CALC_OK ? weigh(s, out) : status;
     size_t top =
         calc_opt_given(s->flags, FLAG_TOP) ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;

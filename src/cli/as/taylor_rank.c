@@ -54,7 +54,7 @@ typedef struct ranking {
     calc_system system;
     calc_csv_rows profiles, only;
     calc_taylor_result **item;
-    size_t count, capacity;
+    size_t count;
 } ranking;
 
 /* Whether --nd_path, if given, contains the layout. */
@@ -70,25 +70,19 @@ static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
     return !calc_opt_given(r->flags, FLAG_CANDIDATES);
 }
 
-static calc_status add(ranking *r, const char *folder, const char *name, calc_errors *errors)
+static void add(ranking *r, const char *folder, const char *name)
 {
     calc_taylor_candidate candidate;
     const char *ending = strrchr(name, '.');
     bool yaml = ending && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0);
     if (!yaml || !calc_taylor_file_layout(name, &candidate) || !is_wanted(r, &candidate)) {
-        return CALC_OK;
+        return;
     }
-    calc_taylor_result **list = calc_grown(r->item, r->count, &r->capacity, sizeof *r->item);
-    calc_taylor_result *one = calloc(1, sizeof *one);
-    r->item = list ? list : r->item;
-    if (!list || !one) {
-        free(one);
-        return calc_errors_no_memory(errors);
-    }
+    calc_taylor_result *one = calc_make(1, sizeof *one);
     one->candidate = candidate;
     calc_as_path(folder, name, one->path);
+    r->item = calc_longer(r->item, r->count + 1, sizeof *r->item);
     r->item[r->count++] = one;
-    return CALC_OK;
 }
 
 static int by_path(const void *a, const void *b)
@@ -106,17 +100,17 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
                               0, "calc as taylor nd makes it", "cannot read the folder: %s",
                               strerror(errno));
     }
-    for (struct dirent *entry; status == CALC_OK && (entry = readdir(folder));) {
-        status = add(r, path, entry->d_name, errors);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        add(r, path, entry->d_name);
     }
     closedir(folder);
-    if (status == CALC_OK && r->count == 0) {
+    if (r->count == 0) {
         status =
             calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
                            "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
                            calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
     }
-    if (status == CALC_OK) {
+    if (r->count > 0) {
         qsort(r->item, r->count, sizeof *r->item, by_path);
     }
     return status;
@@ -164,10 +158,10 @@ static void solve(const ranking *r, calc_taylor_result *one)
     calc_taylor_ratios ratios = {.layer_ms = NAN};
     calc_status status = calc_taylor_file_read(&one->file, one->path, &errors);
     calc_text_free(&one->file.text);
-    if (status == CALC_OK && !agrees(one)) {
-        status = calc_errors_at(&errors, CALC_ERR_RULE, one->path, 0, 0, NULL,
-                                "its parallel_config is not that of its name");
-    }
+    status = status == CALC_OK && !agrees(one)
+                 ? calc_errors_at(&errors, CALC_ERR_RULE, one->path, 0, 0, NULL,
+                                  "its parallel_config is not that of its name")
+                 : status;
     if (status == CALC_OK) {
         status = calc_taylor_job_of(&one->file.config, &r->system,
                                     (int64_t)calc_opt_real(r->flags, FLAG_GBS), &one->job, &errors);
@@ -232,9 +226,9 @@ static calc_status read_all(ranking *r, calc_errors *errors)
     const char *only = calc_opt_value(r->flags, FLAG_CANDIDATES);
     calc_status status =
         calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
-    if (status == CALC_OK && only) {
-        status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
-    }
+    status = status == CALC_OK && only
+                 ? calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors)
+                 : status;
     status = status == CALC_OK ? list_candidates(r, errors) : status;
     if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
         /* Reports wrong rows and keeps the others. */

@@ -235,17 +235,14 @@ static const char *read_options(task *t)
                                                            : NULL;
 }
 
-static calc_status allocate(task *t, calc_errors *errors)
+static void allocate(task *t)
 {
-    bool fine = true;
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        t->predicted[v] = calloc(t->results.count + 1, sizeof *t->predicted[v]);
-        fine = fine && t->predicted[v];
-        for (size_t i = 0; fine && i < t->results.count; i++) {
+        t->predicted[v] = calc_make(t->results.count + 1, sizeof *t->predicted[v]);
+        for (size_t i = 0; i < t->results.count; i++) {
             t->predicted[v][i] = (double)NAN;
         }
     }
-    return fine ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 static calc_status predict_all(task *t, calc_errors *errors)
@@ -263,11 +260,10 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
     for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
         status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
                                         &runs, errors);
-        if (status == CALC_OK) {
-            status =
-                calc_calibrate(&t->family[f], &t->plan, &runs, t->predicted[CALC_CALIBRATE_ASSUMED],
-                               t->predicted[CALC_CALIBRATE_UNSEEN], errors);
-        }
+        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &runs,
+                                                    t->predicted[CALC_CALIBRATE_ASSUMED],
+                                                    t->predicted[CALC_CALIBRATE_UNSEEN], errors)
+                                   : status;
     }
     return status;
 }
@@ -282,9 +278,9 @@ static calc_status make_views(task *t, calc_errors *errors)
     }
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
-        if (status == CALC_OK) {
-            status = calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors);
-        }
+        status = status == CALC_OK
+                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors)
+                     : status;
     }
     return status;
 }
@@ -405,19 +401,19 @@ static calc_exit calibrate(task *t)
     }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
-    status = status == CALC_OK ? allocate(t, &errors) : status;
+    allocate(t);
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     status = status == CALC_OK ? make_views(t, &errors) : status;
     calc_errors refusal = {0};
     bool refused = status == CALC_OK && calc_calibrate_runs_refuse(t->family, t->families,
                                                                    &t->measured, t->args, &refusal);
-    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_INTO)) {
-        status = calc_calibrate_files_write(t->family, t->families,
-                                            calc_opt_value(t->args, OPT_INTO), t->date, &errors);
-    }
-    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)) {
-        status = write_residuals(t, &errors);
-    }
+    status = status == CALC_OK && !refused && calc_opt_value(t->args, OPT_INTO)
+                 ? calc_calibrate_files_write(t->family, t->families,
+                                              calc_opt_value(t->args, OPT_INTO), t->date, &errors)
+                 : status;
+    status = status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)
+                 ? write_residuals(t, &errors)
+                 : status;
     status = status == CALC_OK ? write_report(t, &errors) : status;
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);
@@ -440,11 +436,7 @@ static void free_task(task *t)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* the machines make it too large for the stack */
-    if (!t) {
-        calc_say("calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
-        return CALC_EXIT_SYSTEM;
-    }
+    task *t = calc_make(1, sizeof *t); /* the machines make it too large for the stack */
     t->args = args;
     const char *complaint = read_options(t);
     calc_exit result = complaint ? calc_complain_usage(args->command, complaint)

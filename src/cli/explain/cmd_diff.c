@@ -213,12 +213,11 @@ static calc_status load_compared(sides *s, const char *const *argument, calc_err
         calc_inputs_free(&probe);
         blamed = is_first ? s->kind : blamed;
     }
-    if (blamed != CALC_KIND_NONE) {
-        return load_both(s, blamed, argument, errors);
-    }
-    return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
-                           "calc show names app, sys or exe lists those with bare names",
-                           "\"%.100s\" is no execution, system or model", argument[0]);
+    return blamed != CALC_KIND_NONE
+               ? load_both(s, blamed, argument, errors)
+               : calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
+                                 "calc show names app, sys or exe lists those with bare names",
+                                 "\"%.100s\" is no execution, system or model", argument[0]);
 }
 
 /* Loads the two documents that both sides share. */

@@ -195,12 +195,11 @@ static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
 {
     const char *path = word;
     calc_kind only = calc_kind_split(&path, CALC_KIND_STAGE);
-    if (only != CALC_KIND_NONE) {
-        return calc_field_find(only, path, ref) == CALC_OK;
-    }
-    return strchr(word, '_') &&
-           (calc_field_find(CALC_KIND_STATS, word, ref) == CALC_OK ||
-            (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
+    return only != CALC_KIND_NONE
+               ? calc_field_find(only, path, ref) == CALC_OK
+               : strchr(word, '_') &&
+                     (calc_field_find(CALC_KIND_STATS, word, ref) == CALC_OK ||
+                      (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
 }
 
 /* Lists the numbers named in an equation, each once. */

@@ -269,9 +269,7 @@ static calc_status calc_why_log_make(calc_why_log *out, const char *path, const 
         out->reach = band.time.reach;
         snprintf(out->of, sizeof out->of, "%s", calc_band_class(&band.traits, band.time.alike, of));
     }
-    if (status == CALC_OK && !trains) {
-        status = find_serving_reach(out, inputs, errors);
-    }
+    status = status == CALC_OK && !trains ? find_serving_reach(out, inputs, errors) : status;
     if (status == CALC_OK) {
         double off = log(out->value[0].measured / out->value[0].predicted);
         out->verdict = (off > out->reach) - (off < -out->reach);
@@ -830,10 +828,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
         file = prints ? args->argument[0] : NULL;
     }
     calc_why_log log;
-    calc_why *why = malloc(sizeof *why);
-    if (!why) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_why *why = calc_make(1, sizeof *why);
     calc_exec exec; /* its stages on the system of the run follow changes of that system */
     bool used = calc_stage_list_own(&inputs->exec, &inputs->system, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);

@@ -175,10 +175,7 @@ static calc_status write_page(const char *path, const calc_plan_task *t,
 {
     calc_output *out;
     calc_text json = {0};
-    calc_run_outcome *o = calloc(1, sizeof *o);
-    if (!o) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_run_outcome *o = calc_make(1, sizeof *o);
     calc_status status = calc_output_open_memory(&out, &json, errors);
     if (status == CALC_OK) {
         write_json(out, t, r);
@@ -186,7 +183,7 @@ static calc_status write_page(const char *path, const calc_plan_task *t,
     }
     fill(o, t, &r->found[0]);
     status = status == CALC_OK ? calc_run_outcome_evaluate(o, true, errors) : status;
-    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
+    calc_run_outcome_stages(o);
     o->stage_count = o->stage_known;
     status = status == CALC_OK ? calc_run_page_write(path, o, &json, errors) : status;
     calc_text_free(&json);
@@ -221,11 +218,7 @@ static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_r
 static calc_planner_bench *bench_of(const calc_plan_task *t, const calc_planner_found *f,
                                     calc_errors *errors)
 {
-    calc_planner_bench *b = malloc(sizeof *b);
-    if (!b) {
-        (void)!calc_errors_no_memory(errors);
-        return NULL;
-    }
+    calc_planner_bench *b = calc_make(1, sizeof *b);
     calc_planner_layouts_of(&t->planner, &f->base, &b->layouts);
     const char *why =
         calc_planner_problem(&t->planner, &b->layouts, &f->place, b->chip, &b->problem);
@@ -271,9 +264,8 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
         }
         status = calc_output_close(out, errors);
     }
-    if (status == CALC_OK && strcmp(path, "-") != 0) {
-        status = write_names(&milp, path, errors);
-    }
+    status =
+        status == CALC_OK && strcmp(path, "-") != 0 ? write_names(&milp, path, errors) : status;
     calc_milp_free(&milp);
     free(b);
     return status;
@@ -287,11 +279,10 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
     const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
     char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
     calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
-    calc_balance_solution *solved = b ? calloc(1, sizeof *solved) : NULL;
-    if (!solved) {
-        free(b);
+    if (!b) {
         return calc_errors_first(errors);
     }
+    calc_balance_solution *solved = calc_make(1, sizeof *solved);
     const calc_balance_options search = {.evaluations = 0};
     calc_status status = calc_solver_divide(
         &b->problem, calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT), solved, errors);
@@ -366,12 +357,11 @@ static const char *layers_complaint(const calc_args *args)
             return without[i].text;
         }
     }
-    if (layers && recompute && strcmp(recompute, "none") != 0) {
-        return "--recompute says it of stages, --per-layer of each layer: none is all that goes "
-               "with "
-               "it";
-    }
-    return NULL;
+    return layers && recompute && strcmp(recompute, "none") != 0
+               ? "--recompute says it of stages, --per-layer of each layer: none is all that goes "
+                 "with "
+                 "it"
+               : NULL;
 }
 
 /* What people read. @param more  with --per-layer: what a GiB more on every processor would give */
@@ -385,9 +375,9 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
         }
     }
     if (t->listed) {
-        calc_layers_table_write(out, t, r, more, errors);
+        calc_layers_table_write(out, t, r, more);
     } else {
-        calc_plan_table_write(out, t, r, errors);
+        calc_plan_table_write(out, t, r);
         (void)!calc_plan_plot_write(out, t, &r->found[0], errors);
         (void)!calc_plan_judge_write(out, t, &r->found[0], errors);
     }
@@ -434,12 +424,8 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
 
 static calc_exit run(const calc_args *args)
 {
-    calc_plan_task *t = calloc(1, sizeof *t);
+    calc_plan_task *t = calc_make(1, sizeof *t);
     calc_errors errors = {0};
-    if (!t) {
-        (void)!calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
     const char *complaint = layers_complaint(args);
     bool drawn = !calc_opt_value(args, CALC_PLAN_OPT_HTML) || calc_page_check(&errors) == CALC_OK;
     calc_exit code = complaint ? calc_complain_usage(args->command, complaint)

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,13 +80,27 @@ void calc_end_without_memory(void)
     _exit(CALC_EXIT_SYSTEM);
 }
 
-calc_output *calc_write_to(const char *path)
+static void *or_end(void *made)
 {
-    calc_output *out = calc_output_to(path);
-    if (!out) {
+    if (!made) {
         calc_end_without_memory();
     }
-    return out;
+    return made;
+}
+
+void *calc_make(size_t count, size_t size)
+{
+    return or_end(calloc(count > 0 ? count : 1, size));
+}
+
+void *calc_longer(void *list, size_t count, size_t size)
+{
+    return or_end(realloc(list, count * size));
+}
+
+calc_output *calc_write_to(const char *path)
+{
+    return or_end(calc_output_to(path));
 }
 
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors)

@@ -80,21 +80,15 @@ static calc_status sweep_sample_write(calc_output *out, const calc_sweep_study *
                                       const calc_args *args, calc_errors *errors)
 {
     size_t drawn = (size_t)calc_opt_real(args, CALC_SWEEP_OPT_SAMPLE);
-    calc_sample_point *point = malloc(drawn * sizeof *point);
-    double *value = malloc(drawn * sizeof *value);
+    calc_sample_point *point = calc_make(drawn, sizeof *point);
+    double *value = calc_make(drawn, sizeof *value);
     uint64_t total;
-    calc_status status = CALC_ERR_NOMEM;
-    if (!point || !value) {
-        calc_errors_no_memory(errors);
-        goto done;
-    }
-    status = calc_sample(&study->space, &study->designs, study->options.compat,
-                         (uint64_t)calc_opt_real(args, CALC_SWEEP_OPT_SEED), drawn, point, &total,
-                         errors);
+    calc_status status = calc_sample(&study->space, &study->designs, study->options.compat,
+                                     (uint64_t)calc_opt_real(args, CALC_SWEEP_OPT_SEED), drawn,
+                                     point, &total, errors);
     if (status == CALC_OK) {
         write_points(out, study, point, drawn, total, value);
     }
-done:
     free(point);
     free(value);
     return status;
@@ -137,8 +131,8 @@ static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study
                                    calc_sweep_options *options, calc_errors *errors)
 {
     *all = (sweep_all){.study = study, .file = file};
-    all->row = calloc(CALC_SWEEP_PLACES, sizeof *all->row);
-    calc_status status = all->row ? CALC_OK : calc_errors_no_memory(errors);
+    all->row = calc_make(CALC_SWEEP_PLACES, sizeof *all->row);
+    calc_status status = CALC_OK;
     for (size_t i = 0; i < CALC_SWEEP_PLACES && status == CALC_OK; i++) {
         status = calc_output_open_memory(&all->row[i], NULL, errors);
     }
@@ -190,17 +184,6 @@ static bool ends_with(const char *text, const char *end)
 static bool is_csv(const char *path)
 {
     return ends_with(path, ".csv") || ends_with(path, ".csv.gz");
-}
-
-/* Checks how the options combine. @return the mistake; NULL if there is none */
-static const char *check_options(task *t)
-{
-    const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
-    bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
-    bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
-                 ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
-    return !known ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
-                  : calc_sweep_save_complaint(t->args, t->ranks.count);
 }
 
 /* Opened before the sweep, so that a path that cannot be written costs nothing. */
@@ -405,15 +388,13 @@ static calc_status prepare(task *t, calc_errors *errors)
             calc_error_place(&errors->item[errors->count - 1], "--columns", 0, 0);
         }
     }
-    if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
-        status = calc_page_check(errors);
-    }
+    status = status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)
+                 ? calc_page_check(errors)
+                 : status;
     status = status == CALC_OK ? calc_sweep_save_load(&t->save, t->args, errors) : status;
     bool sweeps = !calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) &&
                   !calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE);
-    if (status == CALC_OK && t->ranks.rank == 0 && sweeps) {
-        status = open_files(t, errors);
-    }
+    status = status == CALC_OK && t->ranks.rank == 0 && sweeps ? open_files(t, errors) : status;
     return calc_ranks_agree(&t->ranks, status, errors);
 }
 
@@ -423,7 +404,12 @@ static calc_exit run_task(task *t)
     if (calc_ranks_join(&t->ranks, &errors) != CALC_OK) {
         return calc_complain_failure(&errors);
     }
-    const char *complaint = check_options(t);
+    const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
+    bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
+    bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
+                 ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
+    const char *complaint = !known ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
+                                   : calc_sweep_save_complaint(t->args, t->ranks.count);
     complaint = complaint ? complaint : calc_sweep_tokens_complaint(t->args);
     if (complaint) {
         return t->ranks.rank > 0 ? CALC_EXIT_USAGE
@@ -481,13 +467,10 @@ static const char *const merge_words[] = {[CALC_SWEEP_OPT_OUT] = "--out",
                                           [CALC_SWEEP_OPT_PLOT] = "--plot",
                                           [CALC_SWEEP_OPT_PART] = NULL};
 
-static bool make_line(line *out, const calc_checkpoint *part, const calc_args *args)
+static void make_line(line *out, const calc_checkpoint *part, const calc_args *args)
 {
     size_t most = part->words_size + 2 * args->use_count + 2 * args->argument_count;
-    out->word = malloc((most + 1) * sizeof *out->word);
-    if (!out->word) {
-        return false;
-    }
+    out->word = calc_make(most + 1, sizeof *out->word);
     /* Options of this command come first: the words of a part end with "--" and arguments. */
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &calc_sweep_opts[args->use[i].opt];
@@ -505,7 +488,6 @@ static bool make_line(line *out, const calc_checkpoint *part, const calc_args *a
     for (size_t at = 0; at < part->words_size; at += strlen(part->words + at) + 1) {
         out->word[out->count++] = part->words + at;
     }
-    return true;
 }
 
 /* Whether the words of the part are those of a sweep that may be merged. A forged one could name
@@ -538,10 +520,10 @@ static calc_exit merge(const calc_args *args)
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "missing PART");
     }
-    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK ||
-        (!make_line(&words, &part, args) && calc_errors_no_memory(&errors) != CALC_OK)) {
+    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK) {
         result = calc_complain_failure(&errors);
     } else {
+        make_line(&words, &part, args);
         result = calc_opt_parse(&sweep, args->command, words.count, words.word);
         if (result == CALC_EXIT_OK && are_harmless(&sweep, own)) {
             result = sweep_once(&sweep);

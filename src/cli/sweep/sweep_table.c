@@ -460,7 +460,7 @@ static void fill(calc_listing *l, calc_sweep_columns *columns, const calc_sweep_
             calc_listing_add(l, text);
         }
     }
-    for (size_t k = 0; k < columns->count && !l->no_memory; k++) {
+    for (size_t k = 0; k < columns->count; k++) {
         const calc_sweep_column *c = &columns->column[k];
         bool varies = c->cell == CALC_SWEEP_CELL_FITS ? unsure : l->column[k].varies;
         /* "nan": without meaning in serving. */
@@ -669,10 +669,6 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     }
     calc_listing l = {.column = columns.shown, .columns = columns.count, .gap = 2};
     fill(&l, &columns, study, rows);
-    if (l.no_memory) {
-        calc_listing_free(&l);
-        return calc_errors_no_memory(errors);
-    }
     if (!columns.chosen) {
         calc_listing_fit(&l, view->width);
     }
@@ -704,26 +700,25 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
         status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));
-        if (status == CALC_OK) {
-            status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
-        }
+        status = status == CALC_OK
+                     ? write_table(out, study, view, &rows, "Best of each group", &l, errors)
+                     : status;
     } else {
         char title[96];
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
         write_start(out, study, view);
         status = write_table(out, study, view, view->best, title, &l, errors);
         if (status == CALC_OK && view->advice->start.layout) {
-            status = calc_errors_status(
-                errors, calc_sweep_next_write(out, study, view->advice->start.layout));
+            calc_sweep_next_write(out, study, view->advice->start.layout);
             write_next(out, study, view);
         }
-        if (status == CALC_OK && view->front) {
-            status = calc_errors_status(
-                errors, calc_sweep_rows_front(&rows, study, &result->group[0].front));
-        }
-        if (status == CALC_OK && view->front) {
-            status = write_table(out, study, view, &rows, "Pareto front", &l, errors);
-        }
+        status = status == CALC_OK && view->front
+                     ? calc_errors_status(
+                           errors, calc_sweep_rows_front(&rows, study, &result->group[0].front))
+                     : status;
+        status = status == CALC_OK && view->front
+                     ? write_table(out, study, view, &rows, "Pareto front", &l, errors)
+                     : status;
     }
     calc_sweep_rows_free(&rows);
     write_legend(out, &l);

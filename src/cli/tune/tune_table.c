@@ -57,19 +57,17 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Candidates in the order of the table: the most probable to be the best first.
- * @return a list that the caller frees; NULL if memory is short */
+ * @return a list that the caller frees */
 static size_t *calc_tune_order_make(const calc_tune_task *t, const calc_tune_decision *d)
 {
     size_t count = t->layouts.count;
-    place *order = malloc((count + 1) * sizeof *order);
-    size_t *index = calloc(count + 1, sizeof *index);
-    for (size_t i = 0; order && i < count; i++) {
+    place *order = calc_make(count + 1, sizeof *order);
+    size_t *index = calc_make(count + 1, sizeof *index);
+    for (size_t i = 0; i < count; i++) {
         order[i] = (place){d->outlook[i].best, d->outlook[i].p50_s, i};
     }
-    if (order && index) {
-        qsort(order, count, sizeof *order, compare_places);
-    }
-    for (size_t i = 0; order && index && i < count; i++) {
+    qsort(order, count, sizeof *order, compare_places);
+    for (size_t i = 0; i < count; i++) {
         index[i] = order[i].index;
     }
     free(order);
@@ -245,20 +243,15 @@ static void choose_rows(table *b, const size_t *order)
 static calc_status write_table(calc_output *out, const calc_tune_task *t,
                                const calc_tune_decision *d, calc_errors *errors)
 {
-    table *b = calloc(1, sizeof *b); /* its columns are too large for a stack */
+    table *b = calc_make(1, sizeof *b); /* its columns are too large for a stack */
     size_t *order = calc_tune_order_make(t, d);
-    size_t *shown = calloc(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
-    calc_status status = CALC_ERR_NOMEM;
-    if (b && order && shown) {
-        *b = (table){.t = t, .d = d, .shown = shown};
-        choose_rows(b, order);
-        status = calc_sweep_columns_list(&b->layout, &t->study, NULL, errors);
-    } else {
-        calc_errors_no_memory(errors);
-    }
+    size_t *shown = calc_make(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
+    *b = (table){.t = t, .d = d, .shown = shown};
+    choose_rows(b, order);
+    calc_status status = calc_sweep_columns_list(&b->layout, &t->study, NULL, errors);
     if (status == CALC_OK) {
         fill(b);
-        calc_listing_end(&b->listing, out, errors);
+        calc_listing_end(&b->listing, out);
         write_legend(out, b);
         status = calc_errors_first(errors);
     }
@@ -511,15 +504,6 @@ static void put_command(calc_put *put, const calc_args *args)
     calc_put_close(put);
 }
 
-static void put_asked(calc_put *put, const calc_tune_task *t)
-{
-    calc_putf(put, "application: %s, system: %s", t->app_name, t->system_name);
-    calc_sweep_put_remarks(put, &t->study);
-    calc_putf(put, "chooser: %s, seed: %jd, worth: %g, stop_below: %g, noise: %g",
-              calc_tune_chooser_words[t->options.chooser], t->options.seed, t->options.worth,
-              t->options.stop, t->options.noise);
-}
-
 static void put_decision(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char path[CALC_FIND_PATH_MAX];
@@ -592,7 +576,11 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
 {
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    put_asked(&put, t);
+    calc_putf(&put, "application: %s, system: %s", t->app_name, t->system_name);
+    calc_sweep_put_remarks(&put, &t->study);
+    calc_putf(&put, "chooser: %s, seed: %jd, worth: %g, stop_below: %g, noise: %g",
+              calc_tune_chooser_words[t->options.chooser], t->options.seed, t->options.worth,
+              t->options.stop, t->options.noise);
     calc_put_count(&put, "candidates", (int64_t)t->layouts.count);
     put_decision(&put, t, d);
     put_command(&put, t->args);
@@ -679,9 +667,6 @@ calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d
                  {CALC_TUNE_OPT_CSV, write_csv},
                  {CALC_TUNE_OPT_HTML, write_page}};
     size_t *order = calc_tune_order_make(t, d);
-    if (!order) {
-        return calc_errors_no_memory(errors);
-    }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = calc_opt_value(t->args, (int)files[i].opt);
         if (path) {

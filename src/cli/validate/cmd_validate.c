@@ -36,18 +36,6 @@ static void put_layout(calc_put *put, const calc_result *r)
     }
 }
 
-/* Additional columns of serving runs. */
-static void put_serving(calc_put *put, const calc_result *r)
-{
-    const calc_serving_map *map = &r->serving->map;
-    calc_putf(put,
-              "engine: %s, regime: %s, period: %s, requests: %g, prompt_size: %jd, generate_size: "
-              "%jd, prefill_gpus: %jd",
-              calc_result_engine(r), calc_result_regime(r), calc_result_period(r), map->requests,
-              map->exec.inference.prompt_size, map->exec.inference.generate_size,
-              map->exec.inference.prefill_procs);
-}
-
 /* Errors of predictions with constants fitted without the run, and of those fitted to what was
  * published before it; null for runs that nothing was fitted to, or that are older. */
 static void put_unseen(calc_put *put, const calc_result *r, const calc_validation *v)
@@ -92,7 +80,15 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
               calc_result_confidence(r));
     put_layout(put, r);
     if (r->serving && !r->serving->map.reason) {
-        put_serving(put, r);
+        /* Additional columns of serving runs. */
+        const calc_serving_map *map = &r->serving->map;
+        calc_putf(
+            put,
+            "engine: %s, regime: %s, period: %s, requests: %g, prompt_size: %jd, generate_size: "
+            "%jd, prefill_gpus: %jd",
+            calc_result_engine(r), calc_result_regime(r), calc_result_period(r), map->requests,
+            map->exec.inference.prompt_size, map->exec.inference.generate_size,
+            map->exec.inference.prefill_procs);
     }
     calc_putf(put, "remark: %s, assumptions: [", r->remark);
     for (int i = 0; i < assumed->count; i++) {
@@ -121,12 +117,6 @@ static const char *id_of(const calc_features *f, size_t cell)
     return f->cell[cell].first->prediction->map.row->id;
 }
 
-static void put_wrong(calc_put *put, const calc_features *f, const calc_features_pair *p)
-{
-    calc_putf(put, "wrong: {from: %s, to: %s, measured: %g, predicted: %g}", id_of(f, p->from),
-              id_of(f, p->to), p->measured, p->predicted);
-}
-
 static void put_features(calc_put *put, const calc_features *f)
 {
     for (size_t i = 0; i < f->options; i++) {
@@ -137,7 +127,9 @@ static void put_features(calc_put *put, const calc_features *f)
                   calc_quantity_word(f->quantity), o->name, o->moved, o->agreed, o->missed,
                   o->still, o->stayed, o->tau, o->ratio, o->regret);
         if (o->has_wrong) {
-            put_wrong(put, f, &f->pair[o->wrong]);
+            const calc_features_pair *p = &f->pair[o->wrong];
+            calc_putf(put, "wrong: {from: %s, to: %s, measured: %g, predicted: %g}",
+                      id_of(f, p->from), id_of(f, p->to), p->measured, p->predicted);
         }
         calc_put_close(put);
     }
@@ -368,17 +360,6 @@ static calc_status write_files(task *t, calc_errors *errors)
     return status;
 }
 
-static void write_table(calc_output *out, task *t)
-{
-    calc_validate_table_write(out, &t->found);
-    if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
-        calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
-    }
-    if (t->found.over_dates) {
-        calc_validate_forecast_write(out, &t->results, &t->forecasts);
-    }
-}
-
 static void write_worse(calc_output *out, task *t)
 {
     calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
@@ -449,10 +430,9 @@ static calc_status predict(task *t, calc_errors *errors)
         m->systems.measure = calc_point_tables_of;
         m->systems.operators = &t->operators;
     }
-    if (status == CALC_OK) {
-        status =
-            calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
-    }
+    status = status == CALC_OK ? calc_results_make(&t->results, m->runs, m->files, &m->remarks,
+                                                   &m->systems, errors)
+                               : status;
     if (status == CALC_OK && t->operators.count == 0 && t->operators.errors.count > 0) {
         *errors = t->operators.errors;
         return errors->item[0].status;
@@ -465,15 +445,15 @@ static calc_status make_results(task *t, calc_errors *errors)
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
     calc_measured *m = &t->measured;
     calc_status status = predict(t, errors);
-    if (status == CALC_OK && baseline) {
-        status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors);
-    }
-    if (status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")) {
-        status = calc_validate_bands_make(&t->bands, &t->results, errors);
-    }
+    status = status == CALC_OK && baseline
+                 ? calc_baseline_read(&t->baseline, baseline, &t->results, errors)
+                 : status;
+    status = status == CALC_OK
+                 ? calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors)
+                 : status;
+    status = status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")
+                 ? calc_validate_bands_make(&t->bands, &t->results, errors)
+                 : status;
     status = status == CALC_OK ? make_features(t, errors) : status;
     status = status == CALC_OK && !m->serves ? read_unseen(t, errors) : status;
     char peers[CALC_FIND_PATH_MAX];
@@ -505,7 +485,13 @@ static calc_exit validate(task *t)
         calc_output *out;
         status = calc_fold_open(&fold, &out, &errors);
         if (status == CALC_OK) {
-            write_table(out, t);
+            calc_validate_table_write(out, &t->found);
+            if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
+                calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
+            }
+            if (t->found.over_dates) {
+                calc_validate_forecast_write(out, &t->results, &t->forecasts);
+            }
             status = calc_fold_end(&fold, out, CALC_OK, &errors);
         }
     }
@@ -555,11 +541,7 @@ static calc_exit write_template(void)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* too large for the stack because of the machines */
-    if (!t) {
-        calc_say("calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
-        return CALC_EXIT_SYSTEM;
-    }
+    task *t = calc_make(1, sizeof *t); /* too large for the stack because of the machines */
     t->args = args;
     const char *complaint = read_options(t);
     calc_exit result = complaint ? calc_complain_usage(args->command, complaint)

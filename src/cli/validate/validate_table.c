@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "validate/error_groups.h"
 #include "validate/residuals.h"
@@ -227,10 +228,7 @@ calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_result
 {
     calc_status status = calc_known_runs_read(&out->residuals, errors);
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
-        out->covered[u] = calloc(results->count + 1, sizeof *out->covered[u]);
-        if (!out->covered[u]) {
-            return calc_errors_no_memory(errors);
-        }
+        out->covered[u] = calc_make(results->count + 1, sizeof *out->covered[u]);
         calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
     }
     return status;
@@ -287,9 +285,9 @@ static row row_of(const calc_results *results, const calc_forecasts *forecasts, 
 static void each_row(const calc_results *results, const calc_forecasts *forecasts,
                      void (*write)(void *to, const row *r), void *to)
 {
-    double *error = calloc(results->count + 1, sizeof *error);
+    double *error = calc_make(results->count + 1, sizeof *error);
     const char *month = "";
-    while (error && month) {
+    while (month) {
         month = calc_forecasts_next(forecasts, month);
         row found = row_of(results, forecasts, month, error);
         if (found.of[0].count > 0) {
@@ -585,17 +583,6 @@ static void write_percent(calc_output *out, double fraction)
     }
 }
 
-static void write_peer(calc_output *out, const calc_peer *p)
-{
-    char name[96];
-    snprintf(name, sizeof name, "%.40s, %.40s", p->simulator, p->machine);
-    calc_output_printf(out, "%-36s %-7s%6zu", name, quantity_of(p), p->rows);
-    write_percent(out, p->mean_abs);
-    write_percent(out, p->worst_abs);
-    calc_output_printf(out, "%8zu%7.1f%7.1f%s%s\n", p->ours.count, 100 * p->ours.mean_abs,
-                       100 * p->ours.worst_abs, *p->note ? "  " : "", p->note);
-}
-
 static void write_alone(calc_output *out, const calc_peer *p)
 {
     calc_output_printf(out, "not comparable: %s, %s, %s", p->simulator, p->machine, quantity_of(p));
@@ -620,7 +607,14 @@ static void write_peers(calc_output *out, const calc_peers *peers)
                                shown++ ? ""
                                        : "published errors of others, in %     "
                                          "            n   mean  worst  calc n   mean  worst\n");
-            write_peer(out, &peers->item[i]);
+            const calc_peer *p = &peers->item[i];
+            char name[96];
+            snprintf(name, sizeof name, "%.40s, %.40s", p->simulator, p->machine);
+            calc_output_printf(out, "%-36s %-7s%6zu", name, quantity_of(p), p->rows);
+            write_percent(out, p->mean_abs);
+            write_percent(out, p->worst_abs);
+            calc_output_printf(out, "%8zu%7.1f%7.1f%s%s\n", p->ours.count, 100 * p->ours.mean_abs,
+                               100 * p->ours.worst_abs, *p->note ? "  " : "", p->note);
         }
     }
     for (size_t i = 0; shown > 0 && i < peers->count; i++) {
