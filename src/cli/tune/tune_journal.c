@@ -15,51 +15,25 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
 
 enum { LINE_SIZE = 1024 };
 
-/* What stands in a column: X(NAME, title, needed). */
-#define COLUMN_LIST(X)                                                                             \
-    X(LAYOUT, "layout", true)                                                                      \
-    X(STEP, "step_s", true)                                                                        \
-    X(MEMORY, "memory_gib", false)                                                                 \
-    X(OUTCOME, "outcome", true)                                                                    \
-    X(NOTE, "note", false)
-
-enum {
-#define CALC_X(name, title, needed) COLUMN_##name,
-    COLUMN_LIST(CALC_X)
-#undef CALC_X
-        COLUMNS
-};
-
-static const char *const titles[] = {
-#define CALC_X(name, title, needed) title,
-    COLUMN_LIST(CALC_X)
-#undef CALC_X
-};
-static const bool needed[] = {
-#define CALC_X(name, title, needed) needed,
-    COLUMN_LIST(CALC_X)
-#undef CALC_X
-};
+/* What stands in a column. */
+enum { COLUMN_LAYOUT, COLUMN_STEP, COLUMN_MEMORY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMNS };
+static const struct {
+    const char *title;
+    bool needed;
+} heads[COLUMNS] = {
+    {"layout", true}, {"step_s", true}, {"memory_gib", false}, {"outcome", true}, {"note", false}};
 
 static calc_status complain(calc_errors *errors, const char *path, const char *hint,
                             const char *text)
 {
     return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, hint, "%s", text);
-}
-
-static int column_of(const char *name)
-{
-    int i = 0;
-    while (i < COLUMNS && strcmp(titles[i], name) != 0) {
-        i++;
-    }
-    return i;
 }
 
 /* The columns of a file that is there. */
@@ -81,14 +55,18 @@ static calc_status take_head(calc_tune_journal *j, const char *head, calc_errors
         return CALC_ERR_SYNTAX;
     }
     for (int i = 0; i < j->columns; i++) {
-        j->what[i] = column_of(cell[i]);
-        there[j->what[i]] = true;
+        int what = 0;
+        while (what < COLUMNS && strcmp(heads[what].title, cell[i]) != 0) {
+            what++;
+        }
+        j->what[i] = what;
+        there[what] = true;
     }
     for (int i = 0; i < COLUMNS; i++) {
-        if (needed[i] && !there[i]) {
+        if (heads[i].needed && !there[i]) {
             return calc_errors_at(errors, CALC_ERR_FIELD, j->path, 1, 0,
                                   "rows that are added have layout, step_s and outcome",
-                                  "column \"%s\" is missing", titles[i]);
+                                  "column \"%s\" is missing", heads[i].title);
         }
     }
     return CALC_OK;
@@ -275,11 +253,10 @@ static calc_status read_numbers(calc_tune_row *row, const calc_csv_row *from, ca
         return lacks(from, row->step, "a run that is not ok has no time of a step",
                      "leave step_s blank, or write ok", errors);
     }
-    if (!timed && row->end == CALC_TUNE_END_FINE) {
-        return lacks(from, row->outcome, "the row has neither a time nor another outcome than ok",
-                     "outcome may be oom or failed", errors);
-    }
-    return CALC_OK;
+    return !timed && row->end == CALC_TUNE_END_FINE
+               ? lacks(from, row->outcome, "the row has neither a time nor another outcome than ok",
+                       "outcome may be oom or failed", errors)
+               : CALC_OK;
 }
 
 static calc_status finish_row(void *context, void *object, const calc_csv_row *from,
@@ -317,12 +294,9 @@ static int compare_ids(const void *a, const void *b)
 
 static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_errors *errors)
 {
-    const calc_tune_row **named = calloc(rows->count + 1, sizeof *named);
+    const calc_tune_row **named = calc_make(rows->count + 1, sizeof *named);
     size_t count = 0;
     calc_status status = CALC_OK;
-    if (!named) {
-        return calc_errors_no_memory(errors);
-    }
     for (size_t i = 0; i < rows->count; i++) {
         if (!calc_csv_is_blank(rows->row[i].id)) {
             named[count++] = &rows->row[i];
@@ -342,35 +316,24 @@ static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_
     return status;
 }
 
-static char *copy_head(const calc_text *text)
-{
-    size_t length = text->length > 0 ? strcspn(text->data, "\r\n") : 0;
-    return length > 0 ? strndup(text->data, length) : NULL;
-}
-
-static int count_lines(const calc_text *text)
-{
-    int lines = 1;
-    for (size_t i = 0; i < text->length; i++) {
-        lines += text->data[i] == '\n';
-    }
-    return lines;
-}
-
 calc_status calc_tune_rows_parse(calc_tune_rows *out, calc_text text, const char *name,
                                  calc_errors *errors)
 {
     static const calc_csv_table plain = CALC_CSV_TABLE(columns, calc_tune_row, hint);
     calc_csv_table table = plain;
     int first = errors ? errors->count : 0;
-    int lines = count_lines(&text);
+    int lines = 1;
+    for (size_t i = 0; i < text.length; i++) {
+        lines += text.data[i] == '\n';
+    }
     table.finish = finish_row;
     *out = (calc_tune_rows){.csv = {.text = text}};
     out->ends = text.length == 0 || text.data[text.length - 1] == '\n';
     if (text.length == 0) {
         return CALC_OK;
     }
-    out->head = copy_head(&text);
+    size_t length = strcspn(text.data, "\r\n");
+    out->head = length > 0 ? strndup(text.data, length) : NULL;
     calc_status status = calc_csv_table_parse(&out->csv, &table, text, name, errors);
     out->row = out->csv.item;
     out->count = out->csv.count;
@@ -602,10 +565,9 @@ static calc_status look(jobs *all, job *j, calc_errors *errors)
                                "--command: the shell cannot run it: exit status %d",
                                WEXITSTATUS(status));
     }
-    if (failed && !j->late && j->tries <= all->program->retries && !all->interrupted) {
-        return start(j, all->program, errors);
-    }
-    return CALC_OK;
+    return failed && !j->late && j->tries <= all->program->retries && !all->interrupted
+               ? start(j, all->program, errors)
+               : CALC_OK;
 }
 
 /* Ask it to end; once more, and it is killed. */
@@ -662,14 +624,14 @@ calc_status calc_tune_program_run(const calc_tune_program *program, calc_tune_tr
                                                        calc_errors *errors),
                                   void *context, bool *interrupted, calc_errors *errors)
 {
-    jobs all = {program, count, calloc(count + 1, sizeof *all.job), false};
-    calc_status status = all.job ? CALC_OK : calc_errors_no_memory(errors);
-    for (size_t i = 0; i < count && all.job; i++) {
+    jobs all = {program, count, calc_make(count + 1, sizeof *all.job), false};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < count; i++) {
         all.job[i] = (job){.trial = &trial[i], .slot = i, .file = -1};
         status = status == CALC_OK ? start(&all.job[i], program, errors) : status;
     }
     bool stopped = false;
-    while (all.job && any_runs(&all)) {
+    while (any_runs(&all)) {
         pause_for(&all);
         watch_signals(&all);
         for (size_t i = 0; i < count; i++) {
