@@ -204,21 +204,6 @@ static void show_row(const task *s, const calc_mindspeed_candidate *c, calc_outp
                        c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
 }
 
-/* Explains why there is nothing to measure. */
-static const char *stop_words(calc_mindspeed_stop stop)
-{
-    switch (stop) {
-    case CALC_MINDSPEED_CONCENTRATED:
-        return "concentrated";
-    case CALC_MINDSPEED_EXHAUSTED:
-        return "exhausted";
-    case CALC_MINDSPEED_TRIALS:
-        return "trials";
-    default:
-        return "goes_on";
-    }
-}
-
 static void show_next(const task *s, calc_output *out)
 {
     char name[CALC_MINDSPEED_NAME], share[CALC_HUMAN_MAX];
@@ -262,30 +247,26 @@ static void mindspeed_show(const task *shown, calc_output *out)
     calc_put_end(&put);
 }
 
-static void put_gib(calc_put *put, const char *key, double bytes)
-{
-    calc_put_number(put, key, bytes / GIB);
-}
-
 static void put_candidate(calc_put *put, const calc_mindspeed_candidate *c)
 {
     static const char *const sources[] = {"none", "model", "measured"};
     const calc_mindspeed_config *f = &c->config;
-    calc_putf(put,
-              "{pp: %d, tp: %d, dp: %d, ring_attention: %d, ulysses: %d, mbs: %d, vpp: %d, "
-              "ep: %d, step_s: %g, sd_s: %g, p_best: %g",
-              f->pp, f->tp, f->dp, f->cp, f->up, f->mbs, f->vpp, f->ep, c->step_s,
-              c->source == CALC_MINDSPEED_UNTIMED ? NAN : c->sd_s, c->fits ? c->best : 0);
-    put_gib(put, "peak_gib", c->peak_bytes);
-    put_gib(put, "calc_peak_gib", c->calc_bytes);
-    calc_putf(put, "fits?: %d, time: %s}", c->fits, sources[c->source]);
+    calc_putf(
+        put,
+        "{pp: %d, tp: %d, dp: %d, ring_attention: %d, ulysses: %d, mbs: %d, vpp: %d, "
+        "ep: %d, step_s: %g, sd_s: %g, p_best: %g, peak_gib: %g, calc_peak_gib: %g, fits?: %d, "
+        "time: %s}",
+        f->pp, f->tp, f->dp, f->cp, f->up, f->mbs, f->vpp, f->ep, c->step_s,
+        c->source == CALC_MINDSPEED_UNTIMED ? (double)NAN : c->sd_s, c->fits ? c->best : 0,
+        c->peak_bytes / GIB, c->calc_bytes / GIB, c->fits, sources[c->source]);
 }
 
 static void put_next(calc_put *put, const task *s)
 {
     char name[CALC_MINDSPEED_NAME];
     const calc_mindspeed_next *n = &s->next;
-    calc_putf(put, "next: {stop: %s", stop_words(n->stop));
+    static const char *const words[] = {"goes_on", "concentrated", "exhausted", "trials"};
+    calc_putf(put, "next: {stop: %s", words[n->stop]);
     if (n->stop == CALC_MINDSPEED_GOES_ON) {
         calc_putf(put, "measure: %s, share: %g",
                   calc_mindspeed_config_name(&n->config, s->study.generation, name), n->chance);

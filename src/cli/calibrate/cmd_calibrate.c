@@ -158,16 +158,6 @@ static const char *read_fields(task *t)
     return NULL;
 }
 
-static const char *read_held_out(task *t)
-{
-    const char *text = calc_opt_value(t->args, OPT_HOLD_OUT);
-    if (text && !calc_list_split(&t->held_out, text)) {
-        return "--hold-out: expected SOURCE[,SOURCE...]";
-    }
-    t->plan.held_out = text ? t->held_out.item : NULL;
-    return NULL;
-}
-
 /* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, calc_errors *errors)
 {
@@ -210,7 +200,11 @@ static const char *read_options(task *t)
 {
     const char *complaint = read_machines(t);
     complaint = complaint ? complaint : read_fields(t);
-    complaint = complaint ? complaint : read_held_out(t);
+    const char *held = calc_opt_value(t->args, OPT_HOLD_OUT);
+    complaint = complaint || !held || calc_list_split(&t->held_out, held)
+                    ? complaint
+                    : "--hold-out: expected SOURCE[,SOURCE...]";
+    t->plan.held_out = held ? t->held_out.item : NULL;
     complaint = complaint ? complaint : check_operators(t);
     if (!complaint && calc_opt_value(t->args, OPT_ROWS) &&
         !calc_opt_value(t->args, OPT_OPERATORS)) {
@@ -283,15 +277,6 @@ static calc_status make_views(task *t, calc_errors *errors)
                      : status;
     }
     return status;
-}
-
-static calc_status write_residuals(task *t, calc_errors *errors)
-{
-    calc_measured *m = &t->measured;
-    calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
-    calc_output *out = calc_write_to(calc_opt_value(t->args, OPT_RESIDUALS));
-    return calc_output_end(
-        out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors), errors);
 }
 
 static calc_status write_report(const task *t, calc_errors *errors)
@@ -411,9 +396,14 @@ static calc_exit calibrate(task *t)
                  ? calc_calibrate_files_write(t->family, t->families,
                                               calc_opt_value(t->args, OPT_INTO), t->date, &errors)
                  : status;
-    status = status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)
-                 ? write_residuals(t, &errors)
-                 : status;
+    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)) {
+        calc_measured *m = &t->measured;
+        calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
+        calc_output *out = calc_write_to(calc_opt_value(t->args, OPT_RESIDUALS));
+        status = calc_output_end(
+            out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, &errors),
+            &errors);
+    }
     status = status == CALC_OK ? write_report(t, &errors) : status;
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);

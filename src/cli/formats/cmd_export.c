@@ -239,10 +239,9 @@ static const char *const examples[] = {
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
     const calc_framework *framework = context;
-    if (layout) {
-        return;
+    if (!layout) {
+        calc_say("not in %s: %s = %s\n", framework->title, field, value);
     }
-    calc_say("not in %s: %s = %s\n", framework->title, field, value);
 }
 
 /* Context of tell_refused(): the framework and the layout that it refuses. */

@@ -237,15 +237,6 @@ static bool write_text(void *out, const char *text, size_t length)
     return true;
 }
 
-static calc_status write_names(const calc_milp *milp, const char *path, calc_errors *errors)
-{
-    char name[4096];
-    snprintf(name, sizeof name, "%s.names.csv", path);
-    calc_output *out = calc_write_to(name);
-    (void)!calc_mps_names(milp, write_text, out);
-    return calc_output_close(out, errors);
-}
-
 /* --mps: write the program and its names. Nothing without the option. */
 static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_planner_found *f,
                                        calc_errors *errors)
@@ -264,8 +255,13 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
         }
         status = calc_output_close(out, errors);
     }
-    status =
-        status == CALC_OK && strcmp(path, "-") != 0 ? write_names(&milp, path, errors) : status;
+    if (status == CALC_OK && strcmp(path, "-") != 0) {
+        char name[4096];
+        snprintf(name, sizeof name, "%s.names.csv", path);
+        calc_output *names = calc_write_to(name);
+        (void)!calc_mps_names(&milp, write_text, names);
+        status = calc_output_close(names, errors);
+    }
     calc_milp_free(&milp);
     free(b);
     return status;
@@ -384,13 +380,18 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
     (void)!calc_output_close(out, errors);
 }
 
-static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
+static calc_exit plan(calc_plan_task *t, calc_errors *errors)
 {
     calc_planner_result r = {0}, more = {0};
     bool quiet = calc_opt_takes_stdout(t->args);
+    calc_sweep_watch w;
+    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
+    t->planner.time_limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
+    t->planner.progress = watch;
+    t->planner.context = &w;
     calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
                                    : calc_planner_run(&t->planner, &r, errors);
-    calc_sweep_watch_end(w);
+    calc_sweep_watch_end(&w);
     bool found = status == CALC_OK && r.count > 0;
     for (size_t i = 0; i < r.count + r.starts; i++) {
         calc_planner_found *f = i < r.count ? &r.found[i] : &r.start;
@@ -406,20 +407,10 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
     }
     calc_planner_result_free(&more);
     calc_planner_result_free(&r);
-    return errors->count > 0              ? calc_complain_errors(errors)
-           : atomic_load(&w->interrupted) ? CALC_EXIT_INTERRUPTED
-           : found                        ? CALC_EXIT_OK
-                                          : CALC_EXIT_INFEASIBLE;
-}
-
-static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
-{
-    calc_sweep_watch w;
-    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
-    t->planner.time_limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
-    t->planner.progress = watch;
-    t->planner.context = &w;
-    return plan(t, &w, errors);
+    return errors->count > 0             ? calc_complain_errors(errors)
+           : atomic_load(&w.interrupted) ? CALC_EXIT_INTERRUPTED
+           : found                       ? CALC_EXIT_OK
+                                         : CALC_EXIT_INFEASIBLE;
 }
 
 static calc_exit run(const calc_args *args)
@@ -430,7 +421,7 @@ static calc_exit run(const calc_args *args)
     bool drawn = !calc_opt_value(args, CALC_PLAN_OPT_HTML) || calc_page_check(&errors) == CALC_OK;
     calc_exit code = complaint ? calc_complain_usage(args->command, complaint)
                      : drawn && calc_plan_task_load(t, args, &errors) == CALC_OK
-                         ? plan_watched(t, &errors)
+                         ? plan(t, &errors)
                          : calc_complain_errors(&errors);
     calc_plan_task_free(t);
     free(t);

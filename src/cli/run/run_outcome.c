@@ -370,20 +370,13 @@ static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_
 static const char *const passes[CALC_PASS_COUNT] = {"forward", "activation gradient",
                                                     "weight gradient"};
 
-/* Why a layout has no operators to look up; NULL if it has some. */
-static const char *refusal(const calc_inputs *in)
-{
-    return in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE
-               ? "measured operators are looked up in training steps, not in serving"
-               : NULL;
-}
-
 calc_status calc_run_operators_make(calc_run_operators *out, const char *path, const char *rows,
                                     const calc_inputs *in, calc_stats *stats, calc_errors *errors)
 {
-    const char *why = refusal(in);
-    if (why) {
-        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL, "%s", why);
+    if (in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return calc_errors_add(
+            errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+            "measured operators are looked up in training steps, not in serving");
     }
     calc_text text = {0};
     calc_status status = calc_text_read(&text, path, errors);

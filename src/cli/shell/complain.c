@@ -38,18 +38,6 @@ static calc_exit exit_of(calc_status status)
     }
 }
 
-/* Whether an error concerns the command line and has its place there: "--set tp=x", "--top -3". A
- * value in a file that contradicts such a value may have an error, too. */
-static bool names_option(const calc_errors *errors)
-{
-    for (int i = 0; i < errors->count; i++) {
-        if (strncmp(errors->item[i].file, "--", 2) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 calc_exit calc_complain_errors(const calc_errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {
@@ -61,7 +49,12 @@ calc_exit calc_complain_errors(const calc_errors *errors)
         calc_say("%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
     }
     calc_exit result = exit_of(calc_errors_first(errors));
-    return result == CALC_EXIT_INPUT && names_option(errors) ? CALC_EXIT_USAGE : result;
+    /* An error that has its place on the command line, "--set tp=x", "--top -3", concerns it. A
+     * value in a file that contradicts such a value may have an error, too. */
+    for (int i = 0; i < errors->count && result == CALC_EXIT_INPUT; i++) {
+        result = strncmp(errors->item[i].file, "--", 2) == 0 ? CALC_EXIT_USAGE : result;
+    }
+    return result;
 }
 
 calc_exit calc_complain_failure(const calc_errors *errors)

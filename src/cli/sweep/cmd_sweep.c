@@ -143,16 +143,6 @@ static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study
     return status;
 }
 
-/* Free what it owns. Fine on {0}. */
-static void sweep_all_free(sweep_all *all)
-{
-    for (size_t i = 0; all->row && i < CALC_SWEEP_PLACES; i++) {
-        calc_output_discard(all->row[i]);
-    }
-    free(all->row);
-    *all = (sweep_all){0};
-}
-
 /* Output files of a sweep; NULL: not asked for. */
 enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_SAVE_SYS, FILE_ALL, FILE_HTML, FILES };
 static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT,       CALC_SWEEP_OPT_SUMMARY,
@@ -263,13 +253,9 @@ static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_
 static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
 {
     calc_sweep_plan_axes(out, &t->study);
-    return calc_sweep_plan_work(out, &t->study, errors);
-}
-
-static calc_status write_sample(calc_output *out, task *t, calc_errors *errors)
-{
-    calc_sweep_plan_axes(out, &t->study);
-    return sweep_sample_write(out, &t->study, t->args, errors);
+    return calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN)
+               ? calc_sweep_plan_work(out, &t->study, errors)
+               : sweep_sample_write(out, &t->study, t->args, errors);
 }
 
 static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
@@ -418,10 +404,10 @@ static calc_exit run_task(task *t)
     if (prepare(t, &errors) != CALC_OK) {
         return calc_complain_errors(&errors); /* none if another rank has them */
     }
-    bool plans = calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) != NULL;
-    if (plans || calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {
+    if (calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) ||
+        calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {
         if (t->ranks.rank == 0) {
-            print(t, plans ? write_plan : write_sample, &errors);
+            print(t, write_plan, &errors);
         }
         return calc_complain_errors(&errors);
     }
@@ -444,7 +430,10 @@ static calc_exit sweep_once(const calc_args *args)
         calc_output_discard(t.file[i]);
     }
     calc_ranks_leave(&t.ranks);
-    sweep_all_free(&t.all);
+    for (size_t i = 0; t.all.row && i < CALC_SWEEP_PLACES; i++) {
+        calc_output_discard(t.all.row[i]);
+    }
+    free(t.all.row);
     calc_sweep_rows_free(&t.best);
     calc_residuals_free(&t.measured);
     calc_sweep_result_free(&t.result);
@@ -490,17 +479,6 @@ static void make_line(line *out, const calc_checkpoint *part, const calc_args *a
     }
 }
 
-/* Whether the words of the part are those of a sweep that may be merged. A forged one could name
- * files to write. @param own  options before them */
-static bool are_harmless(const calc_args *sweep, size_t own)
-{
-    size_t i = own;
-    while (i < sweep->use_count && calc_sweep_save_defines(sweep->use[i].opt)) {
-        i++;
-    }
-    return i == sweep->use_count && !sweep->help;
-}
-
 /* Merges the parts, which stand where a sweep has model and machine. */
 static calc_exit merge(const calc_args *args)
 {
@@ -525,7 +503,12 @@ static calc_exit merge(const calc_args *args)
     } else {
         make_line(&words, &part, args);
         result = calc_opt_parse(&sweep, args->command, words.count, words.word);
-        if (result == CALC_EXIT_OK && are_harmless(&sweep, own)) {
+        /* The words of the part must be those of a sweep that may be merged: a forged one could
+         * name files to write. */
+        while (own < sweep.use_count && calc_sweep_save_defines(sweep.use[own].opt)) {
+            own++;
+        }
+        if (result == CALC_EXIT_OK && own == sweep.use_count && !sweep.help) {
             result = sweep_once(&sweep);
         } else {
             calc_errors_at(&errors, CALC_ERR_SYNTAX, args->argument[0], 0, 0, NULL,

@@ -32,17 +32,6 @@ static double calc_tune_order_mean(const calc_tune_task *t, size_t candidate)
     return count > 0 ? sum / count : (double)NAN;
 }
 
-/* Whether a layout is proposed. */
-static bool tune_order_is_pick(const calc_tune_decision *d, size_t candidate)
-{
-    for (size_t i = 0; i < d->picks && !d->stop; i++) {
-        if (d->pick[i] == candidate) {
-            return true;
-        }
-    }
-    return false;
-}
-
 typedef struct place {
     double best, p50_s;
     size_t index;
@@ -140,9 +129,11 @@ static void add_row(table *b, size_t candidate)
     calc_listing *l = &b->listing;
     char text[3][CALC_HUMAN_MAX], cell[CALC_SWEEP_CELL_SIZE], id[CALC_TUNE_ID_SIZE];
     calc_listing_addf(l, "%zu", candidate + 1);
-    calc_listing_add(l, candidate == b->d->best               ? "*"
-                        : tune_order_is_pick(b->d, candidate) ? ">"
-                                                              : "");
+    const char *mark = "";
+    for (size_t i = 0; i < b->d->picks && !b->d->stop; i++) {
+        mark = b->d->pick[i] == candidate ? ">" : mark;
+    }
+    calc_listing_add(l, candidate == b->d->best ? "*" : mark);
     for (size_t k = 0; k < b->layout.count; k++) {
         cell[0] = '\0';
         if (is_of_layout(&b->layout.column[k])) {
@@ -432,21 +423,17 @@ static const char *const choices[] = {"tensor_par",      "pipeline_par", "data_p
                                       "microbatch_size", "zero_stage"};
 enum { CHOICES = sizeof choices / sizeof *choices };
 
-/* In that order. @return what it recomputes */
+/* In that order; of a dimension that is not used 1. @return what it recomputes */
 static const char *choices_of(const calc_exec *e, int64_t value[CHOICES])
 {
-    const calc_strategy *s = &e->strategy;
-    const int64_t is[CHOICES] = {s->tensor_par,
-                                 e->pipeline_par,
-                                 s->data_par,
-                                 s->context_par > 0 ? s->context_par : 1,
-                                 s->expert_par > 0 ? s->expert_par : 1,
-                                 e->pipeline_interleaving,
-                                 e->microbatch_size,
-                                 s->zero_stage};
-    memcpy(value, is, sizeof is);
-    return calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute")
-        ->choices[s->activation_recompute];
+    const calc_table *fields = calc_table_of(CALC_KIND_EXEC);
+    for (int i = 0; i < CHOICES; i++) {
+        const calc_field *field = calc_table_find(fields, choices[i]);
+        value[i] = (int64_t)calc_member_number(field, (const char *)e + field->offset);
+        value[i] = value[i] < 1 && i + 1 < CHOICES ? 1 : value[i];
+    }
+    return calc_table_find(fields, "activation_recompute")
+        ->choices[e->strategy.activation_recompute];
 }
 
 static void put_id(calc_put *put, const char *key, const calc_tune_task *t, size_t candidate)

@@ -58,17 +58,11 @@ static void put_unseen(calc_put *put, const calc_result *r, const calc_validatio
     }
 }
 
-/* Number format of matrices. */
-static const char *format_of(const calc_prediction *p)
-{
-    const calc_strategy *s = &p->map.exec.strategy;
-    return calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)];
-}
-
 static void put_row(calc_put *put, const calc_result *r, const calc_validation *v)
 {
     const calc_assumptions *assumed =
         r->serving ? &r->serving->map.assumed : &r->prediction->map.assumed;
+    const calc_strategy *s = r->serving ? NULL : &r->prediction->map.exec.strategy;
     calc_putf(put, "{id: %s, status: %s, quantity: %s, measured: %g, predicted: %g, error: %g",
               calc_result_id(r), calc_use_word(r->use), calc_quantity_word(r->quantity),
               r->measured, r->predicted, r->error);
@@ -76,7 +70,8 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
     calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
               calc_result_source(r), calc_result_machine(r), calc_result_model(r),
               calc_result_kind(r),
-              r->serving ? r->serving->map.row->weight_dtype : format_of(r->prediction),
+              s ? calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)]
+                : r->serving->map.row->weight_dtype,
               calc_result_confidence(r));
     put_layout(put, r);
     if (r->serving && !r->serving->map.reason) {
@@ -315,63 +310,41 @@ static const char *read_options(task *t)
     return t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs" : NULL;
 }
 
-static void write_json(calc_output *out, task *t)
-{
-    calc_validate_write_json(out, &t->found);
-}
-
-static void write_csv(calc_output *out, task *t)
+static void write_csv(calc_output *out, const calc_validation *v)
 {
     /* Write a header and one row per measurement, as calc_baseline_read() reads them. */
     calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
                           "predicted,error,remark\n");
-    for (size_t i = 0; i < t->results.count; i++) {
-        write_csv_row(out, &t->results.item[i]);
+    for (size_t i = 0; i < v->results->count; i++) {
+        write_csv_row(out, &v->results->item[i]);
     }
 }
 
-static void write_page(calc_output *out, task *t)
+static void write_page(calc_output *out, const calc_validation *v)
 {
     calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
     calc_put_key(&put, "validate");
-    calc_validate_write_json(out, &t->found);
+    calc_validate_write_json(out, v);
     calc_page_end(&put, CALC_PAGE_VALIDATE);
-}
-
-static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
-                              calc_errors *errors)
-{
-    calc_output *out = calc_write_to(path);
-    write(out, t);
-    return calc_output_close(out, errors);
 }
 
 static calc_status write_files(task *t, calc_errors *errors)
 {
     static const struct {
         int opt;
-        void (*write)(calc_output *out, task *t);
-    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
+        void (*write)(calc_output *out, const calc_validation *v);
+    } files[] = {
+        {OPT_JSON, calc_validate_write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
         const char *path = calc_opt_value(t->args, files[i].opt);
-        status = path ? write_file(path, files[i].write, t, errors) : CALC_OK;
+        if (path) {
+            calc_output *out = calc_write_to(path);
+            files[i].write(out, &t->found);
+            status = calc_output_close(out, errors);
+        }
     }
     return status;
-}
-
-static void write_worse(calc_output *out, task *t)
-{
-    calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
-}
-
-/* Options that do not apply to runs of serving. */
-static calc_status check_options(const task *t, calc_errors *errors)
-{
-    const char *name = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
-                       : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
-                                                              : NULL;
-    return name ? calc_measured_trains(&t->measured, name, errors) : CALC_OK;
 }
 
 /* Pairs of training runs, if an output shows them. */
@@ -461,15 +434,6 @@ static calc_status make_results(task *t, calc_errors *errors)
     return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
 }
 
-static bool got_worse(const task *t)
-{
-    bool worse = t->baseline.missing > 0;
-    for (size_t i = 0; i < t->groups.count; i++) {
-        worse = worse || calc_baseline_is_worse(&t->groups.item[i], t->tolerance);
-    }
-    return worse;
-}
-
 static calc_exit validate(task *t)
 {
     calc_errors errors = {0};
@@ -477,7 +441,11 @@ static calc_exit validate(task *t)
     status = status == CALC_OK ? calc_measured_read(&t->measured, t->args,
                                                     calc_opt_value(t->args, OPT_SYSTEM), &errors)
                                : status;
-    status = status == CALC_OK ? check_options(t, &errors) : status;
+    const char *training = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
+                           : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
+                                                                  : NULL;
+    status = status == CALC_OK && training ? calc_measured_trains(&t->measured, training, &errors)
+                                           : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
@@ -495,10 +463,11 @@ static calc_exit validate(task *t)
             status = calc_fold_end(&fold, out, CALC_OK, &errors);
         }
     }
-    bool worse = status == CALC_OK && t->baseline.error && got_worse(t);
-    if (worse) {
-        status = write_file(calc_opt_takes_stdout(t->args) ? "/dev/stderr" : "-", write_worse, t,
-                            &errors);
+    bool worse = false;
+    if (status == CALC_OK && t->baseline.error) {
+        calc_output *out = calc_write_to(calc_opt_takes_stdout(t->args) ? "/dev/stderr" : "-");
+        worse = calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance) > 0;
+        status = calc_output_close(out, &errors);
     }
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);

@@ -252,13 +252,6 @@ typedef struct row {
     calc_spread of[KINDS];
 } row;
 
-static bool is_in(const calc_result *r, const char *kind)
-{
-    return r->quantity == CALC_QUANTITY_STEP_TIME && r->use == CALC_USE_SCORED &&
-           strcmp(calc_result_confidence(r), "high") == 0 &&
-           (kind == kinds[0] || strcmp(calc_result_kind(r), kind) == 0);
-}
-
 /* `error` has room for all results. */
 static row row_of(const calc_results *results, const calc_forecasts *forecasts, const char *before,
                   double *error)
@@ -269,9 +262,13 @@ static row row_of(const calc_results *results, const calc_forecasts *forecasts, 
         for (size_t i = 0; i < results->count; i++) {
             const calc_result *r = &results->item[i];
             const char *id = calc_result_id(r);
-            const calc_forecast *f = !is_in(r, kinds[k]) ? NULL
-                                     : before            ? calc_forecasts_at(forecasts, id, before)
-                                                         : calc_forecasts_find(forecasts, id);
+            const calc_forecast *f = r->quantity != CALC_QUANTITY_STEP_TIME ||
+                                             r->use != CALC_USE_SCORED ||
+                                             strcmp(calc_result_confidence(r), "high") != 0 ||
+                                             (k > 0 && strcmp(calc_result_kind(r), kinds[k]) != 0)
+                                         ? NULL
+                                     : before ? calc_forecasts_at(forecasts, id, before)
+                                              : calc_forecasts_find(forecasts, id);
             if (f) {
                 error[count++] = exp(-f->value) - 1;
             }
@@ -525,14 +522,6 @@ static void write_option(calc_output *out, const calc_features_option *o)
     calc_output_text(out, "\n");
 }
 
-static void write_wrong(calc_output *out, const calc_features *f, const calc_features_option *o)
-{
-    const calc_features_pair *p = &f->pair[o->wrong];
-    calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
-                       p->predicted > f->still ? "opposite" : "missed", o->name, 100 * p->measured,
-                       100 * p->predicted, id_of(f, p->from), id_of(f, p->to));
-}
-
 static void write_features(calc_output *out, const calc_features *f)
 {
     bool memory = f->quantity == CALC_QUANTITY_MEMORY;
@@ -562,8 +551,13 @@ static void write_features(calc_output *out, const calc_features *f)
         write_option(out, &o);
     }
     for (size_t i = 0; i < f->options; i++) {
-        if (f->option[i].has_wrong) {
-            write_wrong(out, f, &f->option[i]);
+        const calc_features_option *o = &f->option[i];
+        const calc_features_pair *p = &f->pair[o->wrong];
+        if (o->has_wrong) {
+            calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
+                               p->predicted > f->still ? "opposite" : "missed", o->name,
+                               100 * p->measured, 100 * p->predicted, id_of(f, p->from),
+                               id_of(f, p->to));
         }
     }
     calc_output_text(out, "\n");
@@ -688,23 +682,15 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
 /* A value in the unit shown to people. */
 static const char *value_text(calc_quantity quantity, double value, char *buffer, size_t size)
 {
-    switch (quantity) {
-    case CALC_QUANTITY_MEMORY:
-        snprintf(buffer, size, "%.4g GiB", value / 1073741824.0);
-        break;
-    case CALC_QUANTITY_OUTPUT_RATE:
-        snprintf(buffer, size, "%.4g /s ", value);
-        break;
-    case CALC_QUANTITY_TPOT_SHAPE:
-        snprintf(buffer, size, "%.4g x  ", value);
-        break;
-    case CALC_QUANTITY_TPOT:
-    case CALC_QUANTITY_TTFT:
-        snprintf(buffer, size, "%.4g ms ", 1e3 * value);
-        break;
-    default:
-        snprintf(buffer, size, "%.4g s  ", value);
-    }
+    static const struct {
+        const char *unit;
+        double times;
+    } units[CALC_QUANTITY_COUNT] = {
+        [CALC_QUANTITY_MEMORY] = {"GiB", 0x1p-30}, [CALC_QUANTITY_OUTPUT_RATE] = {"/s ", 1},
+        [CALC_QUANTITY_TPOT_SHAPE] = {"x  ", 1},   [CALC_QUANTITY_TPOT] = {"ms ", 1e3},
+        [CALC_QUANTITY_TTFT] = {"ms ", 1e3},       [CALC_QUANTITY_STEP_TIME] = {"s  ", 1},
+        [CALC_QUANTITY_E2E] = {"s  ", 1}};
+    snprintf(buffer, size, "%.4g %s", units[quantity].times * value, units[quantity].unit);
     return buffer;
 }
 
