@@ -353,17 +353,6 @@ static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
     return cloud->count <= 1;
 }
 
-/* How sure it is that the best is better than a point. */
-static void put_sureness(calc_put *put, const calc_sweep_data *data, const calc_sweep_cloud *cloud)
-{
-    calc_putf(put, "{key: %s, values: [", "sure");
-    for (size_t i = 0; i < cloud->count; i++) {
-        const calc_sweep_cloud_point *p = &cloud->point[i];
-        calc_put_rounded(put, NULL, data->sure(data->context, p->design, &p->exec, &p->stats), 4);
-    }
-    calc_putf(put, "]}");
-}
-
 static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_sweep_cloud *cloud)
 {
     calc_put_array(put, "metrics", CALC_PUT_LINES);
@@ -377,8 +366,15 @@ static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_s
         }
         calc_putf(put, "]}");
     }
-    if (c->data->sure) {
-        put_sureness(put, c->data, cloud);
+    const calc_sweep_data *data = c->data;
+    if (data->sure) { /* how sure it is that the best is better than a point */
+        calc_putf(put, "{key: %s, values: [", "sure");
+        for (size_t i = 0; i < cloud->count; i++) {
+            const calc_sweep_cloud_point *p = &cloud->point[i];
+            calc_put_rounded(put, NULL, data->sure(data->context, p->design, &p->exec, &p->stats),
+                             4);
+        }
+        calc_putf(put, "]}");
     }
     calc_put_close(put);
 }

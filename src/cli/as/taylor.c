@@ -232,15 +232,6 @@ static void put_memory(const calc_taylor_memory *m, calc_output *out)
     calc_csv_text(out, text, false);
 }
 
-static void put_checked(const calc_taylor_job *j, calc_output *out)
-{
-    char text[TEXT_SIZE] = "";
-    for (int64_t s = 0; j->check && j->fits && s < j->ask.stages; s++) {
-        calc_append(text, sizeof text, "%s%.0f", s ? ", " : "[", j->checked_mb[s]);
-    }
-    calc_csv_text(out, *text ? calc_append(text, sizeof text, "]") : text, false);
-}
-
 static const char *model_status(const calc_taylor_result *r)
 {
     const calc_balance_solution *s = &r->job.solution;
@@ -290,7 +281,11 @@ void calc_taylor_result_row(const calc_taylor_result *r, calc_output *out)
     calc_csv_text(out, j->fits ? "Feasible" : "None", false);
     calc_csv_text(out, model_status(r), false);
     calc_output_printf(out, solved ? ",%.3f" : ",", j->took_s);
-    put_checked(j, out);
+    char text[TEXT_SIZE] = "";
+    for (int64_t k = 0; j->check && j->fits && k < j->ask.stages; k++) {
+        calc_append(text, sizeof text, "%s%.0f", k ? ", " : "[", j->checked_mb[k]);
+    }
+    calc_csv_text(out, *text ? calc_append(text, sizeof text, "]") : text, false);
     calc_output_text(out, "\n");
 }
 

@@ -229,7 +229,10 @@ static calc_status write_edited(const search *s, const char *folder, const char 
                                              calc_opt_value(s->flags, FLAG_YAML), edits->item,
                                              edits->count, &text, errors);
     if (status == CALC_OK) {
-        status = calc_as_write(folder, name, text.data, text.length, errors);
+        char path[CALC_AS_PATH_SIZE];
+        calc_output *out = calc_write_to(calc_as_path(folder, name, path));
+        calc_output_write(out, text.data, text.length);
+        status = calc_output_close(out, errors);
         calc_text_free(&text);
     }
     return status;

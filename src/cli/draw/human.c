@@ -233,20 +233,14 @@ calc_paint calc_paint_stdout(const char *when)
     return (calc_paint){.color = wants_color(when), .utf8 = locale_is_utf8()};
 }
 
-/* COLUMNS if it is a number above 0, else 0. */
-static long columns_wanted(void)
-{
-    const char *text = getenv("COLUMNS");
-    char *end;
-    long columns = text ? strtol(text, &end, 10) : 0;
-    return columns > 0 && *end == '\0' ? columns : 0;
-}
-
 /* Of COLUMNS or the terminal; 0: neither says. */
 static int columns_known(void)
 {
     struct winsize size;
-    long columns = columns_wanted();
+    const char *text = getenv("COLUMNS");
+    char *end = NULL;
+    long columns = text ? strtol(text, &end, 10) : 0;
+    columns = columns > 0 && *end == '\0' ? columns : 0;
     if (columns == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
         columns = size.ws_col;
     }

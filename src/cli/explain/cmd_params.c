@@ -36,17 +36,6 @@ static calc_status count_model(const calc_args *args, const char *argument,
     return status;
 }
 
-static void add_row(calc_listing *l, const char *name, const calc_parameters *p)
-{
-    const double parts[] = {p->active, p->attention, p->mlp, p->experts, p->norm, p->embedding};
-    char text[CALC_HUMAN_MAX];
-    calc_listing_add(l, name);
-    calc_listing_add(l, calc_human_integer(p->total, text));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        calc_listing_add(l, calc_human_count(parts[i], text));
-    }
-}
-
 /* Visits the models once, reporting and skipping invalid ones. @return the exit code of the first
  * invalid one */
 static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
@@ -77,7 +66,15 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
                       parameters.mlp, parameters.experts, parameters.norm, parameters.embedding,
                       parameters.mtp, parameters.encoder);
         } else {
-            add_row(&l, name, &parameters);
+            const calc_parameters *p = &parameters;
+            const double parts[] = {p->active,  p->attention, p->mlp,
+                                    p->experts, p->norm,      p->embedding};
+            char text[CALC_HUMAN_MAX];
+            calc_listing_add(&l, name);
+            calc_listing_add(&l, calc_human_integer(p->total, text));
+            for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+                calc_listing_add(&l, calc_human_count(parts[k], text));
+            }
         }
     }
     calc_listing_end(&l, out);

@@ -423,7 +423,9 @@ static calc_exit run(const calc_args *args)
                      : drawn && calc_plan_task_load(t, args, &errors) == CALC_OK
                          ? plan(t, &errors)
                          : calc_complain_errors(&errors);
-    calc_plan_task_free(t);
+    calc_residuals_free(&t->known);
+    calc_space_free(&t->space);
+    calc_designs_builder_free(&t->builder);
     free(t);
     return code;
 }

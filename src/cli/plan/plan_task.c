@@ -309,13 +309,6 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     return calc_errors_first(errors);
 }
 
-void calc_plan_task_free(calc_plan_task *t)
-{
-    calc_residuals_free(&t->known);
-    calc_space_free(&t->space);
-    calc_designs_builder_free(&t->builder);
-}
-
 /* Blocks that a stage recomputes in full, in all its chunks. */
 static double recomputed(const calc_placed *p, size_t stage, double blocks)
 {

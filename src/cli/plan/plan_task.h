@@ -86,10 +86,9 @@ typedef struct calc_plan_task {
 } calc_plan_task;
 
 /** Fill it from the command line. All errors are collected.
- *  @return CALC_OK, or the status of the first error; free it in any case */
+ *  @return CALC_OK, or the status of the first error; what it owns must be freed in any case */
 CALC_MUST_USE calc_status calc_plan_task_load(calc_plan_task *task, const calc_args *args,
                                               calc_errors *errors);
-void calc_plan_task_free(calc_plan_task *task);
 
 /* A planned layout: its stages, the system of each, how many of its blocks
  * recompute and how long it waits; the same with stages that are all alike; and the part of the

@@ -17,6 +17,7 @@
 #include "io/output.h"
 #include "plan/sweep_more.h"
 #include "report/page.h"
+#include "report/sweep_data.h"
 #include "validate/error_groups.h"
 
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
@@ -227,7 +228,9 @@ static void write_files(task *t, calc_errors *errors)
              : calc_sweep_write_json)(t->file[FILE_OUT], &t->study, &t->result);
     }
     if (t->file[FILE_SUMMARY]) {
-        calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
+        calc_put put = calc_put_to(t->file[FILE_SUMMARY]);
+        calc_sweep_put_summary(&put, NULL, &t->result);
+        calc_output_text(t->file[FILE_SUMMARY], "\n");
     }
     save_start(t);
     if (t->file[FILE_HTML] &&

@@ -508,13 +508,6 @@ void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
     }
 }
 
-void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result)
-{
-    calc_put put = calc_put_to(out);
-    calc_sweep_put_summary(&put, NULL, result);
-    calc_output_text(out, "\n");
-}
-
 /* What measured runs say of the layouts of a sweep. */
 typedef struct known {
     const calc_sweep_study *study;

@@ -265,17 +265,6 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
     }
 }
 
-/* Which column it is; `count` if none is. */
-static size_t find_stat(const calc_sweep_columns *c, const calc_field *field)
-{
-    size_t i = 0;
-    while (i < c->count &&
-           (c->column[i].cell != CALC_SWEEP_CELL_STAT || c->column[i].field != field)) {
-        i++;
-    }
-    return i;
-}
-
 /* Columns of fields that the user asked for always show; so do speed and memory. */
 static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
 {
@@ -287,7 +276,11 @@ static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
     }
     for (size_t i = 0; i <= o->objectives; i++) {
         const calc_field *field = i == 0 ? o->top_by.field : o->objective[i - 1].field;
-        size_t k = find_stat(c, field);
+        size_t k = 0; /* the column that has it */
+        while (k < c->count &&
+               (c->column[k].cell != CALC_SWEEP_CELL_STAT || c->column[k].field != field)) {
+            k++;
+        }
         if (k == c->count) {
             add_stat(c, field, field->key, i == 0 ? 0 : 2);
             k = c->count - 1;

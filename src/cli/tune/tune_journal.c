@@ -160,8 +160,7 @@ void calc_tune_journal_close(calc_tune_journal *j)
 }
 
 /* A run without end, and a processor that no one has. */
-#define MOST_S 1e9
-#define MOST_GIB 1e9
+#define MOST 1e9 /* s, GiB */
 
 static const calc_csv_column columns[] = {
     {NULL, NULL, CALC_CSV_MEMBER(calc_tune_row, line)},
@@ -176,35 +175,26 @@ static const calc_csv_column columns[] = {
 
 static const char hint[] = "the first row is layout,step_s,memory_gib,outcome,note";
 
-const char *calc_tune_rows_time(const char *text, double *step_s)
+/* Read a time of a step, "1.53", "1530ms", or a need of memory, "61.2", "61.2GiB".
+ * @return NULL, or what was expected */
+static const char *read_amount(const char *text, bool memory, double *value)
 {
+    static const char *const expected[2][3] = {
+        {"a time: 1.53, 1.53s or 1530ms", "seconds, or a unit of time: s, ms, us, min or h",
+         "a time above 0, of at most 1e9 s"},
+        {"an amount of memory: 61.2, 61.2GiB or 65.7GB",
+         "GiB, or a unit of memory: GiB, GB, MiB or B", "an amount above 0, of at most 1e9 GiB"}};
     double number;
-    switch (calc_amount_read(text, "s", &number)) {
-    case CALC_AMOUNT_NO_NUMBER:
-        return "a time: 1.53, 1.53s or 1530ms";
-    case CALC_AMOUNT_WRONG_UNIT:
-        return "seconds, or a unit of time: s, ms, us, min or h";
-    default:
-        *step_s = number;
-        return number > 0 && number <= MOST_S ? NULL : "a time above 0, of at most 1e9 s";
+    calc_amount read = calc_amount_read(text, memory ? "GiB" : "s", &number);
+    if (read == CALC_AMOUNT_NO_NUMBER || read == CALC_AMOUNT_WRONG_UNIT) {
+        return expected[memory][read == CALC_AMOUNT_WRONG_UNIT];
     }
+    *value = memory ? number * 0x1p30 : number;
+    return number > 0 && number <= MOST ? NULL : expected[memory][2];
 }
 
-const char *calc_tune_rows_memory(const char *text, double *memory_bytes)
-{
-    double number;
-    switch (calc_amount_read(text, "GiB", &number)) {
-    case CALC_AMOUNT_NO_NUMBER:
-        return "an amount of memory: 61.2, 61.2GiB or 65.7GB";
-    case CALC_AMOUNT_WRONG_UNIT:
-        return "GiB, or a unit of memory: GiB, GB, MiB or B";
-    default:
-        *memory_bytes = number * 0x1p30;
-        return number > 0 && number <= MOST_GIB ? NULL : "an amount above 0, of at most 1e9 GiB";
-    }
-}
-
-bool calc_tune_rows_end(const char *word, calc_tune_end *end)
+/* The end that a word means. @return whether there is one */
+static bool tune_end(const char *word, calc_tune_end *end)
 {
     for (int i = 0; i < CALC_TUNE_ENDS; i++) {
         if (strcmp(word, calc_tune_end_word((calc_tune_end)i)) == 0) {
@@ -240,12 +230,12 @@ static calc_status lacks(const calc_csv_row *from, const char *cell, const char 
 static calc_status read_numbers(calc_tune_row *row, const calc_csv_row *from, calc_errors *errors)
 {
     bool timed = !calc_csv_is_blank(row->step);
-    const char *wrong = timed ? calc_tune_rows_time(row->step, &row->step_s) : NULL;
+    const char *wrong = timed ? read_amount(row->step, false, &row->step_s) : NULL;
     if (wrong) {
         return refuse(from, "step_s", row->step, wrong, errors);
     }
-    wrong = calc_csv_is_blank(row->memory) ? NULL
-                                           : calc_tune_rows_memory(row->memory, &row->memory_bytes);
+    wrong =
+        calc_csv_is_blank(row->memory) ? NULL : read_amount(row->memory, true, &row->memory_bytes);
     if (wrong) {
         return refuse(from, "memory_gib", row->memory, wrong, errors);
     }
@@ -278,7 +268,7 @@ static calc_status finish_row(void *context, void *object, const calc_csv_row *f
     }
     row->layout = layout ? row->layout : "";
     row->exe = exe ? row->exe : "";
-    if (!calc_csv_is_blank(row->outcome) && !calc_tune_rows_end(row->outcome, &row->end)) {
+    if (!calc_csv_is_blank(row->outcome) && !tune_end(row->outcome, &row->end)) {
         return refuse(from, "outcome", row->outcome, "ok, oom or failed", errors);
     }
     return read_numbers(row, from, errors);
@@ -756,13 +746,13 @@ bool calc_tune_trial_read(const char *line, calc_tune_trial *trial)
     if (count == 0 || count > 2) {
         return false;
     }
-    if (count == 1 && calc_tune_rows_end(word[0], &end) && end != CALC_TUNE_END_FINE) {
+    if (count == 1 && tune_end(word[0], &end) && end != CALC_TUNE_END_FINE) {
         trial->end = end;
         trial->step_s = trial->memory_bytes = (double)NAN;
         return true;
     }
-    if (calc_tune_rows_time(word[0], &step_s) ||
-        (count == 2 && calc_tune_rows_memory(word[1], &memory_bytes))) {
+    if (read_amount(word[0], false, &step_s) ||
+        (count == 2 && read_amount(word[1], true, &memory_bytes))) {
         return false;
     }
     trial->end = CALC_TUNE_END_FINE;

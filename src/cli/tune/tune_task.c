@@ -638,16 +638,6 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
     return calc_save_to(path, CALC_KIND_EXEC, &exec, errors);
 }
 
-/* A command that has done nothing but fail is more likely wrong than every layout. */
-static bool only_fails(const calc_tune_task *t)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < t->measurements; i++) {
-        failed += t->measurement[i].end == CALC_TUNE_END_FAILED;
-    }
-    return failed == t->measurements && failed >= FAILURES;
-}
-
 static void tell(const calc_tune_task *t, const calc_tune_trial *trial)
 {
     char measured[CALC_HUMAN_MAX], predicted[CALC_HUMAN_MAX];
@@ -699,7 +689,11 @@ static calc_status measure(calc_tune_task *t, const size_t *pick, size_t picks, 
                                : status;
     free(trial);
     free(path);
-    status = status == CALC_OK && only_fails(t)
+    size_t failed = 0; /* a command that does nothing but fail is more likely wrong than layouts */
+    for (size_t i = 0; i < t->measurements; i++) {
+        failed += t->measurement[i].end == CALC_TUNE_END_FAILED;
+    }
+    status = status == CALC_OK && failed == t->measurements && failed >= FAILURES
                  ? calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL,
                                    "mend it, and remove the rows of its failures from --measured",
                                    "--command: all %zu runs failed", t->measurements)

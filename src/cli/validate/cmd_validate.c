@@ -444,8 +444,10 @@ static calc_exit validate(task *t)
     const char *training = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
                            : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
                                                                   : NULL;
-    status = status == CALC_OK && training ? calc_measured_trains(&t->measured, training, &errors)
-                                           : status;
+    status = status == CALC_OK && training && t->measured.serves
+                 ? calc_errors_add(&errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+                                   "%s: of runs of training, not of serving", training)
+                 : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
@@ -482,7 +484,10 @@ static void free_task(task *t)
     calc_results_free(&t->results);
     calc_baseline_free(&t->baseline);
     calc_error_groups_free(&t->groups);
-    calc_validate_bands_free(&t->bands);
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        free(t->bands.covered[u]);
+    }
+    calc_residuals_free(&t->bands.residuals);
     calc_residuals_free(&t->residuals);
     calc_forecasts_free(&t->forecasts);
     calc_features_free(&t->features);

@@ -251,15 +251,6 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     return status;
 }
 
-calc_status calc_measured_trains(const calc_measured *measured, const char *what,
-                                 calc_errors *errors)
-{
-    return !measured->serves
-               ? CALC_OK
-               : calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
-                                 "%s: of runs of training, not of serving", what);
-}
-
 void calc_measured_free(calc_measured *measured)
 {
     for (size_t i = 0; i < measured->files; i++) {

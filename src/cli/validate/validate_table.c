@@ -234,14 +234,6 @@ calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_result
     return status;
 }
 
-void calc_validate_bands_free(calc_validate_bands *bands)
-{
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        free(bands->covered[u]);
-    }
-    calc_residuals_free(&bands->residuals);
-}
-
 /* What a row of the table is of; the first is all of them. */
 static const char *const kinds[] = {"all", "dense", "MoE"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
