@@ -29,7 +29,7 @@ static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *
 
 calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, calc_errors *errors)
 {
-    size_t bytes;
+    size_t bytes = 0;
     calc_status status =
         inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE
             ? needs(inputs, &bytes, errors)
