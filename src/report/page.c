@@ -33,24 +33,23 @@ static void write_live(calc_output *out, const calc_page_data *script)
 
 calc_status calc_page_check(calc_errors *errors)
 {
-    if (calc_page_charts.length > 0) {
-        return CALC_OK;
-    }
-    return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
-                           "install the Debian package node-d3, as scripts/setup does, and build "
-                           "calc again",
-                           "--html: this calc was built without the library of charts, D3");
+    return calc_page_charts.length > 0
+               ? CALC_OK
+               : calc_errors_add(
+                     errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+                     "install the Debian package node-d3, as scripts/setup does, and build "
+                     "calc again",
+                     "--html: this calc was built without the library of charts, D3");
 }
 
 calc_status calc_page_check_live(calc_errors *errors)
 {
-    if (calc_page_module.length > 0) {
-        return calc_page_check(errors);
-    }
-    return calc_errors_add(
-        errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
-        "run scripts/setup, which installs what that needs, and build calc again",
-        "this calc was built without the module of pages that compute");
+    return calc_page_module.length > 0
+               ? calc_page_check(errors)
+               : calc_errors_add(
+                     errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+                     "run scripts/setup, which installs what that needs, and build calc again",
+                     "this calc was built without the module of pages that compute");
 }
 
 calc_put calc_page_begin(calc_output *out, calc_page page)

@@ -184,12 +184,11 @@ static const char *const stat_keys[] = {
     "total_time",  "proc_mem_tier1_cap_req", "proc_mem_tier2_cap_req",
     "sample_rate", "request_time",           "output_tokens_per_s"};
 
-static void put_stats(calc_put *put, const calc_stats *stats)
+/* The last members of the open object. */
+static void put_stats(calc_put *put, const char *const *keys, size_t count, const calc_stats *stats)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_STATS);
-    calc_put_object(put, "stats", CALC_PUT_LINE);
-    for (size_t i = 0; i < sizeof stat_keys / sizeof *stat_keys; i++) {
-        const calc_field *field = calc_table_find(table, stat_keys[i]);
+    for (size_t i = 0; i < count; i++) {
+        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_STATS), keys[i]);
         calc_put_number(put, field->key,
                         calc_member_number(field, (const char *)stats + field->offset));
     }
@@ -216,27 +215,22 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
     calc_status status = calc_export_starts(app, system, exec, NULL, &starts);
     calc_why_find(app, system, exec, why);
     calc_put_object(put, key, CALC_PUT_LINES);
-    calc_put_count(put, "tried", (int64_t)why->tried);
-    calc_put_array(put, "items", CALC_PUT_LINES);
+    calc_putf(put, "tried: %zu, items: [\n", (size_t)why->tried);
     for (size_t i = 0; i < why->count; i++) {
         const calc_why_change *change = &why->change[i];
         calc_stats stats;
         bool does = true;
         calc_run(app, system, &change->exec, CALC_COMPAT_NONE, &stats);
-        if (status == CALC_OK && starts) {
-            status = calc_export_starts(app, system, &change->exec, NULL, &does);
-        }
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "change", change->text);
-        calc_put_array(put, "set", CALC_PUT_LINE);
+        status = status == CALC_OK && starts
+                     ? calc_export_starts(app, system, &change->exec, NULL, &does)
+                     : status;
+        calc_putf(put, "{change: %s, set: [", change->text);
         calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
-        calc_put_close(put);
-        calc_put_flag(put, "starts", does);
-        put_stats(put, &stats);
+        calc_putf(put, "], starts?: %d, stats: {", does);
+        put_stats(put, stat_keys, sizeof stat_keys / sizeof *stat_keys, &stats);
         calc_put_close(put);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
     free(why);
     return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
 }
@@ -316,31 +310,26 @@ enum { DIGITS = 10 };
 /* Kinds in the order of calc_schedule_op_kind. */
 static const char *const columns[] = {"stage", "kind", "chunk", "microbatch", "start", "dur"};
 
-static double value_of(const calc_schedule_event *e, size_t column)
-{
-    const double values[] = {e->stage,      e->kind,    e->chunk,
-                             e->microbatch, e->start_s, e->end_s - e->start_s};
-    return values[column];
-}
-
 /* Writes the member "timeline" of the open object: shape and arrays of equal length, or the reason
  * why there is none. */
 static void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
 {
-    calc_put_object(put, "timeline", CALC_PUT_LINES);
-    calc_put_text(put, "schedule", calc_pipeline_schedule_names[t->shape.kind]);
-    calc_put_count(put, "stages", t->shape.stages);
-    calc_put_count(put, "chunks", t->shape.chunks);
-    calc_put_count(put, "microbatches", t->microbatches);
-    calc_put_count(put, "shown", t->shape.microbatches);
-    calc_put_number(put, "end_s", t->count > 0 ? t->end_s : 0);
+    calc_putf(put,
+              "timeline: {\nschedule: %s, stages: %jd, chunks: %jd, microbatches: %jd, shown: %jd, "
+              "end_s: %g",
+              calc_pipeline_schedule_names[t->shape.kind], (intmax_t)t->shape.stages,
+              (intmax_t)t->shape.chunks, (intmax_t)t->microbatches, (intmax_t)t->shape.microbatches,
+              t->count > 0 ? t->end_s : 0);
     if (t->reason) {
         calc_put_text(put, "reason", t->reason);
     }
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         calc_put_array(put, columns[c], CALC_PUT_LINE);
         for (size_t i = 0; i < t->count; i++) {
-            calc_put_rounded(put, NULL, value_of(&t->event[i], c), DIGITS);
+            const calc_schedule_event *e = &t->event[i];
+            const double values[] = {e->stage,      e->kind,    e->chunk,
+                                     e->microbatch, e->start_s, e->end_s - e->start_s};
+            calc_put_rounded(put, NULL, values[c], DIGITS);
         }
         calc_put_close(put);
     }
@@ -385,12 +374,8 @@ static double put_after(calc_put *put, const calc_timeline *t, int64_t stage, do
     for (int i = 0; i < CALC_TIMELINE_AFTER; i++) {
         const calc_timeline_slice *s = &slice[i];
         if (s->end_s > s->start_s) {
-            calc_put_object(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, "name", s->name);
-            calc_put_flag(put, "link", s->link);
-            calc_put_number(put, "start", s->start_s);
-            calc_put_number(put, "end", s->end_s);
-            calc_put_close(put);
+            calc_putf(put, "{name: %s, link?: %d, start: %g, end: %g}", s->name, s->link,
+                      s->start_s, s->end_s);
             end_s = calc_max(end_s, s->end_s);
         }
     }
@@ -401,26 +386,19 @@ static double put_after(calc_put *put, const calc_timeline *t, int64_t stage, do
 void calc_page_step_put(calc_put *put, const calc_timeline *t, double pipeline_s)
 {
     double end_s = 0;
-    calc_put_object(put, "step", CALC_PUT_LINES);
-    calc_put_array(put, "parts", CALC_PUT_LINE);
+    calc_putf(put, "step: {\nparts: [");
     for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
         calc_put_text(put, NULL, calc_timeline_part_text((calc_timeline_part)i));
     }
-    calc_put_close(put);
-    calc_put_array(put, "stages", CALC_PUT_LINES);
+    calc_putf(put, "], stages: [\n");
     for (int64_t stage = 0; stage < t->shape.stages; stage++) {
         calc_timeline_memory memory = calc_timeline_memory_of(t, stage);
         calc_put_object(put, NULL, CALC_PUT_LINE);
         put_stage_passes(put, t, stage);
         end_s = calc_max(end_s, put_after(put, t, stage, pipeline_s));
-        calc_put_number(put, "fixed", memory.fixed_bytes);
-        calc_put_number(put, "flight", memory.flight_bytes);
-        calc_put_close(put);
+        calc_putf(put, "fixed: %g, flight: %g}", memory.fixed_bytes, memory.flight_bytes);
     }
-    calc_put_close(put);
-    calc_put_number(put, "overhead_s", t->overhead_s);
-    calc_put_number(put, "end_s", end_s + t->overhead_s);
-    calc_put_close(put);
+    calc_putf(put, "], overhead_s: %g, end_s: %g}", t->overhead_s, end_s + t->overhead_s);
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
@@ -429,21 +407,9 @@ static void put_pass(calc_put *put, const char *name, const calc_app *app,
                      const calc_system *system, const calc_exec *exec, calc_compat compat)
 {
     calc_layer_stats layer[CALC_MAX_LAYERS];
-    calc_put_object(put, NULL, CALC_PUT_LINES);
-    calc_put_text(put, "name", name);
+    calc_putf(put, "{\nname: %s", name);
     calc_put_layers(put, layer, calc_layers(app, system, exec, compat, layer, CALC_MAX_LAYERS));
     calc_put_close(put);
-}
-
-/* The execution from which the operators of the prefill are listed. */
-static void prefill_of(const calc_exec *exec, calc_exec *out)
-{
-    if (exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        calc_prefill_pool_of(exec, out);
-    } else {
-        *out = *exec;
-    }
-    out->inference.phase = CALC_INFERENCE_PHASE_PREFILL;
 }
 
 /* The member "passes" of the open object, each with its name and its operators: a decoding step
@@ -462,8 +428,11 @@ static void put_passes(calc_put *put, const calc_app *app, const calc_system *sy
         put_pass(put, "decoding step", app, system, exec, compat);
     }
     if (phase != CALC_INFERENCE_PHASE_NONE && phase != CALC_INFERENCE_PHASE_DECODE) {
-        calc_exec prefill;
-        prefill_of(exec, &prefill);
+        calc_exec prefill = *exec; /* from which its operators are listed */
+        if (phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+            calc_prefill_pool_of(exec, &prefill);
+        }
+        prefill.inference.phase = CALC_INFERENCE_PHASE_PREFILL;
         put_pass(put, exec->inference.chunk_size > 0 ? "chunk of a prompt" : "prompt", app,
                  calc_prefill_pool_system(system, exec), &prefill, compat);
     }
@@ -490,15 +459,8 @@ static bool put_point(calc_put *put, const calc_app *app, const calc_system *sys
         calc_run(app, system, exec, CALC_COMPAT_NONE, stats) != CALC_VERDICT_OK) {
         return false;
     }
-    const calc_table *table = calc_table_of(CALC_KIND_STATS);
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_number(put, "requests", requests);
-    for (size_t i = 0; i < sizeof serving_keys / sizeof *serving_keys; i++) {
-        const calc_field *field = calc_table_find(table, serving_keys[i]);
-        calc_put_number(put, field->key,
-                        calc_member_number(field, (const char *)stats + field->offset));
-    }
-    calc_put_close(put);
+    calc_putf(put, "{requests: %g", requests);
+    put_stats(put, serving_keys, sizeof serving_keys / sizeof *serving_keys, stats);
     return true;
 }
 
@@ -554,12 +516,9 @@ static void put_concurrency(calc_put *put, const calc_app *app, const calc_syste
         return;
     }
     bool open = i->arrival_rate > 0;
-    calc_put_object(put, "concurrency", CALC_PUT_LINES);
-    calc_put_text(put, "by", open ? "arrival_rate" : "batch");
-    calc_put_array(put, "points", CALC_PUT_LINES);
+    calc_putf(put, "concurrency: {\nby: %s, points: [\n", open ? "arrival_rate" : "batch");
     (open ? put_rates : put_batches)(put, app, system, exec);
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -583,23 +542,11 @@ static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *
         } else {
             calc_run(d->app, &more, d->own, d->compat, &stats);
         }
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "resource", calc_resource_text(d->system, i, true, text));
-        calc_put_number(put, "total_time", stats.total_time);
-        calc_put_close(put);
+        calc_putf(put, "{resource: %s, total_time: %g}",
+                  calc_resource_text(d->system, i, true, text), stats.total_time);
     }
     calc_put_close(put);
     return status;
-}
-
-/* The best changes to make next; under Calculon's rules changes are not evaluated. */
-static calc_status put_changes(calc_put *put, const calc_run_data *d, calc_errors *errors)
-{
-    if (d->compat == CALC_COMPAT_NONE) {
-        return calc_changes_put(put, "changes", d->app, d->system, d->exec, errors);
-    }
-    calc_put_raw(put, "changes", "null");
-    return CALC_OK;
 }
 
 /* The timeline of the stages. Without backward passes there is no order to show. */
@@ -665,12 +612,13 @@ calc_status calc_run_data_put(calc_put *put, const calc_run_data *d, calc_errors
     calc_breakdown_put_memory(put, "memory2", d->exec, d->stats, 2, ours);
     calc_parameters p;
     calc_count_parameters(d->app, &p);
-    calc_put_object(put, "parameters", CALC_PUT_LINE);
-    calc_put_number(put, "total", p.total);
-    calc_put_number(put, "active", p.active);
-    calc_put_close(put);
-    calc_put_flag(put, "ours", ours);
-    calc_status status = put_changes(put, d, errors);
+    calc_putf(put, "parameters: {total: %g, active: %g}, ours?: %d", p.total, p.active, ours);
+    calc_status status = CALC_OK;
+    if (ours) { /* under Calculon's rules changes are not evaluated */
+        status = calc_changes_put(put, "changes", d->app, d->system, d->exec, errors);
+    } else {
+        calc_put_raw(put, "changes", "null");
+    }
     status = status == CALC_OK ? put_more(put, d, errors) : status;
     return status == CALC_OK ? put_pipeline(put, d, errors) : status;
 }

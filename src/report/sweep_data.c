@@ -24,8 +24,7 @@ static void calc_sweep_put_design(calc_put *put, const char *key, const calc_swe
     const calc_designs_builder *builder = &study->builder;
     calc_design_parts parts = calc_designs_parts(builder, design);
     calc_put_object(put, key, CALC_PUT_LINE);
-    calc_put_text(put, "application", parts.app->name);
-    calc_put_text(put, "system", parts.system->name);
+    calc_putf(put, "application: %s, system: %s", parts.app->name, parts.system->name);
     for (size_t i = 0; i < builder->axes; i++) {
         bool word = builder->axis[i].ref.field->type == CALC_TYPE_ENUM;
         char text[32];
@@ -68,28 +67,24 @@ void calc_sweep_put_remarks(calc_put *put, const calc_sweep_study *study)
 static void put_objective(calc_put *put, const char *key, const calc_objective *objective)
 {
     calc_put_object(put, key, CALC_PUT_LINE);
-    calc_put_text(put, "statistic", objective->field->key);
-    calc_put_text(put, "direction", objective->up ? "up" : "down");
-    calc_put_close(put);
+    calc_putf(put, "statistic: %s, direction: %s}", objective->field->key,
+              objective->up ? "up" : "down");
 }
 
 void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
 {
     char rules[CALC_COMPAT_TEXT];
     const calc_sweep_options *o = &study->options;
-    calc_put_text(put, "version", CALC_VERSION);
-    calc_put_text(put, "compat", calc_compat_text(o->compat, rules));
-    calc_put_array(put, "applications", CALC_PUT_LINE);
+    calc_putf(put, "version: %s, compat: %s, applications: [", CALC_VERSION,
+              calc_compat_text(o->compat, rules));
     for (size_t i = 0; i < study->builder.apps; i++) {
         calc_put_text(put, NULL, study->builder.app[i].name);
     }
-    calc_put_close(put);
-    calc_put_array(put, "systems", CALC_PUT_LINE);
+    calc_putf(put, "], systems: [");
     for (size_t i = 0; i < study->builder.systems; i++) {
         calc_put_text(put, NULL, study->builder.system[i].name);
     }
-    calc_put_close(put);
-    calc_put_array(put, "objectives", CALC_PUT_LINE);
+    calc_putf(put, "], objectives: [");
     for (size_t i = 0; i < o->objectives; i++) {
         put_objective(put, NULL, &o->objective[i]);
     }
@@ -101,10 +96,8 @@ void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
 /* Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
 static void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
 {
-    calc_put_count(put, "feasible", (int64_t)c->feasible);
-    calc_put_count(put, "filtered", (int64_t)c->filtered);
-    calc_put_count(put, "skipped", (int64_t)c->skipped);
-    calc_put_object(put, "rejected", CALC_PUT_LINES);
+    calc_putf(put, "feasible: %jd, filtered: %jd, skipped: %jd, rejected: {\n",
+              (intmax_t)c->feasible, (intmax_t)c->filtered, (intmax_t)c->skipped);
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         calc_put_count(put, calc_verdict_text((calc_verdict)v), (int64_t)c->rejected[v]);
     }
@@ -124,19 +117,14 @@ void calc_sweep_put_summary(calc_put *put, const char *key, const calc_sweep_res
     } else {
         calc_put_document(put);
     }
-    calc_put_text(put, "version", CALC_VERSION);
-    calc_put_flag(put, "partial", result->partial);
-    calc_put_object(put, "counts", CALC_PUT_LINES);
-    calc_put_count(put, "total", (int64_t)result->counts.total);
-    calc_put_count(put, "evaluated", (int64_t)result->counts.evaluated);
+    calc_putf(put, "version: %s, partial?: %d, counts: {\ntotal: %jd, evaluated: %jd", CALC_VERSION,
+              result->partial, (intmax_t)result->counts.total, (intmax_t)result->counts.evaluated);
     calc_sweep_put_counts(put, &result->counts);
-    calc_put_close(put);
-    calc_put_rounded(put, "elapsed_s", result->elapsed_s, 6);
-    calc_put_count(put, "threads", result->threads);
-    calc_put_text(put, "cpu", result->cpu);
-    calc_put_count(put, "evaluations_per_second", llround(rate));
-    calc_put_count(put, "evaluations_per_second_per_core", llround(rate / result->threads));
-    calc_put_close(put);
+    calc_putf(put,
+              "}, elapsed_s: %.6g, threads: %d, cpu: %s, evaluations_per_second: %jd, "
+              "evaluations_per_second_per_core: %jd}",
+              result->elapsed_s, (int)result->threads, result->cpu, (intmax_t)llround(rate),
+              (intmax_t)llround(rate / result->threads));
 }
 
 /* ---- Front and best -------------------------------------------------------------------------- */
@@ -326,20 +314,15 @@ static bool varies(const axis *a, const calc_sweep_cloud *cloud)
 /* An axis, with its values if there is a cloud. */
 static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "key", a->key);
-    calc_put_array(put, "choices", CALC_PUT_LINE);
+    calc_putf(put, "{key: %s, choices: [", a->key);
     for (size_t i = 0; a->field->choices && a->field->choices[i]; i++) {
         calc_put_text(put, NULL, a->field->choices[i]);
     }
-    calc_put_close(put);
-    calc_put_count(put, "type", a->field->type);
-    calc_put_array(put, "values", CALC_PUT_LINE);
+    calc_putf(put, "], type: %d, values: [", (int)a->field->type);
     for (size_t i = 0; i < cloud->count; i++) {
         calc_put_rounded(put, NULL, exec_of(a, &cloud->point[i]), 9);
     }
-    calc_put_close(put);
-    calc_put_close(put);
+    calc_putf(put, "]}");
 }
 
 /* Fields of a table in which the points differ. */
@@ -370,20 +353,6 @@ static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
     return cloud->count <= 1;
 }
 
-/* How sure it is that the best is better than a point. */
-static void put_sureness(calc_put *put, const calc_sweep_data *data, const calc_sweep_cloud *cloud)
-{
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "key", "sure");
-    calc_put_array(put, "values", CALC_PUT_LINE);
-    for (size_t i = 0; i < cloud->count; i++) {
-        const calc_sweep_cloud_point *p = &cloud->point[i];
-        calc_put_rounded(put, NULL, data->sure(data->context, p->design, &p->exec, &p->stats), 4);
-    }
-    calc_put_close(put);
-    calc_put_close(put);
-}
-
 static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_sweep_cloud *cloud)
 {
     calc_put_array(put, "metrics", CALC_PUT_LINES);
@@ -391,17 +360,21 @@ static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_s
         if (!tells(c->field[f], cloud)) {
             continue;
         }
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "key", c->field[f]->key);
-        calc_put_array(put, "values", CALC_PUT_LINE);
+        calc_putf(put, "{key: %s, values: [", c->field[f]->key);
         for (size_t i = 0; i < cloud->count; i++) {
             calc_put_rounded(put, NULL, stat_of(c->field[f], &cloud->point[i].stats), 7);
         }
-        calc_put_close(put);
-        calc_put_close(put);
+        calc_putf(put, "]}");
     }
-    if (c->data->sure) {
-        put_sureness(put, c->data, cloud);
+    const calc_sweep_data *data = c->data;
+    if (data->sure) { /* how sure it is that the best is better than a point */
+        calc_putf(put, "{key: %s, values: [", "sure");
+        for (size_t i = 0; i < cloud->count; i++) {
+            const calc_sweep_cloud_point *p = &cloud->point[i];
+            calc_put_rounded(put, NULL, data->sure(data->context, p->design, &p->exec, &p->stats),
+                             4);
+        }
+        calc_putf(put, "]}");
     }
     calc_put_close(put);
 }
@@ -411,11 +384,8 @@ static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_s
 static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
                                  const calc_sweep_cloud *cloud)
 {
-    calc_put_object(put, "cloud", CALC_PUT_LINES);
-    calc_put_count(put, "shown", (int64_t)cloud->count);
-    calc_put_count(put, "seen", (int64_t)cloud->seen);
-    calc_put_flag(put, "all", cloud->all);
-    calc_put_array(put, "design", CALC_PUT_LINE);
+    calc_putf(put, "cloud: {\nshown: %zu, seen: %jd, all?: %d, design: [", cloud->count,
+              (intmax_t)cloud->seen, cloud->all);
     for (size_t i = 0; i < cloud->count; i++) {
         calc_put_count(put, NULL, (int64_t)cloud->point[i].design);
     }
@@ -455,10 +425,7 @@ static void put_found(calc_put *put, const calc_sweep_study *study, const sweep_
 static void put_row(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
                     const char *name, size_t group, size_t rank, const calc_found *layout)
 {
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "set", name);
-    calc_put_count(put, "group", (int64_t)group);
-    calc_put_count(put, "rank", (int64_t)rank);
+    calc_putf(put, "{set: %s, group: %zu, rank: %zu", name, group, rank);
     put_found(put, study, c, layout);
     calc_put_close(put);
 }
@@ -504,15 +471,12 @@ static void put_cells(calc_put *put, const calc_sweep_study *study, const sweep_
                       const char *key, const calc_sweep_cells *cells)
 {
     calc_put_object(put, key, CALC_PUT_LINE);
-    calc_put_flag(put, "counted", cells->counted);
-    calc_put_array(put, "items", CALC_PUT_LINES);
+    calc_putf(put, "counted?: %d, items: [\n", cells->counted);
     for (size_t i = 0; i < cells->count; i++) {
         const calc_sweep_cell *cell = &cells->item[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_count(put, "tensor_par", cell->tensor_par);
-        calc_put_count(put, "pipeline_par", cell->pipeline_par);
-        calc_put_count(put, "num_procs", cell->num_procs);
-        calc_put_count(put, "total", (int64_t)cell->counts.total);
+        calc_putf(put, "{tensor_par: %jd, pipeline_par: %jd, num_procs: %jd, total: %jd",
+                  (intmax_t)cell->tensor_par, (intmax_t)cell->pipeline_par,
+                  (intmax_t)cell->num_procs, (intmax_t)cell->counts.total);
         calc_sweep_put_counts(put, &cell->counts);
         if (cell->found) {
             calc_put_object(put, "best", CALC_PUT_LINE);
@@ -536,8 +500,7 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const sweep_p
     calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
     for (size_t i = 0; i < more->count; i++) {
         const calc_sweep_more_item *item = &more->item[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "resource", item->text);
+        calc_putf(put, "{resource: %s", item->text);
         sweep_page_put_stats(put, "same", c, &item->same);
         if (item->found) {
             calc_put_object(put, "best", CALC_PUT_LINE);
@@ -599,8 +562,6 @@ static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
     return calc_changes_put(put, "changes", &app, &system, &exec, errors);
 }
 
-/* ---- Designs --------------------------------------------------------------------------------- */
-
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* Results of the additional sweep for the page. */
@@ -611,46 +572,35 @@ typedef struct extras {
     calc_sweep_need need;
 } extras;
 
-static calc_status find_extras(extras *e, const calc_sweep_study *study,
-                               const calc_sweep_result *result, calc_errors *errors)
-{
-    calc_status status = calc_sweep_cloud_make(&e->cloud, study, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_cells_splits(&e->splits, study, result, &e->cloud, errors);
-    }
-    status = status == CALC_OK ? calc_sweep_cells_procs(&e->procs, study, result, errors) : status;
-    status = status == CALC_OK ? calc_sweep_more_find(&e->more, study, result, errors) : status;
-    return status == CALC_OK ? calc_sweep_need_find(&e->need, study, result, errors) : status;
-}
-
-static void put_extras(calc_put *put, const calc_sweep_data *data, const extras *e)
-{
-    const calc_sweep_study *study = data->study;
-    const sweep_page_columns c = sweep_page_columns_of(data);
-    put_rows(put, study, &c, data->result);
-    sweep_page_put_cloud(put, &c, &e->cloud);
-    put_cells(put, study, &c, "splits", &e->splits);
-    put_cells(put, study, &c, "procs", &e->procs);
-    put_more(put, study, &c, &e->more, data->result);
-    put_need(put, study, &c, &e->need);
-}
-
 calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc_errors *errors)
 {
     extras e = {.need = {.known = false}};
-    calc_status status = find_extras(&e, data->study, data->result, errors);
+    const calc_sweep_study *study = data->study;
+    const calc_sweep_result *result = data->result;
+    calc_status status = calc_sweep_cloud_make(&e.cloud, study, errors);
+    status = status == CALC_OK ? calc_sweep_cells_splits(&e.splits, study, result, &e.cloud, errors)
+                               : status;
+    status = status == CALC_OK ? calc_sweep_cells_procs(&e.procs, study, result, errors) : status;
+    status = status == CALC_OK ? calc_sweep_more_find(&e.more, study, result, errors) : status;
+    status = status == CALC_OK ? calc_sweep_need_find(&e.need, study, result, errors) : status;
     if (status == CALC_OK) {
         /* The meaning of the numbers of designs, if they are few. */
         enum { DESIGNS = 1000 };
         calc_put_array(put, "designs", CALC_PUT_LINES);
-        for (uint64_t i = 0;
-             i < data->study->designs.count && data->study->designs.count <= DESIGNS; i++) {
-            calc_sweep_put_design(put, NULL, data->study, i);
+        const uint64_t designs = study->designs.count;
+        for (uint64_t i = 0; i < designs && designs <= DESIGNS; i++) {
+            calc_sweep_put_design(put, NULL, study, i);
         }
         calc_put_close(put);
-        calc_sweep_put_summary(put, "summary", data->result);
-        put_extras(put, data, &e);
-        status = put_changes(put, data->study, data->result, errors);
+        calc_sweep_put_summary(put, "summary", result);
+        const sweep_page_columns c = sweep_page_columns_of(data);
+        put_rows(put, study, &c, result);
+        sweep_page_put_cloud(put, &c, &e.cloud);
+        put_cells(put, study, &c, "splits", &e.splits);
+        put_cells(put, study, &c, "procs", &e.procs);
+        put_more(put, study, &c, &e.more, result);
+        put_need(put, study, &c, &e.need);
+        status = put_changes(put, study, result, errors);
     }
     calc_sweep_cells_free(&e.splits);
     calc_sweep_cells_free(&e.procs);

@@ -175,17 +175,6 @@ static calc_status load_study(calc_sweep_study *study, const calc_request *reque
     return status;
 }
 
-static calc_status put_sweep_page(calc_put *put, const calc_sweep_data *data, calc_errors *errors)
-{
-    calc_putf(put, "page: {study: {");
-    calc_sweep_put_study(put, data->study);
-    calc_putf(put, "designs: %jd, per_num_procs?: %d}", (int64_t)data->study->designs.count,
-              data->study->options.per_num_procs);
-    calc_status status = calc_sweep_data_put(put, data, errors);
-    calc_put_close(put);
-    return status;
-}
-
 /* Write the members "sweep": the question, counts, the best and the front as `calc sweep --out`
  * has them; and, where it is asked for, "page": what the page of the sweep draws.
  * @return CALC_OK; else nothing was written, and an error was added */
@@ -196,9 +185,9 @@ static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
     calc_sweep_result result = {0};
     const calc_sweep_data data = {.study = &study, .result = &result};
     calc_status status = load_study(&study, request, asked, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep(&study.space, &study.designs, &study.options, &result, errors);
-    }
+    status = status == CALC_OK
+                 ? calc_sweep(&study.space, &study.designs, &study.options, &result, errors)
+                 : status;
     if (status == CALC_OK) {
         calc_sweep_found_systems(&study, &result);
         calc_study_cut(&study, &result);
@@ -206,7 +195,14 @@ static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
         calc_sweep_put_summary(put, "summary", &result);
         calc_sweep_put_results(put, &data);
         calc_put_close(put);
-        status = request->page ? put_sweep_page(put, &data, errors) : CALC_OK;
+        if (request->page) {
+            calc_putf(put, "page: {study: {");
+            calc_sweep_put_study(put, &study);
+            calc_putf(put, "designs: %jd, per_num_procs?: %d}", (intmax_t)study.designs.count,
+                      study.options.per_num_procs);
+            status = calc_sweep_data_put(put, &data, errors);
+            calc_put_close(put);
+        }
     }
     calc_sweep_result_free(&result);
     calc_study_free(&study);
@@ -350,16 +346,6 @@ static void put_stats(calc_put *put, const calc_request *request, const calc_sta
     calc_put_close(put);
 }
 
-static void put_reasons(calc_session *session, calc_put *put)
-{
-    const calc_request_documents *in = &session->request.used;
-    size_t count = calc_reasons(&in->app, &in->system, &in->exec, session->request.compat,
-                                &session->stats, session->reason);
-    if (count > 0) {
-        calc_put_reasons(put, session->reason, count);
-    }
-}
-
 static void put_remark(calc_put *put, const char *text, bool *open)
 {
     if (*text && !*open) {
@@ -397,14 +383,6 @@ static void put_remarks(calc_session *session, calc_put *put)
     if (open) {
         calc_put_close(put);
     }
-}
-
-static void put_layers(calc_session *session, calc_put *put)
-{
-    const calc_request_documents *in = &session->request.used;
-    size_t count = calc_layers(&in->app, &in->system, &in->exec, session->request.compat,
-                               session->layer, CALC_MAX_LAYERS);
-    calc_put_layers(put, session->layer, count);
 }
 
 /* Every stage, which the caller frees. */
@@ -459,8 +437,12 @@ static void evaluate(calc_session *session, calc_put *put)
     const calc_request_documents *in = &request->used;
     calc_run(&in->app, &in->system, &in->exec, request->compat, &session->stats);
     calc_put_text(put, "verdict", calc_verdict_text(session->stats.verdict));
-    if (session->stats.verdict != CALC_VERDICT_OK) {
-        put_reasons(session, put);
+    size_t reasons = session->stats.verdict == CALC_VERDICT_OK
+                         ? 0
+                         : calc_reasons(&in->app, &in->system, &in->exec, request->compat,
+                                        &session->stats, session->reason);
+    if (reasons > 0) {
+        calc_put_reasons(put, session->reason, reasons);
     }
     put_remarks(session, put);
     put_stats(put, request, &session->stats);
@@ -470,7 +452,9 @@ static void evaluate(calc_session *session, calc_put *put)
         calc_put_struct(put, "exe", CALC_KIND_EXEC, &in->exec);
     }
     if (request->layers) {
-        put_layers(session, put);
+        calc_put_layers(put, session->layer,
+                        calc_layers(&in->app, &in->system, &in->exec, request->compat,
+                                    session->layer, CALC_MAX_LAYERS));
     }
     if (request->stages) {
         calc_stage_stats *stage;
@@ -503,10 +487,9 @@ static bool find_systems(calc_session *session, calc_errors *errors)
 {
     calc_stage_list *list = &session->request.used.exec.stages;
     calc_other_system *prefill = &session->request.used.exec.inference.prefill_system;
-    if (prefill->name[0]) {
-        if (!find_system(session, prefill->name, CALC_MAX_CHIPS, &prefill->system, errors)) {
-            return false;
-        }
+    if (prefill->name[0] &&
+        !find_system(session, prefill->name, CALC_MAX_CHIPS, &prefill->system, errors)) {
+        return false;
     }
     for (int32_t i = 0; i < list->chips; i++) {
         if (!find_system(session, list->name[i], i, &list->system[i], errors)) {

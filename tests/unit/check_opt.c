@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/as/flags.h"
+#include "cli/as/taylor.h"
 #include "frame.h"
 
 enum { OPT_SET, OPT_COLOR, OPT_FLAG };

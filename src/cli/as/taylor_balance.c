@@ -286,9 +286,8 @@ static calc_status balance(request *r, calc_errors *errors)
     }
     if (status == CALC_OK && r->job.fits) {
         status = write_solution(r, errors);
-        if (status == CALC_OK && calc_opt_truth(r->flags, FLAG_WRITE)) {
-            status = write_yaml(r, errors);
-        }
+        status = status == CALC_OK && calc_opt_truth(r->flags, FLAG_WRITE) ? write_yaml(r, errors)
+                                                                           : status;
     }
     return status;
 }

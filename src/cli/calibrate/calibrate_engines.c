@@ -37,16 +37,6 @@ static const char *name_of(const calc_engine_fit *fit)
     return fit->engine->name;
 }
 
-static calc_status allocate(task *t, calc_errors *errors)
-{
-    bool fine = true;
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        t->predicted[v] = calloc(t->results.count + 1, sizeof *t->predicted[v]);
-        fine = fine && t->predicted[v];
-    }
-    return fine ? CALC_OK : calc_errors_no_memory(errors);
-}
-
 /* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, const calc_engine_plan *plan, calc_errors *errors)
 {
@@ -71,7 +61,9 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
     calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
                                                    &m->apps, &m->systems, errors);
     status = status == CALC_OK ? check_held_out(t, &asked->plan, errors) : status;
-    status = status == CALC_OK ? allocate(t, errors) : status;
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        t->predicted[v] = calc_make(t->results.count + 1, sizeof *t->predicted[v]);
+    }
     if (status == CALC_OK) {
         status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->results,
                                        t->predicted[CALC_CALIBRATE_FITTED],
@@ -86,9 +78,9 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
     }
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
-        if (status == CALC_OK) {
-            status = calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors);
-        }
+        status = status == CALC_OK
+                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors)
+                     : status;
     }
     return status;
 }
@@ -260,15 +252,9 @@ calc_status calc_calibrate_engines(const calc_calibrate_engines_task *asked, cal
 {
     task t = {0};
     calc_status status = calibrate(&t, asked, errors);
-    if (status == CALC_OK && asked->out) {
-        status = write_files(&t, asked->out, errors);
-    }
-    if (status == CALC_OK && asked->json) {
-        status = write_json(&t, asked->json, errors);
-    }
-    if (status == CALC_OK && !asked->quiet) {
-        status = write_table(&t, errors);
-    }
+    status = status == CALC_OK && asked->out ? write_files(&t, asked->out, errors) : status;
+    status = status == CALC_OK && asked->json ? write_json(&t, asked->json, errors) : status;
+    status = status == CALC_OK && !asked->quiet ? write_table(&t, errors) : status;
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
         free(t.predicted[v]);
         free(t.view[v].item);

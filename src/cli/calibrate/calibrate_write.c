@@ -355,14 +355,6 @@ static void put_machines(calc_put *put, const calc_family *family, unsigned mach
     calc_put_close(put);
 }
 
-static void put_unknown(calc_put *put, const calc_calibration *c, const calc_unknown *p)
-{
-    calc_putf(put, "{name: %s", p->constant->name);
-    put_machines(put, &c->family, p->machines);
-    calc_putf(put, "unit: %s, assumed: %g, value: %g, relative_error: %g, determined?: %d}",
-              p->constant->unit, p->start, p->value, calc_unknown_relative_error(p), p->determined);
-}
-
 static void put_family(calc_put *put, const calc_calibration *c)
 {
     calc_putf(put, "{\nname: %s, runs: %zu", c->family.name ? c->family.name : "", c->runs);
@@ -373,7 +365,12 @@ static void put_family(calc_put *put, const calc_calibration *c)
     }
     calc_putf(put, "}, constants: [\n");
     for (size_t i = 0; i < c->unknowns.count; i++) {
-        put_unknown(put, c, &c->unknowns.item[i]);
+        const calc_unknown *p = &c->unknowns.item[i];
+        calc_putf(put, "{name: %s", p->constant->name);
+        put_machines(put, &c->family, p->machines);
+        calc_putf(put, "unit: %s, assumed: %g, value: %g, relative_error: %g, determined?: %d}",
+                  p->constant->unit, p->start, p->value, calc_unknown_relative_error(p),
+                  p->determined);
     }
     calc_putf(put, "]}");
 }
@@ -471,10 +468,9 @@ static calc_status write_machine(const calc_calibration *c, size_t machine, cons
                                  const char *date, calc_errors *errors)
 {
     calc_input input = {0};
-    calc_system *system = malloc(sizeof *system);
-    calc_status status = system ? calc_input_load(&input, CALC_KIND_SYSTEM, system,
-                                                  c->family.machine[machine], errors)
-                                : CALC_ERR_NOMEM;
+    calc_system *system = calc_make(1, sizeof *system);
+    calc_status status =
+        calc_input_load(&input, CALC_KIND_SYSTEM, system, c->family.machine[machine], errors);
     free(system);
     if (status == CALC_OK) {
         calc_output *out = calc_write_to(path);
@@ -508,16 +504,6 @@ typedef struct job {
     calc_point_calibration calibration;
 } job;
 
-static void free_job(job *j)
-{
-    if (j) {
-        calc_text_free(&j->input.text);
-        calc_points_free(&j->points);
-        calc_point_calibration_free(&j->calibration);
-    }
-    free(j);
-}
-
 static calc_status write_measured_machine(const calc_calibrate_operators_task *t, const job *j,
                                           calc_errors *errors)
 {
@@ -550,18 +536,15 @@ static const char *const standings[] = {"not determined", "determined", "adjuste
 static calc_spread spread_of(const calc_point_calibration *c, const calc_points *points, int class,
                              int view)
 {
-    double *error = calloc(points->count + 1, sizeof *error);
-    calc_spread spread = {.count = 0};
+    double *error = calc_make(points->count + 1, sizeof *error);
     size_t count = 0;
-    for (size_t i = 0; error && i < points->count; i++) {
+    for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
         if (calc_point_is_used(p) && (int)p->class == class) {
             error[count++] = c->predicted_s[view][i] / p->measured_s - 1;
         }
     }
-    if (error) {
-        spread = calc_spread_of(error, count);
-    }
+    const calc_spread spread = calc_spread_of(error, count);
     free(error);
     return spread;
 }
@@ -775,25 +758,22 @@ calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *t)
 {
     calc_errors errors = {0};
     calc_status status = CALC_OK;
-    job **jobs = calloc(t->machines + 1, sizeof(job *));
+    job **jobs = calc_make(t->machines + 1, sizeof(job *));
     size_t count = 0;
-    if (!jobs) {
-        status = CALC_ERR_NOMEM;
+    for (; status == CALC_OK && count < t->machines; count++) {
+        jobs[count] = calc_make(1, sizeof *jobs[count]);
+        status = calibrate(t, t->machine[count], jobs[count], &errors);
     }
-    while (status == CALC_OK && count < t->machines) {
-        jobs[count] = calloc(1, sizeof *jobs[count]);
-        status =
-            jobs[count] ? calibrate(t, t->machine[count], jobs[count], &errors) : CALC_ERR_NOMEM;
-        count++;
-    }
-    if (status == CALC_OK && t->json) {
-        status = report(t->json, jobs, count, true, &errors);
-    }
-    if (status == CALC_OK && !(t->json && strcmp(t->json, "-") == 0)) {
-        status = report("-", jobs, count, false, &errors);
-    }
+    status = status == CALC_OK && t->json ? report(t->json, jobs, count, true, &errors) : status;
+    status = status == CALC_OK && !(t->json && strcmp(t->json, "-") == 0)
+                 ? report("-", jobs, count, false, &errors)
+                 : status;
     for (size_t i = 0; i < count; i++) {
-        free_job(jobs[i]);
+        job *j = jobs[i];
+        calc_text_free(&j->input.text);
+        calc_points_free(&j->points);
+        calc_point_calibration_free(&j->calibration);
+        free(j);
     }
     free(jobs);
     if (status == CALC_ERR_NOMEM && errors.count == 0) {

@@ -158,16 +158,6 @@ static const char *read_fields(task *t)
     return NULL;
 }
 
-static const char *read_held_out(task *t)
-{
-    const char *text = calc_opt_value(t->args, OPT_HOLD_OUT);
-    if (text && !calc_list_split(&t->held_out, text)) {
-        return "--hold-out: expected SOURCE[,SOURCE...]";
-    }
-    t->plan.held_out = text ? t->held_out.item : NULL;
-    return NULL;
-}
-
 /* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, calc_errors *errors)
 {
@@ -210,7 +200,11 @@ static const char *read_options(task *t)
 {
     const char *complaint = read_machines(t);
     complaint = complaint ? complaint : read_fields(t);
-    complaint = complaint ? complaint : read_held_out(t);
+    const char *held = calc_opt_value(t->args, OPT_HOLD_OUT);
+    complaint = complaint || !held || calc_list_split(&t->held_out, held)
+                    ? complaint
+                    : "--hold-out: expected SOURCE[,SOURCE...]";
+    t->plan.held_out = held ? t->held_out.item : NULL;
     complaint = complaint ? complaint : check_operators(t);
     if (!complaint && calc_opt_value(t->args, OPT_ROWS) &&
         !calc_opt_value(t->args, OPT_OPERATORS)) {
@@ -235,17 +229,14 @@ static const char *read_options(task *t)
                                                            : NULL;
 }
 
-static calc_status allocate(task *t, calc_errors *errors)
+static void allocate(task *t)
 {
-    bool fine = true;
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        t->predicted[v] = calloc(t->results.count + 1, sizeof *t->predicted[v]);
-        fine = fine && t->predicted[v];
-        for (size_t i = 0; fine && i < t->results.count; i++) {
+        t->predicted[v] = calc_make(t->results.count + 1, sizeof *t->predicted[v]);
+        for (size_t i = 0; i < t->results.count; i++) {
             t->predicted[v][i] = (double)NAN;
         }
     }
-    return fine ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 static calc_status predict_all(task *t, calc_errors *errors)
@@ -263,11 +254,10 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
     for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
         status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
                                         &runs, errors);
-        if (status == CALC_OK) {
-            status =
-                calc_calibrate(&t->family[f], &t->plan, &runs, t->predicted[CALC_CALIBRATE_ASSUMED],
-                               t->predicted[CALC_CALIBRATE_UNSEEN], errors);
-        }
+        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &runs,
+                                                    t->predicted[CALC_CALIBRATE_ASSUMED],
+                                                    t->predicted[CALC_CALIBRATE_UNSEEN], errors)
+                                   : status;
     }
     return status;
 }
@@ -282,20 +272,11 @@ static calc_status make_views(task *t, calc_errors *errors)
     }
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
-        if (status == CALC_OK) {
-            status = calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors);
-        }
+        status = status == CALC_OK
+                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors)
+                     : status;
     }
     return status;
-}
-
-static calc_status write_residuals(task *t, calc_errors *errors)
-{
-    calc_measured *m = &t->measured;
-    calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
-    calc_output *out = calc_write_to(calc_opt_value(t->args, OPT_RESIDUALS));
-    return calc_output_end(
-        out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors), errors);
 }
 
 static calc_status write_report(const task *t, calc_errors *errors)
@@ -405,18 +386,23 @@ static calc_exit calibrate(task *t)
     }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
-    status = status == CALC_OK ? allocate(t, &errors) : status;
+    allocate(t);
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     status = status == CALC_OK ? make_views(t, &errors) : status;
     calc_errors refusal = {0};
     bool refused = status == CALC_OK && calc_calibrate_runs_refuse(t->family, t->families,
                                                                    &t->measured, t->args, &refusal);
-    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_INTO)) {
-        status = calc_calibrate_files_write(t->family, t->families,
-                                            calc_opt_value(t->args, OPT_INTO), t->date, &errors);
-    }
+    status = status == CALC_OK && !refused && calc_opt_value(t->args, OPT_INTO)
+                 ? calc_calibrate_files_write(t->family, t->families,
+                                              calc_opt_value(t->args, OPT_INTO), t->date, &errors)
+                 : status;
     if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)) {
-        status = write_residuals(t, &errors);
+        calc_measured *m = &t->measured;
+        calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
+        calc_output *out = calc_write_to(calc_opt_value(t->args, OPT_RESIDUALS));
+        status = calc_output_end(
+            out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, &errors),
+            &errors);
     }
     status = status == CALC_OK ? write_report(t, &errors) : status;
     if (status != CALC_OK) {
@@ -440,11 +426,7 @@ static void free_task(task *t)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* the machines make it too large for the stack */
-    if (!t) {
-        calc_say("calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
-        return CALC_EXIT_SYSTEM;
-    }
+    task *t = calc_make(1, sizeof *t); /* the machines make it too large for the stack */
     t->args = args;
     const char *complaint = read_options(t);
     calc_exit result = complaint ? calc_complain_usage(args->command, complaint)

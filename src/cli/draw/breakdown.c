@@ -348,7 +348,8 @@ char *calc_stage_words_recompute(const calc_exec *exec, char *text)
     return words(exec, recompute_word, "", "x ", text);
 }
 
-typedef void layer_word_of(const calc_exec *e, char word[WORD]);
+/* The keys of a layer, in the order of calc_layer_words_keys, and all of them as a whole. */
+enum { TENSOR, CONTEXT, EXPERT, ZERO, RECOMPUTE, WHOLE };
 
 static const char *type_of(const calc_exec *e)
 {
@@ -377,40 +378,23 @@ static void words_whole(const calc_exec *e, char word[WORD])
     }
 }
 
-static void number(int64_t value, char word[WORD])
+static void layer_word(const calc_exec *e, int key, char word[WORD])
 {
-    snprintf(word, WORD, "%lld", (long long)(value > 1 ? value : 1));
-}
-
-static void tensor(const calc_exec *e, char word[WORD])
-{
-    number(e->strategy.tensor_par, word);
-}
-
-static void context(const calc_exec *e, char word[WORD])
-{
-    number(e->strategy.context_par, word);
-    if (e->strategy.context_par > 1) {
+    const calc_strategy *s = &e->strategy;
+    const int64_t value[] = {s->tensor_par, s->context_par, s->expert_par, calc_zero_stage(s)};
+    if (key == WHOLE) {
+        words_whole(e, word);
+    } else if (key == RECOMPUTE) {
+        calc_stage_words_recomputed(e, word, WORD);
+    } else {
+        snprintf(word, WORD, "%lld", (long long)(key != ZERO && value[key] < 1 ? 1 : value[key]));
+    }
+    if (key == CONTEXT && s->context_par > 1) {
         calc_append(word, WORD, " %s", type_of(e));
     }
 }
 
-static void expert(const calc_exec *e, char word[WORD])
-{
-    number(e->strategy.expert_par, word);
-}
-
-static void zero(const calc_exec *e, char word[WORD])
-{
-    snprintf(word, WORD, "%lld", (long long)calc_zero_stage(&e->strategy));
-}
-
-static void recompute(const calc_exec *e, char word[WORD])
-{
-    calc_stage_words_recomputed(e, word, WORD);
-}
-
-static char *list_words(const calc_exec *exec, layer_word_of *of, char *text)
+static char *list_words(const calc_exec *exec, int key, char *text)
 {
     const calc_layer_list *list = &exec->layers;
     char word[WORD] = "", next[WORD];
@@ -418,12 +402,12 @@ static char *list_words(const calc_exec *exec, layer_word_of *of, char *text)
     for (int32_t i = 0; i < list->count;) {
         int blocks = 0;
         calc_exec e = calc_layer_list_exec(exec, &list->run[i].strategy);
-        of(&e, word);
+        layer_word(&e, key, word);
         do {
             blocks += list->run[i++].blocks;
             if (i < list->count) {
                 e = calc_layer_list_exec(exec, &list->run[i].strategy);
-                of(&e, next);
+                layer_word(&e, key, next);
             }
         } while (i < list->count && strcmp(word, next) == 0);
         calc_append(text, CALC_LAYER_WORDS_SIZE, "%s%dx %s", text[0] ? ", " : "", blocks, word);
@@ -433,7 +417,7 @@ static char *list_words(const calc_exec *exec, layer_word_of *of, char *text)
 
 char *calc_layer_words(const calc_exec *exec, char *text)
 {
-    return list_words(exec, words_whole, text);
+    return list_words(exec, WHOLE, text);
 }
 
 char *calc_layer_words_ends(const calc_exec *exec, char *text)
@@ -454,7 +438,5 @@ const char *const calc_layer_words_keys[] = {"layers.tensor_par",
 
 char *calc_layer_words_of(const calc_exec *exec, int key, char *text)
 {
-    static layer_word_of *const of[] = {tensor, context, expert, zero, recompute};
-    return key < (int)(sizeof of / sizeof *of) ? list_words(exec, of[key], text)
-                                               : calc_layer_words_ends(exec, text);
+    return key < WHOLE ? list_words(exec, key, text) : calc_layer_words_ends(exec, text);
 }

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
@@ -222,11 +223,9 @@ static bool wants_color(const char *when)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    if (strcmp(when, "auto") != 0) {
-        return strcmp(when, "always") == 0;
-    }
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
-           !(terminal && strcmp(terminal, "dumb") == 0);
+    return strcmp(when, "auto") != 0 ? strcmp(when, "always") == 0
+                                     : isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+                                           !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 calc_paint calc_paint_stdout(const char *when)
@@ -234,20 +233,14 @@ calc_paint calc_paint_stdout(const char *when)
     return (calc_paint){.color = wants_color(when), .utf8 = locale_is_utf8()};
 }
 
-/* COLUMNS if it is a number above 0, else 0. */
-static long columns_wanted(void)
-{
-    const char *text = getenv("COLUMNS");
-    char *end;
-    long columns = text ? strtol(text, &end, 10) : 0;
-    return columns > 0 && *end == '\0' ? columns : 0;
-}
-
 /* Of COLUMNS or the terminal; 0: neither says. */
 static int columns_known(void)
 {
     struct winsize size;
-    long columns = columns_wanted();
+    const char *text = getenv("COLUMNS");
+    char *end = NULL;
+    long columns = text ? strtol(text, &end, 10) : 0;
+    columns = columns > 0 && *end == '\0' ? columns : 0;
     if (columns == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
         columns = size.ws_col;
     }
@@ -334,26 +327,15 @@ void calc_listing_add(calc_listing *l, const char *text)
 {
     calc_listing_column *c = &l->column[l->cells % l->columns];
     const size_t size = strlen(text) + 1;
-    size_t *at = calc_grown(l->at, l->cells, &l->at_capacity, sizeof *at);
-    l->at = at ? at : l->at;
-    while (at && l->capacity < l->length + size) {
-        const size_t capacity = l->capacity > 0 ? 2 * l->capacity : 4096;
-        char *longer = realloc(l->text, capacity);
-        at = longer ? at : NULL;
-        l->text = longer ? longer : l->text;
-        l->capacity = longer ? capacity : l->capacity;
-    }
-    if (!at) {
-        l->no_memory = true;
-        return;
-    }
+    l->at = calc_longer(l->at, l->cells + 1, sizeof *l->at);
+    l->text = calc_longer(l->text, l->length + size, 1);
     memcpy(l->text + l->length, text, size);
-    at[l->cells] = l->length;
+    l->at[l->cells] = l->length;
     l->length += size;
     const int width = (int)size - 1, head = c->head ? (int)strlen(c->head) : 0;
     c->width = c->width < head ? head : c->width;
     c->width = c->width < width ? width : c->width;
-    c->varies |= strcmp(text, l->text + at[l->cells % l->columns]) != 0;
+    c->varies |= strcmp(text, l->text + l->at[l->cells % l->columns]) != 0;
     l->cells++;
 }
 
@@ -437,11 +419,11 @@ void calc_listing_write_row(const calc_listing *l, calc_output *out, size_t row,
     write_line(l, out, l->at + row * l->columns, indent);
 }
 
-void calc_listing_end(calc_listing *l, calc_output *out, calc_errors *errors)
+void calc_listing_end(calc_listing *l, calc_output *out)
 {
-    calc_errors_status(errors, l->no_memory ? CALC_ERR_NOMEM : CALC_OK);
+
     calc_listing_fit(l, calc_paint_columns());
-    for (size_t row = 0; row < l->cells / l->columns && !l->no_memory; row++) {
+    for (size_t row = 0; row < l->cells / l->columns; row++) {
         if (row == 0) {
             calc_listing_write_head(l, out, 0);
         }

@@ -121,8 +121,8 @@ typedef struct calc_listing {
     size_t cells;
     size_t *at; /* where in `text` a cell begins */
     char *text;
-    size_t at_capacity, length, capacity;
-    bool no_memory; /* a cell is missing */
+    size_t length;
+
 } calc_listing;
 
 /** A column: its head, and other members as .order = 1. */
@@ -157,9 +157,8 @@ void calc_listing_write_head(const calc_listing *listing, calc_output *out, int 
 void calc_listing_write_row(const calc_listing *listing, calc_output *out, size_t row, int indent);
 
 /** Fit into the width of drawings (calc_paint_columns()), write the heads, all rows and what was
- *  left out, nothing without rows, and free it. An error is added if it lacked memory for a cell.
- */
-void calc_listing_end(calc_listing *listing, calc_output *out, calc_errors *errors);
+ *  left out, nothing without rows, and free it. */
+void calc_listing_end(calc_listing *listing, calc_output *out);
 
 void calc_listing_free(calc_listing *listing);
 

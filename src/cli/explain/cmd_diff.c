@@ -27,12 +27,6 @@ static result evaluate(const calc_inputs *in, calc_compat compat)
     return (result){s.total_time, s.proc_mem_tier1_cap_req};
 }
 
-static bool follows(const calc_inputs *in, calc_compat compat)
-{
-    calc_errors ignored = {0};
-    return calc_compat_check(&in->app, &in->exec, compat, &ignored) == CALC_OK;
-}
-
 static void write_total(calc_output *out, const char *name, result r)
 {
     calc_output_printf(out, "%-*s%12.4g s%11.4g GiB\n", NAME, name, r.time_s, r.bytes / 0x1p30);
@@ -68,7 +62,8 @@ static void diff_rules_write(calc_output *out, const calc_inputs *in)
         int rule = (i + CALC_COMPAT_LAYERS) % CALC_COMPAT_COUNT;
         calc_compat one = (calc_compat)1 << rule;
         calc_output_printf(out, "%-*s", NAME, calc_compat_names[rule]);
-        if (!follows(in, one)) {
+        calc_errors ignored = {0};
+        if (calc_compat_check(&in->app, &in->exec, one, &ignored) != CALC_OK) {
             calc_output_text(out,
                              "      the model has parts that Calculon's list of layers lacks\n");
             continue;
@@ -93,11 +88,6 @@ static void diff_rules_write(calc_output *out, const calc_inputs *in)
 
 enum { CALC_DIFF_STAGES_KEYS = 4 };
 
-static char *blocks(const calc_exec *exec, char *text)
-{
-    return calc_stage_words_blocks(exec, text);
-}
-
 static char *systems(const calc_exec *exec, char *text)
 {
     return calc_stage_words_chips(exec, "that of the run", text);
@@ -114,31 +104,10 @@ static char *join_latency(const calc_exec *exec, char *text)
 static const struct {
     const char *key;
     char *(*words)(const calc_exec *exec, char *text);
-} keys[CALC_DIFF_STAGES_KEYS] = {{"stages.blocks", blocks},
+} keys[CALC_DIFF_STAGES_KEYS] = {{"stages.blocks", calc_stage_words_blocks},
                                  {"stages.system", systems},
                                  {"stages.recompute", calc_stage_words_recompute},
                                  {"stages.join_latency", join_latency}};
-
-/* Describes one key on both sides, in words.
- * @param which  below CALC_DIFF_STAGES_KEYS
- * @param text   CALC_STAGE_WORDS_SIZE bytes each, filled
- * @return the key, "stages.blocks"; NULL if both sides agree */
-static const char *diff_stages(const calc_exec *a, const calc_exec *b, int which, char *text[2])
-{
-    const calc_exec *side[2] = {a, b};
-    /* Skips sides without a list; only lists on several chips have these keys. */
-    bool chips = which == 1 || which == 3;
-    for (int i = 0; i < 2; i++) {
-        const calc_stage_list *list = &side[i]->stages;
-        bool said = which != 3 || list->join_latency_s > 0;
-        if (list->count == 0 || (chips && list->chips == 0) || !said) {
-            snprintf(text[i], CALC_STAGE_WORDS_SIZE, "-");
-        } else {
-            keys[which].words(side[i], text[i]);
-        }
-    }
-    return strcmp(text[0], text[1]) != 0 ? keys[which].key : NULL;
-}
 
 enum { COLUMN = 30, WIDTH = 22 };
 
@@ -213,12 +182,11 @@ static calc_status load_compared(sides *s, const char *const *argument, calc_err
         calc_inputs_free(&probe);
         blamed = is_first ? s->kind : blamed;
     }
-    if (blamed != CALC_KIND_NONE) {
-        return load_both(s, blamed, argument, errors);
-    }
-    return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
-                           "calc show names app, sys or exe lists those with bare names",
-                           "\"%.100s\" is no execution, system or model", argument[0]);
+    return blamed != CALC_KIND_NONE
+               ? load_both(s, blamed, argument, errors)
+               : calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
+                                 "calc show names app, sys or exe lists those with bare names",
+                                 "\"%.100s\" is no execution, system or model", argument[0]);
 }
 
 /* Loads the two documents that both sides share. */
@@ -362,12 +330,19 @@ static void write_layers(calc_output *out, pair executions, size_t *count)
 static void write_stages(calc_output *out, pair executions, size_t *count)
 {
     char text[2][CALC_STAGE_WORDS_SIZE];
-    for (int i = 0; i < CALC_DIFF_STAGES_KEYS; i++) {
-        const char *key = diff_stages((const calc_exec *)(const void *)executions.object[0],
-                                      (const calc_exec *)(const void *)executions.object[1], i,
-                                      (char *[]){text[0], text[1]});
-        if (key) {
-            write_row(out, key, text[0], text[1]);
+    for (int key = 0; key < CALC_DIFF_STAGES_KEYS; key++) {
+        bool chips = key == 1 || key == 3; /* only lists on several chips have these keys */
+        for (int i = 0; i < 2; i++) {
+            const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
+            bool said = key != 3 || e->stages.join_latency_s > 0;
+            if (e->stages.count == 0 || (chips && e->stages.chips == 0) || !said) {
+                snprintf(text[i], sizeof text[i], "-");
+            } else {
+                keys[key].words(e, text[i]);
+            }
+        }
+        if (strcmp(text[0], text[1]) != 0) {
+            write_row(out, keys[key].key, text[0], text[1]);
             ++*count;
         }
     }

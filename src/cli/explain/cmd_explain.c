@@ -41,18 +41,12 @@ typedef struct numbers {
 
 static const void *object_of(const numbers *n, calc_kind kind)
 {
-    switch (kind) {
-    case CALC_KIND_APP:
-        return &n->inputs.app;
-    case CALC_KIND_SYSTEM:
-        return &n->inputs.system;
-    case CALC_KIND_EXEC:
-        return &n->inputs.exec;
-    case CALC_KIND_STATS:
-        return &n->stats;
-    default:
-        return NULL; /* a run has several layers and stages */
-    }
+    /* A run has several layers and stages. */
+    const void *const object[CALC_KIND_COUNT] = {[CALC_KIND_APP] = &n->inputs.app,
+                                                 [CALC_KIND_SYSTEM] = &n->inputs.system,
+                                                 [CALC_KIND_EXEC] = &n->inputs.exec,
+                                                 [CALC_KIND_STATS] = &n->stats};
+    return object[kind];
 }
 
 /* The alias that a path names in its kind; NULL if it is none. */
@@ -62,20 +56,15 @@ static const calc_alias *alias_of(calc_kind kind, const char *path)
     return calc_alias_find(calc_table_of(kind), path);
 }
 
-/* Finds a field, also by an alias: "num_shared_experts". */
-static bool find_in(calc_kind kind, const char *name, calc_field_ref *ref)
-{
-    const calc_alias *alias = alias_of(kind, name);
-    return calc_field_find(kind, alias ? alias->field : name, ref) == CALC_OK;
-}
-
 /* The first kind, from `kind` on, in which the name means something; CALC_KIND_NONE if there is
  * none. */
 static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref)
 {
     calc_kind only = calc_kind_split(&name, CALC_KIND_STAGE);
     for (; kind < CALC_KIND_COUNT; kind++) {
-        if ((only == CALC_KIND_NONE || only == kind) && find_in(kind, name, ref)) {
+        const calc_alias *alias = alias_of(kind, name); /* "num_shared_experts" */
+        if ((only == CALC_KIND_NONE || only == kind) &&
+            calc_field_find(kind, alias ? alias->field : name, ref) == CALC_OK) {
             return kind;
         }
     }
@@ -195,12 +184,11 @@ static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
 {
     const char *path = word;
     calc_kind only = calc_kind_split(&path, CALC_KIND_STAGE);
-    if (only != CALC_KIND_NONE) {
-        return calc_field_find(only, path, ref) == CALC_OK;
-    }
-    return strchr(word, '_') &&
-           (calc_field_find(CALC_KIND_STATS, word, ref) == CALC_OK ||
-            (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
+    return only != CALC_KIND_NONE
+               ? calc_field_find(only, path, ref) == CALC_OK
+               : strchr(word, '_') &&
+                     (calc_field_find(CALC_KIND_STATS, word, ref) == CALC_OK ||
+                      (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
 }
 
 /* Lists the numbers named in an equation, each once. */
@@ -327,15 +315,6 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
     }
 }
 
-static calc_status load(const calc_args *args, numbers *n, calc_errors *errors)
-{
-    calc_status status = calc_inputs_load_args(&n->inputs, args, 1, OPT_SET, errors);
-    if (status == CALC_OK) {
-        calc_run(&n->inputs.app, &n->inputs.system, &n->inputs.exec, CALC_COMPAT_NONE, &n->stats);
-    }
-    return status;
-}
-
 static calc_status write_all(const calc_args *args, const numbers *n, calc_errors *errors)
 {
     calc_field_ref ref;
@@ -370,7 +349,12 @@ static calc_exit run(const calc_args *args)
     if (with_numbers && args->argument_count != 1 + CALC_INPUTS) {
         return calc_complain_usage(args->command, "give all of APP SYS EXE, or none");
     }
-    if (!with_numbers || load(args, &n, &errors) == CALC_OK) {
+    calc_status status =
+        with_numbers ? calc_inputs_load_args(&n.inputs, args, 1, OPT_SET, &errors) : CALC_OK;
+    if (with_numbers && status == CALC_OK) {
+        calc_run(&n.inputs.app, &n.inputs.system, &n.inputs.exec, CALC_COMPAT_NONE, &n.stats);
+    }
+    if (status == CALC_OK) {
         (void)!write_all(args, with_numbers ? &n : NULL, &errors);
     }
     calc_inputs_free(&n.inputs);

@@ -24,15 +24,6 @@ static const calc_field rl_rows[] = {CALC_RL_STAT_LIST(STAT)};
 static const calc_table rl_table = {"rl", sizeof(calc_rl_step), sizeof rl_rows / sizeof *rl_rows,
                                     rl_rows};
 
-/* The table of a kind, by its index in the list of them. */
-static const calc_table *table_of(int kind)
-{
-    return kind < CALC_KIND_COUNT        ? calc_table_of((calc_kind)kind)
-           : kind == CALC_KIND_COUNT     ? calc_job_table()
-           : kind == CALC_KIND_COUNT + 1 ? calc_serving_engine_table()
-                                         : &rl_table;
-}
-
 enum { INDENT = 6, VALUE_COLUMN = 39 };
 
 static const char *const kinds[] = {"app",   "sys", "exe",    "stats", "layer",
@@ -204,7 +195,11 @@ static calc_exit run(const calc_args *args)
     if (field) {
         write_values(out, field);
     } else if (args->argument_count > 0) {
-        const calc_table *table = table_of(calc_choice_index(kinds, args->argument[0]));
+        int kind = calc_choice_index(kinds, args->argument[0]);
+        const calc_table *table = kind < CALC_KIND_COUNT        ? calc_table_of((calc_kind)kind)
+                                  : kind == CALC_KIND_COUNT     ? calc_job_table()
+                                  : kind == CALC_KIND_COUNT + 1 ? calc_serving_engine_table()
+                                                                : &rl_table;
         if (names) {
             calc_field_each(table, write_name, out);
         } else {

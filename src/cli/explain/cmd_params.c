@@ -36,26 +36,6 @@ static calc_status count_model(const calc_args *args, const char *argument,
     return status;
 }
 
-static void add_row(calc_listing *l, const char *name, const calc_parameters *p)
-{
-    const double parts[] = {p->active, p->attention, p->mlp, p->experts, p->norm, p->embedding};
-    char text[CALC_HUMAN_MAX];
-    calc_listing_add(l, name);
-    calc_listing_add(l, calc_human_integer(p->total, text));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        calc_listing_add(l, calc_human_count(parts[i], text));
-    }
-}
-
-static void put_row(calc_put *put, const char *name, const calc_parameters *p)
-{
-    calc_putf(put,
-              "{name: %s, parameters: %g, active_parameters: %g, attention: %g, mlp: %g, experts: "
-              "%g, norm: %g, embedding: %g, mtp: %g, encoder: %g}",
-              name, p->total, p->active, p->attention, p->mlp, p->experts, p->norm, p->embedding,
-              p->mtp, p->encoder);
-}
-
 /* Visits the models once, reporting and skipping invalid ones. @return the exit code of the first
  * invalid one */
 static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
@@ -70,7 +50,6 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
                                     CALC_COLUMN("embedding", .order = 1)};
     calc_listing l = CALC_LISTING(column, 1);
     calc_exit result = CALC_EXIT_OK;
-    calc_errors short_of_memory = {0};
     for (size_t i = 0; i < args->argument_count; i++) {
         calc_errors errors = {0};
         calc_parameters parameters;
@@ -80,13 +59,26 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
             calc_exit failure = calc_complain_failure(&errors);
             result = result == CALC_EXIT_OK ? failure : result;
         } else if (json) {
-            put_row(json, name, &parameters);
+            calc_putf(json,
+                      "{name: %s, parameters: %g, active_parameters: %g, attention: %g, mlp: %g, "
+                      "experts: %g, norm: %g, embedding: %g, mtp: %g, encoder: %g}",
+                      name, parameters.total, parameters.active, parameters.attention,
+                      parameters.mlp, parameters.experts, parameters.norm, parameters.embedding,
+                      parameters.mtp, parameters.encoder);
         } else {
-            add_row(&l, name, &parameters);
+            const calc_parameters *p = &parameters;
+            const double parts[] = {p->active,  p->attention, p->mlp,
+                                    p->experts, p->norm,      p->embedding};
+            char text[CALC_HUMAN_MAX];
+            calc_listing_add(&l, name);
+            calc_listing_add(&l, calc_human_integer(p->total, text));
+            for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+                calc_listing_add(&l, calc_human_count(parts[k], text));
+            }
         }
     }
-    calc_listing_end(&l, out, &short_of_memory);
-    return short_of_memory.count > 0 ? calc_complain_failure(&short_of_memory) : result;
+    calc_listing_end(&l, out);
+    return result;
 }
 
 static calc_exit run(const calc_args *args)

@@ -269,9 +269,7 @@ static calc_status calc_why_log_make(calc_why_log *out, const char *path, const 
         out->reach = band.time.reach;
         snprintf(out->of, sizeof out->of, "%s", calc_band_class(&band.traits, band.time.alike, of));
     }
-    if (status == CALC_OK && !trains) {
-        status = find_serving_reach(out, inputs, errors);
-    }
+    status = status == CALC_OK && !trains ? find_serving_reach(out, inputs, errors) : status;
     if (status == CALC_OK) {
         double off = log(out->value[0].measured / out->value[0].predicted);
         out->verdict = (off > out->reach) - (off < -out->reach);
@@ -785,15 +783,6 @@ static void put_list(calc_put *put, const calc_inputs *in, const char *key, cons
     calc_put_close(put);
 }
 
-static void put_part(calc_put *put, const char *key, const char *part, const char *unit,
-                     double value)
-{
-    calc_put_object(put, key, CALC_PUT_LINE);
-    calc_put_text(put, "part", part);
-    calc_put_number(put, unit, value);
-    calc_put_close(put);
-}
-
 static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why,
                        const calc_why_change *start, const calc_why_log *log, size_t top)
 {
@@ -804,9 +793,9 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     calc_putf(&put, "verdict: %s, total_time: %g, proc_mem_tier1_cap_req: %g",
               calc_verdict_text(why->before.verdict), why->before.total_time,
               why->before.proc_mem_tier1_cap_req);
-    put_part(&put, "most_time", b.time, "time", b.time_s);
-    put_part(&put, "most_memory", b.space, "bytes", b.space_bytes);
-    calc_put_count(&put, "tried", (int64_t)why->tried);
+    calc_putf(&put,
+              "most_time: {part: %s, time: %g}, most_memory: {part: %s, bytes: %g}, tried: %zu",
+              b.time, b.time_s, b.space, b.space_bytes, (size_t)why->tried);
     put_list(&put, in, "changes", why->counts->key, why->change, useful(why, top));
     if (start) {
         put_list(&put, in, "start", why->counts->key, start, 1);
@@ -830,10 +819,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
         file = prints ? args->argument[0] : NULL;
     }
     calc_why_log log;
-    calc_why *why = malloc(sizeof *why);
-    if (!why) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_why *why = calc_make(1, sizeof *why);
     calc_exec exec; /* its stages on the system of the run follow changes of that system */
     bool used = calc_stage_list_own(&inputs->exec, &inputs->system, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);

@@ -94,11 +94,8 @@ calc_status calc_export_profile(const calc_app *app, const calc_system *system,
 static calc_status calc_export_strategies(const calc_app *app, const calc_exec *exec,
                                           const char *path, bool *refused, calc_errors *errors)
 {
-    calc_galvatron_layout *layout = malloc(sizeof *layout);
+    calc_galvatron_layout *layout = calc_make(1, sizeof *layout);
     calc_errors reasons = {0};
-    if (!layout) {
-        return calc_errors_no_memory(errors);
-    }
     calc_status status = CALC_OK;
     calc_output *out;
     *refused = calc_galvatron_layout_from(layout, app, exec, &reasons) != CALC_OK;
@@ -242,10 +239,9 @@ static const char *const examples[] = {
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
     const calc_framework *framework = context;
-    if (layout) {
-        return;
+    if (!layout) {
+        calc_say("not in %s: %s = %s\n", framework->title, field, value);
     }
-    calc_say("not in %s: %s = %s\n", framework->title, field, value);
 }
 
 /* Context of tell_refused(): the framework and the layout that it refuses. */
@@ -348,12 +344,12 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
     void *context = (void *)(uintptr_t)framework;
     calc_status status =
         framework ? calc_export(framework, app, exec, per_node, &settings, errors) : CALC_OK;
-    if (status == CALC_OK && framework) {
-        status = say_refused(framework, app, exec, "this", refused, errors);
-    }
-    if (status == CALC_OK && !*refused) {
-        status = write_documents(args, framework, app, exec, &settings, errors);
-    }
+    status = status == CALC_OK && framework
+                 ? say_refused(framework, app, exec, "this", refused, errors)
+                 : status;
+    status = status == CALC_OK && !*refused
+                 ? write_documents(args, framework, app, exec, &settings, errors)
+                 : status;
     if (status == CALC_OK && framework && !*refused) {
         if (!framework->has_model && !framework->serves) {
             calc_say("not in %s: the shape of the model\n", framework->title);
@@ -378,12 +374,10 @@ static calc_status load_one(calc_kind kind, void *object, const char *name, calc
 /* Rejects "auto", whose resolution also depends on the machine. */
 static calc_status check_settled(const calc_exec *exec, calc_errors *errors)
 {
-    if (exec->automatic == 0) {
-        return CALC_OK;
-    }
-    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL,
-                           "calc export APP SYS EXE settles them",
-                           "fields of the execution say \"auto\"");
+    return exec->automatic == 0 ? CALC_OK
+                                : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL,
+                                                  "calc export APP SYS EXE settles them",
+                                                  "fields of the execution say \"auto\"");
 }
 
 static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *errors)
@@ -454,9 +448,8 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
         const char *first = args->argument[args->argument_count - 1];
         status = say_refused(framework, app, exec, first, refused, errors);
     }
-    if (status == CALC_OK) {
-        status = say_refused(framework, app, &other, name, refused, errors);
-    }
+    status =
+        status == CALC_OK ? say_refused(framework, app, &other, name, refused, errors) : status;
     if (status == CALC_OK && !*refused) {
         calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
         calc_settings_compare(&a, &b, write_changed, out);

@@ -323,10 +323,9 @@ static calc_exit run(const calc_args *args)
     }
     bool file =
         r.from && (!framework || (framework->syntax != CALC_SYNTAX_SHELL && !framework->options));
-    if (r.options && file) {
-        return calc_complain_usage(args->command, "this framework has a file, not options");
-    }
-    return import_request(&r);
+    return r.options && file
+               ? calc_complain_usage(args->command, "this framework has a file, not options")
+               : import_request(&r);
 }
 
 const calc_command calc_cmd_import = {

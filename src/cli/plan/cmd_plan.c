@@ -175,10 +175,7 @@ static calc_status write_page(const char *path, const calc_plan_task *t,
 {
     calc_output *out;
     calc_text json = {0};
-    calc_run_outcome *o = calloc(1, sizeof *o);
-    if (!o) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_run_outcome *o = calc_make(1, sizeof *o);
     calc_status status = calc_output_open_memory(&out, &json, errors);
     if (status == CALC_OK) {
         write_json(out, t, r);
@@ -186,7 +183,7 @@ static calc_status write_page(const char *path, const calc_plan_task *t,
     }
     fill(o, t, &r->found[0]);
     status = status == CALC_OK ? calc_run_outcome_evaluate(o, true, errors) : status;
-    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
+    calc_run_outcome_stages(o);
     o->stage_count = o->stage_known;
     status = status == CALC_OK ? calc_run_page_write(path, o, &json, errors) : status;
     calc_text_free(&json);
@@ -221,11 +218,7 @@ static calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_r
 static calc_planner_bench *bench_of(const calc_plan_task *t, const calc_planner_found *f,
                                     calc_errors *errors)
 {
-    calc_planner_bench *b = malloc(sizeof *b);
-    if (!b) {
-        (void)!calc_errors_no_memory(errors);
-        return NULL;
-    }
+    calc_planner_bench *b = calc_make(1, sizeof *b);
     calc_planner_layouts_of(&t->planner, &f->base, &b->layouts);
     const char *why =
         calc_planner_problem(&t->planner, &b->layouts, &f->place, b->chip, &b->problem);
@@ -242,15 +235,6 @@ static bool write_text(void *out, const char *text, size_t length)
 {
     calc_output_write(out, text, length);
     return true;
-}
-
-static calc_status write_names(const calc_milp *milp, const char *path, calc_errors *errors)
-{
-    char name[4096];
-    snprintf(name, sizeof name, "%s.names.csv", path);
-    calc_output *out = calc_write_to(name);
-    (void)!calc_mps_names(milp, write_text, out);
-    return calc_output_close(out, errors);
 }
 
 /* --mps: write the program and its names. Nothing without the option. */
@@ -272,7 +256,11 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
         status = calc_output_close(out, errors);
     }
     if (status == CALC_OK && strcmp(path, "-") != 0) {
-        status = write_names(&milp, path, errors);
+        char name[4096];
+        snprintf(name, sizeof name, "%s.names.csv", path);
+        calc_output *names = calc_write_to(name);
+        (void)!calc_mps_names(&milp, write_text, names);
+        status = calc_output_close(names, errors);
     }
     calc_milp_free(&milp);
     free(b);
@@ -287,11 +275,10 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
     const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
     char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
     calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
-    calc_balance_solution *solved = b ? calloc(1, sizeof *solved) : NULL;
-    if (!solved) {
-        free(b);
+    if (!b) {
         return calc_errors_first(errors);
     }
+    calc_balance_solution *solved = calc_make(1, sizeof *solved);
     const calc_balance_options search = {.evaluations = 0};
     calc_status status = calc_solver_divide(
         &b->problem, calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT), solved, errors);
@@ -366,12 +353,11 @@ static const char *layers_complaint(const calc_args *args)
             return without[i].text;
         }
     }
-    if (layers && recompute && strcmp(recompute, "none") != 0) {
-        return "--recompute says it of stages, --per-layer of each layer: none is all that goes "
-               "with "
-               "it";
-    }
-    return NULL;
+    return layers && recompute && strcmp(recompute, "none") != 0
+               ? "--recompute says it of stages, --per-layer of each layer: none is all that goes "
+                 "with "
+                 "it"
+               : NULL;
 }
 
 /* What people read. @param more  with --per-layer: what a GiB more on every processor would give */
@@ -385,22 +371,27 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
         }
     }
     if (t->listed) {
-        calc_layers_table_write(out, t, r, more, errors);
+        calc_layers_table_write(out, t, r, more);
     } else {
-        calc_plan_table_write(out, t, r, errors);
+        calc_plan_table_write(out, t, r);
         (void)!calc_plan_plot_write(out, t, &r->found[0], errors);
         (void)!calc_plan_judge_write(out, t, &r->found[0], errors);
     }
     (void)!calc_output_close(out, errors);
 }
 
-static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
+static calc_exit plan(calc_plan_task *t, calc_errors *errors)
 {
     calc_planner_result r = {0}, more = {0};
     bool quiet = calc_opt_takes_stdout(t->args);
+    calc_sweep_watch w;
+    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
+    t->planner.time_limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
+    t->planner.progress = watch;
+    t->planner.context = &w;
     calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
                                    : calc_planner_run(&t->planner, &r, errors);
-    calc_sweep_watch_end(w);
+    calc_sweep_watch_end(&w);
     bool found = status == CALC_OK && r.count > 0;
     for (size_t i = 0; i < r.count + r.starts; i++) {
         calc_planner_found *f = i < r.count ? &r.found[i] : &r.start;
@@ -416,37 +407,25 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
     }
     calc_planner_result_free(&more);
     calc_planner_result_free(&r);
-    return errors->count > 0              ? calc_complain_errors(errors)
-           : atomic_load(&w->interrupted) ? CALC_EXIT_INTERRUPTED
-           : found                        ? CALC_EXIT_OK
-                                          : CALC_EXIT_INFEASIBLE;
-}
-
-static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
-{
-    calc_sweep_watch w;
-    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
-    t->planner.time_limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
-    t->planner.progress = watch;
-    t->planner.context = &w;
-    return plan(t, &w, errors);
+    return errors->count > 0             ? calc_complain_errors(errors)
+           : atomic_load(&w.interrupted) ? CALC_EXIT_INTERRUPTED
+           : found                       ? CALC_EXIT_OK
+                                         : CALC_EXIT_INFEASIBLE;
 }
 
 static calc_exit run(const calc_args *args)
 {
-    calc_plan_task *t = calloc(1, sizeof *t);
+    calc_plan_task *t = calc_make(1, sizeof *t);
     calc_errors errors = {0};
-    if (!t) {
-        (void)!calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
     const char *complaint = layers_complaint(args);
     bool drawn = !calc_opt_value(args, CALC_PLAN_OPT_HTML) || calc_page_check(&errors) == CALC_OK;
     calc_exit code = complaint ? calc_complain_usage(args->command, complaint)
                      : drawn && calc_plan_task_load(t, args, &errors) == CALC_OK
-                         ? plan_watched(t, &errors)
+                         ? plan(t, &errors)
                          : calc_complain_errors(&errors);
-    calc_plan_task_free(t);
+    calc_residuals_free(&t->known);
+    calc_space_free(&t->space);
+    calc_designs_builder_free(&t->builder);
     free(t);
     return code;
 }

@@ -125,8 +125,7 @@ static void write_start(calc_output *out, const calc_plan_task *t, const calc_pl
                                                   saved ? saved : "FILE"}});
 }
 
-static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r,
-                       calc_errors *errors)
+static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     enum { CP = 4, VP = 6, ON = 12 };
     calc_listing_column column[] = {CALC_COLUMN("# "),
@@ -151,11 +150,11 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
         add_row(&l, t, f, i + 1, runs);
         refused = refused || !runs;
     }
-    for (size_t k = CP; k <= VP && !l.no_memory && r->count > 0; k++) {
+    for (size_t k = CP; k <= VP && r->count > 0; k++) {
         column[k].hidden = !column[k].varies && strcmp(calc_listing_cell(&l, 0, k), "1") == 0;
     }
     column[ON].hidden = t->chips == 1;
-    calc_listing_end(&l, out, errors);
+    calc_listing_end(&l, out);
     calc_plan_room_write(out, t);
     if (refused) {
         calc_output_text(out, "!: no framework runs it there: calc export says why.\n");
@@ -175,8 +174,7 @@ static double room_of(const calc_plan_row *s)
     return s->system->chip.mem1.capacity_bytes - s->stats.mem_tier1;
 }
 
-static void write_stages(calc_output *out, const calc_plan_row *stage, size_t count,
-                         calc_errors *errors)
+static void write_stages(calc_output *out, const calc_plan_row *stage, size_t count)
 {
     calc_listing_column column[] = {CALC_COLUMN("stage", .left = true),
                                     CALC_COLUMN("chip", .left = true),
@@ -205,7 +203,7 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
         calc_listing_addf(&l, "%.2f", most_bytes / 0x1p30);
         calc_listing_addf(&l, "%.2f", least_bytes / 0x1p30);
     }
-    calc_listing_end(&l, out, errors);
+    calc_listing_end(&l, out);
 }
 
 static void write_even(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
@@ -304,12 +302,12 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
 
 /* The stages of a layout one by one, and what binds it. */
 static void calc_plan_table_stages(calc_output *out, const calc_plan_task *t,
-                                   const calc_planner_found *f, calc_errors *errors)
+                                   const calc_planner_found *f)
 {
     size_t count;
     calc_plan_row *stage = calc_plan_rows_make(t, f->chip, &f->exec, &count);
     if (count > 0) {
-        write_stages(out, stage, count, errors);
+        write_stages(out, stage, count);
         calc_output_text(out, "\n");
         write_binding(out, t, f, stage, count);
     }
@@ -333,18 +331,7 @@ static void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, d
     calc_help_wrapped(out, calc_append(text, sizeof text, "."), 0);
 }
 
-static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                       calc_errors *errors)
-{
-    calc_output_text(out, "\nThe best, stage by stage\n");
-    calc_plan_table_stages(out, t, f, errors);
-    write_even(out, t, f);
-    write_more_memory(out, t, f);
-    calc_plan_table_gap(out, f, 1 - f->bound_s / f->stats.total_time, "division of this layout");
-}
-
-void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r,
-                           calc_errors *errors)
+void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     char number[2][CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on", t->app_name);
@@ -354,28 +341,18 @@ void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc
     calc_output_printf(out, ": %s layouts and places, %s balanced\n\n",
                        calc_human_integer((double)r->candidates, number[0]),
                        calc_human_integer((double)r->balanced, number[1]));
-    write_rows(out, t, r, errors);
+    write_rows(out, t, r);
     if (!r->complete && isfinite(r->bound_s)) {
         double gap = fmax(0, 1 - r->bound_s / r->found[0].stats.total_time);
         calc_output_printf(out, "Stopped early: what was not balanced is quicker by %s at most.\n",
                            calc_human_percent(gap, percent));
     }
-    write_best(out, t, &r->found[0], errors);
-}
-
-static calc_status draw(calc_output *out, calc_inputs *in, const calc_stats *stats,
-                        calc_errors *errors)
-{
-    calc_report report = {.inputs = in, .stats = stats, .paint = calc_paint_stdout("auto")};
-    calc_simulation *s = calloc(1, sizeof *s);
-    if (!s) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_status status = calc_simulation_run(s, in, errors);
-    status = status == CALC_OK ? calc_plot_write(out, &report, s, errors) : status;
-    calc_simulation_free(s);
-    free(s);
-    return status;
+    const calc_planner_found *f = &r->found[0];
+    calc_output_text(out, "\nThe best, stage by stage\n");
+    calc_plan_table_stages(out, t, f);
+    write_even(out, t, f);
+    write_more_memory(out, t, f);
+    calc_plan_table_gap(out, f, 1 - f->bound_s / f->stats.total_time, "division of this layout");
 }
 
 calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
@@ -383,22 +360,25 @@ calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
 {
     calc_stats even;
     calc_exec exec;
-    calc_inputs *in = calc_opt_value(t->args, CALC_PLAN_OPT_PLOT) ? calloc(1, sizeof *in) : NULL;
-    if (!in) {
+    if (!calc_opt_value(t->args, CALC_PLAN_OPT_PLOT)) {
         return CALC_OK;
     }
+    calc_inputs *in = calc_make(1, sizeof *in);
     in->app = t->app;
     in->system = t->chip[f->chip].system;
+    calc_report report = {.inputs = in, .paint = calc_paint_stdout("auto")};
     calc_status status = CALC_OK;
     if (calc_plan_even(t, f, &exec, &even)) {
         calc_output_printf(out, "\nWith %s:\n", calc_plan_even_words(f));
         in->exec = exec;
-        status = draw(out, in, &even, errors);
+        report.stats = &even;
+        status = calc_plot_write(out, &report, errors);
     }
     if (status == CALC_OK) {
         calc_output_text(out, "\nAs planned:\n");
         in->exec = f->exec;
-        status = draw(out, in, &f->stats, errors);
+        report.stats = &f->stats;
+        status = calc_plot_write(out, &report, errors);
     }
     free(in);
     return status;
@@ -418,7 +398,7 @@ char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, ch
 }
 
 static void write_layers_rows(calc_output *out, const calc_plan_task *t,
-                              const calc_planner_result *r, calc_errors *errors)
+                              const calc_planner_result *r)
 {
     calc_listing_column column[] = {CALC_COLUMN("#"),
                                     CALC_COLUMN("PP"),
@@ -442,7 +422,7 @@ static void write_layers_rows(calc_output *out, const calc_plan_task *t,
         add_outcome(&l, t, &r->found[i]);
         calc_listing_add(&l, calc_layers_table_words(t, e, words));
     }
-    calc_listing_end(&l, out, errors);
+    calc_listing_end(&l, out);
 }
 
 static void add_strategy(calc_listing *l, const calc_exec *e)
@@ -463,8 +443,7 @@ static void add_strategy(calc_listing *l, const calc_exec *e)
 }
 
 /* Runs one by one, with the ends; without a list what all have. */
-static void write_layers(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                         calc_errors *errors)
+static void write_layers(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
     calc_listing_column column[] = {CALC_COLUMN("layers", .left = true),
                                     CALC_COLUMN("TP"),
@@ -488,7 +467,7 @@ static void write_layers(calc_output *out, const calc_plan_task *t, const calc_p
     const calc_exec ends = list->count > 0 ? calc_layer_list_exec(&f->exec, &list->ends) : f->exec;
     calc_listing_addf(&l, list->count > 0 ? "ends" : "0 to %lld", (long long)t->app.num_blocks - 1);
     add_strategy(&l, &ends);
-    calc_listing_end(&l, out, errors);
+    calc_listing_end(&l, out);
     calc_output_text(out, "\n");
 }
 
@@ -525,8 +504,7 @@ static void write_more(calc_output *out, const calc_planner_result *r,
 }
 
 /* Some points of the curve: its ends, the last one that fits, and others between. */
-static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r,
-                        calc_errors *errors)
+static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_listing_column column[] = {CALC_COLUMN("GiB"), CALC_COLUMN("step"),
                                     CALC_COLUMN("layers", .left = true, .cut = true)};
@@ -543,12 +521,11 @@ static void write_curve(calc_output *out, const calc_plan_task *t, const calc_pl
         calc_listing_add(&l, calc_human_seconds(p->step_s, time));
         calc_listing_add(&l, calc_layers_table_words(t, &p->exec, words));
     }
-    calc_listing_end(&l, out, errors);
+    calc_listing_end(&l, out);
 }
 
 void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
-                             const calc_planner_result *r, const calc_planner_result *more,
-                             calc_errors *errors)
+                             const calc_planner_result *r, const calc_planner_result *more)
 {
     const calc_planner_found *f = &r->found[0];
     char number[3][CALC_HUMAN_MAX];
@@ -557,15 +534,15 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
                        calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
                        calc_human_integer((double)r->balanced, number[2]));
-    write_layers_rows(out, t, r, errors);
+    write_layers_rows(out, t, r);
     calc_plan_room_write(out, t);
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
-    write_layers(out, t, f, errors);
-    calc_plan_table_stages(out, t, f, errors);
+    write_layers(out, t, f);
+    calc_plan_table_stages(out, t, f);
     write_uniform(out, t, r);
     write_more(out, r, more);
     calc_plan_table_gap(out, f, fmax(0, 1 - r->bound_s / f->stats.total_time), "list of layers");
-    write_curve(out, t, r, errors);
+    write_curve(out, t, r);
 }
 
 static void put_strategy(calc_put *put, const calc_exec *e)

@@ -309,13 +309,6 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     return calc_errors_first(errors);
 }
 
-void calc_plan_task_free(calc_plan_task *t)
-{
-    calc_residuals_free(&t->known);
-    calc_space_free(&t->space);
-    calc_designs_builder_free(&t->builder);
-}
-
 /* Blocks that a stage recomputes in full, in all its chunks. */
 static double recomputed(const calc_placed *p, size_t stage, double blocks)
 {
@@ -371,12 +364,9 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *t, int chip, const calc
     if (*count == 0) {
         return NULL;
     }
-    calc_stage_stats *stats = calloc(*count + 1, sizeof *stats);
-    calc_plan_row *stage = calloc(*count, sizeof *stage);
-    calc_placed *placed = malloc(sizeof *placed);
-    if (!stats || !stage || !placed) {
-        calc_end_without_memory(); /* a table without its rows would be another answer */
-    }
+    calc_stage_stats *stats = calc_make(*count + 1, sizeof *stats);
+    calc_plan_row *stage = calc_make(*count, sizeof *stage);
+    calc_placed *placed = calc_make(1, sizeof *placed);
     calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, stats, *count);
     calc_placed_of(&t->app, system, &e, CALC_COMPAT_NONE, NULL, placed);
     fill(t, chip, &exec->stages, placed, stats, *count, stage);

@@ -86,10 +86,9 @@ typedef struct calc_plan_task {
 } calc_plan_task;
 
 /** Fill it from the command line. All errors are collected.
- *  @return CALC_OK, or the status of the first error; free it in any case */
+ *  @return CALC_OK, or the status of the first error; what it owns must be freed in any case */
 CALC_MUST_USE calc_status calc_plan_task_load(calc_plan_task *task, const calc_args *args,
                                               calc_errors *errors);
-void calc_plan_task_free(calc_plan_task *task);
 
 /* A planned layout: its stages, the system of each, how many of its blocks
  * recompute and how long it waits; the same with stages that are all alike; and the part of the
@@ -158,9 +157,9 @@ CALC_MUST_USE calc_status calc_plan_rows_more(const calc_plan_task *task, const 
                                               calc_planner_result *out, calc_errors *errors);
 
 /** Write the table of layouts, the stages of the best, its bottleneck, and the effect of more
- *  memory. Lack of memory is an error that is added. */
+ *  memory. */
 void calc_plan_table_write(calc_output *out, const calc_plan_task *task,
-                           const calc_planner_result *result, calc_errors *errors);
+                           const calc_planner_result *result);
 
 /** Draw both; nothing without --plot. @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *task,
@@ -174,8 +173,7 @@ CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan
  *  would make of it.
  *  @param more  what there is with a GiB more on every processor; or NULL */
 void calc_layers_table_write(calc_output *out, const calc_plan_task *task,
-                             const calc_planner_result *result, const calc_planner_result *more,
-                             calc_errors *errors);
+                             const calc_planner_result *result, const calc_planner_result *more);
 
 /** The strategy of the layers, listed or not: "16x tp2 zero2, 16x tp2 zero3".
  *  @param text  CALC_LAYER_WORDS_SIZE bytes, returned */

@@ -255,10 +255,10 @@ static void put_roles(calc_put *put, const calc_rl_task *task)
         const calc_rl_seat *seat = &task->problem.seat[i];
         if (seat->runs) {
             calc_put_object(put, calc_job_role_name((calc_job_role_index)i), CALC_PUT_LINE);
-            calc_put_text(put, "model", task->member[i].inputs->input[CALC_KIND_APP].name);
-            calc_put_text(put, "pool", task->pool_name[seat->pool]);
-            calc_put_text(put, "layout", calc_rl_layout_text(seat->exec, text, sizeof text));
-            calc_put_close(put);
+            calc_putf(put, "model: %s, pool: %s, layout: %s}",
+                      task->member[i].inputs->input[CALC_KIND_APP].name,
+                      task->pool_name[seat->pool],
+                      calc_rl_layout_text(seat->exec, text, sizeof text));
         }
     }
     calc_put_close(put);
@@ -275,21 +275,15 @@ static void put_statistics(calc_put *put, const calc_rl_step *s)
 /* The members of a step, in an open object. */
 static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step *s)
 {
-    calc_put_text(put, "algorithm", algorithm_of(&task->job));
-    calc_put_flag(put, "feasible", s->feasible);
-    calc_put_array(put, "reasons", CALC_PUT_LINES);
+    calc_putf(put, "algorithm: %s, feasible?: %d, reasons: [\n", algorithm_of(&task->job),
+              s->feasible);
     for (size_t i = 0; i < s->reasons; i++) {
         calc_put_text(put, NULL, s->reason[i]);
     }
-    calc_put_close(put);
-    calc_put_array(put, "pools", CALC_PUT_LINES);
+    calc_putf(put, "], pools: [\n");
     for (size_t i = 0; i < task->pools; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", task->pool_name[i]);
-        calc_put_text(put, "system", task->pool_system[i]);
-        calc_put_count(put, "chips", task->chips[i]);
-        calc_put_number(put, "one_more_chip_s", -s->gain_s[i]);
-        calc_put_close(put);
+        calc_putf(put, "{name: %s, system: %s, chips: %jd, one_more_chip_s: %g}",
+                  task->pool_name[i], task->pool_system[i], task->chips[i], -s->gain_s[i]);
     }
     calc_put_close(put);
     put_roles(put, task);
@@ -297,13 +291,11 @@ static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step
     for (int i = 0; i < CALC_RL_PHASES; i++) {
         const calc_rl_phase *p = &s->phase[i];
         if (p->runs) {
+            bool needs = p->need_bytes > 0;
             calc_put_object(put, calc_rl_phase_key((calc_rl_phase_index)i), CALC_PUT_LINE);
-            calc_put_text(put, "pool", task->pool_name[p->pool]);
-            calc_put_number(put, "time", p->time_s);
-            calc_put_flag(put, "beside", p->beside);
-            calc_put_number(put, "memory", p->need_bytes > 0 ? p->need_bytes : NAN);
-            calc_put_number(put, "capacity", p->need_bytes > 0 ? p->capacity_bytes : NAN);
-            calc_put_close(put);
+            calc_putf(put, "pool: %s, time: %g, beside?: %d, memory: %g, capacity: %g}",
+                      task->pool_name[p->pool], p->time_s, p->beside,
+                      needs ? p->need_bytes : (double)NAN, needs ? p->capacity_bytes : (double)NAN);
         }
     }
     calc_put_close(put);
@@ -331,10 +323,7 @@ static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
     for (int i = 0; i < 3 && names[i]; i++) {
         calc_put_text(&put, NULL, names[i]);
     }
-    calc_put_close(&put);
-    calc_put_array(&put, "command", CALC_PUT_LINE);
-    calc_put_text(&put, NULL, "calc");
-    calc_put_text(&put, NULL, "rl");
+    calc_putf(&put, "], command: [%s, %s", "calc", "rl");
     for (int i = 0; i < 3 && names[i]; i++) {
         calc_put_text(&put, NULL, names[i]);
     }
@@ -361,12 +350,13 @@ static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 }
 
 /* The placements and layouts that a search found, a row each. */
-static void calc_rl_write_found(calc_output *out, const calc_rl_words *words,
-                                const calc_rl_found *found, calc_errors *errors)
+static void calc_rl_write_found(calc_output *out, const void *what)
 {
+    const calc_rl_found *found = what;
     char tried[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
-                       words->app, words->system, calc_human_integer((double)found->tried, tried));
+                       found->words->app, found->words->system,
+                       calc_human_integer((double)found->tried, tried));
     if (found->count == 0) {
         char where[64];
         calc_output_text(out, "nothing fits");
@@ -397,11 +387,12 @@ static void calc_rl_write_found(calc_output *out, const calc_rl_words *words,
         calc_listing_add(&l, calc_rl_layout_text(&c->actor, text, sizeof text));
     }
     calc_output_text(out, "\n");
-    calc_listing_end(&l, out, errors);
+    calc_listing_end(&l, out);
 }
 
-static void calc_rl_put_found(calc_output *out, const calc_rl_found *found)
+static void calc_rl_put_found(calc_output *out, const void *what)
 {
+    const calc_rl_found *found = what;
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_put_count(&put, "tried", (int64_t)found->tried);
@@ -409,11 +400,10 @@ static void calc_rl_put_found(calc_output *out, const calc_rl_found *found)
     for (size_t i = 0; i < found->count; i++) {
         const calc_rl_choice *c = &found->choice[i];
         char text[128];
-        calc_put_object(&put, NULL, CALC_PUT_LINE);
-        calc_put_count(&put, "rollout_chips", c->rollout_chips);
-        calc_put_count(&put, "steps_off", c->steps_off);
-        calc_put_text(&put, "actor", calc_rl_layout_text(&c->actor, text, sizeof text));
-        calc_put_text(&put, "rollout", calc_rl_layout_text(&c->rollout, text, sizeof text));
+        char engines[128];
+        calc_putf(&put, "{rollout_chips: %jd, steps_off: %jd, actor: %s, rollout: %s",
+                  c->rollout_chips, c->steps_off, calc_rl_layout_text(&c->actor, text, sizeof text),
+                  calc_rl_layout_text(&c->rollout, engines, sizeof engines));
         put_statistics(&put, &c->step);
         calc_put_close(&put);
     }
@@ -541,7 +531,7 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
 static void gather(const calc_rl_task *task, calc_job_launch *launch)
 {
     const calc_rl_seat *seat = task->problem.seat;
-    memset(launch, 0, sizeof *launch);
+
     launch->job = task->job;
     launch->actor = *seat[CALC_JOB_ACTOR].exec;
     launch->rollout = *seat[CALC_JOB_ROLLOUT].exec;
@@ -567,10 +557,7 @@ static calc_status save_script(const calc_rl_task *task, const calc_framework *f
         return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
                                "%s starts jobs with an actor and a rollout", framework->title);
     }
-    calc_job_launch *launch = malloc(sizeof *launch);
-    if (!launch) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_job_launch *launch = calc_make(1, sizeof *launch);
     calc_settings settings = {0};
     const calc_app *app = seat[CALC_JOB_ACTOR].app;
     const script s = {calc_job_launch_format_of(framework), launch, &settings,
@@ -583,13 +570,12 @@ static calc_status save_script(const calc_rl_task *task, const calc_framework *f
                                                                 &launch->actor, tell_refused, &told,
                                                                 &count));
     }
-    if (status == CALC_OK) {
-        status = calc_errors_status(
-            errors, calc_job_launch_lost(s.format, launch, app, &settings, tell_lost, &told));
-    }
-    if (status == CALC_OK && told.reasons == 0) {
-        status = write_file(path, write_script, &s, errors);
-    }
+    status = status == CALC_OK
+                 ? calc_errors_status(errors, calc_job_launch_lost(s.format, launch, app, &settings,
+                                                                   tell_lost, &told))
+                 : status;
+    status = status == CALC_OK && told.reasons == 0 ? write_file(path, write_script, &s, errors)
+                                                    : status;
     *refused = *refused || told.reasons > 0;
     calc_settings_free(&settings);
     free(launch);
@@ -637,28 +623,23 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     calc_status status = calc_rl_task_read(task, words, errors);
     status = status == CALC_OK ? calc_rl_task_load(task, words, errors) : status;
     status = status == CALC_OK ? calc_rl_step_of(&task->problem, &step, errors) : status;
-    if (status == CALC_OK) {
-        status = write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors);
-    }
-    if (status == CALC_OK) {
-        status = write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors);
-    }
+    status = status == CALC_OK ? write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors)
+                               : status;
+    status = status == CALC_OK ? write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors)
+                               : status;
     if (status == CALC_OK) {
         status =
             save_layouts(args, seat[CALC_JOB_ACTOR].runs ? seat[CALC_JOB_ACTOR].exec : NULL,
                          seat[CALC_JOB_ROLLOUT].runs ? seat[CALC_JOB_ROLLOUT].exec : NULL, errors);
     }
-    if (status == CALC_OK && !stdout_is_taken) {
-        status = write_file("-", write_text, &a, errors);
-    }
-    if (status == CALC_OK) {
-        status = save_script(task, &calc_framework_verl, calc_opt_value(args, OPT_SAVE_VERL),
-                             &refused, errors);
-    }
-    if (status == CALC_OK) {
-        status = save_script(task, &calc_framework_slime, calc_opt_value(args, OPT_SAVE_SLIME),
-                             &refused, errors);
-    }
+    status =
+        status == CALC_OK && !stdout_is_taken ? write_file("-", write_text, &a, errors) : status;
+    status = status == CALC_OK ? save_script(task, &calc_framework_verl,
+                                             calc_opt_value(args, OPT_SAVE_VERL), &refused, errors)
+                               : status;
+    status = status == CALC_OK ? save_script(task, &calc_framework_slime,
+                                             calc_opt_value(args, OPT_SAVE_SLIME), &refused, errors)
+                               : status;
     calc_rl_task_locate(task, words, errors);
     if (status != CALC_OK) {
         return calc_complain_failure(errors);
@@ -671,39 +652,20 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     return step.feasible && !refused ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
 }
 
-static void write_found_json(calc_output *out, const void *what)
-{
-    calc_rl_put_found(out, what);
-}
-
-typedef struct listing {
-    const calc_rl_words *words;
-    const calc_rl_found *found;
-    calc_errors *errors;
-} listing;
-
-static void write_found(calc_output *out, const void *what)
-{
-    const listing *l = what;
-    calc_rl_write_found(out, l->words, l->found, l->errors);
-}
-
 static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_errors *errors)
 {
-    calc_rl_found found = {.top = (size_t)calc_opt_real(args, OPT_TOP)};
+    calc_rl_found found = {.words = words, .top = (size_t)calc_opt_real(args, OPT_TOP)};
     calc_status status = calc_rl_search(words, &found, errors);
     bool some = found.count > 0;
-    if (status == CALC_OK) {
-        status = write_file(calc_opt_value(args, OPT_JSON), write_found_json, &found, errors);
-    }
-    if (status == CALC_OK && some) {
-        status = save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors);
-    }
-    if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
-        const listing l = {words, &found, errors};
-        status = write_file("-", write_found, &l, errors);
-        status = status == CALC_OK ? calc_errors_first(errors) : status;
-    }
+    status = status == CALC_OK
+                 ? write_file(calc_opt_value(args, OPT_JSON), calc_rl_put_found, &found, errors)
+                 : status;
+    status = status == CALC_OK && some
+                 ? save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors)
+                 : status;
+    status = status == CALC_OK && !calc_opt_takes_stdout(args)
+                 ? write_file("-", calc_rl_write_found, &found, errors)
+                 : status;
     calc_rl_found_free(&found);
     if (status != CALC_OK) {
         return calc_complain_failure(errors);
@@ -731,13 +693,8 @@ static calc_exit run(const calc_args *args)
         return calc_complain_usage(args->command, complaint);
     }
     calc_errors errors = {0};
-    calc_rl_task *task = calloc(1, sizeof *task);
-    const char **set = calloc(args->use_count + 1, sizeof *set);
-    if (!task || !set) {
-        free(task);
-        free(set);
-        calc_end_without_memory();
-    }
+    calc_rl_task *task = calc_make(1, sizeof *task);
+    const char **set = calc_make(args->use_count + 1, sizeof *set);
     calc_rl_words words = {.app = args->argument[0],
                            .system = args->argument[1],
                            .job = args->argument_count > 2 ? args->argument[2] : NULL,

@@ -13,26 +13,20 @@
 enum { FRONT = 16, SPLITS = 16 };
 
 /* Adds a choice where it is among the best of its placement. */
-static bool keep(calc_rl_found *f, size_t first, const calc_rl_choice *choice)
+static void keep(calc_rl_found *f, size_t first, const calc_rl_choice *choice)
 {
     size_t at = f->count;
     while (at > first && f->choice[at - 1].step.step_time > choice->step.step_time) {
         at--;
     }
     if (at - first >= f->top) {
-        return true;
+        return;
     }
     if (f->count - first < f->top) {
-        calc_rl_choice *list = realloc(f->choice, (f->count + 1) * sizeof *list);
-        if (!list) {
-            return false;
-        }
-        f->choice = list;
-        f->count++;
+        f->choice = calc_longer(f->choice, ++f->count, sizeof *f->choice);
     }
     memmove(&f->choice[at + 1], &f->choice[at], (f->count - at - 1) * sizeof *f->choice);
     f->choice[at] = *choice;
-    return true;
 }
 
 /* The layouts of a role; one that does not run has none, and counts as one. */
@@ -48,25 +42,20 @@ static calc_status add_quick(const calc_rl_task *task, const calc_rl_member *m, 
 {
     layouts quick = {NULL, 0};
     char batch[48];
-    const char **set = malloc((m->set_count + 1) * sizeof *set);
+    const char **set = calc_make(m->set_count + 1, sizeof *set);
     snprintf(batch, sizeof batch, "inference.batch=%.0f",
              task->problem.chips[task->problem.seat[CALC_JOB_ROLLOUT].pool]);
-    calc_status status = set ? CALC_OK : calc_errors_no_memory(errors);
-    for (size_t i = 0; i < m->set_count && set; i++) {
+    for (size_t i = 0; i < m->set_count; i++) {
         set[i] = m->set[i];
     }
-    if (set) {
-        set[m->set_count] = batch;
-        status = calc_sweep_front_of(m->inputs, set, m->set_count + 1, NULL, FRONT, &quick.exec,
-                                     &quick.count, errors);
-    }
+    set[m->set_count] = batch;
+    calc_status status = calc_sweep_front_of(m->inputs, set, m->set_count + 1, NULL, FRONT,
+                                             &quick.exec, &quick.count, errors);
     if (status == CALC_OK && quick.count > 0) {
-        calc_exec *both = realloc(out->exec, (out->count + quick.count) * sizeof *both);
-        status = both ? CALC_OK : calc_errors_no_memory(errors);
-        out->exec = both ? both : out->exec;
-        for (size_t i = 0; i < quick.count && both; i++) {
-            quick.exec[i].inference.batch = both[0].inference.batch;
-            both[out->count++] = quick.exec[i];
+        out->exec = calc_longer(out->exec, out->count + quick.count, sizeof *out->exec);
+        for (size_t i = 0; i < quick.count; i++) {
+            quick.exec[i].inference.batch = out->exec[0].inference.batch;
+            out->exec[out->count++] = quick.exec[i];
         }
     }
     free(quick.exec);
@@ -113,7 +102,7 @@ static void note_nearest(calc_rl_found *found, const calc_rl_choice *choice)
 
 /* Every pair. */
 static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const layouts *actor,
-                             const layouts *rollout, calc_rl_found *found, calc_errors *errors)
+                             const layouts *rollout, calc_rl_found *found)
 {
     size_t first = found->count;
     calc_status status = CALC_OK;
@@ -141,8 +130,8 @@ static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const la
         }
         if (status == CALC_OK && !choice.step.feasible) {
             note_nearest(found, &choice);
-        } else if (status == CALC_OK && !keep(found, first, &choice)) {
-            status = calc_errors_no_memory(errors);
+        } else if (status == CALC_OK) {
+            keep(found, first, &choice);
         }
     }
     return status;
@@ -154,11 +143,8 @@ static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chi
                                  calc_rl_found *found, calc_errors *errors)
 {
     calc_rl_words own = *words;
-    calc_rl_task *task = calloc(1, sizeof *task);
+    calc_rl_task *task = calc_make(1, sizeof *task);
     layouts actor = {0}, rollout = {0};
-    if (!task) {
-        return calc_errors_no_memory(errors);
-    }
     own.rollout_procs = rollout_chips > 0 ? rollout_chips : own.rollout_procs;
     int before = errors->count;
     calc_status status = calc_rl_task_read(task, &own, errors);
@@ -175,7 +161,7 @@ static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chi
             status == CALC_OK ? find_layouts(task, CALC_JOB_ROLLOUT, &rollout, errors) : status;
         int64_t last = rollout_chips > 0 && task->job.steps_off == 0 ? 1 : task->job.steps_off;
         for (; task->job.steps_off <= last && status == CALC_OK; task->job.steps_off++) {
-            status = try_pairs(task, rollout_chips, &actor, &rollout, found, errors);
+            status = try_pairs(task, rollout_chips, &actor, &rollout, found);
         }
     }
     calc_rl_task_locate(task, &own, errors);
@@ -212,11 +198,8 @@ static int compare(const void *a, const void *b)
 
 calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, calc_errors *errors)
 {
-    calc_rl_task *task = calloc(1, sizeof *task);
+    calc_rl_task *task = calc_make(1, sizeof *task);
     int64_t split[SPLITS];
-    if (!task) {
-        return calc_errors_no_memory(errors);
-    }
     calc_status status = calc_rl_task_read(task, words, errors);
     calc_rl_task_locate(task, words, errors);
     bool fixed = task->job.pools_count > 0 || !calc_job_runs(&task->job, CALC_JOB_ROLLOUT) ||

@@ -16,6 +16,7 @@ typedef struct calc_rl_choice {
 
 /** The best of each placement that fits, the fastest first. Owns its list. Start with {0}. */
 typedef struct calc_rl_found {
+    const calc_rl_words *words; /**< what was asked */
     size_t count;
     calc_rl_choice *choice;
     size_t tried;           /**< steps evaluated */

@@ -8,30 +8,23 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "cli/sweep/sweep_study.h"
 #include "io/job_load.h"
 #include "io/json_report.h"
 #include "io/space_load.h"
 
-/* Adds an assignment. @return whether there is memory */
-static bool CALC_PRINTF(2, 3) add(calc_rl_member *m, const char *fmt, ...)
+/* Adds an assignment. */
+static void CALC_PRINTF(2, 3) add(calc_rl_member *m, const char *fmt, ...)
 {
     char text[1024];
     va_list list;
     va_start(list, fmt);
     vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    char **set = realloc(m->set, (m->set_count + 1) * sizeof *set);
-    if (!set) {
-        return false;
-    }
-    m->set = set;
-    m->set[m->set_count] = malloc(strlen(text) + 1);
-    if (!m->set[m->set_count]) {
-        return false;
-    }
+    m->set = calc_longer(m->set, m->set_count + 1, sizeof *m->set);
+    m->set[m->set_count] = calc_make(1, strlen(text) + 1);
     strcpy(m->set[m->set_count++], text);
-    return true;
 }
 
 /* Whom an assignment of the command line is for: that of a role begins with its name; other fields
@@ -76,14 +69,15 @@ static calc_status add_object(calc_rl_task *task, calc_job_role_index role, calc
         status = calc_space_parse(&entries, task->document.text.data + r->execution_at,
                                   r->execution_length, task->document.path, errors);
     }
-    for (size_t i = 0; i < entries.count && status == CALC_OK; i++) {
+    for (size_t i = 0; i < entries.count; i++) {
         char value[512] = "";
         const calc_space_entry *e = &entries.entry[i];
         for (size_t k = 0; k < e->count; k++) {
             calc_append(value, sizeof value, "%s%s", k ? "+" : "", e->item[k]);
         }
-        bool fine = strcmp(e->key, "source") == 0 || add(m, "exe.%s=%s", e->key, value);
-        status = fine ? CALC_OK : calc_errors_no_memory(errors);
+        if (strcmp(e->key, "source") != 0) {
+            add(m, "exe.%s=%s", e->key, value);
+        }
     }
     calc_space_entries_free(&entries);
     return status;
@@ -109,7 +103,7 @@ static void pack(const calc_rl_task *task, calc_job_role_index role, double *att
 }
 
 /* What the job says of a layout that is completed: lengths and batch. */
-static bool add_workload(calc_rl_task *task, calc_job_role_index role)
+static void add_workload(calc_rl_task *task, calc_job_role_index role)
 {
     const calc_job *job = &task->job;
     const calc_job_role *r = calc_job_role_of(job, role);
@@ -118,19 +112,23 @@ static bool add_workload(calc_rl_task *task, calc_job_role_index role)
     double attended, micro, batch;
     double chips = (double)task->chips[task->problem.seat[role].pool];
     if (role == CALC_JOB_ROLLOUT) {
-        bool fine =
-            add(m, "training=false") && add(m, "inference.phase=serve") &&
-            add(m, "inference.prompt_size=%lld", (long long)job->lengths.prompt) &&
-            add(m, "inference.generate_size=%.0f", fmax(2, round(job->lengths.response.mean))) &&
-            add(m, "inference.batch=%.0f", ceil(sequences / chips) * chips);
-        return fine &&
-               (r->memory_share == 0 || add(m, "inference.memory_share=%.6g", r->memory_share));
+        add(m, "training=false");
+        add(m, "inference.phase=serve");
+        add(m, "inference.prompt_size=%lld", (long long)job->lengths.prompt);
+        add(m, "inference.generate_size=%.0f", fmax(2, round(job->lengths.response.mean)));
+        add(m, "inference.batch=%.0f", ceil(sequences / chips) * chips);
+        if (r->memory_share != 0) {
+            add(m, "inference.memory_share=%.6g", r->memory_share);
+        }
+        return;
     }
     pack(task, role, &attended, &micro, &batch);
     bool trains = role == CALC_JOB_ACTOR || role == CALC_JOB_CRITIC;
-    bool fine =
-        add(m, "training=%s", trains ? "true" : "false") && add(m, "seq_size=%.0f", attended);
-    return fine && (micro == 0 || add(m, "microbatch_size=%.0f", micro));
+    add(m, "training=%s", trains ? "true" : "false");
+    add(m, "seq_size=%.0f", attended);
+    if (micro != 0) {
+        add(m, "microbatch_size=%.0f", micro);
+    }
 }
 
 /* Whether an execution is a file that leaves nothing to be completed; *procs is then what it says.
@@ -138,14 +136,11 @@ static bool add_workload(calc_rl_task *task, calc_job_role_index role)
 static calc_status look_at(const char *name, bool *whole, int64_t *procs, calc_errors *errors)
 {
     calc_input input = {.partial = true};
-    calc_exec *exec = calloc(1, sizeof *exec);
-    calc_status status = exec ? CALC_OK : calc_errors_no_memory(errors);
-    if (exec) {
-        status = calc_input_load(&input, CALC_KIND_EXEC, exec, name, errors);
-        *whole = status == CALC_OK && input.absent == 0;
-        *procs = *whole ? exec->num_procs : 0;
-        calc_text_free(&input.text);
-    }
+    calc_exec *exec = calc_make(1, sizeof *exec);
+    calc_status status = calc_input_load(&input, CALC_KIND_EXEC, exec, name, errors);
+    *whole = status == CALC_OK && input.absent == 0;
+    *procs = *whole ? exec->num_procs : 0;
+    calc_text_free(&input.text);
     free(exec);
     return status;
 }
@@ -194,13 +189,17 @@ static calc_status calc_rl_sets_make(calc_rl_task *task, const calc_rl_words *wo
                               "say how many processors there are: --procs N");
     }
     calc_sweep_completes_with(m->inputs, NULL, NULL);
-    bool fine = whole || add_workload(task, role);
-    status = fine ? add_object(task, role, errors) : CALC_ERR_NOMEM;
-    for (size_t i = 0; i < words->set_count && fine; i++) {
-        const char *text = calc_rl_sets_for(task, role, words->set[i]);
-        fine = !text || add(m, "%s", text);
+    if (!whole) {
+        add_workload(task, role);
     }
-    if (fine && !whole) {
+    status = add_object(task, role, errors);
+    for (size_t i = 0; i < words->set_count; i++) {
+        const char *text = calc_rl_sets_for(task, role, words->set[i]);
+        if (text) {
+            add(m, "%s", text);
+        }
+    }
+    if (!whole) {
         double attended, micro, batch;
         pack(task, role, &attended, &micro, &batch);
         const char *sequences = said(m, "microbatch_size");
@@ -214,7 +213,7 @@ static calc_status calc_rl_sets_make(calc_rl_task *task, const calc_rl_words *wo
         calc_sweep_completes_with(m->inputs, said(m, "num_procs") ? NULL : m->procs,
                                   role == CALC_JOB_ROLLOUT ? NULL : m->batch);
     }
-    return fine ? status : calc_errors_no_memory(errors);
+    return status;
 }
 
 /* The last assignment of what a pointer leads to; NULL: there is none. */
@@ -340,9 +339,9 @@ calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, ca
         status = calc_job_set(&task->job, words->set[i], &known, errors);
         status = status == CALC_OK ? name_role(&task->job, words->set[i], errors) : status;
     }
-    if (status == CALC_OK && calc_job_check(&task->job, errors) != CALC_OK) {
-        status = calc_errors_first(errors);
-    }
+    status = status == CALC_OK && calc_job_check(&task->job, errors) != CALC_OK
+                 ? calc_errors_first(errors)
+                 : status;
     return status;
 }
 
@@ -384,10 +383,9 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     for (size_t i = 0; i < task->pools && procs > 0; i++) {
         task->chips[i] = task->chips[i] > 0 ? task->chips[i] : procs - known;
     }
-    if (procs > 0 && unknown == 0 && procs != known) {
-        return job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips", text);
-    }
-    return CALC_OK;
+    return procs > 0 && unknown == 0 && procs != known
+               ? job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips", text)
+               : CALC_OK;
 }
 
 static calc_job_role_index like_of(const calc_job *job, calc_job_role_index role)
@@ -527,11 +525,8 @@ static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
         m->inputs = task->member[like].inputs;
         return CALC_OK;
     }
-    m->inputs = calloc(1, sizeof *m->inputs);
+    m->inputs = calc_make(1, sizeof *m->inputs);
     m->owns = true;
-    if (!m->inputs) {
-        return calc_errors_no_memory(errors);
-    }
     calc_status status = calc_rl_sets_make(task, words, role, errors);
     if (status != CALC_OK) {
         return status;
@@ -578,9 +573,8 @@ calc_status calc_rl_task_load(calc_rl_task *task, const calc_rl_words *words, ca
         calc_job_role_index role = (calc_job_role_index)i;
         task->problem.seat[role].runs = calc_job_runs(&task->job, role);
         status = follow(task, role, errors);
-        if (status == CALC_OK && task->problem.seat[role].runs) {
-            status = find_pool(task, role, errors);
-        }
+        status = status == CALC_OK && task->problem.seat[role].runs ? find_pool(task, role, errors)
+                                                                    : status;
     }
     for (int i = 0; i < CALC_JOB_ROLES && status == CALC_OK; i++) {
         calc_job_role_index role = (calc_job_role_index)i;

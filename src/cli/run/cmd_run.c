@@ -78,16 +78,6 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
-/* The pipeline of a layout that has a step. */
-static calc_status write_plot(calc_output *out, const calc_report *report, calc_errors *errors)
-{
-    calc_simulation simulation = {0};
-    calc_status status = calc_simulation_run(&simulation, report->inputs, errors);
-    status = status == CALC_OK ? calc_plot_write(out, report, &simulation, errors) : status;
-    calc_simulation_free(&simulation);
-    return status;
-}
-
 static calc_status write_parts(calc_output *out, const calc_args *args, const calc_run_outcome *o,
                                calc_errors *errors)
 {
@@ -114,7 +104,7 @@ static calc_status write_parts(calc_output *out, const calc_args *args, const ca
         calc_run_operators_write(out, o->operators);
     }
     return calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)
-               ? write_plot(out, &report, errors)
+               ? calc_plot_write(out, &report, errors)
                : CALC_OK;
 }
 
@@ -206,10 +196,7 @@ static const char *check_options(const calc_args *args)
 static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     size_t cursor = 0;
-    o->set = calloc(args->use_count + 1, sizeof *o->set);
-    if (!o->set) {
-        return calc_errors_no_memory(errors);
-    }
+    o->set = calc_make(args->use_count + 1, sizeof *o->set);
     while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
         o->set_count++;
     }
@@ -223,28 +210,13 @@ static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_erro
     if (!o->operators_file) {
         return CALC_OK;
     }
-    o->operators = calloc(1, sizeof *o->operators);
-    if (!o->operators) {
-        return calc_errors_no_memory(errors);
-    }
+    o->operators = calc_make(1, sizeof *o->operators);
     calc_status status = calc_run_operators_make(o->operators, o->operators_file, o->operators_rows,
                                                  &o->inputs, &o->stats, errors);
     if (status == CALC_OK && calc_opt_value(args, OPT_LAYERS)) {
         o->layer_count = o->operators->count;
         memcpy(o->layer, o->operators->layer, sizeof o->layer);
     }
-    return status;
-}
-
-/* Lists the stages; with measured operators only if they are asked for or the page needs them. */
-static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
-{
-    bool shown = calc_opt_value(args, OPT_STAGES) || !o->operators;
-    if (!shown && !calc_opt_value(args, OPT_HTML)) {
-        return CALC_OK;
-    }
-    calc_status status = calc_run_outcome_stages(o, errors);
-    o->stage_count = shown ? o->stage_known : 0;
     return status;
 }
 
@@ -269,18 +241,22 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
                  o->stats.total_time);
         return CALC_EXIT_BUG;
     }
-    calc_status status = list_stages(args, o, errors);
-    if (status == CALC_OK && o->has_band) {
-        status = calc_run_band_make(&o->band, &o->inputs, errors);
+    /* With measured operators stages are listed only if they are asked for or the page needs them.
+     */
+    bool shown = calc_opt_value(args, OPT_STAGES) || !o->operators;
+    if (shown || calc_opt_value(args, OPT_HTML)) {
+        calc_run_outcome_stages(o);
+        o->stage_count = shown ? o->stage_known : 0;
     }
+    calc_status status = o->has_band ? calc_run_band_make(&o->band, &o->inputs, errors) : CALC_OK;
     status = status == CALC_OK ? write_files(args, o, errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
         calc_fold fold;
         calc_output *out;
         status = calc_fold_open(&fold, &out, errors);
-        if (status == CALC_OK) {
-            status = calc_fold_end(&fold, out, write_parts(out, args, o, errors), errors);
-        }
+        status = status == CALC_OK
+                     ? calc_fold_end(&fold, out, write_parts(out, args, o, errors), errors)
+                     : status;
     }
     if (calc_opt_takes_stdout(args) || !isatty(STDOUT_FILENO)) {
         for (size_t i = 0; i < o->reason_count; i++) {

@@ -172,18 +172,6 @@ static void write_stages(calc_output *out, const calc_report *r)
     }
 }
 
-/* Layers from the first to the last, and the strategy of embedding and head. */
-static void write_layers(calc_output *out, const calc_report *r)
-{
-    const calc_exec *e = &r->inputs->exec;
-    char text[CALC_LAYER_WORDS_SIZE];
-    if (e->layers.count == 0) {
-        return;
-    }
-    calc_output_printf(out, "  %-18s  %s\n", "layers", calc_layer_words(e, text));
-    calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, text));
-}
-
 /* Processors of the prefill pool, if prefill and decoding run on different ones. */
 static void write_prefill_pool(calc_output *out, const calc_report *r)
 {
@@ -473,7 +461,11 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     write_prefill_pool(out, r);
     write_schedule(out, r);
     write_stages(out, r);
-    write_layers(out, r);
+    char layers[CALC_LAYER_WORDS_SIZE];
+    if (e->layers.count > 0) {
+        calc_output_printf(out, "  %-18s  %s\n", "layers", calc_layer_words(e, layers));
+        calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, layers));
+    }
     write_attention(out, r);
     write_numbers(out, r);
     write_trained(out, r);

@@ -370,21 +370,13 @@ static void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_
 static const char *const passes[CALC_PASS_COUNT] = {"forward", "activation gradient",
                                                     "weight gradient"};
 
-/* Why a layout has no operators to look up; NULL if it has some. */
-static const char *refusal(const calc_inputs *in)
-{
-    if (in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        return "measured operators are looked up in training steps, not in serving";
-    }
-    return NULL;
-}
-
 calc_status calc_run_operators_make(calc_run_operators *out, const char *path, const char *rows,
                                     const calc_inputs *in, calc_stats *stats, calc_errors *errors)
 {
-    const char *why = refusal(in);
-    if (why) {
-        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL, "%s", why);
+    if (in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return calc_errors_add(
+            errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+            "measured operators are looked up in training steps, not in serving");
     }
     calc_text text = {0};
     calc_status status = calc_text_read(&text, path, errors);
@@ -520,19 +512,12 @@ calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_err
     return CALC_OK;
 }
 
-calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
+void calc_run_outcome_stages(calc_run_outcome *o)
 {
     const calc_inputs *in = &o->inputs;
     size_t count = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, NULL, 0);
-    if (count == 0) {
-        return CALC_OK;
-    }
-    o->stage = calloc(count, sizeof *o->stage);
-    if (!o->stage) {
-        return calc_errors_no_memory(errors);
-    }
+    o->stage = calc_make(count, sizeof *o->stage);
     o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
-    return CALC_OK;
 }
 
 static void put_words(calc_put *put, const char *option, const char *value)

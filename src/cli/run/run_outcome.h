@@ -141,9 +141,8 @@ CALC_MUST_USE calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool la
                                                     calc_errors *errors);
 
 /** List every stage in `stage`, if each has blocks, and set `stage_known`; the caller sets
- *  stage_count.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors);
+ *  stage_count. */
+void calc_run_outcome_stages(calc_run_outcome *o);
 
 /** Store the command that repeats the run.
  *  @param argument  APP SYS EXE as given on the command line

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "spec/field.h"
 
 /* Report an error whose place is the execution. */
@@ -26,23 +27,17 @@ static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *
     return locate(inputs, calc_exact_bytes(&inputs->exec, bytes, errors), errors);
 }
 
-/* Whether there is a step to draw. */
-static calc_status is_drawn(const calc_inputs *inputs, calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    if (inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        status = calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/inference/phase",
-                                 "run `calc run` for the numbers",
-                                 "what is served has no step of a pipeline: its passes change");
-    }
-    return locate(inputs, status, errors);
-}
-
 calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, calc_errors *errors)
 {
-    size_t bytes;
-    calc_status status = is_drawn(inputs, errors);
-    status = status == CALC_OK ? needs(inputs, &bytes, errors) : status;
+    size_t bytes = 0;
+    calc_status status =
+        inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE
+            ? needs(inputs, &bytes, errors)
+            : locate(inputs,
+                     calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC,
+                                     "/inference/phase", "run `calc run` for the numbers",
+                                     "what is served has no step of a pipeline: its passes change"),
+                     errors);
     if (status != CALC_OK) {
         return status;
     }
@@ -57,22 +52,18 @@ calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, c
     size_t parts = (size_t)(shape->stages * shape->chunks);
     /* Both halves of a pair are events, but a pair is one operation of three. */
     size_t room = (size_t)(shape->stages * calc_schedule_ops_room(shape));
-    calc_schedule_pass *pass = calloc(parts, sizeof *pass);
-    void *workspace = malloc(bytes);
-    s->stage = calloc((size_t)shape->stages, sizeof *s->stage);
-    s->live = calloc((size_t)shape->stages, sizeof *s->live);
-    s->events = (calc_schedule_events){.event = malloc(room * sizeof *s->events.event),
+    calc_schedule_pass *pass = calc_make(parts, sizeof *pass);
+    void *workspace = calc_make(1, bytes);
+    s->stage = calc_make((size_t)shape->stages, sizeof *s->stage);
+    s->live = calc_make((size_t)shape->stages, sizeof *s->live);
+    s->events = (calc_schedule_events){.event = calc_make(room, sizeof *s->events.event),
                                        .capacity = (int64_t)room};
-    if (pass && workspace && s->stage && s->live && s->events.event) {
-        calc_timeline_passes(&s->timeline, pass);
-        calc_schedule_sim sim = {.shape = *shape, .pass = pass};
-        s->pipeline_s = calc_schedule_sim_s(&sim, workspace, s->stage, &s->events);
-    } else {
-        status = calc_errors_no_memory(errors);
-    }
+    calc_timeline_passes(&s->timeline, pass);
+    calc_schedule_sim sim = {.shape = *shape, .pass = pass};
+    s->pipeline_s = calc_schedule_sim_s(&sim, workspace, s->stage, &s->events);
     free(pass);
     free(workspace);
-    return status;
+    return CALC_OK;
 }
 
 bool calc_simulation_paired(const calc_schedule_event *e)
@@ -91,10 +82,7 @@ calc_status calc_simulation_stats(const calc_inputs *inputs, calc_stats *stats, 
     if (status != CALC_OK) {
         return status;
     }
-    void *workspace = malloc(bytes);
-    if (!workspace) {
-        return calc_errors_no_memory(errors);
-    }
+    void *workspace = calc_make(1, bytes);
     calc_run_exact(&inputs->app, &inputs->system, &inputs->exec, workspace, stats);
     free(workspace);
     return CALC_OK;
@@ -109,12 +97,6 @@ static const struct {
     CALC_PLOT_KIND_LIST(CALC_X)
 #undef CALC_X
 };
-
-static int plot_columns(void)
-{
-    int columns = calc_paint_columns() - LEFT - RIGHT;
-    return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns;
-}
 
 /* Rows of columns; each row is a stage. */
 typedef struct canvas {
@@ -245,22 +227,26 @@ static void write_canvas(calc_output *out, const calc_report *report, const canv
     write_legend(out, &report->paint, c);
 }
 
-calc_status calc_plot_write(calc_output *out, const calc_report *report, const calc_simulation *s,
-                            calc_errors *errors)
+calc_status calc_plot_write(calc_output *out, const calc_report *report, calc_errors *errors)
 {
+    calc_simulation simulation = {0}, *s = &simulation;
+    calc_status status = calc_simulation_run(s, report->inputs, errors);
+    if (status != CALC_OK) {
+        calc_simulation_free(s);
+        return status;
+    }
     int64_t stages = s->timeline.shape.stages;
-    canvas c = {.columns = plot_columns()};
+    int columns = calc_paint_columns() - LEFT - RIGHT;
+    canvas c = {.columns = columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns};
     c.every = (stages + CALC_PLOT_MAX_ROWS - 1) / CALC_PLOT_MAX_ROWS;
     c.rows = (stages + c.every - 1) / c.every;
     c.column_s = s->pipeline_s / c.columns;
-    c.share = calloc((size_t)(c.rows * c.columns), sizeof *c.share);
-    if (!c.share) {
-        return calc_errors_no_memory(errors);
-    }
+    c.share = calc_make((size_t)(c.rows * c.columns), sizeof *c.share);
     add_events(&c, &s->events);
     add_idle(&c);
     write_canvas(out, report, &c, s);
     free(c.share);
+    calc_simulation_free(s);
     return CALC_OK;
 }
 

@@ -283,14 +283,6 @@ static void write_events(const calc_trace *trace, calc_trace_out *out)
     write_operations(&w);
 }
 
-/* Events of the trace. */
-static int64_t trace_count(const calc_trace *trace)
-{
-    calc_trace_out out = {0};
-    write_events(trace, &out);
-    return out.count;
-}
-
 /* Write the trace. */
 static void trace_write(calc_output *out, const calc_trace *trace)
 {
@@ -329,7 +321,9 @@ calc_status calc_trace_write(const char *path, const calc_inputs *inputs, int64_
                                   .stats = &stats,
                                   .microbatches =
                                       microbatches > 0 && microbatches < all ? microbatches : all};
-        int64_t count = trace_count(&trace);
+        calc_trace_out counted = {0};
+        write_events(&trace, &counted);
+        int64_t count = counted.count;
         if (count > TRACE_MAX_EVENTS) {
             status = calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
                                      "show some of the micro-batches: --microbatches N",

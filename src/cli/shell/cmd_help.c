@@ -8,6 +8,7 @@
 #include "cli/shell/opt.h"
 #include "formats/read.h"
 #include "io/json_load.h"
+#include "spec/field.h"
 
 #ifdef __clang__
 #define COMPILER __VERSION__
@@ -303,14 +304,6 @@ static void write_item(calc_output *out, const char *word, const char *meaning)
     calc_output_text(out, "\n");
 }
 
-static void man_pairs(calc_output *out, const char *title, const help_pair *pairs)
-{
-    write_section(out, title);
-    for (; pairs->word; pairs++) {
-        write_item(out, pairs->word, pairs->meaning);
-    }
-}
-
 static void man_options(calc_output *out, const calc_command *command)
 {
     write_section(out, "OPTIONS");
@@ -331,17 +324,6 @@ static void man_options(calc_output *out, const calc_command *command)
     write_item(out, "-h, --help", "show a summary of this page");
 }
 
-static void write_examples(calc_output *out, const char *const *examples)
-{
-    write_section(out, "EXAMPLES");
-    calc_output_text(out, ".nf\n");
-    for (; *examples; examples++) {
-        write_text(out, *examples);
-        calc_output_text(out, "\n");
-    }
-    calc_output_text(out, ".fi\n");
-}
-
 static void man_command(calc_output *out, const calc_command *command)
 {
     calc_output_text(out, ".B calc\n");
@@ -357,7 +339,13 @@ static void man_command(calc_output *out, const calc_command *command)
         write_item(out, arg->name, arg->doc);
     }
     man_options(out, command);
-    write_examples(out, command->examples);
+    write_section(out, "EXAMPLES");
+    calc_output_text(out, ".nf\n");
+    for (const char *const *example = command->examples; *example; example++) {
+        write_text(out, *example);
+        calc_output_text(out, "\n");
+    }
+    calc_output_text(out, ".fi\n");
 }
 
 static void write_see_also(calc_output *out, const calc_command *command)
@@ -398,8 +386,12 @@ static void calc_man_page(calc_output *out, const calc_command *command)
             write_item(out, calc_command_list[i]->name, calc_command_list[i]->summary);
         }
     }
-    man_pairs(out, "EXIT STATUS", exits);
-    man_pairs(out, "ENVIRONMENT", environment);
+    for (int i = 0; i < 2; i++) {
+        write_section(out, i == 0 ? "EXIT STATUS" : "ENVIRONMENT");
+        for (const help_pair *pair = i == 0 ? exits : environment; pair->word; pair++) {
+            write_item(out, pair->word, pair->meaning);
+        }
+    }
     write_see_also(out, command);
 }
 
@@ -621,26 +613,8 @@ static const calc_fill_place shared[] = {{"@commands", write_commands, 0},
                                          {"@taking", write_taking, BASH},
                                          {"@choices\n", write_cases, 0},
                                          {0}};
-
-static void calc_completion_bash(calc_output *out, const calc_command *command)
-{
-    (void)command;
-    calc_fill_write(out, &calc_completion_bash_file, shared);
-}
-
-static void calc_completion_zsh(calc_output *out, const calc_command *command)
-{
-    (void)command;
-    calc_fill_write(out, &calc_completion_zsh_file, shared);
-}
-
-static void calc_completion_fish(calc_output *out, const calc_command *command)
-{
-    static const calc_fill_place places[] = {
-        {"@taking", write_taking, FISH}, {"@rules", write_each, 3}, {0}};
-    (void)command;
-    calc_fill_write(out, &calc_completion_fish_file, places);
-}
+static const calc_fill_place fish[] = {
+    {"@taking", write_taking, FISH}, {"@rules", write_each, 3}, {0}};
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
@@ -673,10 +647,14 @@ static calc_exit run(const calc_args *args)
     }
     const char *shell = calc_opt_value(args, OPT_COMPLETION);
     if (shell) {
-        return calc_help_show(strcmp(shell, "bash") == 0  ? calc_completion_bash
-                              : strcmp(shell, "zsh") == 0 ? calc_completion_zsh
-                                                          : calc_completion_fish,
-                              NULL);
+        static const calc_fill_file *const files[] = {
+            &calc_completion_bash_file, &calc_completion_zsh_file, &calc_completion_fish_file};
+        int which = calc_choice_index(shells, shell);
+        calc_errors errors = {0};
+        calc_output *out = calc_write_to("-");
+        calc_fill_write(out, files[which], files[which] == files[2] ? fish : shared);
+        (void)!calc_output_close(out, &errors);
+        return calc_complain_errors(&errors);
     }
     bool man = calc_opt_value(args, OPT_MAN) != NULL;
     return calc_help_show(man ? calc_man_page : calc_help_text, command);

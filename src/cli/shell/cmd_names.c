@@ -183,25 +183,16 @@ static const char *name_of(const calc_find_list *list, size_t i)
     return calc_find_aside_name(list->entry[i].name);
 }
 
-static void write_names(calc_output *out, int kind, const calc_find_list *list, const char *part)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (!is_hidden(list, i, kind, part)) {
-            calc_output_printf(out, "%s\n", name_of(list, i));
-        }
-    }
-}
-
 /* Names and what is behind them; machines in groups. */
-static calc_status write_described(calc_output *out, int kind, const calc_find_list *list,
-                                   const char *part)
+static void write_described(calc_output *out, int kind, const calc_find_list *list,
+                            const char *part)
 {
     bool grouped = kind == CALC_KIND_SYSTEM;
     calc_listing_column column[] = {{.left = true}, {.left = true, .cut = true}};
     calc_listing l = CALC_LISTING(column, 2);
-    int *group = calloc(list->count + 1, sizeof *group); /* of each row */
+    int *group = calc_make(list->count + 1, sizeof *group); /* of each row */
     size_t named = 0;
-    for (size_t i = 0; group && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         description described;
         if (!is_hidden(list, i, kind, part)) {
             describe(kind, list->entry[i].path, &described);
@@ -211,7 +202,7 @@ static calc_status write_described(calc_output *out, int kind, const calc_find_l
         }
     }
     calc_listing_fit(&l, calc_paint_columns() - (grouped ? INDENT : 0));
-    for (int g = grouped ? 0 : GROUPS - 1; g < GROUPS && group && !l.no_memory; g++) {
+    for (int g = grouped ? 0 : GROUPS - 1; g < GROUPS; g++) {
         bool begun = !grouped;
         for (size_t row = 0; row < named; row++) {
             if (group[row] == g) {
@@ -222,10 +213,8 @@ static calc_status write_described(calc_output *out, int kind, const calc_find_l
             }
         }
     }
-    bool fine = group && !l.no_memory;
     calc_listing_free(&l);
     free(group);
-    return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 static calc_exit run(const calc_args *args)
@@ -239,9 +228,13 @@ static calc_exit run(const calc_args *args)
     if (calc_find_names(folder, &list, &errors) == CALC_OK) {
         calc_output *out = calc_write_to("-");
         if (!described) {
-            write_names(out, kind, &list, args->argument[1]);
-        } else if (write_described(out, kind, &list, args->argument[1]) != CALC_OK) {
-            (void)calc_errors_no_memory(&errors);
+            for (size_t i = 0; i < list.count; i++) {
+                if (!is_hidden(&list, i, kind, args->argument[1])) {
+                    calc_output_printf(out, "%s\n", name_of(&list, i));
+                }
+            }
+        } else {
+            write_described(out, kind, &list, args->argument[1]);
         }
         (void)!calc_output_close(out, &errors);
     }

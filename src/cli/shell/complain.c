@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,18 +38,6 @@ static calc_exit exit_of(calc_status status)
     }
 }
 
-/* Whether an error concerns the command line and has its place there: "--set tp=x", "--top -3". A
- * value in a file that contradicts such a value may have an error, too. */
-static bool names_option(const calc_errors *errors)
-{
-    for (int i = 0; i < errors->count; i++) {
-        if (strncmp(errors->item[i].file, "--", 2) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 calc_exit calc_complain_errors(const calc_errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {
@@ -60,7 +49,12 @@ calc_exit calc_complain_errors(const calc_errors *errors)
         calc_say("%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
     }
     calc_exit result = exit_of(calc_errors_first(errors));
-    return result == CALC_EXIT_INPUT && names_option(errors) ? CALC_EXIT_USAGE : result;
+    /* An error that has its place on the command line, "--set tp=x", "--top -3", concerns it. A
+     * value in a file that contradicts such a value may have an error, too. */
+    for (int i = 0; i < errors->count && result == CALC_EXIT_INPUT; i++) {
+        result = strncmp(errors->item[i].file, "--", 2) == 0 ? CALC_EXIT_USAGE : result;
+    }
+    return result;
 }
 
 calc_exit calc_complain_failure(const calc_errors *errors)
@@ -79,13 +73,27 @@ void calc_end_without_memory(void)
     _exit(CALC_EXIT_SYSTEM);
 }
 
-calc_output *calc_write_to(const char *path)
+static void *or_end(void *made)
 {
-    calc_output *out = calc_output_to(path);
-    if (!out) {
+    if (!made) {
         calc_end_without_memory();
     }
-    return out;
+    return made;
+}
+
+void *calc_make(size_t count, size_t size)
+{
+    return or_end(calloc(count > 0 ? count : 1, size));
+}
+
+void *calc_longer(void *list, size_t count, size_t size)
+{
+    return or_end(realloc(list, count * size));
+}
+
+calc_output *calc_write_to(const char *path)
+{
+    return or_end(calc_output_to(path));
 }
 
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors)

@@ -24,6 +24,10 @@ calc_exit calc_complain_failure(const calc_errors *errors);
  *  leaves (base/draft.h). */
 _Noreturn void calc_end_without_memory(void);
 
+/** calloc(), and realloc() of a list; without memory the command ends. */
+void *calc_make(size_t count, size_t size);
+void *calc_longer(void *list, size_t count, size_t size);
+
 /** calc_output_to(); without memory the command ends. */
 calc_output *calc_write_to(const char *path);
 

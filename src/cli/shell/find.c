@@ -55,46 +55,44 @@ char *calc_find_name(const char *path, char *buffer, size_t size)
     return buffer;
 }
 
-static bool add_entry(calc_find_list *list, const char *path, const char *folder, int place)
+static void add_entry(calc_find_list *list, const char *path, const char *folder, int place)
 {
-    calc_find_entry *grown = calc_grown(list->entry, list->count, &list->capacity, sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    list->entry = grown;
+    list->entry = calc_longer(list->entry, list->count + 1, sizeof *list->entry);
     char file[256], name[600];
     calc_find_name(path, file, sizeof file);
     snprintf(name, sizeof name, "%s%s%s", folder, *folder ? "/" : "", file);
     calc_find_entry *entry = &list->entry[list->count++];
-    *entry = (calc_find_entry){strdup(path), strdup(name), place};
-    return entry->path && entry->name;
+    *entry =
+        (calc_find_entry){calc_make(1, strlen(path) + 1), calc_make(1, strlen(name) + 1), place};
+    strcpy(entry->path, path);
+    strcpy(entry->name, name);
 }
 
 /* Add the documents of a directory and, at the top level, of the directories in it. */
-static bool add_directory(calc_find_list *list, const char *directory, const char *folder,
+static void add_directory(calc_find_list *list, const char *directory, const char *folder,
                           int place)
 {
     DIR *stream = opendir(directory);
-    if (!stream) {
-        return errno != ENOMEM;
+    if (!stream && errno == ENOMEM) {
+        calc_end_without_memory();
     }
-    bool fine = true;
     struct dirent *item;
-    while (fine && (item = readdir(stream))) {
+    while (stream && (item = readdir(stream))) {
         char path[CALC_FIND_PATH_MAX];
         struct stat info;
         int length = snprintf(path, sizeof path, "%s/%s", directory, item->d_name);
         if (item->d_name[0] == '.' || length >= (int)sizeof path || stat(path, &info) != 0) {
             continue;
         }
-        if (S_ISDIR(info.st_mode)) {
-            fine = *folder || add_directory(list, path, item->d_name, place);
-        } else if (stem_length(item->d_name) > 0) {
-            fine = add_entry(list, path, folder, place);
+        if (S_ISDIR(info.st_mode) && !*folder) {
+            add_directory(list, path, item->d_name, place);
+        } else if (!S_ISDIR(info.st_mode) && stem_length(item->d_name) > 0) {
+            add_entry(list, path, folder, place);
         }
     }
-    closedir(stream);
-    return fine;
+    if (stream) {
+        closedir(stream);
+    }
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -106,13 +104,13 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Add models/, systems/ or executions/ of one data directory. */
-static bool add_place(calc_find_list *list, calc_kind kind, const char *place, size_t length,
+static void add_place(calc_find_list *list, calc_kind kind, const char *place, size_t length,
                       int index)
 {
     char directory[CALC_FIND_PATH_MAX];
     snprintf(directory, sizeof directory, "%.*s/%s", (int)length, place, kinds[kind].folder);
     calc_append(list->places, sizeof list->places, "%s%s", *list->places ? ", " : "", directory);
-    return add_directory(list, directory, "", index);
+    add_directory(list, directory, "", index);
 }
 
 /* ../share/calc beside the command. @return false if its place is not known */
@@ -132,25 +130,21 @@ static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
     return true;
 }
 
-static bool add_beside_command(calc_find_list *list, calc_kind kind, int index)
-{
-    char path[CALC_FIND_PATH_MAX];
-    return !data_beside_command(path) || add_place(list, kind, path, strlen(path), index);
-}
-
 calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *errors)
 {
+    (void)errors;
     int index = 0;
-    bool fine = true;
+    char beside[CALC_FIND_PATH_MAX];
     const char *place = getenv("CALC_PATH");
-    while (fine && place && *place) {
+    while (place && *place) {
         size_t length = strcspn(place, ":");
-        fine = length == 0 || add_place(list, kind, place, length, index++);
+        if (length > 0) {
+            add_place(list, kind, place, length, index++);
+        }
         place += length + (place[length] == ':');
     }
-    fine = fine && add_beside_command(list, kind, index);
-    if (!fine) {
-        return calc_errors_no_memory(errors);
+    if (data_beside_command(beside)) {
+        add_place(list, kind, beside, strlen(beside), index);
     }
     if (list->count > 0) {
         qsort(list->entry, list->count, sizeof *list->entry, compare_entries);

@@ -21,7 +21,7 @@ typedef struct calc_find_entry {
 /** All documents of a kind; owns its entries. Start with {0}. */
 typedef struct calc_find_list {
     calc_find_entry *entry; /**< by place, then by name */
-    size_t count, capacity;
+    size_t count;
     char places[1024]; /**< directories searched, for people */
 } calc_find_list;
 

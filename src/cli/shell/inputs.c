@@ -375,14 +375,6 @@ static void tell_on(void *context, const char *text)
     calc_say("%s: %s\n", (const char *)context, text);
 }
 
-/* The model of a configuration of Hugging Face. */
-static calc_status load_hf(calc_input *input, calc_app *app, calc_errors *errors)
-{
-    const calc_hf hf = {
-        .name = input->path, .path = input->path, .tell = tell_on, .context = input->path};
-    return calc_hf_read_text(&hf, input->text.data, input->text.length, app, errors);
-}
-
 /* The execution of a strategy file of Galvatron's search. */
 static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_errors *errors)
 {
@@ -442,9 +434,8 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
                                     input->path, errors)
             : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
     if (status == CALC_OK || status == CALC_ERR_NOMEM) {
-        if (status == CALC_OK && kind == CALC_KIND_EXEC) {
-            status = calc_inputs_software(object, errors);
-        }
+        status = status == CALC_OK && kind == CALC_KIND_EXEC ? calc_inputs_software(object, errors)
+                                                             : status;
         if (status != CALC_OK) {
             calc_errors_locate(errors, kind, input->text.data, input->text.length, input->path);
         }
@@ -453,7 +444,10 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
     if (kind == CALC_KIND_APP &&
         calc_is_yes(calc_hf_is_text(input->text.data, input->text.length))) {
         *errors = before;
-        return load_hf(input, object, errors);
+        /* The model of a configuration of Hugging Face. */
+        const calc_hf hf = {
+            .name = input->path, .path = input->path, .tell = tell_on, .context = input->path};
+        return calc_hf_read_text(&hf, input->text.data, input->text.length, object, errors);
     }
     if (kind == CALC_KIND_EXEC &&
         calc_is_yes(calc_galvatron_layout_is(input->text.data, input->text.length))) {
@@ -587,14 +581,6 @@ static void blame_assignment(calc_errors *errors, const calc_field_ref *set, con
     }
 }
 
-static void locate(const calc_inputs *inputs, calc_errors *errors)
-{
-    for (int i = 0; i < CALC_INPUTS; i++) {
-        const calc_input *input = &inputs->input[i];
-        calc_errors_locate(errors, (calc_kind)i, input->text.data, input->text.length, input->path);
-    }
-}
-
 static bool is_calibrated(const char *path)
 {
     calc_text text = {0};
@@ -710,10 +696,10 @@ calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system, cons
     for (int32_t i = 0; i < list->chips && status == CALC_OK; i++) {
         status = find_system(list->name[i], system, path, other, i, &list->system[i], errors);
     }
-    if (status == CALC_OK && prefill->name[0]) {
-        status = find_system(prefill->name, system, path, other, CALC_MAX_CHIPS, &prefill->system,
-                             errors);
-    }
+    status = status == CALC_OK && prefill->name[0]
+                 ? find_system(prefill->name, system, path, other, CALC_MAX_CHIPS, &prefill->system,
+                               errors)
+                 : status;
     return status;
 }
 
@@ -784,10 +770,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_I
     if (inputs->input[CALC_KIND_EXEC].foreign) {
         calc_galvatron_exec_attention(&inputs->app, &inputs->exec);
     }
-    calc_field_ref *where = calloc(set_count + 1, sizeof *where);
-    if (!where) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_field_ref *where = calc_make(set_count + 1, sizeof *where);
     const calc_inputs before = *inputs;
     for (size_t i = 0; i < set_count; i++) {
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
@@ -814,7 +797,11 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_I
         for (size_t i = 0; i < set_count; i++) {
             blame_assignment(errors, &where[i], set[i]);
         }
-        locate(inputs, errors);
+        for (int kind = 0; kind < CALC_INPUTS; kind++) {
+            const calc_input *input = &inputs->input[kind];
+            calc_errors_locate(errors, (calc_kind)kind, input->text.data, input->text.length,
+                               input->path);
+        }
     }
     free(where);
     return calc_errors_first(errors);
@@ -823,12 +810,8 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const given[CALC_I
 calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, size_t first, int opt,
                                   calc_errors *errors)
 {
-    const char **set = calloc(args->use_count + 1, sizeof *set);
-    if (!set) {
-        return calc_errors_no_memory(errors);
-    }
-    size_t count = 0;
-    size_t cursor = 0;
+    const char **set = calc_make(args->use_count + 1, sizeof *set);
+    size_t count = 0, cursor = 0;
     while ((set[count] = calc_opt_next(args, opt, &cursor))) {
         count++;
     }

@@ -17,6 +17,7 @@
 #include "io/output.h"
 #include "plan/sweep_more.h"
 #include "report/page.h"
+#include "report/sweep_data.h"
 #include "validate/error_groups.h"
 
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
@@ -80,21 +81,15 @@ static calc_status sweep_sample_write(calc_output *out, const calc_sweep_study *
                                       const calc_args *args, calc_errors *errors)
 {
     size_t drawn = (size_t)calc_opt_real(args, CALC_SWEEP_OPT_SAMPLE);
-    calc_sample_point *point = malloc(drawn * sizeof *point);
-    double *value = malloc(drawn * sizeof *value);
+    calc_sample_point *point = calc_make(drawn, sizeof *point);
+    double *value = calc_make(drawn, sizeof *value);
     uint64_t total;
-    calc_status status = CALC_ERR_NOMEM;
-    if (!point || !value) {
-        calc_errors_no_memory(errors);
-        goto done;
-    }
-    status = calc_sample(&study->space, &study->designs, study->options.compat,
-                         (uint64_t)calc_opt_real(args, CALC_SWEEP_OPT_SEED), drawn, point, &total,
-                         errors);
+    calc_status status = calc_sample(&study->space, &study->designs, study->options.compat,
+                                     (uint64_t)calc_opt_real(args, CALC_SWEEP_OPT_SEED), drawn,
+                                     point, &total, errors);
     if (status == CALC_OK) {
         write_points(out, study, point, drawn, total, value);
     }
-done:
     free(point);
     free(value);
     return status;
@@ -137,8 +132,8 @@ static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study
                                    calc_sweep_options *options, calc_errors *errors)
 {
     *all = (sweep_all){.study = study, .file = file};
-    all->row = calloc(CALC_SWEEP_PLACES, sizeof *all->row);
-    calc_status status = all->row ? CALC_OK : calc_errors_no_memory(errors);
+    all->row = calc_make(CALC_SWEEP_PLACES, sizeof *all->row);
+    calc_status status = CALC_OK;
     for (size_t i = 0; i < CALC_SWEEP_PLACES && status == CALC_OK; i++) {
         status = calc_output_open_memory(&all->row[i], NULL, errors);
     }
@@ -147,16 +142,6 @@ static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study
     options->point = write_row;
     options->point_context = all;
     return status;
-}
-
-/* Free what it owns. Fine on {0}. */
-static void sweep_all_free(sweep_all *all)
-{
-    for (size_t i = 0; all->row && i < CALC_SWEEP_PLACES; i++) {
-        calc_output_discard(all->row[i]);
-    }
-    free(all->row);
-    *all = (sweep_all){0};
 }
 
 /* Output files of a sweep; NULL: not asked for. */
@@ -190,17 +175,6 @@ static bool ends_with(const char *text, const char *end)
 static bool is_csv(const char *path)
 {
     return ends_with(path, ".csv") || ends_with(path, ".csv.gz");
-}
-
-/* Checks how the options combine. @return the mistake; NULL if there is none */
-static const char *check_options(task *t)
-{
-    const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
-    bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
-    bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
-                 ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
-    return !known ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
-                  : calc_sweep_save_complaint(t->args, t->ranks.count);
 }
 
 /* Opened before the sweep, so that a path that cannot be written costs nothing. */
@@ -254,7 +228,9 @@ static void write_files(task *t, calc_errors *errors)
              : calc_sweep_write_json)(t->file[FILE_OUT], &t->study, &t->result);
     }
     if (t->file[FILE_SUMMARY]) {
-        calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
+        calc_put put = calc_put_to(t->file[FILE_SUMMARY]);
+        calc_sweep_put_summary(&put, NULL, &t->result);
+        calc_output_text(t->file[FILE_SUMMARY], "\n");
     }
     save_start(t);
     if (t->file[FILE_HTML] &&
@@ -280,13 +256,9 @@ static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_
 static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
 {
     calc_sweep_plan_axes(out, &t->study);
-    return calc_sweep_plan_work(out, &t->study, errors);
-}
-
-static calc_status write_sample(calc_output *out, task *t, calc_errors *errors)
-{
-    calc_sweep_plan_axes(out, &t->study);
-    return sweep_sample_write(out, &t->study, t->args, errors);
+    return calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN)
+               ? calc_sweep_plan_work(out, &t->study, errors)
+               : sweep_sample_write(out, &t->study, t->args, errors);
 }
 
 static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
@@ -405,15 +377,13 @@ static calc_status prepare(task *t, calc_errors *errors)
             calc_error_place(&errors->item[errors->count - 1], "--columns", 0, 0);
         }
     }
-    if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
-        status = calc_page_check(errors);
-    }
+    status = status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)
+                 ? calc_page_check(errors)
+                 : status;
     status = status == CALC_OK ? calc_sweep_save_load(&t->save, t->args, errors) : status;
     bool sweeps = !calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) &&
                   !calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE);
-    if (status == CALC_OK && t->ranks.rank == 0 && sweeps) {
-        status = open_files(t, errors);
-    }
+    status = status == CALC_OK && t->ranks.rank == 0 && sweeps ? open_files(t, errors) : status;
     return calc_ranks_agree(&t->ranks, status, errors);
 }
 
@@ -423,7 +393,12 @@ static calc_exit run_task(task *t)
     if (calc_ranks_join(&t->ranks, &errors) != CALC_OK) {
         return calc_complain_failure(&errors);
     }
-    const char *complaint = check_options(t);
+    const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
+    bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
+    bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
+                 ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
+    const char *complaint = !known ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
+                                   : calc_sweep_save_complaint(t->args, t->ranks.count);
     complaint = complaint ? complaint : calc_sweep_tokens_complaint(t->args);
     if (complaint) {
         return t->ranks.rank > 0 ? CALC_EXIT_USAGE
@@ -432,10 +407,10 @@ static calc_exit run_task(task *t)
     if (prepare(t, &errors) != CALC_OK) {
         return calc_complain_errors(&errors); /* none if another rank has them */
     }
-    bool plans = calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) != NULL;
-    if (plans || calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {
+    if (calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) ||
+        calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {
         if (t->ranks.rank == 0) {
-            print(t, plans ? write_plan : write_sample, &errors);
+            print(t, write_plan, &errors);
         }
         return calc_complain_errors(&errors);
     }
@@ -458,7 +433,10 @@ static calc_exit sweep_once(const calc_args *args)
         calc_output_discard(t.file[i]);
     }
     calc_ranks_leave(&t.ranks);
-    sweep_all_free(&t.all);
+    for (size_t i = 0; t.all.row && i < CALC_SWEEP_PLACES; i++) {
+        calc_output_discard(t.all.row[i]);
+    }
+    free(t.all.row);
     calc_sweep_rows_free(&t.best);
     calc_residuals_free(&t.measured);
     calc_sweep_result_free(&t.result);
@@ -481,13 +459,10 @@ static const char *const merge_words[] = {[CALC_SWEEP_OPT_OUT] = "--out",
                                           [CALC_SWEEP_OPT_PLOT] = "--plot",
                                           [CALC_SWEEP_OPT_PART] = NULL};
 
-static bool make_line(line *out, const calc_checkpoint *part, const calc_args *args)
+static void make_line(line *out, const calc_checkpoint *part, const calc_args *args)
 {
     size_t most = part->words_size + 2 * args->use_count + 2 * args->argument_count;
-    out->word = malloc((most + 1) * sizeof *out->word);
-    if (!out->word) {
-        return false;
-    }
+    out->word = calc_make(most + 1, sizeof *out->word);
     /* Options of this command come first: the words of a part end with "--" and arguments. */
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &calc_sweep_opts[args->use[i].opt];
@@ -505,18 +480,6 @@ static bool make_line(line *out, const calc_checkpoint *part, const calc_args *a
     for (size_t at = 0; at < part->words_size; at += strlen(part->words + at) + 1) {
         out->word[out->count++] = part->words + at;
     }
-    return true;
-}
-
-/* Whether the words of the part are those of a sweep that may be merged. A forged one could name
- * files to write. @param own  options before them */
-static bool are_harmless(const calc_args *sweep, size_t own)
-{
-    size_t i = own;
-    while (i < sweep->use_count && calc_sweep_save_defines(sweep->use[i].opt)) {
-        i++;
-    }
-    return i == sweep->use_count && !sweep->help;
 }
 
 /* Merges the parts, which stand where a sweep has model and machine. */
@@ -538,12 +501,17 @@ static calc_exit merge(const calc_args *args)
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "missing PART");
     }
-    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK ||
-        (!make_line(&words, &part, args) && calc_errors_no_memory(&errors) != CALC_OK)) {
+    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK) {
         result = calc_complain_failure(&errors);
     } else {
+        make_line(&words, &part, args);
         result = calc_opt_parse(&sweep, args->command, words.count, words.word);
-        if (result == CALC_EXIT_OK && are_harmless(&sweep, own)) {
+        /* The words of the part must be those of a sweep that may be merged: a forged one could
+         * name files to write. */
+        while (own < sweep.use_count && calc_sweep_save_defines(sweep.use[own].opt)) {
+            own++;
+        }
+        if (result == CALC_EXIT_OK && own == sweep.use_count && !sweep.help) {
             result = sweep_once(&sweep);
         } else {
             calc_errors_at(&errors, CALC_ERR_SYNTAX, args->argument[0], 0, 0, NULL,

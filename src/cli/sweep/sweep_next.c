@@ -53,10 +53,9 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
     if (counts->total > 0 && counts->rejected[CALC_VERDICT_NETWORK_SIZE] == counts->total) {
         return largest_network(study, text);
     }
-    if (counts->rejected[CALC_VERDICT_OVERLOADED] > 0 && counts->feasible == 0) {
-        return "use more processors";
-    }
-    return NULL;
+    return counts->rejected[CALC_VERDICT_OVERLOADED] > 0 && counts->feasible == 0
+               ? "use more processors"
+               : NULL;
 }
 
 /* Names the layout that needs the least memory and its need, and the number of processors that
@@ -166,8 +165,8 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
 static void write_conditions(const calc_sweep_study *study, const calc_sweep_result *result)
 {
     size_t count = study->options.constraints;
-    calc_constraint *others = malloc((count > 0 ? count : 1) * sizeof *others);
-    for (size_t i = 0; others && i < count && !result->partial &&
+    calc_constraint *others = calc_make(count, sizeof *others);
+    for (size_t i = 0; i < count && !result->partial &&
                        result->elapsed_s * (double)count <= CALC_SWEEP_MORE_LONGEST_S;
          i++) {
         write_nearest(study, others, i);
@@ -330,23 +329,19 @@ static void write_formats(calc_output *out, const calc_sweep_study *study, const
     }
 }
 
-calc_status calc_sweep_next_write(calc_output *out, const calc_sweep_study *study,
-                                  const calc_found *layout)
+void calc_sweep_next_write(calc_output *out, const calc_sweep_study *study,
+                           const calc_found *layout)
 {
     calc_app app;
     calc_system system;
     const calc_exec exec = calc_found_exec(layout);
     if (study->options.compat != CALC_COMPAT_NONE || !exec.training) {
-        return CALC_OK;
+        return;
     }
-    calc_why *why = malloc(sizeof *why);
-    if (!why) {
-        return CALC_ERR_NOMEM;
-    }
+    calc_why *why = calc_make(1, sizeof *why);
     study->designs.get(study->designs.context, layout->design, &app, &system);
     calc_why_find(&app, &system, &exec, why);
     write_changes(out, study, &app, &system, &exec, why);
     write_formats(out, study, &app, &system, &exec);
     free(why);
-    return CALC_OK;
 }

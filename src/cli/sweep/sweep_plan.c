@@ -397,10 +397,9 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
     calc_sweep_estimate estimate;
     calc_status status =
         calc_census_take(&census, &study->space, &study->designs, study->options.compat, errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_estimate_of(&study->space, &study->designs, &study->options, &census,
-                                        &estimate, errors);
-    }
+    status = status == CALC_OK ? calc_sweep_estimate_of(&study->space, &study->designs,
+                                                        &study->options, &census, &estimate, errors)
+                               : status;
     if (status == CALC_OK) {
         write_work(out, study, &census, &estimate);
     }

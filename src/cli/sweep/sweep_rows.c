@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "cli/shell/complain.h"
 #include "cli/sweep/sweep_study.h"
 #include "formats/export.h"
 #include "io/csv_table.h"
@@ -19,11 +20,10 @@
 /* Limits within which layouts are folded into one row. */
 static const double same_share = 0.01, same_memory_share = 0.1;
 
-static bool make(calc_sweep_rows *rows, size_t count)
+static void make(calc_sweep_rows *rows, size_t count)
 {
-    *rows = (calc_sweep_rows){.row = calloc(count > 0 ? count : 1, sizeof *rows->row),
-                              .measured = rows->measured};
-    return rows->row != NULL;
+    *rows =
+        (calc_sweep_rows){.row = calc_make(count, sizeof *rows->row), .measured = rows->measured};
 }
 
 const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char *machine)
@@ -227,9 +227,7 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
 calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
                                  const calc_front *best, size_t top, const calc_sweep_row *start)
 {
-    if (!make(rows, top < best->count ? top : best->count)) {
-        return CALC_ERR_NOMEM;
-    }
+    make(rows, top < best->count ? top : best->count);
     bool folds = study->options.top > top; /* else a fold would leave a row too few */
     const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
     for (size_t i = 0; i <= best->count && best->count > 0; i++) {
@@ -265,9 +263,7 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study 
                                   const calc_front *front)
 {
     size_t shown = front->count < CALC_SWEEP_ROWS_FRONT ? front->count : CALC_SWEEP_ROWS_FRONT;
-    if (!make(rows, shown)) {
-        return CALC_ERR_NOMEM;
-    }
+    make(rows, shown);
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_spread(i, shown, front->count);
         rows->row[i] = (calc_sweep_row){.layout = &front->item[at], .number = at + 1};
@@ -316,11 +312,8 @@ static size_t list_places(place *out, const calc_sweep_study *study,
 calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study,
                                    const calc_sweep_result *result)
 {
-    place *list = malloc((result->groups_count + 1) * sizeof *list);
-    if (!list || !make(rows, CALC_SWEEP_ROWS_GROUPS)) {
-        free(list);
-        return CALC_ERR_NOMEM;
-    }
+    place *list = calc_make(result->groups_count + 1, sizeof *list);
+    make(rows, CALC_SWEEP_ROWS_GROUPS);
     bool sorted = study->options.per_design;
     rows->of = list_places(list, study, result);
     rows->count = rows->of < CALC_SWEEP_ROWS_GROUPS ? rows->of : CALC_SWEEP_ROWS_GROUPS;
@@ -513,13 +506,6 @@ void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
         write_rows(out, study, result->partial ? "partial front" : "front", &group->front);
         write_rows(out, study, result->partial ? "partial top" : "top", &group->top);
     }
-}
-
-void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result)
-{
-    calc_put put = calc_put_to(out);
-    calc_sweep_put_summary(&put, NULL, result);
-    calc_output_text(out, "\n");
 }
 
 /* What measured runs say of the layouts of a sweep. */

@@ -133,9 +133,6 @@ void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
 void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
                           const calc_sweep_result *result);
 
-/** Write counts, times and rates, as JSON. */
-void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result);
-
 /** Write the column names of a row of calc_sweep_write_row(); `first`: names of preceding columns,
  *  or NULL. */
 void calc_sweep_write_header(calc_output *out, const calc_sweep_study *study, const char *first);

@@ -51,9 +51,8 @@ typedef struct reading {
     calc_input pool;         /* of a prefill pool */
 } reading;
 
-static CALC_MUST_USE calc_status calc_sweep_read_note(calc_sweep_study *study, const char *name,
-                                                      const calc_text *text, const char *remark,
-                                                      calc_errors *errors);
+static void calc_sweep_read_note(calc_sweep_study *study, const char *name, const calc_text *text,
+                                 const char *remark);
 
 static calc_status add(calc_sweep_study *study, const calc_input *input, calc_kind kind,
                        const void *object, calc_errors *errors)
@@ -62,10 +61,9 @@ static calc_status add(calc_sweep_study *study, const calc_input *input, calc_ki
     calc_designs_builder *b = &study->builder;
     calc_status status = kind == CALC_KIND_APP ? calc_designs_add_app(b, input->name, object)
                                                : calc_designs_add_system(b, input->name, object);
-    return status == CALC_OK
-               ? calc_sweep_read_note(study, input->name, &input->text,
-                                      calc_input_remark(input, kind, object, remark), errors)
-               : calc_errors_no_memory(errors);
+    calc_sweep_read_note(study, input->name, &input->text,
+                         calc_input_remark(input, kind, object, remark));
+    return calc_errors_status(errors, status);
 }
 
 static calc_status add_document(void *context, calc_sweep_study *study, calc_kind kind,
@@ -103,9 +101,10 @@ static calc_status load_file(calc_sweep_study *study, calc_space_entries *file, 
     calc_status status = calc_find(CALC_KIND_EXEC, space, path, errors);
     char name[256];
     status = status == CALC_OK ? calc_space_load(file, path, errors) : status;
-    return status == CALC_OK ? calc_sweep_read_note(study, calc_find_name(path, name, sizeof name),
-                                                    &file->text, "", errors)
-                             : status;
+    if (status == CALC_OK) {
+        calc_sweep_read_note(study, calc_find_name(path, name, sizeof name), &file->text, "");
+    }
+    return status;
 }
 
 calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
@@ -126,10 +125,7 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
                                 .prefill = load_pool,
                                 .context = &documents,
                                 .find = calc_find_document};
-    calc_space_option *use = calloc(args->use_count + 1, sizeof *use);
-    if (!use) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_space_option *use = calc_make(args->use_count + 1, sizeof *use);
     for (size_t i = 0; i < args->use_count; i++) {
         use[i] = (calc_space_option){calc_sweep_opts[args->use[i].opt].name, args->use[i].value};
     }
@@ -204,24 +200,17 @@ _Static_assert(CALC_REMARK_SIZE == sizeof(((calc_study_document *)NULL)->remark)
 /* Record the bytes of a document.
  * @param name    for people
  * @param remark  what to know before using its numbers; "": nothing */
-static calc_status calc_sweep_read_note(calc_sweep_study *study, const char *name,
-                                        const calc_text *text, const char *remark,
-                                        calc_errors *errors)
+static void calc_sweep_read_note(calc_sweep_study *study, const char *name, const calc_text *text,
+                                 const char *remark)
 {
-    calc_study_document *more =
-        realloc(study->document, (study->documents + 1) * sizeof *study->document);
-    if (!more) {
-        return calc_errors_no_memory(errors);
-    }
-    study->document = more;
-    calc_study_document *document = &more[study->documents++];
+    study->document = calc_longer(study->document, study->documents + 1, sizeof *study->document);
+    calc_study_document *document = &study->document[study->documents++];
     snprintf(document->name, sizeof document->name, "%.*s", (int)sizeof document->name - 1, name);
     calc_digest_text(text->data, text->length, document->sha256);
     snprintf(document->remark, sizeof document->remark, "%s", remark);
     calc_standard_errors fitted;
     calc_standard_errors_read(&fitted, text);
     snprintf(document->calibrated, sizeof document->calibrated, "%s", fitted.machine);
-    return CALC_OK;
 }
 
 void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study)
@@ -367,11 +356,8 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
     save->saving.unsaved = warn_of;
     save->saving.resume = calc_opt_value(args, CALC_SWEEP_OPT_RESUME) != NULL;
     save->saving.words_size = put_words(NULL, args);
-    save->saving.words = malloc(save->saving.words_size);
-    save->part = calloc(args->use_count + 1, sizeof *save->part);
-    if (!save->saving.words || !save->part) {
-        return calc_errors_no_memory(errors);
-    }
+    save->saving.words = calc_make(1, save->saving.words_size);
+    save->part = calc_make(args->use_count + 1, sizeof *save->part);
     put_words(save->saving.words, args);
     while ((part = calc_opt_next(args, CALC_SWEEP_OPT_PART, &cursor))) {
         save->part[save->parts++] = part;
@@ -526,11 +512,9 @@ static char *word_of(const calc_space_entry *entry)
     for (size_t i = 0; i < entry->count; i++) {
         size += strlen(entry->item[i]) + 1;
     }
-    char *word = malloc(size);
-    if (word) {
-        snprintf(word, size, "exe.%s=", entry->key);
-    }
-    for (size_t i = 0; i < entry->count && word; i++) {
+    char *word = calc_make(1, size);
+    snprintf(word, size, "exe.%s=", entry->key);
+    for (size_t i = 0; i < entry->count; i++) {
         calc_append(word, size, "%s%s", i ? "+" : "", entry->item[i]);
     }
     return word;
@@ -560,23 +544,21 @@ static calc_status read_said(said *s, const calc_inputs *in, const char *const *
     if (input->text.data) {
         status = calc_space_parse(&file, input->text.data, input->text.length, input->path, errors);
     }
-    if (status == CALC_OK && in->batch && strpbrk(in->batch, ",:*")) {
-        status =
-            calc_errors_at(errors, CALC_ERR_TYPE, NULL, 0, 0, "one number: 1536, or 4Mitokens",
-                           "--batch: expected a number of sequences, found \"%.40s\"", in->batch);
-    }
+    status =
+        status == CALC_OK && in->batch && strpbrk(in->batch, ",:*")
+            ? calc_errors_at(errors, CALC_ERR_TYPE, NULL, 0, 0, "one number: 1536, or 4Mitokens",
+                             "--batch: expected a number of sequences, found \"%.40s\"", in->batch)
+            : status;
     s->args.command = &calc_cmd_sweep;
-    s->word = calloc(file.count + 1, sizeof *s->word);
-    s->args.use = calloc(file.count + set_count + OTHERS, sizeof *s->args.use);
-    bool fits = s->word && s->args.use;
-    for (size_t i = 0; i < file.count && fits; i++) {
+    s->word = calc_make(file.count + 1, sizeof *s->word);
+    s->args.use = calc_make(file.count + set_count + OTHERS, sizeof *s->args.use);
+    for (size_t i = 0; i < file.count; i++) {
         if (!is_open(in, &file.entry[i])) {
             char *word = s->word[s->words++] = word_of(&file.entry[i]);
             s->args.use[s->args.use_count++] = (calc_opt_use){CALC_SWEEP_OPT_SET, word};
-            fits = word;
         }
     }
-    for (size_t i = 0; i < set_count && fits; i++) {
+    for (size_t i = 0; i < set_count; i++) {
         const char *equals = strchr(set[i], '=');
         s->args.use[s->args.use_count] = (calc_opt_use){CALC_SWEEP_OPT_SET, set[i]};
         s->args.use_count += !equals || strcmp(equals, "=auto") != 0;
@@ -586,12 +568,12 @@ static calc_status read_said(said *s, const calc_inputs *in, const char *const *
                                    {CALC_SWEEP_OPT_COMPAT, in->compat},
                                    {CALC_SWEEP_OPT_FOR, in->framework},
                                    {CALC_SWEEP_OPT_OBJECTIVES, objectives}};
-    for (size_t i = 0; i < OTHERS && fits; i++) {
+    for (size_t i = 0; i < OTHERS; i++) {
         s->args.use[s->args.use_count] = others[i];
         s->args.use_count += others[i].value != NULL;
     }
     calc_space_entries_free(&file);
-    return status == CALC_OK && !fits ? calc_errors_no_memory(errors) : status;
+    return status;
 }
 
 /* Whether a sweep chooses the value of a field: nobody says it, and there are several. */
@@ -774,22 +756,18 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
 }
 
 /* The layouts of a front, the one to start with first. */
-static calc_status take_front(const calc_sweep_study *study, calc_sweep_result *result, size_t most,
-                              calc_exec **found, size_t *count, calc_errors *errors)
+static void take_front(const calc_sweep_study *study, calc_sweep_result *result, size_t most,
+                       calc_exec **found, size_t *count)
 {
     const calc_front *front = &result->group[0].front;
     size_t shown = front->count < most ? front->count : most;
-    *found = calloc(shown + 1, sizeof **found);
-    if (!*found) {
-        return calc_errors_no_memory(errors);
-    }
+    *found = calc_make(shown + 1, sizeof **found);
     bool fits;
     *count = choose(study, result, &(*found)[0], &fits);
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_spread(i, shown, front->count);
         (*found)[(*count)++] = calc_found_exec(&front->item[at]);
     }
-    return CALC_OK;
 }
 
 calc_status calc_sweep_front_of(const calc_inputs *in, const char *const *set, size_t set_count,
@@ -805,7 +783,7 @@ calc_status calc_sweep_front_of(const calc_inputs *in, const char *const *set, s
     status = status == CALC_OK ? calc_sweep_study_load(&study, &s.args, in, errors) : status;
     status = status == CALC_OK ? sweep(&study, &result, errors) : status;
     if (status == CALC_OK && result.groups_count > 0) {
-        status = take_front(&study, &result, most, found, count, errors);
+        take_front(&study, &result, most, found, count);
     }
     calc_sweep_result_free(&result);
     calc_study_free(&study);

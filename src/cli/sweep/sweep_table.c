@@ -265,17 +265,6 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
     }
 }
 
-/* Which column it is; `count` if none is. */
-static size_t find_stat(const calc_sweep_columns *c, const calc_field *field)
-{
-    size_t i = 0;
-    while (i < c->count &&
-           (c->column[i].cell != CALC_SWEEP_CELL_STAT || c->column[i].field != field)) {
-        i++;
-    }
-    return i;
-}
-
 /* Columns of fields that the user asked for always show; so do speed and memory. */
 static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
 {
@@ -287,7 +276,11 @@ static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
     }
     for (size_t i = 0; i <= o->objectives; i++) {
         const calc_field *field = i == 0 ? o->top_by.field : o->objective[i - 1].field;
-        size_t k = find_stat(c, field);
+        size_t k = 0; /* the column that has it */
+        while (k < c->count &&
+               (c->column[k].cell != CALC_SWEEP_CELL_STAT || c->column[k].field != field)) {
+            k++;
+        }
         if (k == c->count) {
             add_stat(c, field, field->key, i == 0 ? 0 : 2);
             k = c->count - 1;
@@ -460,7 +453,7 @@ static void fill(calc_listing *l, calc_sweep_columns *columns, const calc_sweep_
             calc_listing_add(l, text);
         }
     }
-    for (size_t k = 0; k < columns->count && !l->no_memory; k++) {
+    for (size_t k = 0; k < columns->count; k++) {
         const calc_sweep_column *c = &columns->column[k];
         bool varies = c->cell == CALC_SWEEP_CELL_FITS ? unsure : l->column[k].varies;
         /* "nan": without meaning in serving. */
@@ -669,10 +662,6 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     }
     calc_listing l = {.column = columns.shown, .columns = columns.count, .gap = 2};
     fill(&l, &columns, study, rows);
-    if (l.no_memory) {
-        calc_listing_free(&l);
-        return calc_errors_no_memory(errors);
-    }
     if (!columns.chosen) {
         calc_listing_fit(&l, view->width);
     }
@@ -704,26 +693,25 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
         status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));
-        if (status == CALC_OK) {
-            status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
-        }
+        status = status == CALC_OK
+                     ? write_table(out, study, view, &rows, "Best of each group", &l, errors)
+                     : status;
     } else {
         char title[96];
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
         write_start(out, study, view);
         status = write_table(out, study, view, view->best, title, &l, errors);
         if (status == CALC_OK && view->advice->start.layout) {
-            status = calc_errors_status(
-                errors, calc_sweep_next_write(out, study, view->advice->start.layout));
+            calc_sweep_next_write(out, study, view->advice->start.layout);
             write_next(out, study, view);
         }
-        if (status == CALC_OK && view->front) {
-            status = calc_errors_status(
-                errors, calc_sweep_rows_front(&rows, study, &result->group[0].front));
-        }
-        if (status == CALC_OK && view->front) {
-            status = write_table(out, study, view, &rows, "Pareto front", &l, errors);
-        }
+        status = status == CALC_OK && view->front
+                     ? calc_errors_status(
+                           errors, calc_sweep_rows_front(&rows, study, &result->group[0].front))
+                     : status;
+        status = status == CALC_OK && view->front
+                     ? write_table(out, study, view, &rows, "Pareto front", &l, errors)
+                     : status;
     }
     calc_sweep_rows_free(&rows);
     write_legend(out, &l);

@@ -120,10 +120,9 @@ void calc_sweep_plot_write(calc_output *out, const calc_paint *paint, const calc
  *  space that make the layout at least 1 % better, fit, and run in the frameworks of the sweep
  *  (calc_sweep_options.runs); formats of matrix multiplications that the machine has and the space
  *  does not name. For trained layouts of a sweep without rules of Calculon.
- *  @param layout  the one to start with
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_sweep_next_write(calc_output *out, const calc_sweep_study *study,
-                                                const calc_found *layout);
+ *  @param layout  the one to start with */
+void calc_sweep_next_write(calc_output *out, const calc_sweep_study *study,
+                           const calc_found *layout);
 
 /* Explains why no layout of a sweep can run, and gives advice. */
 

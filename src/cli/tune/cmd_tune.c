@@ -128,12 +128,14 @@ static calc_status tune_measured_read(calc_tune_task *t, calc_errors *errors)
         calc_tune_measurement m = {
             .end = row->end, .step_s = row->step_s, .memory_bytes = row->memory_bytes};
         calc_status one = take_layout(&r, &m.candidate);
-        one = one == CALC_OK ? calc_tune_task_add(t, &m, row->line, errors) : one;
+        if (one == CALC_OK) {
+            calc_tune_task_add(t, &m, row->line);
+        }
         status = status == CALC_OK ? one : status;
     }
-    if (status == CALC_OK && t->way == CALC_TUNE_WAY_COMMAND) {
-        status = calc_tune_journal_open(&t->journal, path, &t->rows, errors);
-    }
+    status = status == CALC_OK && t->way == CALC_TUNE_WAY_COMMAND
+                 ? calc_tune_journal_open(&t->journal, path, &t->rows, errors)
+                 : status;
     return status;
 }
 
@@ -153,19 +155,6 @@ static const char *const examples[] = {
     "calc tune llama2-70B h200 --procs 64 --batch 512 --measured r.csv --command './run.sh {exe}'",
     "calc tune llama2-70B h100_sxm --procs 64 --batch 512 --simulate 1",
     NULL};
-
-/* The executions that the answer names. */
-static calc_status write_layouts(const calc_tune_task *t, const calc_tune_decision *d,
-                                 calc_errors *errors)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < d->picks && !d->stop && status == CALC_OK; i++) {
-        status = calc_tune_loop_write(t, d->pick[i], path, errors);
-    }
-    return status == CALC_OK && d->best != SIZE_MAX ? calc_tune_loop_write(t, d->best, path, errors)
-                                                    : status;
-}
 
 static calc_status write_text(const calc_tune_task *t, const calc_tune_decision *d,
                               calc_errors *errors)
@@ -188,7 +177,15 @@ static calc_status write_text(const calc_tune_task *t, const calc_tune_decision 
 static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc_tune_pause pause,
                       calc_errors *errors)
 {
-    calc_status status = t->way == CALC_TUNE_WAY_SIMULATE ? CALC_OK : write_layouts(t, d, errors);
+    char path[CALC_FIND_PATH_MAX];
+    calc_status status = CALC_OK;
+    bool saves = t->way != CALC_TUNE_WAY_SIMULATE; /* the executions that the answer names */
+    for (size_t i = 0; i < d->picks && !d->stop && saves && status == CALC_OK; i++) {
+        status = calc_tune_loop_write(t, d->pick[i], path, errors);
+    }
+    status = status == CALC_OK && saves && d->best != SIZE_MAX
+                 ? calc_tune_loop_write(t, d->best, path, errors)
+                 : status;
     calc_status files = calc_tune_write(t, d, errors);
     status = status == CALC_OK ? files : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
@@ -246,13 +243,9 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
 
 static calc_exit run(const calc_args *args)
 {
-    calc_tune_task *t = calloc(1, sizeof *t);
+    calc_tune_task *t = calc_make(1, sizeof *t);
     calc_errors errors = {0};
     const char *complaint = calc_tune_task_complaint(args);
-    if (!t) {
-        (void)!calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
     t->journal.file = -1;
     calc_exit code =
         complaint ? calc_complain_usage(args->command, complaint) : tune(t, args, &errors);

@@ -15,51 +15,25 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
 
 enum { LINE_SIZE = 1024 };
 
-/* What stands in a column: X(NAME, title, needed). */
-#define COLUMN_LIST(X)                                                                             \
-    X(LAYOUT, "layout", true)                                                                      \
-    X(STEP, "step_s", true)                                                                        \
-    X(MEMORY, "memory_gib", false)                                                                 \
-    X(OUTCOME, "outcome", true)                                                                    \
-    X(NOTE, "note", false)
-
-enum {
-#define CALC_X(name, title, needed) COLUMN_##name,
-    COLUMN_LIST(CALC_X)
-#undef CALC_X
-        COLUMNS
-};
-
-static const char *const titles[] = {
-#define CALC_X(name, title, needed) title,
-    COLUMN_LIST(CALC_X)
-#undef CALC_X
-};
-static const bool needed[] = {
-#define CALC_X(name, title, needed) needed,
-    COLUMN_LIST(CALC_X)
-#undef CALC_X
-};
+/* What stands in a column. */
+enum { COLUMN_LAYOUT, COLUMN_STEP, COLUMN_MEMORY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMNS };
+static const struct {
+    const char *title;
+    bool needed;
+} heads[COLUMNS] = {
+    {"layout", true}, {"step_s", true}, {"memory_gib", false}, {"outcome", true}, {"note", false}};
 
 static calc_status complain(calc_errors *errors, const char *path, const char *hint,
                             const char *text)
 {
     return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, hint, "%s", text);
-}
-
-static int column_of(const char *name)
-{
-    int i = 0;
-    while (i < COLUMNS && strcmp(titles[i], name) != 0) {
-        i++;
-    }
-    return i;
 }
 
 /* The columns of a file that is there. */
@@ -81,14 +55,18 @@ static calc_status take_head(calc_tune_journal *j, const char *head, calc_errors
         return CALC_ERR_SYNTAX;
     }
     for (int i = 0; i < j->columns; i++) {
-        j->what[i] = column_of(cell[i]);
-        there[j->what[i]] = true;
+        int what = 0;
+        while (what < COLUMNS && strcmp(heads[what].title, cell[i]) != 0) {
+            what++;
+        }
+        j->what[i] = what;
+        there[what] = true;
     }
     for (int i = 0; i < COLUMNS; i++) {
-        if (needed[i] && !there[i]) {
+        if (heads[i].needed && !there[i]) {
             return calc_errors_at(errors, CALC_ERR_FIELD, j->path, 1, 0,
                                   "rows that are added have layout, step_s and outcome",
-                                  "column \"%s\" is missing", titles[i]);
+                                  "column \"%s\" is missing", heads[i].title);
         }
     }
     return CALC_OK;
@@ -182,8 +160,7 @@ void calc_tune_journal_close(calc_tune_journal *j)
 }
 
 /* A run without end, and a processor that no one has. */
-#define MOST_S 1e9
-#define MOST_GIB 1e9
+#define MOST 1e9 /* s, GiB */
 
 static const calc_csv_column columns[] = {
     {NULL, NULL, CALC_CSV_MEMBER(calc_tune_row, line)},
@@ -198,35 +175,26 @@ static const calc_csv_column columns[] = {
 
 static const char hint[] = "the first row is layout,step_s,memory_gib,outcome,note";
 
-const char *calc_tune_rows_time(const char *text, double *step_s)
+/* Read a time of a step, "1.53", "1530ms", or a need of memory, "61.2", "61.2GiB".
+ * @return NULL, or what was expected */
+static const char *read_amount(const char *text, bool memory, double *value)
 {
+    static const char *const expected[2][3] = {
+        {"a time: 1.53, 1.53s or 1530ms", "seconds, or a unit of time: s, ms, us, min or h",
+         "a time above 0, of at most 1e9 s"},
+        {"an amount of memory: 61.2, 61.2GiB or 65.7GB",
+         "GiB, or a unit of memory: GiB, GB, MiB or B", "an amount above 0, of at most 1e9 GiB"}};
     double number;
-    switch (calc_amount_read(text, "s", &number)) {
-    case CALC_AMOUNT_NO_NUMBER:
-        return "a time: 1.53, 1.53s or 1530ms";
-    case CALC_AMOUNT_WRONG_UNIT:
-        return "seconds, or a unit of time: s, ms, us, min or h";
-    default:
-        *step_s = number;
-        return number > 0 && number <= MOST_S ? NULL : "a time above 0, of at most 1e9 s";
+    calc_amount read = calc_amount_read(text, memory ? "GiB" : "s", &number);
+    if (read == CALC_AMOUNT_NO_NUMBER || read == CALC_AMOUNT_WRONG_UNIT) {
+        return expected[memory][read == CALC_AMOUNT_WRONG_UNIT];
     }
+    *value = memory ? number * 0x1p30 : number;
+    return number > 0 && number <= MOST ? NULL : expected[memory][2];
 }
 
-const char *calc_tune_rows_memory(const char *text, double *memory_bytes)
-{
-    double number;
-    switch (calc_amount_read(text, "GiB", &number)) {
-    case CALC_AMOUNT_NO_NUMBER:
-        return "an amount of memory: 61.2, 61.2GiB or 65.7GB";
-    case CALC_AMOUNT_WRONG_UNIT:
-        return "GiB, or a unit of memory: GiB, GB, MiB or B";
-    default:
-        *memory_bytes = number * 0x1p30;
-        return number > 0 && number <= MOST_GIB ? NULL : "an amount above 0, of at most 1e9 GiB";
-    }
-}
-
-bool calc_tune_rows_end(const char *word, calc_tune_end *end)
+/* The end that a word means. @return whether there is one */
+static bool tune_end(const char *word, calc_tune_end *end)
 {
     for (int i = 0; i < CALC_TUNE_ENDS; i++) {
         if (strcmp(word, calc_tune_end_word((calc_tune_end)i)) == 0) {
@@ -262,12 +230,12 @@ static calc_status lacks(const calc_csv_row *from, const char *cell, const char 
 static calc_status read_numbers(calc_tune_row *row, const calc_csv_row *from, calc_errors *errors)
 {
     bool timed = !calc_csv_is_blank(row->step);
-    const char *wrong = timed ? calc_tune_rows_time(row->step, &row->step_s) : NULL;
+    const char *wrong = timed ? read_amount(row->step, false, &row->step_s) : NULL;
     if (wrong) {
         return refuse(from, "step_s", row->step, wrong, errors);
     }
-    wrong = calc_csv_is_blank(row->memory) ? NULL
-                                           : calc_tune_rows_memory(row->memory, &row->memory_bytes);
+    wrong =
+        calc_csv_is_blank(row->memory) ? NULL : read_amount(row->memory, true, &row->memory_bytes);
     if (wrong) {
         return refuse(from, "memory_gib", row->memory, wrong, errors);
     }
@@ -275,11 +243,10 @@ static calc_status read_numbers(calc_tune_row *row, const calc_csv_row *from, ca
         return lacks(from, row->step, "a run that is not ok has no time of a step",
                      "leave step_s blank, or write ok", errors);
     }
-    if (!timed && row->end == CALC_TUNE_END_FINE) {
-        return lacks(from, row->outcome, "the row has neither a time nor another outcome than ok",
-                     "outcome may be oom or failed", errors);
-    }
-    return CALC_OK;
+    return !timed && row->end == CALC_TUNE_END_FINE
+               ? lacks(from, row->outcome, "the row has neither a time nor another outcome than ok",
+                       "outcome may be oom or failed", errors)
+               : CALC_OK;
 }
 
 static calc_status finish_row(void *context, void *object, const calc_csv_row *from,
@@ -301,7 +268,7 @@ static calc_status finish_row(void *context, void *object, const calc_csv_row *f
     }
     row->layout = layout ? row->layout : "";
     row->exe = exe ? row->exe : "";
-    if (!calc_csv_is_blank(row->outcome) && !calc_tune_rows_end(row->outcome, &row->end)) {
+    if (!calc_csv_is_blank(row->outcome) && !tune_end(row->outcome, &row->end)) {
         return refuse(from, "outcome", row->outcome, "ok, oom or failed", errors);
     }
     return read_numbers(row, from, errors);
@@ -317,12 +284,9 @@ static int compare_ids(const void *a, const void *b)
 
 static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_errors *errors)
 {
-    const calc_tune_row **named = calloc(rows->count + 1, sizeof *named);
+    const calc_tune_row **named = calc_make(rows->count + 1, sizeof *named);
     size_t count = 0;
     calc_status status = CALC_OK;
-    if (!named) {
-        return calc_errors_no_memory(errors);
-    }
     for (size_t i = 0; i < rows->count; i++) {
         if (!calc_csv_is_blank(rows->row[i].id)) {
             named[count++] = &rows->row[i];
@@ -342,35 +306,24 @@ static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_
     return status;
 }
 
-static char *copy_head(const calc_text *text)
-{
-    size_t length = text->length > 0 ? strcspn(text->data, "\r\n") : 0;
-    return length > 0 ? strndup(text->data, length) : NULL;
-}
-
-static int count_lines(const calc_text *text)
-{
-    int lines = 1;
-    for (size_t i = 0; i < text->length; i++) {
-        lines += text->data[i] == '\n';
-    }
-    return lines;
-}
-
 calc_status calc_tune_rows_parse(calc_tune_rows *out, calc_text text, const char *name,
                                  calc_errors *errors)
 {
     static const calc_csv_table plain = CALC_CSV_TABLE(columns, calc_tune_row, hint);
     calc_csv_table table = plain;
     int first = errors ? errors->count : 0;
-    int lines = count_lines(&text);
+    int lines = 1;
+    for (size_t i = 0; i < text.length; i++) {
+        lines += text.data[i] == '\n';
+    }
     table.finish = finish_row;
     *out = (calc_tune_rows){.csv = {.text = text}};
     out->ends = text.length == 0 || text.data[text.length - 1] == '\n';
     if (text.length == 0) {
         return CALC_OK;
     }
-    out->head = copy_head(&text);
+    size_t length = strcspn(text.data, "\r\n");
+    out->head = length > 0 ? strndup(text.data, length) : NULL;
     calc_status status = calc_csv_table_parse(&out->csv, &table, text, name, errors);
     out->row = out->csv.item;
     out->count = out->csv.count;
@@ -602,10 +555,9 @@ static calc_status look(jobs *all, job *j, calc_errors *errors)
                                "--command: the shell cannot run it: exit status %d",
                                WEXITSTATUS(status));
     }
-    if (failed && !j->late && j->tries <= all->program->retries && !all->interrupted) {
-        return start(j, all->program, errors);
-    }
-    return CALC_OK;
+    return failed && !j->late && j->tries <= all->program->retries && !all->interrupted
+               ? start(j, all->program, errors)
+               : CALC_OK;
 }
 
 /* Ask it to end; once more, and it is killed. */
@@ -662,14 +614,14 @@ calc_status calc_tune_program_run(const calc_tune_program *program, calc_tune_tr
                                                        calc_errors *errors),
                                   void *context, bool *interrupted, calc_errors *errors)
 {
-    jobs all = {program, count, calloc(count + 1, sizeof *all.job), false};
-    calc_status status = all.job ? CALC_OK : calc_errors_no_memory(errors);
-    for (size_t i = 0; i < count && all.job; i++) {
+    jobs all = {program, count, calc_make(count + 1, sizeof *all.job), false};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < count; i++) {
         all.job[i] = (job){.trial = &trial[i], .slot = i, .file = -1};
         status = status == CALC_OK ? start(&all.job[i], program, errors) : status;
     }
     bool stopped = false;
-    while (all.job && any_runs(&all)) {
+    while (any_runs(&all)) {
         pause_for(&all);
         watch_signals(&all);
         for (size_t i = 0; i < count; i++) {
@@ -794,13 +746,13 @@ bool calc_tune_trial_read(const char *line, calc_tune_trial *trial)
     if (count == 0 || count > 2) {
         return false;
     }
-    if (count == 1 && calc_tune_rows_end(word[0], &end) && end != CALC_TUNE_END_FINE) {
+    if (count == 1 && tune_end(word[0], &end) && end != CALC_TUNE_END_FINE) {
         trial->end = end;
         trial->step_s = trial->memory_bytes = (double)NAN;
         return true;
     }
-    if (calc_tune_rows_time(word[0], &step_s) ||
-        (count == 2 && calc_tune_rows_memory(word[1], &memory_bytes))) {
+    if (read_amount(word[0], false, &step_s) ||
+        (count == 2 && read_amount(word[1], true, &memory_bytes))) {
         return false;
     }
     trial->end = CALC_TUNE_END_FINE;

@@ -55,14 +55,6 @@ CALC_MUST_USE calc_status calc_tune_rows_parse(calc_tune_rows *out, calc_text te
 /** Free what it owns; fine on {0}. */
 void calc_tune_rows_free(calc_tune_rows *rows);
 
-/** Read a time of a step, "1.53", "1530ms", or a need of memory, "61.2", "61.2GiB".
- *  @return NULL, or what is wrong: what was expected */
-const char *calc_tune_rows_time(const char *text, double *step_s);
-const char *calc_tune_rows_memory(const char *text, double *memory_bytes);
-
-/** The end that a word means. @return whether there is one */
-bool calc_tune_rows_end(const char *word, calc_tune_end *end);
-
 enum { CALC_TUNE_JOURNAL_COLUMNS = 64 };
 
 /** A state that is open. Start with {.file = -1}. */

@@ -32,17 +32,6 @@ static double calc_tune_order_mean(const calc_tune_task *t, size_t candidate)
     return count > 0 ? sum / count : (double)NAN;
 }
 
-/* Whether a layout is proposed. */
-static bool tune_order_is_pick(const calc_tune_decision *d, size_t candidate)
-{
-    for (size_t i = 0; i < d->picks && !d->stop; i++) {
-        if (d->pick[i] == candidate) {
-            return true;
-        }
-    }
-    return false;
-}
-
 typedef struct place {
     double best, p50_s;
     size_t index;
@@ -57,19 +46,17 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Candidates in the order of the table: the most probable to be the best first.
- * @return a list that the caller frees; NULL if memory is short */
+ * @return a list that the caller frees */
 static size_t *calc_tune_order_make(const calc_tune_task *t, const calc_tune_decision *d)
 {
     size_t count = t->layouts.count;
-    place *order = malloc((count + 1) * sizeof *order);
-    size_t *index = calloc(count + 1, sizeof *index);
-    for (size_t i = 0; order && i < count; i++) {
+    place *order = calc_make(count + 1, sizeof *order);
+    size_t *index = calc_make(count + 1, sizeof *index);
+    for (size_t i = 0; i < count; i++) {
         order[i] = (place){d->outlook[i].best, d->outlook[i].p50_s, i};
     }
-    if (order && index) {
-        qsort(order, count, sizeof *order, compare_places);
-    }
-    for (size_t i = 0; order && index && i < count; i++) {
+    qsort(order, count, sizeof *order, compare_places);
+    for (size_t i = 0; i < count; i++) {
         index[i] = order[i].index;
     }
     free(order);
@@ -142,9 +129,11 @@ static void add_row(table *b, size_t candidate)
     calc_listing *l = &b->listing;
     char text[3][CALC_HUMAN_MAX], cell[CALC_SWEEP_CELL_SIZE], id[CALC_TUNE_ID_SIZE];
     calc_listing_addf(l, "%zu", candidate + 1);
-    calc_listing_add(l, candidate == b->d->best               ? "*"
-                        : tune_order_is_pick(b->d, candidate) ? ">"
-                                                              : "");
+    const char *mark = "";
+    for (size_t i = 0; i < b->d->picks && !b->d->stop; i++) {
+        mark = b->d->pick[i] == candidate ? ">" : mark;
+    }
+    calc_listing_add(l, candidate == b->d->best ? "*" : mark);
     for (size_t k = 0; k < b->layout.count; k++) {
         cell[0] = '\0';
         if (is_of_layout(&b->layout.column[k])) {
@@ -245,20 +234,15 @@ static void choose_rows(table *b, const size_t *order)
 static calc_status write_table(calc_output *out, const calc_tune_task *t,
                                const calc_tune_decision *d, calc_errors *errors)
 {
-    table *b = calloc(1, sizeof *b); /* its columns are too large for a stack */
+    table *b = calc_make(1, sizeof *b); /* its columns are too large for a stack */
     size_t *order = calc_tune_order_make(t, d);
-    size_t *shown = calloc(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
-    calc_status status = CALC_ERR_NOMEM;
-    if (b && order && shown) {
-        *b = (table){.t = t, .d = d, .shown = shown};
-        choose_rows(b, order);
-        status = calc_sweep_columns_list(&b->layout, &t->study, NULL, errors);
-    } else {
-        calc_errors_no_memory(errors);
-    }
+    size_t *shown = calc_make(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
+    *b = (table){.t = t, .d = d, .shown = shown};
+    choose_rows(b, order);
+    calc_status status = calc_sweep_columns_list(&b->layout, &t->study, NULL, errors);
     if (status == CALC_OK) {
         fill(b);
-        calc_listing_end(&b->listing, out, errors);
+        calc_listing_end(&b->listing, out);
         write_legend(out, b);
         status = calc_errors_first(errors);
     }
@@ -439,21 +423,17 @@ static const char *const choices[] = {"tensor_par",      "pipeline_par", "data_p
                                       "microbatch_size", "zero_stage"};
 enum { CHOICES = sizeof choices / sizeof *choices };
 
-/* In that order. @return what it recomputes */
+/* In that order; of a dimension that is not used 1. @return what it recomputes */
 static const char *choices_of(const calc_exec *e, int64_t value[CHOICES])
 {
-    const calc_strategy *s = &e->strategy;
-    const int64_t is[CHOICES] = {s->tensor_par,
-                                 e->pipeline_par,
-                                 s->data_par,
-                                 s->context_par > 0 ? s->context_par : 1,
-                                 s->expert_par > 0 ? s->expert_par : 1,
-                                 e->pipeline_interleaving,
-                                 e->microbatch_size,
-                                 s->zero_stage};
-    memcpy(value, is, sizeof is);
-    return calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute")
-        ->choices[s->activation_recompute];
+    const calc_table *fields = calc_table_of(CALC_KIND_EXEC);
+    for (int i = 0; i < CHOICES; i++) {
+        const calc_field *field = calc_table_find(fields, choices[i]);
+        value[i] = (int64_t)calc_member_number(field, (const char *)e + field->offset);
+        value[i] = value[i] < 1 && i + 1 < CHOICES ? 1 : value[i];
+    }
+    return calc_table_find(fields, "activation_recompute")
+        ->choices[e->strategy.activation_recompute];
 }
 
 static void put_id(calc_put *put, const char *key, const calc_tune_task *t, size_t candidate)
@@ -509,15 +489,6 @@ static void put_command(calc_put *put, const calc_args *args)
         }
     }
     calc_put_close(put);
-}
-
-static void put_asked(calc_put *put, const calc_tune_task *t)
-{
-    calc_putf(put, "application: %s, system: %s", t->app_name, t->system_name);
-    calc_sweep_put_remarks(put, &t->study);
-    calc_putf(put, "chooser: %s, seed: %jd, worth: %g, stop_below: %g, noise: %g",
-              calc_tune_chooser_words[t->options.chooser], t->options.seed, t->options.worth,
-              t->options.stop, t->options.noise);
 }
 
 static void put_decision(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
@@ -592,7 +563,11 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
 {
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
-    put_asked(&put, t);
+    calc_putf(&put, "application: %s, system: %s", t->app_name, t->system_name);
+    calc_sweep_put_remarks(&put, &t->study);
+    calc_putf(&put, "chooser: %s, seed: %jd, worth: %g, stop_below: %g, noise: %g",
+              calc_tune_chooser_words[t->options.chooser], t->options.seed, t->options.worth,
+              t->options.stop, t->options.noise);
     calc_put_count(&put, "candidates", (int64_t)t->layouts.count);
     put_decision(&put, t, d);
     put_command(&put, t->args);
@@ -679,9 +654,6 @@ calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d
                  {CALC_TUNE_OPT_CSV, write_csv},
                  {CALC_TUNE_OPT_HTML, write_page}};
     size_t *order = calc_tune_order_make(t, d);
-    if (!order) {
-        return calc_errors_no_memory(errors);
-    }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = calc_opt_value(t->args, (int)files[i].opt);
         if (path) {

@@ -70,29 +70,13 @@ static void evaluate(void *context, size_t i)
     m->status[i] = fine ? calc_tune_layouts_hash(&exec, &l->hash[i], NULL) : CALC_ERR_RULE;
 }
 
-/* A longer list; the old one if memory is short. */
-static bool lengthen(void **list, size_t bytes)
+static void reserve(calc_tune_layouts *l, size_t capacity)
 {
-    void *longer = realloc(*list, bytes);
-    if (longer) {
-        *list = longer;
-    }
-    return longer != NULL;
-}
-
-static bool reserve(calc_tune_layouts *l, size_t capacity)
-{
-    void *list[] = {l->candidate, (void *)l->found, l->hash, l->by_hash};
-    bool fine = lengthen(&list[0], capacity * sizeof *l->candidate) &&
-                lengthen(&list[1], capacity * sizeof(const calc_found *)) &&
-                lengthen(&list[2], capacity * sizeof *l->hash) &&
-                lengthen(&list[3], capacity * sizeof *l->by_hash);
-    l->candidate = list[0];
-    l->found = (const calc_found **)list[1];
-    l->hash = list[2];
-    l->by_hash = list[3];
-    l->capacity = fine ? capacity : l->capacity;
-    return fine;
+    l->candidate = calc_longer(l->candidate, capacity, sizeof *l->candidate);
+    l->found = calc_longer((void *)l->found, capacity, sizeof(const calc_found *));
+    l->hash = calc_longer(l->hash, capacity, sizeof *l->hash);
+    l->by_hash = calc_longer(l->by_hash, capacity, sizeof *l->by_hash);
+    l->capacity = capacity;
 }
 
 /* Of equals the first. */
@@ -123,11 +107,8 @@ static calc_status gather(making *m, calc_errors *errors)
 {
     calc_tune_layouts *l = m->layouts;
     size_t all = m->best->count;
-    ranked *order = malloc((all + 1) * sizeof *order);
+    ranked *order = calc_make(all + 1, sizeof *order);
     size_t fine = 0;
-    if (!order) {
-        return calc_errors_no_memory(errors);
-    }
     for (size_t i = 0; i < all; i++) {
         if (m->status[i] == CALC_OK) {
             order[fine++] = (ranked){l->hash[i], i};
@@ -166,14 +147,10 @@ calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *bes
 {
     *out = (calc_tune_layouts){
         .app = out->app, .system = out->system, .known = out->known, .family = out->family};
-    making m = {out, best, calloc(best->count + 1, sizeof *m.status)};
-    calc_status status = CALC_ERR_NOMEM;
-    if (m.status && reserve(out, best->count + 1)) {
-        calc_parallel_for(threads, best->count, evaluate, &m);
-        status = gather(&m, errors);
-    } else {
-        status = calc_errors_no_memory(errors);
-    }
+    making m = {out, best, calc_make(best->count + 1, sizeof *m.status)};
+    reserve(out, best->count + 1);
+    calc_parallel_for(threads, best->count, evaluate, &m);
+    calc_status status = gather(&m, errors);
     free(m.status);
     return status;
 }
@@ -203,10 +180,9 @@ calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, s
         *index = l->by_hash[at];
         return CALC_OK;
     }
-    added *own = calloc(1, sizeof *own);
-    if (!own || (l->count == l->capacity && !reserve(l, 2 * l->capacity + 16))) {
-        free(own);
-        return calc_errors_no_memory(errors);
+    added *own = calc_make(1, sizeof *own);
+    if (l->count == l->capacity) {
+        reserve(l, 2 * l->capacity + 16);
     }
     *own = (added){.found = calc_found_of(0, exec), .exec = *exec};
     if (!candidate_of(l, exec, &l->candidate[l->count])) {
@@ -274,10 +250,9 @@ calc_status calc_tune_operators_read(calc_tune_operators *out, const char *path,
     *out = (calc_tune_operators){0};
     calc_status status = calc_points_read(&out->points, path, errors);
     status = status == CALC_OK ? calc_points_select(&out->points, rows, system, errors) : status;
-    if (status == CALC_OK) {
-        status = calc_point_table_make(&out->table, out->points.item, out->points.count, NULL,
-                                       system, errors);
-    }
+    status = status == CALC_OK ? calc_point_table_make(&out->table, out->points.item,
+                                                       out->points.count, NULL, system, errors)
+                               : status;
     return status;
 }
 
@@ -312,10 +287,9 @@ calc_status calc_tune_operators_learn(calc_tune_operators *o, const calc_app *ap
     calc_tune_kernels_free(&o->learnt);
     calc_status status =
         calc_tune_kernel_cells_make(&cells, app, system, candidate, count, exec, context, errors);
-    if (status == CALC_OK) {
-        status = calc_tune_kernels_learn(&o->learnt, prior, &o->table.table, cells.cell,
-                                         cells.count, errors);
-    }
+    status = status == CALC_OK ? calc_tune_kernels_learn(&o->learnt, prior, &o->table.table,
+                                                         cells.cell, cells.count, errors)
+                               : status;
     calc_tune_kernel_cells_free(&cells);
     return status == CALC_OK ? check(o, errors) : status;
 }
@@ -471,15 +445,12 @@ static void take_way(calc_tune_task *t, calc_errors *errors)
 }
 
 /* The same words for calc sweep, whose options of the same names they are. */
-static calc_status sweep_args(calc_args *out, const calc_args *args, calc_errors *errors)
+static void sweep_args(calc_args *out, const calc_args *args)
 {
     *out = *args;
     out->command = &calc_cmd_sweep;
-    out->use = calloc(args->use_count + 1, sizeof *out->use);
+    out->use = calc_make(args->use_count + 1, sizeof *out->use);
     out->use_count = 0;
-    if (!out->use) {
-        return calc_errors_no_memory(errors);
-    }
     static const struct {
         calc_tune_opt tune;
         calc_sweep_opt sweep;
@@ -496,7 +467,6 @@ static calc_status sweep_args(calc_args *out, const calc_args *args, calc_errors
             }
         }
     }
-    return CALC_OK;
 }
 
 /* calc_designs.get: with more memory. */
@@ -543,8 +513,8 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
 {
     calc_args args;
     calc_sweep_options *o = &t->study.options;
-    calc_status status = sweep_args(&args, t->args, errors);
-    status = status == CALC_OK ? calc_sweep_study_load(&t->study, &args, NULL, errors) : status;
+    sweep_args(&args, t->args);
+    calc_status status = calc_sweep_study_load(&t->study, &args, NULL, errors);
     free(args.use);
     status = status == CALC_OK ? check_study(t, errors) : status;
     if (status != CALC_OK) {
@@ -562,15 +532,6 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     return calc_errors_first(errors);
 }
 
-static void load_operators(calc_tune_task *t, calc_errors *errors)
-{
-    const char *file = calc_opt_value(t->args, CALC_TUNE_OPT_OPERATORS);
-    if (file) {
-        (void)!calc_tune_operators_read(
-            &t->operators, file, calc_opt_value(t->args, CALC_TUNE_OPT_ROWS), &t->system, errors);
-    }
-}
-
 calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_errors *errors)
 {
     t->args = args;
@@ -578,7 +539,12 @@ calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_e
     take_decision(t, errors);
     take_way(t, errors);
     if (load_study(t, errors) == CALC_OK) {
-        load_operators(t, errors);
+        const char *file = calc_opt_value(t->args, CALC_TUNE_OPT_OPERATORS);
+        if (file) {
+            (void)!calc_tune_operators_read(&t->operators, file,
+                                            calc_opt_value(t->args, CALC_TUNE_OPT_ROWS), &t->system,
+                                            errors);
+        }
     }
     return calc_errors_first(errors);
 }
@@ -621,26 +587,15 @@ calc_status calc_tune_task_learn(calc_tune_task *t, calc_errors *errors)
                                      errors);
 }
 
-calc_status calc_tune_task_add(calc_tune_task *t, const calc_tune_measurement *measurement,
-                               int line, calc_errors *errors)
+void calc_tune_task_add(calc_tune_task *t, const calc_tune_measurement *measurement, int line)
 {
     if (t->measurements == t->room) {
-        size_t room = 2 * t->room + 16;
-        calc_tune_measurement *longer = realloc(t->measurement, room * sizeof *longer);
-        if (!longer) {
-            return calc_errors_no_memory(errors);
-        }
-        t->measurement = longer;
-        int *lines = realloc(t->line, room * sizeof *lines);
-        if (!lines) {
-            return calc_errors_no_memory(errors);
-        }
-        t->line = lines;
-        t->room = room;
+        t->room = 2 * t->room + 16;
+        t->measurement = calc_longer(t->measurement, t->room, sizeof *t->measurement);
+        t->line = calc_longer(t->line, t->room, sizeof *t->line);
     }
     t->line[t->measurements] = line;
     t->measurement[t->measurements++] = *measurement;
-    return CALC_OK;
 }
 
 void calc_tune_task_free(calc_tune_task *t)
@@ -683,16 +638,6 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
     return calc_save_to(path, CALC_KIND_EXEC, &exec, errors);
 }
 
-/* A command that has done nothing but fail is more likely wrong than every layout. */
-static bool only_fails(const calc_tune_task *t)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < t->measurements; i++) {
-        failed += t->measurement[i].end == CALC_TUNE_END_FAILED;
-    }
-    return failed == t->measurements && failed >= FAILURES;
-}
-
 static void tell(const calc_tune_task *t, const calc_tune_trial *trial)
 {
     char measured[CALC_HUMAN_MAX], predicted[CALC_HUMAN_MAX];
@@ -720,8 +665,8 @@ static calc_status keep(void *context, const calc_tune_trial *trial, calc_errors
     calc_status status =
         calc_tune_journal_add(&t->journal, trial->layout, trial->end, trial->step_s,
                               trial->memory_bytes, trial->note, errors);
-    status = status == CALC_OK ? calc_tune_task_add(t, &m, 0, errors) : status;
     if (status == CALC_OK) {
+        calc_tune_task_add(t, &m, 0);
         tell(t, trial);
     }
     return status;
@@ -729,14 +674,9 @@ static calc_status keep(void *context, const calc_tune_trial *trial, calc_errors
 
 static calc_status measure(calc_tune_task *t, const size_t *pick, size_t picks, calc_errors *errors)
 {
-    calc_tune_trial *trial = calloc(picks, sizeof *trial);
-    char(*path)[CALC_FIND_PATH_MAX] = malloc(picks * sizeof *path);
+    calc_tune_trial *trial = calc_make(picks, sizeof *trial);
+    char(*path)[CALC_FIND_PATH_MAX] = calc_make(picks, sizeof *path);
     char id[CALC_TUNE_PICKS][CALC_TUNE_ID_SIZE];
-    if (!trial || !path) {
-        free(trial);
-        free(path);
-        return calc_errors_no_memory(errors);
-    }
     calc_status status = CALC_OK;
     for (size_t i = 0; i < picks && status == CALC_OK; i++) {
         status = calc_tune_loop_write(t, pick[i], path[i], errors);
@@ -744,51 +684,31 @@ static calc_status measure(calc_tune_task *t, const size_t *pick, size_t picks, 
                                      .exe = path[i],
                                      .layout = calc_tune_layouts_id(&t->layouts, pick[i], id[i])};
     }
-    if (status == CALC_OK) {
-        status = calc_tune_program_run(&t->program, trial, picks, keep, t, &t->interrupted, errors);
-    }
+    status = status == CALC_OK ? calc_tune_program_run(&t->program, trial, picks, keep, t,
+                                                       &t->interrupted, errors)
+                               : status;
     free(trial);
     free(path);
-    if (status == CALC_OK && only_fails(t)) {
-        status = calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL,
-                                 "mend it, and remove the rows of its failures from --measured",
-                                 "--command: all %zu runs failed", t->measurements);
+    size_t failed = 0; /* a command that does nothing but fail is more likely wrong than layouts */
+    for (size_t i = 0; i < t->measurements; i++) {
+        failed += t->measurement[i].end == CALC_TUNE_END_FAILED;
     }
+    status = status == CALC_OK && failed == t->measurements && failed >= FAILURES
+                 ? calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL,
+                                   "mend it, and remove the rows of its failures from --measured",
+                                   "--command: all %zu runs failed", t->measurements)
+                 : status;
     return status;
 }
 
 static calc_status begin_truth(calc_tune_task *t, calc_errors *errors)
 {
     size_t count = t->layouts.count;
-    t->truth_s = calloc(count + 1, sizeof *t->truth_s);
-    t->truth_bytes = calloc(count + 1, sizeof *t->truth_bytes);
-    if (!t->truth_s || !t->truth_bytes) {
-        return calc_errors_no_memory(errors);
-    }
+    t->truth_s = calc_make(count + 1, sizeof *t->truth_s);
+    t->truth_bytes = calc_make(count + 1, sizeof *t->truth_bytes);
     calc_rng_init(&t->noise, t->truth_seed, 1);
     return calc_tune_truth(&t->prior, t->layouts.candidate, count, t->truth_seed, t->truth_s,
                            t->truth_bytes, errors);
-}
-
-static calc_status simulate(calc_tune_task *t, const size_t *pick, size_t picks,
-                            calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < picks && status == CALC_OK; i++) {
-        size_t k = pick[i];
-        calc_tune_measurement m = calc_tune_truth_measure(
-            t->layouts.candidate, k, t->truth_s[k], t->truth_bytes[k], t->options.noise, &t->noise);
-        status = calc_tune_task_add(t, &m, 0, errors);
-    }
-    return status;
-}
-
-static calc_status decide(const calc_tune_task *t, calc_tune_decision *d, calc_errors *errors)
-{
-    calc_tune_decision_free(d);
-    *d = (calc_tune_decision){0};
-    return calc_tune_decide(d, t->layouts.candidate, t->layouts.count, t->measurement,
-                            t->measurements, &t->options, errors);
 }
 
 static bool is_ended(const calc_tune_task *t, const calc_tune_decision *d, calc_tune_pause *pause)
@@ -818,7 +738,10 @@ calc_status calc_tune_loop(calc_tune_task *t, calc_tune_decision *d, calc_tune_p
         sigprocmask(SIG_BLOCK, &t->program.signals, &t->program.mask);
     }
     while (status == CALC_OK) {
-        status = decide(t, d, errors);
+        calc_tune_decision_free(d);
+        *d = (calc_tune_decision){0};
+        status = calc_tune_decide(d, t->layouts.candidate, t->layouts.count, t->measurement,
+                                  t->measurements, &t->options, errors);
         t->interrupted =
             runs && sigtimedwait(&t->program.signals, NULL, &no_time) > 0 ? true : t->interrupted;
         if (status != CALC_OK || is_ended(t, d, pause)) {
@@ -826,7 +749,14 @@ calc_status calc_tune_loop(calc_tune_task *t, calc_tune_decision *d, calc_tune_p
         }
         size_t left = t->most - t->measurements;
         size_t picks = d->picks < left ? d->picks : left;
-        status = (simulates ? simulate : measure)(t, d->pick, picks, errors);
+        for (size_t i = 0; i < picks && simulates; i++) {
+            size_t k = d->pick[i];
+            calc_tune_measurement m =
+                calc_tune_truth_measure(t->layouts.candidate, k, t->truth_s[k], t->truth_bytes[k],
+                                        t->options.noise, &t->noise);
+            calc_tune_task_add(t, &m, 0);
+        }
+        status = simulates ? CALC_OK : measure(t, d->pick, picks, errors);
     }
     if (runs) {
         sigprocmask(SIG_SETMASK, &t->program.mask, NULL);

@@ -225,11 +225,8 @@ CALC_MUST_USE calc_status calc_tune_task_load(calc_tune_task *task, const calc_a
 CALC_MUST_USE calc_status calc_tune_task_sweep(calc_tune_task *task, calc_sweep_watch *watch,
                                                calc_errors *errors);
 
-/** Add a measurement. @param line  of the state; 0: none
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_tune_task_add(calc_tune_task *task,
-                                             const calc_tune_measurement *measurement, int line,
-                                             calc_errors *errors);
+/** Add a measurement. @param line  of the state; 0: none */
+void calc_tune_task_add(calc_tune_task *task, const calc_tune_measurement *measurement, int line);
 
 /** Learn what measured kernels say of all candidates, if there are some.
  *  @return CALC_OK, or what learning returns */

@@ -36,18 +36,6 @@ static void put_layout(calc_put *put, const calc_result *r)
     }
 }
 
-/* Additional columns of serving runs. */
-static void put_serving(calc_put *put, const calc_result *r)
-{
-    const calc_serving_map *map = &r->serving->map;
-    calc_putf(put,
-              "engine: %s, regime: %s, period: %s, requests: %g, prompt_size: %jd, generate_size: "
-              "%jd, prefill_gpus: %jd",
-              calc_result_engine(r), calc_result_regime(r), calc_result_period(r), map->requests,
-              map->exec.inference.prompt_size, map->exec.inference.generate_size,
-              map->exec.inference.prefill_procs);
-}
-
 /* Errors of predictions with constants fitted without the run, and of those fitted to what was
  * published before it; null for runs that nothing was fitted to, or that are older. */
 static void put_unseen(calc_put *put, const calc_result *r, const calc_validation *v)
@@ -70,17 +58,11 @@ static void put_unseen(calc_put *put, const calc_result *r, const calc_validatio
     }
 }
 
-/* Number format of matrices. */
-static const char *format_of(const calc_prediction *p)
-{
-    const calc_strategy *s = &p->map.exec.strategy;
-    return calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)];
-}
-
 static void put_row(calc_put *put, const calc_result *r, const calc_validation *v)
 {
     const calc_assumptions *assumed =
         r->serving ? &r->serving->map.assumed : &r->prediction->map.assumed;
+    const calc_strategy *s = r->serving ? NULL : &r->prediction->map.exec.strategy;
     calc_putf(put, "{id: %s, status: %s, quantity: %s, measured: %g, predicted: %g, error: %g",
               calc_result_id(r), calc_use_word(r->use), calc_quantity_word(r->quantity),
               r->measured, r->predicted, r->error);
@@ -88,11 +70,20 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
     calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
               calc_result_source(r), calc_result_machine(r), calc_result_model(r),
               calc_result_kind(r),
-              r->serving ? r->serving->map.row->weight_dtype : format_of(r->prediction),
+              s ? calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)]
+                : r->serving->map.row->weight_dtype,
               calc_result_confidence(r));
     put_layout(put, r);
     if (r->serving && !r->serving->map.reason) {
-        put_serving(put, r);
+        /* Additional columns of serving runs. */
+        const calc_serving_map *map = &r->serving->map;
+        calc_putf(
+            put,
+            "engine: %s, regime: %s, period: %s, requests: %g, prompt_size: %jd, generate_size: "
+            "%jd, prefill_gpus: %jd",
+            calc_result_engine(r), calc_result_regime(r), calc_result_period(r), map->requests,
+            map->exec.inference.prompt_size, map->exec.inference.generate_size,
+            map->exec.inference.prefill_procs);
     }
     calc_putf(put, "remark: %s, assumptions: [", r->remark);
     for (int i = 0; i < assumed->count; i++) {
@@ -121,12 +112,6 @@ static const char *id_of(const calc_features *f, size_t cell)
     return f->cell[cell].first->prediction->map.row->id;
 }
 
-static void put_wrong(calc_put *put, const calc_features *f, const calc_features_pair *p)
-{
-    calc_putf(put, "wrong: {from: %s, to: %s, measured: %g, predicted: %g}", id_of(f, p->from),
-              id_of(f, p->to), p->measured, p->predicted);
-}
-
 static void put_features(calc_put *put, const calc_features *f)
 {
     for (size_t i = 0; i < f->options; i++) {
@@ -137,7 +122,9 @@ static void put_features(calc_put *put, const calc_features *f)
                   calc_quantity_word(f->quantity), o->name, o->moved, o->agreed, o->missed,
                   o->still, o->stayed, o->tau, o->ratio, o->regret);
         if (o->has_wrong) {
-            put_wrong(put, f, &f->pair[o->wrong]);
+            const calc_features_pair *p = &f->pair[o->wrong];
+            calc_putf(put, "wrong: {from: %s, to: %s, measured: %g, predicted: %g}",
+                      id_of(f, p->from), id_of(f, p->to), p->measured, p->predicted);
         }
         calc_put_close(put);
     }
@@ -323,74 +310,41 @@ static const char *read_options(task *t)
     return t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs" : NULL;
 }
 
-static void write_json(calc_output *out, task *t)
-{
-    calc_validate_write_json(out, &t->found);
-}
-
-static void write_csv(calc_output *out, task *t)
+static void write_csv(calc_output *out, const calc_validation *v)
 {
     /* Write a header and one row per measurement, as calc_baseline_read() reads them. */
     calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
                           "predicted,error,remark\n");
-    for (size_t i = 0; i < t->results.count; i++) {
-        write_csv_row(out, &t->results.item[i]);
+    for (size_t i = 0; i < v->results->count; i++) {
+        write_csv_row(out, &v->results->item[i]);
     }
 }
 
-static void write_page(calc_output *out, task *t)
+static void write_page(calc_output *out, const calc_validation *v)
 {
     calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
     calc_put_key(&put, "validate");
-    calc_validate_write_json(out, &t->found);
+    calc_validate_write_json(out, v);
     calc_page_end(&put, CALC_PAGE_VALIDATE);
-}
-
-static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
-                              calc_errors *errors)
-{
-    calc_output *out = calc_write_to(path);
-    write(out, t);
-    return calc_output_close(out, errors);
 }
 
 static calc_status write_files(task *t, calc_errors *errors)
 {
     static const struct {
         int opt;
-        void (*write)(calc_output *out, task *t);
-    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
+        void (*write)(calc_output *out, const calc_validation *v);
+    } files[] = {
+        {OPT_JSON, calc_validate_write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
         const char *path = calc_opt_value(t->args, files[i].opt);
-        status = path ? write_file(path, files[i].write, t, errors) : CALC_OK;
+        if (path) {
+            calc_output *out = calc_write_to(path);
+            files[i].write(out, &t->found);
+            status = calc_output_close(out, errors);
+        }
     }
     return status;
-}
-
-static void write_table(calc_output *out, task *t)
-{
-    calc_validate_table_write(out, &t->found);
-    if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
-        calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
-    }
-    if (t->found.over_dates) {
-        calc_validate_forecast_write(out, &t->results, &t->forecasts);
-    }
-}
-
-static void write_worse(calc_output *out, task *t)
-{
-    calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
-}
-
-/* Options that do not apply to runs of serving. */
-static calc_status check_options(const task *t, calc_errors *errors)
-{
-    const char *name = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
-                       : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
-                                                              : NULL;
-    return name ? calc_measured_trains(&t->measured, name, errors) : CALC_OK;
 }
 
 /* Pairs of training runs, if an output shows them. */
@@ -449,10 +403,9 @@ static calc_status predict(task *t, calc_errors *errors)
         m->systems.measure = calc_point_tables_of;
         m->systems.operators = &t->operators;
     }
-    if (status == CALC_OK) {
-        status =
-            calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
-    }
+    status = status == CALC_OK ? calc_results_make(&t->results, m->runs, m->files, &m->remarks,
+                                                   &m->systems, errors)
+                               : status;
     if (status == CALC_OK && t->operators.count == 0 && t->operators.errors.count > 0) {
         *errors = t->operators.errors;
         return errors->item[0].status;
@@ -465,29 +418,20 @@ static calc_status make_results(task *t, calc_errors *errors)
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
     calc_measured *m = &t->measured;
     calc_status status = predict(t, errors);
-    if (status == CALC_OK && baseline) {
-        status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors);
-    }
-    if (status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")) {
-        status = calc_validate_bands_make(&t->bands, &t->results, errors);
-    }
+    status = status == CALC_OK && baseline
+                 ? calc_baseline_read(&t->baseline, baseline, &t->results, errors)
+                 : status;
+    status = status == CALC_OK
+                 ? calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors)
+                 : status;
+    status = status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")
+                 ? calc_validate_bands_make(&t->bands, &t->results, errors)
+                 : status;
     status = status == CALC_OK ? make_features(t, errors) : status;
     status = status == CALC_OK && !m->serves ? read_unseen(t, errors) : status;
     char peers[CALC_FIND_PATH_MAX];
     status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
     return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
-}
-
-static bool got_worse(const task *t)
-{
-    bool worse = t->baseline.missing > 0;
-    for (size_t i = 0; i < t->groups.count; i++) {
-        worse = worse || calc_baseline_is_worse(&t->groups.item[i], t->tolerance);
-    }
-    return worse;
 }
 
 static calc_exit validate(task *t)
@@ -497,7 +441,13 @@ static calc_exit validate(task *t)
     status = status == CALC_OK ? calc_measured_read(&t->measured, t->args,
                                                     calc_opt_value(t->args, OPT_SYSTEM), &errors)
                                : status;
-    status = status == CALC_OK ? check_options(t, &errors) : status;
+    const char *training = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
+                           : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
+                                                                  : NULL;
+    status = status == CALC_OK && training && t->measured.serves
+                 ? calc_errors_add(&errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+                                   "%s: of runs of training, not of serving", training)
+                 : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
@@ -505,14 +455,21 @@ static calc_exit validate(task *t)
         calc_output *out;
         status = calc_fold_open(&fold, &out, &errors);
         if (status == CALC_OK) {
-            write_table(out, t);
+            calc_validate_table_write(out, &t->found);
+            if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
+                calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
+            }
+            if (t->found.over_dates) {
+                calc_validate_forecast_write(out, &t->results, &t->forecasts);
+            }
             status = calc_fold_end(&fold, out, CALC_OK, &errors);
         }
     }
-    bool worse = status == CALC_OK && t->baseline.error && got_worse(t);
-    if (worse) {
-        status = write_file(calc_opt_takes_stdout(t->args) ? "/dev/stderr" : "-", write_worse, t,
-                            &errors);
+    bool worse = false;
+    if (status == CALC_OK && t->baseline.error) {
+        calc_output *out = calc_write_to(calc_opt_takes_stdout(t->args) ? "/dev/stderr" : "-");
+        worse = calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance) > 0;
+        status = calc_output_close(out, &errors);
     }
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);
@@ -527,7 +484,10 @@ static void free_task(task *t)
     calc_results_free(&t->results);
     calc_baseline_free(&t->baseline);
     calc_error_groups_free(&t->groups);
-    calc_validate_bands_free(&t->bands);
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        free(t->bands.covered[u]);
+    }
+    calc_residuals_free(&t->bands.residuals);
     calc_residuals_free(&t->residuals);
     calc_forecasts_free(&t->forecasts);
     calc_features_free(&t->features);
@@ -555,11 +515,7 @@ static calc_exit write_template(void)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* too large for the stack because of the machines */
-    if (!t) {
-        calc_say("calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
-        return CALC_EXIT_SYSTEM;
-    }
+    task *t = calc_make(1, sizeof *t); /* too large for the stack because of the machines */
     t->args = args;
     const char *complaint = read_options(t);
     calc_exit result = complaint ? calc_complain_usage(args->command, complaint)

@@ -53,9 +53,8 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
         calc_text text = {0};
         status = status == CALC_OK ? calc_measured_text(&text, &m->file[m->files], path, errors)
                                    : status;
-        if (status == CALC_OK) {
-            status = calc_runs_parse(&m->runs[m->files++], text, path, NULL, errors);
-        }
+        status = status == CALC_OK ? calc_runs_parse(&m->runs[m->files++], text, path, NULL, errors)
+                                   : status;
         if (status != CALC_OK) {
             return status;
         }
@@ -88,9 +87,7 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
         calc_errors_no_memory(errors);
     }
     status = status == CALC_OK ? calc_import_run(&import, app, exec, errors) : status;
-    if (status == CALC_OK && whole) {
-        status = calc_import_complete(&import, app, errors);
-    }
+    status = status == CALC_OK && whole ? calc_import_complete(&import, app, errors) : status;
     calc_settings_free(&settings);
     return status;
 }
@@ -246,22 +243,12 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     out->apps.engines = &out->engines;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
     status = status == CALC_OK ? calc_remarks_read(&out->remarks, path, errors) : status;
-    if (status == CALC_OK && args->argument_count == 0) {
-        status = read_shipped_runs(out, errors);
-    }
+    status =
+        status == CALC_OK && args->argument_count == 0 ? read_shipped_runs(out, errors) : status;
     for (size_t i = 0; i < args->argument_count && status == CALC_OK; i++) {
         status = read_file(out, args->argument[i], &loader, errors);
     }
     return status;
-}
-
-calc_status calc_measured_trains(const calc_measured *measured, const char *what,
-                                 calc_errors *errors)
-{
-    return !measured->serves
-               ? CALC_OK
-               : calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
-                                 "%s: of runs of training, not of serving", what);
 }
 
 void calc_measured_free(calc_measured *measured)

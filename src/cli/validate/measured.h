@@ -43,11 +43,6 @@ CALC_MUST_USE calc_status calc_measured_read(calc_measured *out, const calc_args
 CALC_MUST_USE calc_status calc_measured_text(calc_text *text, calc_measured_file *file,
                                              const char *path, calc_errors *errors);
 
-/** Add an error if the runs are of serving. @param what  the feature that needs runs of training
- *  @return CALC_OK, or CALC_ERR_UNSUPPORTED */
-CALC_MUST_USE calc_status calc_measured_trains(const calc_measured *measured, const char *what,
-                                               calc_errors *errors);
-
 /** The name by which runs refer to the machine called `name` on the command line: the same file may
  *  have a name and a path. @return `name` if no run has it */
 const char *calc_measured_machine(const calc_measured *measured, const char *name);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "validate/error_groups.h"
 #include "validate/residuals.h"
@@ -227,21 +228,10 @@ calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_result
 {
     calc_status status = calc_known_runs_read(&out->residuals, errors);
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
-        out->covered[u] = calloc(results->count + 1, sizeof *out->covered[u]);
-        if (!out->covered[u]) {
-            return calc_errors_no_memory(errors);
-        }
+        out->covered[u] = calc_make(results->count + 1, sizeof *out->covered[u]);
         calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
     }
     return status;
-}
-
-void calc_validate_bands_free(calc_validate_bands *bands)
-{
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        free(bands->covered[u]);
-    }
-    calc_residuals_free(&bands->residuals);
 }
 
 /* What a row of the table is of; the first is all of them. */
@@ -254,13 +244,6 @@ typedef struct row {
     calc_spread of[KINDS];
 } row;
 
-static bool is_in(const calc_result *r, const char *kind)
-{
-    return r->quantity == CALC_QUANTITY_STEP_TIME && r->use == CALC_USE_SCORED &&
-           strcmp(calc_result_confidence(r), "high") == 0 &&
-           (kind == kinds[0] || strcmp(calc_result_kind(r), kind) == 0);
-}
-
 /* `error` has room for all results. */
 static row row_of(const calc_results *results, const calc_forecasts *forecasts, const char *before,
                   double *error)
@@ -271,9 +254,13 @@ static row row_of(const calc_results *results, const calc_forecasts *forecasts, 
         for (size_t i = 0; i < results->count; i++) {
             const calc_result *r = &results->item[i];
             const char *id = calc_result_id(r);
-            const calc_forecast *f = !is_in(r, kinds[k]) ? NULL
-                                     : before            ? calc_forecasts_at(forecasts, id, before)
-                                                         : calc_forecasts_find(forecasts, id);
+            const calc_forecast *f = r->quantity != CALC_QUANTITY_STEP_TIME ||
+                                             r->use != CALC_USE_SCORED ||
+                                             strcmp(calc_result_confidence(r), "high") != 0 ||
+                                             (k > 0 && strcmp(calc_result_kind(r), kinds[k]) != 0)
+                                         ? NULL
+                                     : before ? calc_forecasts_at(forecasts, id, before)
+                                              : calc_forecasts_find(forecasts, id);
             if (f) {
                 error[count++] = exp(-f->value) - 1;
             }
@@ -287,9 +274,9 @@ static row row_of(const calc_results *results, const calc_forecasts *forecasts, 
 static void each_row(const calc_results *results, const calc_forecasts *forecasts,
                      void (*write)(void *to, const row *r), void *to)
 {
-    double *error = calloc(results->count + 1, sizeof *error);
+    double *error = calc_make(results->count + 1, sizeof *error);
     const char *month = "";
-    while (error && month) {
+    while (month) {
         month = calc_forecasts_next(forecasts, month);
         row found = row_of(results, forecasts, month, error);
         if (found.of[0].count > 0) {
@@ -527,14 +514,6 @@ static void write_option(calc_output *out, const calc_features_option *o)
     calc_output_text(out, "\n");
 }
 
-static void write_wrong(calc_output *out, const calc_features *f, const calc_features_option *o)
-{
-    const calc_features_pair *p = &f->pair[o->wrong];
-    calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
-                       p->predicted > f->still ? "opposite" : "missed", o->name, 100 * p->measured,
-                       100 * p->predicted, id_of(f, p->from), id_of(f, p->to));
-}
-
 static void write_features(calc_output *out, const calc_features *f)
 {
     bool memory = f->quantity == CALC_QUANTITY_MEMORY;
@@ -564,8 +543,13 @@ static void write_features(calc_output *out, const calc_features *f)
         write_option(out, &o);
     }
     for (size_t i = 0; i < f->options; i++) {
-        if (f->option[i].has_wrong) {
-            write_wrong(out, f, &f->option[i]);
+        const calc_features_option *o = &f->option[i];
+        const calc_features_pair *p = &f->pair[o->wrong];
+        if (o->has_wrong) {
+            calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
+                               p->predicted > f->still ? "opposite" : "missed", o->name,
+                               100 * p->measured, 100 * p->predicted, id_of(f, p->from),
+                               id_of(f, p->to));
         }
     }
     calc_output_text(out, "\n");
@@ -583,17 +567,6 @@ static void write_percent(calc_output *out, double fraction)
     } else {
         calc_output_printf(out, "%7.1f", 100 * fraction);
     }
-}
-
-static void write_peer(calc_output *out, const calc_peer *p)
-{
-    char name[96];
-    snprintf(name, sizeof name, "%.40s, %.40s", p->simulator, p->machine);
-    calc_output_printf(out, "%-36s %-7s%6zu", name, quantity_of(p), p->rows);
-    write_percent(out, p->mean_abs);
-    write_percent(out, p->worst_abs);
-    calc_output_printf(out, "%8zu%7.1f%7.1f%s%s\n", p->ours.count, 100 * p->ours.mean_abs,
-                       100 * p->ours.worst_abs, *p->note ? "  " : "", p->note);
 }
 
 static void write_alone(calc_output *out, const calc_peer *p)
@@ -620,7 +593,14 @@ static void write_peers(calc_output *out, const calc_peers *peers)
                                shown++ ? ""
                                        : "published errors of others, in %     "
                                          "            n   mean  worst  calc n   mean  worst\n");
-            write_peer(out, &peers->item[i]);
+            const calc_peer *p = &peers->item[i];
+            char name[96];
+            snprintf(name, sizeof name, "%.40s, %.40s", p->simulator, p->machine);
+            calc_output_printf(out, "%-36s %-7s%6zu", name, quantity_of(p), p->rows);
+            write_percent(out, p->mean_abs);
+            write_percent(out, p->worst_abs);
+            calc_output_printf(out, "%8zu%7.1f%7.1f%s%s\n", p->ours.count, 100 * p->ours.mean_abs,
+                               100 * p->ours.worst_abs, *p->note ? "  " : "", p->note);
         }
     }
     for (size_t i = 0; shown > 0 && i < peers->count; i++) {
@@ -694,23 +674,15 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
 /* A value in the unit shown to people. */
 static const char *value_text(calc_quantity quantity, double value, char *buffer, size_t size)
 {
-    switch (quantity) {
-    case CALC_QUANTITY_MEMORY:
-        snprintf(buffer, size, "%.4g GiB", value / 1073741824.0);
-        break;
-    case CALC_QUANTITY_OUTPUT_RATE:
-        snprintf(buffer, size, "%.4g /s ", value);
-        break;
-    case CALC_QUANTITY_TPOT_SHAPE:
-        snprintf(buffer, size, "%.4g x  ", value);
-        break;
-    case CALC_QUANTITY_TPOT:
-    case CALC_QUANTITY_TTFT:
-        snprintf(buffer, size, "%.4g ms ", 1e3 * value);
-        break;
-    default:
-        snprintf(buffer, size, "%.4g s  ", value);
-    }
+    static const struct {
+        const char *unit;
+        double times;
+    } units[CALC_QUANTITY_COUNT] = {
+        [CALC_QUANTITY_MEMORY] = {"GiB", 0x1p-30}, [CALC_QUANTITY_OUTPUT_RATE] = {"/s ", 1},
+        [CALC_QUANTITY_TPOT_SHAPE] = {"x  ", 1},   [CALC_QUANTITY_TPOT] = {"ms ", 1e3},
+        [CALC_QUANTITY_TTFT] = {"ms ", 1e3},       [CALC_QUANTITY_STEP_TIME] = {"s  ", 1},
+        [CALC_QUANTITY_E2E] = {"s  ", 1}};
+    snprintf(buffer, size, "%.4g %s", units[quantity].times * value, units[quantity].unit);
     return buffer;
 }
 

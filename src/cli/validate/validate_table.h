@@ -91,7 +91,4 @@ void calc_validate_bands_write(calc_output *out, const calc_results *results,
 void calc_validate_bands_put(calc_put *put, const calc_results *results,
                              const calc_validate_bands *bands);
 
-/** Free what it owns; fine on {0}. */
-void calc_validate_bands_free(calc_validate_bands *bands);
-
 #endif
