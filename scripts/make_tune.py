@@ -17,13 +17,11 @@ BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release
 PAGE = ROOT / "docs/tune.md"
 PICTURE = ROOT / "docs/tune.svg"
 AFTER = (1, 2, 3, 5, 10)
-DRAWN = {"thompson": "#1f6fb4", "improvement": "#4ba3c3", "order": "#c2410c", "sobol": "#9a8c98",
-         "tpe": "#6a994e", "random": "#888888"}
+DRAWN = {"thompson": "#1f6fb4", "improvement": "#4ba3c3", "order": "#c2410c", "random": "#888888"}
 SPACES = (("llama3-70B", "h100_sxm", 512, 512), ("gpt3-175B", "a100_80g", 3072, 3072),
           ("deepseek-v3-671B", "h800", 2048, 4096), ("llama3-405B", "h100_sxm", 1024, 1024))
 TRUTHS = range(1, 7)
-CHOOSERS = ("thompson", "improvement", "matching", "order", "random", "sobol",
-            "annealing", "tpe", "halving")
+CHOOSERS = ("thompson", "improvement", "matching", "order", "random")
 BUDGET = 30
 FOREIGN = (("1", "10"), ("31", "40"), ("1", "10", "heavy"))
 

@@ -158,9 +158,9 @@ static bool accept(search *s)
 
 /* ---- Moves ------------------------------------------------------------------------------------*/
 
-/* One recomputing layer less on one place, and one more on another of the same stages.
- */
-static bool trade(search *s, int from, int to, int which)
+/* In the division tried: one recomputing layer less on one place, and one more on another of the
+ * same stage. @return whether there is one */
+static bool swap(search *s, int from, int to, int which)
 {
     calc_balance_recompute what = which & 1 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE;
     calc_balance_recompute other = which & 2 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE;
@@ -171,19 +171,41 @@ static bool trade(search *s, int from, int to, int which)
     if ((keeps && kind == other_kind) || (s->p->alike_on_chip && in_full && !keeps)) {
         return false;
     }
-    calc_balance_share less = s->now.share[from];
-    calc_balance_share more = s->now.share[to];
+    calc_balance_share less = s->tried.share[from];
+    calc_balance_share more = s->tried.share[to];
     if (!calc_balance_change(s->p, &less, kind, what, -1) ||
         !calc_balance_change(s->p, from == to ? &less : &more, other_kind, other, 1)) {
         return false;
     }
-    copy(s, &s->tried, &s->now);
     s->tried.share[to] = more;
     s->tried.share[from] = less;
     int stage = calc_balance_stage_of(&s->p->shape, from);
     s->tried.bytes[stage] = calc_balance_flights_bytes(&s->flights, s->p, stage, s->tried.share);
+    return true;
+}
+
+/* The same on one stage or, of the first, on all where it fits: a stage alone may wait for others
+ * whose chunks are as they were. */
+static bool trade(search *s, int from, int to, int which, bool everywhere)
+{
+    bool any = false;
+    copy(s, &s->tried, &s->now);
+    for (int i = 0; i < (everywhere ? s->p->shape.stages : 1); i++) {
+        calc_balance_share less = s->tried.share[from + i];
+        calc_balance_share more = s->tried.share[to + i];
+        int stage = calc_balance_stage_of(&s->p->shape, from + i);
+        double bytes = s->tried.bytes[stage];
+        bool made = swap(s, from + i, to + i, which);
+        if (made && everywhere && s->tried.bytes[stage] > s->p->stage[stage].limit_bytes) {
+            s->tried.share[to + i] = more;
+            s->tried.share[from + i] = less;
+            s->tried.bytes[stage] = bytes;
+            made = false;
+        }
+        any = any || made;
+    }
     sum_bytes(s, &s->tried);
-    return accept(s);
+    return any && accept(s);
 }
 
 static bool trade_any(search *s, int from)
@@ -191,7 +213,8 @@ static bool trade_any(search *s, int from)
     int stages = (int)s->p->shape.stages;
     for (int to = from % stages; to < s->places; to += stages) {
         for (int which = 0; which < 16; which++) {
-            if (trade(s, from, to, which)) {
+            if (trade(s, from, to, which, false) ||
+                (from % stages == 0 && from != to && trade(s, from, to, which, true))) {
                 return true;
             }
         }

@@ -371,34 +371,3 @@ void calc_effects_draw(calc_effects_draws *d, calc_rng *rng)
     }
     correct(d);
 }
-
-void calc_sobol_point(size_t index, size_t dimensions, double *out)
-{
-    /* A primitive polynomial of each dimension, its degree, and the first direction numbers. */
-    static const struct {
-        uint8_t polynomial, degree, first[5];
-    } sobol[CALC_SOBOL_DIMENSIONS] = {{1, 0, {1}},
-                                      {3, 1, {1}},
-                                      {7, 2, {1, 1}},
-                                      {11, 3, {1, 3, 7}},
-                                      {13, 3, {1, 1, 5}},
-                                      {19, 4, {1, 3, 1, 1}},
-                                      {25, 4, {1, 1, 3, 7}},
-                                      {37, 5, {1, 3, 3, 9, 9}},
-                                      {59, 5, {1, 3, 7, 13, 3}},
-                                      {47, 5, {1, 1, 5, 11, 27}}};
-    uint32_t gray = (uint32_t)((index + 1) ^ ((index + 1) >> 1));
-    for (size_t d = 0; d < dimensions; d++) {
-        uint32_t direction[32], point = 0;
-        int degree = sobol[d].degree;
-        for (int k = 0; k < 32 && gray >> k; k++) {
-            direction[k] = degree == 0 ? 1 : k < degree ? sobol[d].first[k] : direction[k - degree];
-            for (int j = 1; k >= degree && j <= degree; j++) {
-                bool is_in = sobol[d].polynomial >> (degree - j) & 1;
-                direction[k] ^= is_in ? direction[k - j] << j : 0;
-            }
-            point ^= gray >> k & 1 ? direction[k] << (31 - k) : 0;
-        }
-        out[d] = point / 4294967296.0;
-    }
-}

@@ -161,12 +161,4 @@ static inline double calc_effects_drawn_own(const calc_effects_draws *draws, siz
     return draws->own[observation];
 }
 
-enum { CALC_SOBOL_DIMENSIONS = 10 };
-
-/** A point of Sobol's sequence, which fills the unit cube evenly: Bratley & Fox 1988, Algorithm 659
- *  (ACM Transactions on Mathematical Software 14), without the point at 0.
- *  @param index       counted from 0, below 2^32 - 1
- *  @param dimensions  1 to CALC_SOBOL_DIMENSIONS */
-void calc_sobol_point(size_t index, size_t dimensions, double *out);
-
 #endif

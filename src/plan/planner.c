@@ -47,6 +47,7 @@ typedef struct planner_list {
     size_t count;
     size_t ahead;    /* so many come before the others, which are in the order of their bounds */
     const char *why; /* why the one layout of the planner has no candidate; NULL: not known */
+    atomic_bool cut; /* it is late: not all layouts and places are listed */
 } planner_list;
 
 enum {
@@ -67,7 +68,8 @@ enum { FIRST, SECOND, LAST };
 typedef struct placed_list {
     planner_candidate *item;
     size_t count, room;
-    bool failed; /* without memory */
+    bool is_even; /* the best of a sweep have this layout */
+    bool failed;  /* without memory */
 } placed_list;
 
 /* A list under construction. */
@@ -75,8 +77,19 @@ typedef struct maker {
     const calc_planner *planner;
     planner_list *out;
     placed_list *places; /* [execs] */
+    bool placing_evens;  /* of the layouts with equal stages, or of all others */
+    calc_planner_stop *stop;
     bool failed;
 } maker;
+
+static bool is_late(maker *m)
+{
+    bool late = calc_planner_stop_asked(m->stop);
+    if (late) {
+        atomic_store(&m->out->cut, true);
+    }
+    return late;
+}
 
 static void add_exec(maker *m, const calc_exec *e)
 {
@@ -101,7 +114,9 @@ static void add_chunks(maker *m, calc_exec e)
 static void visit_row(void *context, const calc_worker_place *place)
 {
     maker *m = context;
-    for (uint64_t i = place->first; i < place->worker->counts.total && !m->failed; i++) {
+    for (uint64_t i = place->first;
+         i < place->worker->counts.total && !m->failed && (m->out->execs == 0 || !is_late(m));
+         i++) {
         calc_exec e;
         calc_verdict verdict = calc_worker_decode(place, i - place->first, &e);
         if (verdict == CALC_VERDICT_OK) {
@@ -138,6 +153,9 @@ static bool visit_place(void *context, const calc_planner_place *place)
 static void place_exec(void *context, size_t i)
 {
     maker *m = context;
+    if (m->places[i].is_even != m->placing_evens || (!m->planner->only && is_late(m))) {
+        return;
+    }
     placing p = {m, i, malloc(sizeof *p.layouts), malloc(sizeof *p.problem)};
     m->places[i].failed = !p.layouts || !p.problem;
     if (p.layouts && p.problem &&
@@ -174,6 +192,13 @@ static void add_even(maker *m, int chip, const calc_exec *e)
     }
 }
 
+/* calc_sweep_options.progress: a plan has a layout at least. */
+static bool is_swept(void *context, const calc_sweep_progress *progress)
+{
+    maker *m = context;
+    return !isnan(progress->best) && is_late(m);
+}
+
 /* The best layouts of a chip, and those that take longer and need less memory. */
 static calc_status sweep_chip(maker *m, int chip, calc_errors *errors)
 {
@@ -181,7 +206,11 @@ static calc_status sweep_chip(maker *m, int chip, calc_errors *errors)
     const calc_designs one = {.count = 1, .get = get_chip, .context = &of};
     calc_space space = *m->planner->space; /* borrows its values */
     calc_values *procs = &space.axis[CALC_AXIS_num_procs];
-    calc_sweep_options options = {.objectives = 2, .top = SWEPT, .threads = m->planner->threads};
+    calc_sweep_options options = {.objectives = 2,
+                                  .top = SWEPT,
+                                  .threads = m->planner->threads,
+                                  .progress = is_swept,
+                                  .progress_context = m};
     calc_sweep_result result = {0};
     of.chip += chip;
     while (procs->count > 0 && procs->value[procs->count - 1] > of.chip->most_procs) {
@@ -247,6 +276,20 @@ static bool is_even_of(const calc_exec *even, const calc_exec *listed)
     return calc_axis_compare(&e, listed) == 0;
 }
 
+/* Find the layouts with equal stages among those of the list. */
+static void find_evens(maker *m)
+{
+    planner_list *out = m->out;
+    for (size_t i = 0; i < out->execs; i++) {
+        for (size_t k = 0; k < out->evens; k++) {
+            if (is_even_of(&out->even[k].layout, &out->exec[i])) {
+                out->even[k].exec = i;
+                m->places[i].is_even = true;
+            }
+        }
+    }
+}
+
 /* Every candidate gets the best of its layouts with equal stages. */
 static void join_evens(planner_list *out)
 {
@@ -254,10 +297,9 @@ static void join_evens(planner_list *out)
         planner_candidate *c = &out->candidate[i];
         for (size_t k = 0; c->place.kinds == 1 && k < out->evens; k++) {
             planner_even_layout *even = &out->even[k];
-            if (even->chip == c->place.chip[0] && is_even_of(&even->layout, &out->exec[c->exec])) {
+            if (even->chip == c->place.chip[0] && even->exec == c->exec) {
                 bool quicker = !c->even || even->stats.total_time < c->even->stats.total_time;
                 c->even = quicker ? even : c->even;
-                even->exec = c->exec;
             }
         }
     }
@@ -350,7 +392,11 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
     if (status != CALC_OK || m->failed || !m->places) {
         return calc_errors_status(errors, status != CALC_OK ? status : CALC_ERR_NOMEM);
     }
-    calc_parallel_for(p->threads, out->execs, place_exec, m);
+    find_evens(m);
+    for (int turn = 0; turn < 2; turn++) {
+        m->placing_evens = turn == 0;
+        calc_parallel_for(p->threads, out->execs, place_exec, m);
+    }
     size_t count = 0;
     for (size_t i = 0; i < out->execs; i++) {
         m->failed = m->failed || m->places[i].failed;
@@ -372,10 +418,9 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
 
 /* Fill it. @return CALC_OK or an error's status; in either case it is to be freed */
 static calc_status planner_list_make(const calc_planner *planner, planner_list *list,
-                                     calc_errors *errors)
+                                     calc_planner_stop *stop, calc_errors *errors)
 {
-    *list = (planner_list){.count = 0};
-    maker m = {.planner = planner, .out = list};
+    maker m = {.planner = planner, .out = list, .stop = stop};
     calc_status status = sweep_chips(&m, errors);
     status = status == CALC_OK ? list_candidates(&m, errors) : status;
     for (size_t i = 0; m.places && i < list->execs; i++) {
@@ -393,7 +438,9 @@ static CALC_FREES(planner_list_free, planner_list, of->even, of->exec, of->candi
 /* Divisions of a candidate to simulate: those with chunks take longer. */
 enum { EFFORT_LINE = 500, EFFORT_CHUNKS = 100, BEST_LINE = 20000, BEST_CHUNKS = 2000 };
 
-/* Share of the time limit that polishing has where the search took all of it. */
+/* Share of the time limit that listing may take, and that polishing has where the search took all
+ * of it. */
+#define LISTING 0.5
 #define POLISH 0.2
 
 enum {
@@ -768,10 +815,19 @@ static void polish(search *s)
 static calc_status search_all(search *s, calc_errors *errors)
 {
     calc_planner_result *r = s->out;
-    calc_status status = planner_list_make(s->planner, &s->list, errors);
+    const double end_s = s->stop.end_s;
+    s->stop.end_s -= isfinite(end_s) ? (1 - LISTING) * s->planner->time_limit_s : 0;
+    calc_planner_stop_note(&s->stop, r, 0);
+    calc_status status = planner_list_make(s->planner, &s->list, &s->stop, errors);
+    s->stop.end_s = end_s;
+    atomic_store(&s->stop.stopped, false); /* if it was by progress(), that says so again */
     if (status == CALC_OK) {
         r->candidates = s->list.count;
         status = calc_errors_status(errors, balance_all(s));
+    }
+    if (atomic_load(&s->list.cut)) {
+        r->complete = false;
+        r->bound_s = 0;
     }
     if (status == CALC_OK && r->candidates == 0 && s->planner->only) {
         status = calc_errors_add(

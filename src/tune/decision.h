@@ -16,11 +16,7 @@ enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, plus all measured ones */ };
     X(IMPROVEMENT, "improvement") /* largest expected improvement */                               \
     X(MATCHING, "matching")       /* a draw's best: probability matching, as MindSpeed does */     \
     X(ORDER, "order")             /* best predicted first */                                       \
-    X(RANDOM, "random")           /* any */                                                        \
-    X(SOBOL, "sobol")             /* nearest to a Sobol sequence over the space */                 \
-    X(ANNEALING, "annealing")     /* simulated annealing from neighbour to neighbour */            \
-    X(TPE, "tpe") /* densities of the better and the other measured ones (Bergstra et al. 2011) */ \
-    X(HALVING, "halving") /* random ones, of a part of the space that is halved and halved */
+    X(RANDOM, "random")           /* any */
 
 typedef enum calc_tune_chooser {
 #define CALC_X(name, word) CALC_TUNE_CHOOSER_##name,

@@ -103,8 +103,7 @@ static void weigh_spaces(calc_tune_candidate *c, const calc_strategy *strategy, 
     c->space[CALC_TUNE_SPACE_OTHER] = 1 - state - rest;
 }
 
-static void place(calc_tune_candidate *c, const calc_app *app, const calc_exec *exec,
-                  const calc_stats *stats)
+static void place(calc_tune_candidate *c, const calc_app *app, const calc_exec *exec)
 {
     const calc_strategy *s = &exec->strategy;
     double context = fmax(1, (double)s->context_par);
@@ -114,11 +113,6 @@ static void place(calc_tune_candidate *c, const calc_app *app, const calc_exec *
     c->coordinate[CALC_TUNE_COORDINATE_CONTEXT] = log2(context);
     c->coordinate[CALC_TUNE_COORDINATE_PIPELINE] = log2((double)exec->pipeline_par);
     c->coordinate[CALC_TUNE_COORDINATE_CHUNKS] = log2((double)exec->pipeline_interleaving);
-    c->coordinate[CALC_TUNE_COORDINATE_MICROBATCHES] = log2(fmax(1, stats->num_microbatches));
-    c->coordinate[CALC_TUNE_COORDINATE_DATA] = log2((double)s->data_par);
-    c->coordinate[CALC_TUNE_COORDINATE_EXPERT] = log2(fmax(1, (double)s->expert_par));
-    c->coordinate[CALC_TUNE_COORDINATE_RECOMPUTE] = (double)s->activation_recompute;
-    c->coordinate[CALC_TUNE_COORDINATE_ZERO] = (double)s->zero_stage;
 }
 
 bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,
@@ -136,7 +130,7 @@ bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,
                                  .fits = (double)NAN};
     weigh_terms(out, app, system, exec, &stats);
     weigh_spaces(out, &exec->strategy, &stats);
-    place(out, app, exec, &stats);
+    place(out, app, exec);
     return true;
 }
 

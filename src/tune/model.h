@@ -41,19 +41,14 @@ typedef enum calc_tune_space {
         CALC_TUNE_SPACES
 } calc_tune_space;
 
-/** Coordinates that measure how near two layouts are: X(NAME, words). Binary logarithms, or 0, 1, 2
- *  for words. The first three are the shape of kernels, the next two the schedule. */
+/** Coordinates that measure how near two layouts are: X(NAME, words). Binary logarithms. The first
+ * three are the shape of kernels, the next two the schedule. */
 #define CALC_TUNE_COORDINATE_LIST(X)                                                               \
     X(TOKENS, "tokens of a micro-batch on a rank")                                                 \
     X(TENSOR, "tensor parallelism")                                                                \
     X(CONTEXT, "context parallelism")                                                              \
     X(PIPELINE, "stages")                                                                          \
-    X(CHUNKS, "chunks of a stage")                                                                 \
-    X(MICROBATCHES, "micro-batches")                                                               \
-    X(DATA, "data parallelism")                                                                    \
-    X(EXPERT, "expert parallelism")                                                                \
-    X(RECOMPUTE, "recomputation")                                                                  \
-    X(ZERO, "ZeRO stage")
+    X(CHUNKS, "chunks of a stage")
 
 typedef enum calc_tune_coordinate {
 #define CALC_X(name, words) CALC_TUNE_COORDINATE_##name,

@@ -14,6 +14,17 @@ enum {
     EARLY = 2
 };
 
+/* Whether a candidate was tried, or is among the picks. */
+static bool is_taken(const calc_tune_scene *scene, size_t candidate, const size_t *pick,
+                     size_t picks)
+{
+    bool taken = !calc_tune_scene_free_to_try(scene, candidate);
+    for (size_t i = 0; i < picks; i++) {
+        taken = taken || pick[i] == candidate;
+    }
+    return taken;
+}
+
 /* ---- Thompson: how often a contender is among the best of a draw ----------------------------- */
 
 /* Count the `top` best of a draw. */
@@ -68,7 +79,7 @@ static size_t highest(const calc_tune_scene *s, const calc_tune_contest *c, cons
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < c->count; i++) {
         size_t candidate = c->contender[i];
-        if (calc_tune_is_taken(s, candidate, pick, picks)) {
+        if (is_taken(s, candidate, pick, picks)) {
             continue;
         }
         bool better = chosen == SIZE_MAX || score[i] > score[chosen] ||
@@ -129,9 +140,9 @@ static size_t posterior_choose(chooser *o, const size_t *pick, size_t picks)
     return highest(o->scene, c, o->score, pick, picks);
 }
 
-calc_status calc_tune_picks_posterior(const calc_tune_scene *scene,
-                                      const calc_tune_contest *contest, size_t *pick, size_t *picks,
-                                      calc_errors *errors)
+static calc_status tune_picks_posterior(const calc_tune_scene *scene,
+                                        const calc_tune_contest *contest, size_t *pick,
+                                        size_t *picks, calc_errors *errors)
 {
     chooser o = {.scene = scene, .contest = contest};
     *picks = 0;
@@ -167,39 +178,20 @@ calc_status calc_tune_picks_posterior(const calc_tune_scene *scene,
 
 /* ---- Plain choices --------------------------------------------------------------------------- */
 
-enum { STREAM_PLAIN = 3, STARTS = 4, NEIGHBOURS = 8, PROPOSALS = 64, RUNG = 4 };
+enum { STREAM_PLAIN = 3 };
 
 /* A chooser that sees candidates, predictions and measurements, and no posterior. */
 typedef struct plain {
     const calc_tune_scene *scene;
     size_t count;
     size_t *left; /* candidates that may be proposed: not tried, and predicted to fit */
-    double lowest[CALC_TUNE_COORDINATES], range[CALC_TUNE_COORDINATES]; /* range 0: all alike */
     calc_rng rng;
 } plain;
 
-static double coordinate(const plain *p, size_t candidate, int i)
+static size_t any(plain *p)
 {
-    double x = p->scene->candidate[candidate].coordinate[i];
-    return p->range[i] > 0 ? (x - p->lowest[i]) / p->range[i] : 0;
+    return p->left[calc_rng_below(&p->rng, (uint32_t)p->count)];
 }
-
-static double distance(const plain *p, size_t a, size_t b)
-{
-    double sum = 0;
-    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
-        double apart = coordinate(p, a, i) - coordinate(p, b, i);
-        sum += apart * apart;
-    }
-    return sum;
-}
-
-static size_t any(plain *p, size_t count)
-{
-    return p->left[calc_rng_below(&p->rng, (uint32_t)count)];
-}
-
-/* ---- Best predicted first -------------------------------------------------------------------- */
 
 static size_t in_order(plain *p)
 {
@@ -212,196 +204,11 @@ static size_t in_order(plain *p)
     return chosen;
 }
 
-/* ---- Sobol ----------------------------------------------------------------------------------- */
-
-static size_t in_sobol(plain *p, size_t index)
-{
-    double point[CALC_TUNE_COORDINATES];
-    _Static_assert((int)CALC_TUNE_COORDINATES <= (int)CALC_SOBOL_DIMENSIONS, "of the sequence");
-    calc_sobol_point(index, CALC_TUNE_COORDINATES, point);
-    size_t chosen = p->left[0];
-    double nearest = (double)INFINITY;
-    for (size_t i = 0; i < p->count; i++) {
-        double sum = 0;
-        for (int k = 0; k < CALC_TUNE_COORDINATES; k++) {
-            double apart = p->range[k] > 0 ? coordinate(p, p->left[i], k) - point[k] : 0;
-            sum += apart * apart;
-        }
-        if (sum < nearest) {
-            nearest = sum;
-            chosen = p->left[i];
-        }
-    }
-    return chosen;
-}
-
-/* ---- Annealing ------------------------------------------------------------------------------- */
-
-/* Any of the nearest. */
-static size_t neighbour(plain *p, size_t of)
-{
-    size_t near[NEIGHBOURS];
-    size_t held = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        double here = distance(p, of, p->left[i]);
-        if (held == NEIGHBOURS && here >= distance(p, of, near[held - 1])) {
-            continue;
-        }
-        size_t at = held < NEIGHBOURS ? held++ : NEIGHBOURS - 1;
-        for (; at > 0 && distance(p, of, near[at - 1]) > here; at--) {
-            near[at] = near[at - 1];
-        }
-        near[at] = p->left[i];
-    }
-    return near[calc_rng_below(&p->rng, (uint32_t)held)];
-}
-
-/* The current position of the walk: measurements are its steps, replayed with the same random
- * numbers. */
-static size_t walked_to(const plain *p)
-{
-    const calc_tune_scene *s = p->scene;
-    calc_rng steps;
-    calc_rng_init(&steps, s->options->seed, STREAM_PLAIN);
-    size_t at = SIZE_MAX;
-    double at_s = 0, warm = 0.1;
-    for (size_t i = 0; i < s->measurements; i++) {
-        const calc_tune_measurement *m = &s->measurement[i];
-        double chance = calc_rng_real(&steps);
-        if (m->end != CALC_TUNE_END_FINE) {
-            continue;
-        }
-        double worse = at == SIZE_MAX ? -1 : log(m->step_s / at_s);
-        if (worse <= 0 || chance < exp(-worse / warm)) {
-            at = m->candidate;
-            at_s = m->step_s;
-        }
-        warm *= 0.9;
-    }
-    return at;
-}
-
-/* ---- Tree-structured Parzen estimator -------------------------------------------------------- */
-
-/* How many measured layouts are faster. */
-static size_t place_of(const calc_tune_scene *s, size_t observation)
-{
-    size_t faster = 0;
-    for (size_t i = 0; i < s->times; i++) {
-        faster += s->seen_time[i].value < s->seen_time[observation].value;
-    }
-    return faster;
-}
-
-/* Log of the ratio of the densities of the better quarter and of the rest: per coordinate, kernels
- * as wide as a quarter of its range, and a uniform part. */
-static double promise(const plain *p, size_t candidate)
-{
-    const calc_tune_scene *s = p->scene;
-    size_t better = (s->times + 3) / 4;
-    double sum = 0;
-    for (int k = 0; k < CALC_TUNE_COORDINATES; k++) {
-        double density[2] = {1, 1}, count[2] = {1, 1};
-        for (size_t i = 0; i < s->times; i++) {
-            int worse = place_of(s, i) >= better;
-            double apart =
-                (coordinate(p, candidate, k) - coordinate(p, s->seen_time[i].item, k)) / 0.25;
-            density[worse] += 4 * exp(-apart * apart / 2);
-            count[worse]++;
-        }
-        sum += log(density[0] / count[0]) - log(density[1] / count[1]);
-    }
-    return sum;
-}
-
-static size_t promising(plain *p)
-{
-    if (p->scene->times < STARTS) {
-        return any(p, p->count);
-    }
-    size_t chosen = any(p, p->count);
-    double most = promise(p, chosen);
-    for (int i = 1; i < PROPOSALS; i++) {
-        size_t other = any(p, p->count);
-        double here = promise(p, other);
-        if (here > most) {
-            most = here;
-            chosen = other;
-        }
-    }
-    return chosen;
-}
-
-/* ---- Halving --------------------------------------------------------------------------------- */
-
-/* Keep the half of the remaining candidates that is nearer to the better than to the worse half of
- * the measured ones, at least one. @return how many */
-static size_t keep_nearer(plain *p, const calc_effects_observation *seen, size_t from, size_t to)
-{
-    size_t kept = 0;
-    double middle = 0;
-    for (size_t i = from; i < to; i++) {
-        middle += seen[i].value / (double)(to - from);
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        double nearest[2] = {(double)INFINITY, (double)INFINITY};
-        for (size_t k = from; k < to; k++) {
-            int worse = seen[k].value > middle;
-            nearest[worse] = fmin(nearest[worse], distance(p, p->left[i], seen[k].item));
-        }
-        if (nearest[0] <= nearest[1]) {
-            size_t other = p->left[kept];
-            p->left[kept++] = p->left[i];
-            p->left[i] = other;
-        }
-    }
-    return kept > 0 ? kept : p->count;
-}
-
-static size_t halved(plain *p)
-{
-    size_t all = p->count;
-    for (size_t from = 0; from + RUNG <= p->scene->times; from += RUNG) {
-        p->count = keep_nearer(p, p->scene->seen_time, from, from + RUNG);
-    }
-    size_t chosen = any(p, p->count);
-    p->count = all;
-    return chosen;
-}
-
-/* ---- Choosing -------------------------------------------------------------------------------- */
-
-static size_t choose(plain *p, size_t index)
-{
-    size_t at;
-    switch (p->scene->options->chooser) {
-    case CALC_TUNE_CHOOSER_ORDER:
-        return in_order(p);
-    case CALC_TUNE_CHOOSER_SOBOL:
-        return in_sobol(p, index);
-    case CALC_TUNE_CHOOSER_ANNEALING:
-        at = walked_to(p);
-        return at == SIZE_MAX ? any(p, p->count) : neighbour(p, at);
-    case CALC_TUNE_CHOOSER_TPE:
-        return promising(p);
-    case CALC_TUNE_CHOOSER_HALVING:
-        return halved(p);
-    default:
-        return any(p, p->count);
-    }
-}
-
 static void gather(plain *p)
 {
     const calc_tune_scene *s = p->scene;
     for (size_t i = 0; i < s->count; i++) {
         const calc_tune_candidate *c = &s->candidate[i];
-        for (int k = 0; k < CALC_TUNE_COORDINATES; k++) {
-            double low = i > 0 ? fmin(p->lowest[k], c->coordinate[k]) : c->coordinate[k];
-            double high = i > 0 ? fmax(p->lowest[k] + p->range[k], c->coordinate[k]) : low;
-            p->lowest[k] = low;
-            p->range[k] = high - low;
-        }
         if (calc_tune_scene_free_to_try(s, i) && c->memory_bytes <= c->capacity_bytes) {
             p->left[p->count++] = i;
         }
@@ -420,7 +227,7 @@ static calc_status tune_picks_plain(const calc_tune_scene *scene, size_t *pick, 
     calc_rng_init(&p.rng, scene->options->seed,
                   STREAM_PLAIN + (((uint64_t)scene->measurements + 1) << 8));
     while (*picks < scene->options->picks && p.count > 0) {
-        pick[*picks] = choose(&p, scene->measurements + *picks);
+        pick[*picks] = scene->options->chooser == CALC_TUNE_CHOOSER_ORDER ? in_order(&p) : any(&p);
         size_t kept = 0;
         for (size_t i = 0; i < p.count; i++) {
             if (p.left[i] != pick[*picks]) {
@@ -440,7 +247,7 @@ static size_t fastest_left(const calc_tune_scene *s, const size_t *pick, size_t 
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < s->count; i++) {
         const calc_tune_view *v = &s->view[i];
-        if (v->fits >= 0.5 && !calc_tune_is_taken(s, i, pick, picks) &&
+        if (v->fits >= 0.5 && !is_taken(s, i, pick, picks) &&
             (chosen == SIZE_MAX || v->mean < s->view[chosen].mean)) {
             chosen = i;
         }
@@ -472,7 +279,7 @@ calc_status calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest
         return CALC_OK;
     }
     bool posterior = scene->options->chooser <= CALC_TUNE_CHOOSER_MATCHING;
-    calc_status status = posterior ? calc_tune_picks_posterior(scene, contest, pick, picks, errors)
+    calc_status status = posterior ? tune_picks_posterior(scene, contest, pick, picks, errors)
                                    : tune_picks_plain(scene, pick, picks, errors);
     while (status == CALC_OK && *picks < scene->options->picks) {
         size_t chosen = fastest_left(scene, pick, *picks);

@@ -304,23 +304,3 @@ CALC_TEST(draws_have_the_moments_of_the_posterior)
     calc_effects_draws_free(&draws);
     calc_effects_free(&p);
 }
-
-/* The first points in three dimensions; and every dimension has one of 256 points in each of 256
- * equal parts. */
-CALC_TEST(points_of_sobol_are_even)
-{
-    enum { PARTS = 256 };
-    double point[CALC_SOBOL_DIMENSIONS];
-    bool seen[CALC_SOBOL_DIMENSIONS][PARTS] = {{false}};
-    const double first[4][3] = {
-        {0.5, 0.5, 0.5}, {0.75, 0.25, 0.75}, {0.25, 0.75, 0.25}, {0.375, 0.375, 0.625}};
-    for (size_t i = 0; i < PARTS - 1; i++) { /* the point at 0 is left out */
-        calc_sobol_point(i, CALC_SOBOL_DIMENSIONS, point);
-        for (int d = 0; d < CALC_SOBOL_DIMENSIONS; d++) {
-            int part = (int)(point[d] * PARTS);
-            ck_assert(i > 3 || d > 2 || point[d] == first[i][d]);
-            ck_assert(part > 0 && !seen[d][part]);
-            seen[d][part] = true;
-        }
-    }
-}

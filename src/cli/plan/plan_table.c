@@ -342,7 +342,10 @@ void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc
                        calc_human_integer((double)r->candidates, number[0]),
                        calc_human_integer((double)r->balanced, number[1]));
     write_rows(out, t, r);
-    if (!r->complete && isfinite(r->bound_s)) {
+    if (!r->complete && r->bound_s <= 0) {
+        calc_output_text(out,
+                         "Stopped early: not all layouts were listed; others may be quicker.\n");
+    } else if (!r->complete && isfinite(r->bound_s)) {
         double gap = fmax(0, 1 - r->bound_s / r->found[0].stats.total_time);
         calc_output_printf(out, "Stopped early: what was not balanced is quicker by %s at most.\n",
                            calc_human_percent(gap, percent));

@@ -582,8 +582,9 @@ void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
 {
     char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
     bool left = plan_room_left(t);
-    calc_say("calc plan: no layout fits");
-    if (r->candidates == 0) {
+    calc_say(r->complete ? "calc plan: no layout fits"
+                         : "calc plan: stopped early, and none found so far fits");
+    if (r->candidates == 0 && r->complete) {
         calc_say(": no layout of this many processors and this batch is legal\n");
     } else if (r->has_bytes > 0) {
         const calc_exec *e = &r->lacking;
