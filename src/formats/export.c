@@ -211,8 +211,7 @@ static calc_status has_teller(const calc_app *app, const calc_system *system, co
     return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
 
-/* @param any_model  what a framework cannot be told of the model does not count */
-static calc_status find_starter(const calc_app *app, const calc_system *system,
+calc_status calc_export_starter(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, bool any_model, const char **name)
 {
     teller t = {.tell = tell_nobody, .first = true, .any_model = any_model};
@@ -222,12 +221,6 @@ static calc_status find_starter(const calc_app *app, const calc_system *system,
         *name = runs ? calc_framework_list[i]->name : NULL;
     }
     return t.status;
-}
-
-calc_status calc_export_starter(const calc_app *app, const calc_system *system,
-                                const calc_exec *exec, const char **name)
-{
-    return find_starter(app, system, exec, false, name);
 }
 
 calc_status calc_export_starts(const calc_app *app, const calc_system *system,
@@ -256,7 +249,7 @@ calc_status calc_export_starts(const calc_app *app, const calc_system *system,
         any_model = !told;
     }
     const char *name = NULL;
-    status = status == CALC_OK ? find_starter(app, system, exec, any_model, &name) : status;
+    status = status == CALC_OK ? calc_export_starter(app, system, exec, any_model, &name) : status;
     *starts = name || !asked;
     return status;
 }

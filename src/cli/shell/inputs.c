@@ -311,7 +311,7 @@ const char *calc_start_framework(const calc_app *app, const calc_system *system,
                                  const calc_exec *exec)
 {
     const char *name;
-    return calc_is_yes(calc_export_starter(app, system, exec, &name)) ? name : NULL;
+    return calc_is_yes(calc_export_starter(app, system, exec, false, &name)) ? name : NULL;
 }
 
 bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec)
