@@ -27,14 +27,6 @@ typedef struct calc_floor {
     double held;           /**< at least so many */
 } calc_floor;
 
-/** Whether anything is known of the time: not by rule with schedules beside 1F1B, nor without
- *  training, as messages that were never sent are then taken off whole, though they may have
- *  overlapped (`inference-message`). */
-CALC_STAGE_INLINE bool calc_floor_known(const calc_stage_terms *t, calc_pipeline_schedule schedule)
-{
-    return !t->compat || (t->training && schedule == CALC_PIPELINE_SCHEDULE_1F1B);
-}
-
 /** The paths of a chunking. The slowest stage takes no less than the mean of all; and a stage waits
  *  for the first chunks of those before it, has all micro-batches to do, and is waited for by those
  *  first chunks on the way back. Only the mean is known with schedules beside 1F1B and by rule.

@@ -322,7 +322,10 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
 {
     const calc_kernel_chunking *first = &k->shape[0];
     calc_floor *f = &k->floor;
-    *f = (calc_floor){.known = calc_floor_known(t, k->exec.pipeline_schedule) ? 1 : 0,
+    bool plain = k->exec.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    /* Not by rule with other schedules, nor without training: messages that were never sent are
+     * then taken off whole, though they may have overlapped (`inference-message`). */
+    *f = (calc_floor){.known = !t->compat || (t->training && plain) ? 1 : 0,
                       .same_first = true,
                       .held = first->held[0],
                       .peak = first->item[0]};

@@ -142,7 +142,9 @@ static uint64_t unmet_open(calc_worker *w, tile_place at)
 static const calc_lanes *most_of(calc_worker *w, tile_place at)
 {
     const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
-    if (calc_kernel_exact(&w->job, shape)) {
+    bool even = calc_stage_rule(w->job.shared, CALC_COMPAT_EVEN_STAGES);
+    bool plain = w->job.schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    if (!w->job.shared->training || (plain && (even || shape->chunks <= 1))) { /* steps are exact */
         return &w->pipelines.pipeline_s;
     }
     if (!w->most_known) {

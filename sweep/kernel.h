@@ -126,15 +126,6 @@ typedef struct calc_kernel {
                   const calc_kernel_range *range, calc_kernel_count *io);
 } calc_kernel;
 
-/** Whether the steps of a chunking are exact, and no lower bounds. */
-static inline bool calc_kernel_exact(const calc_kernel_job *job,
-                                     const calc_kernel_chunking *chunking)
-{
-    bool even = calc_stage_rule(job->shared, CALC_COMPAT_EVEN_STAGES);
-    bool plain = job->schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    return !job->shared->training || (plain && (even || chunking->chunks <= 1));
-}
-
 /** The kernel at each CPU level; the last two only on x86-64. Ask calc_kernel_levels() which this
  * machine can run. */
 extern const calc_kernel calc_kernel_generic;

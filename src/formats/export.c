@@ -21,6 +21,9 @@ typedef struct teller {
     bool first;     /* only whether there is a reason is asked */
     bool any_model; /* what a framework cannot be told of the model is none */
     calc_refused rules;
+    bool resolved; /* a and e are the layout asked for, which frameworks share */
+    calc_app a;
+    calc_exec e;
     size_t told;
     calc_status status; /* CALC_ERR_NOMEM: not all reasons are told */
 } teller;
@@ -61,8 +64,6 @@ static CALC_MUST_USE calc_status calc_export_check(const calc_exec *exec, calc_e
 static void tell_layout(teller *t, const calc_framework *framework, const calc_app *app,
                         const calc_exec *exec)
 {
-    calc_app a = *app;
-    calc_exec e = *exec;
     calc_refused refused = {0};
     calc_settings settings = {0};
     calc_errors errors; /* large, and nobody reads them */
@@ -72,9 +73,14 @@ static void tell_layout(teller *t, const calc_framework *framework, const calc_a
         tell_rule(t, "its sizes contradict each other");
         return;
     }
-    calc_plan_resolve(&a, &e);
-    for (size_t i = 0; framework->refusals[i]; i++) {
-        framework->refusals[i](&a, &e, &e.strategy, &refused);
+    if (!t->resolved) {
+        t->a = *app;
+        t->e = *exec;
+        calc_plan_resolve(&t->a, &t->e);
+        t->resolved = true;
+    }
+    for (size_t i = 0; framework->refusals[i] && !(t->first && refused.count > 0); i++) {
+        framework->refusals[i](&t->a, &t->e, &t->e.strategy, &refused);
     }
     for (size_t i = 0; i < refused.count; i++) {
         tell_rule(t, refused.text[i]);
@@ -98,8 +104,10 @@ static void tell_reasons(teller *t, const calc_framework *framework, const calc_
     } else if (calc_framework_has_pools(framework, exec)) {
         for (int pool = 0; pool < CALC_POOL_COUNT && t->told == 0; pool++) {
             calc_exec own;
+            t->resolved = false;
             calc_export_pool_exec(exec, (calc_pool)pool, &own);
             tell_layout(t, framework, app, &own);
+            t->resolved = false;
         }
     } else {
         tell_layout(t, framework, app, exec);
@@ -141,26 +149,28 @@ bool calc_export_says(const calc_system *system, calc_how how)
     return told;
 }
 
-static calc_status can_run(const calc_framework *framework, const calc_app *app,
-                           const calc_system *system, const calc_exec *exec, bool any_model,
-                           bool *runs)
+/* @param t  of this layout, also for other frameworks */
+static bool can_run(teller *t, const calc_framework *framework, const calc_app *app,
+                    const calc_system *system, const calc_exec *exec)
 {
-    teller t = {.tell = tell_nobody, .first = true, .any_model = any_model};
-    *runs = runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
+    bool runs =
+        runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
     for (int i = 0; i < exec->stages.chips; i++) {
-        *runs = *runs && runs_on(framework, exec->stages.system[i]);
+        runs = runs && runs_on(framework, exec->stages.system[i]);
     }
-    if (*runs) {
-        tell_reasons(&t, framework, app, exec);
+    t->told = t->rules.count = 0;
+    if (runs) {
+        tell_reasons(t, framework, app, exec);
     }
-    *runs = *runs && t.told == 0;
-    return t.status;
+    return runs && t->told == 0;
 }
 
 calc_status calc_export_runs(const calc_framework *framework, const calc_app *app,
                              const calc_system *system, const calc_exec *exec, bool *runs)
 {
-    return can_run(framework, app, system, exec, false, runs);
+    teller t = {.tell = tell_nobody, .first = true};
+    *runs = can_run(&t, framework, app, system, exec);
+    return t.status;
 }
 
 static void count_model(void *context, const char *field, const char *value, bool layout)
@@ -202,16 +212,15 @@ static calc_status has_teller(const calc_app *app, const calc_system *system, co
 }
 
 calc_status calc_export_starter(const calc_app *app, const calc_system *system,
-                                const calc_exec *exec, const char **name)
+                                const calc_exec *exec, bool any_model, const char **name)
 {
-    calc_status status = CALC_OK;
+    teller t = {.tell = tell_nobody, .first = true, .any_model = any_model};
     *name = NULL;
-    for (size_t i = 0; calc_framework_list[i] && !*name && status == CALC_OK; i++) {
-        bool runs;
-        status = calc_export_runs(calc_framework_list[i], app, system, exec, &runs);
+    for (size_t i = 0; calc_framework_list[i] && !*name && t.status == CALC_OK; i++) {
+        bool runs = can_run(&t, calc_framework_list[i], app, system, exec);
         *name = runs ? calc_framework_list[i]->name : NULL;
     }
-    return status;
+    return t.status;
 }
 
 calc_status calc_export_starts(const calc_app *app, const calc_system *system,
@@ -239,16 +248,9 @@ calc_status calc_export_starts(const calc_app *app, const calc_system *system,
         }
         any_model = !told;
     }
-    *starts = false;
-    for (size_t i = 0; any_model && calc_framework_list[i] && !*starts && status == CALC_OK; i++) {
-        status = can_run(calc_framework_list[i], app, system, exec, true, starts);
-    }
-    if (!any_model && status == CALC_OK) {
-        const char *name;
-        status = calc_export_starter(app, system, exec, &name);
-        *starts = name != NULL;
-    }
-    *starts = *starts || !asked;
+    const char *name = NULL;
+    status = status == CALC_OK ? calc_export_starter(app, system, exec, any_model, &name) : status;
+    *starts = name || !asked;
     return status;
 }
 

@@ -65,10 +65,12 @@ CALC_MUST_USE calc_status calc_export_runs(const calc_framework *framework, cons
 
 /** The first framework that can train or serve a layout on all of its systems, as a value of `calc
  *  export --to`.
- *  @param system  for parts of the layout that name no other
- *  @param name    set; NULL if there is none */
+ *  @param system     for parts of the layout that name no other
+ *  @param any_model  what a framework cannot be told of the model does not count
+ *  @param name       set; NULL if there is none */
 CALC_MUST_USE calc_status calc_export_starter(const calc_app *app, const calc_system *system,
-                                              const calc_exec *exec, const char **name);
+                                              const calc_exec *exec, bool any_model,
+                                              const char **name);
 
 /** Whether a framework for the system has a setting of such a form: CALC_HOW_RECOMPUTED for the
  *  number of recomputed blocks of each stage, CALC_HOW_STAGES for their blocks, even if an end of

@@ -359,17 +359,19 @@ const calc_plan_model *calc_plan_model_of(const calc_plan *plan)
     return SAYS(MODEL) ? &model[COUNT(MODEL)] : NULL;
 }
 
-static void set_model_name(calc_plan *plan, const calc_app *a)
+const calc_plan_model *calc_plan_model_like(const calc_app *a)
 {
+    const calc_plan_model *like = NULL;
     bool alike = a->stack.layers == 0 && a->index_heads == 0; /* blocks of attention alone */
     for (size_t i = 0; i < sizeof model / sizeof *model && alike; i++) {
         if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&
             a->feedforward == model[i].feedforward &&
             (a->vocab_size == 0 || a->vocab_size == model[i].vocab) &&
             (a->num_experts > 0) == model[i].experts) {
-            SET(MODEL, i);
+            like = &model[i];
         }
     }
+    return like;
 }
 
 static void set_model(calc_plan *plan, const calc_app *a)
@@ -391,7 +393,8 @@ static void set_model(calc_plan *plan, const calc_app *a)
     SET_ABOVE(VOCAB, a->vocab_size);
     SET(VOCAB_MULTIPLE, a->vocab_multiple);
     SET_ABOVE(MTP, a->mtp_blocks);
-    set_model_name(plan, a);
+    const calc_plan_model *like = calc_plan_model_like(a);
+    plan->value[CALC_PLAN_MODEL] = like ? (double)(like - model) : NAN;
 }
 
 static void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec *exec);

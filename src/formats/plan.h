@@ -128,6 +128,10 @@ typedef struct calc_plan_model {
 /** The model of the member MODEL; NULL if the plan does not set it. */
 const calc_plan_model *calc_plan_model_of(const calc_plan *plan);
 
+/** The one of these sizes; NULL if there is none.
+ *  @param app  resolved */
+const calc_plan_model *calc_plan_model_like(const calc_app *app);
+
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */
 void calc_plan_split(calc_plan *plan, const calc_exec *exec);

@@ -240,10 +240,14 @@ static void resolve_parts(calc_app *app, const calc_exec *exec, bool llama)
                                                         [CALC_PART_TYPE_GATED_DELTA] = 64,
                                                         [CALC_PART_TYPE_KIMI_DELTA] = 64,
                                                         [CALC_PART_TYPE_LIGHTNING] = 256};
+    if (app->stack.parts + app->stack.layers == 0) {
+        return;
+    }
+    calc_app own = *app; /* large, as the layout: copied once */
+    calc_exec e = *exec;
     for (int i = 0; i < app->stack.parts; i++) {
         calc_part *part = &app->stack.part[i];
-        calc_app own = *app;
-        calc_exec e = *exec;
+        e.strategy = exec->strategy;
 #define CALC_FIELD(name, kind, arg, ...)
 #define CALC_PART_FIELD(name, kind, arg, ...) own.name = part->name;
 #include "calc/app.fields.h"

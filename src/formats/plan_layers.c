@@ -1,5 +1,6 @@
 #include "formats/plan_layers.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,17 +13,19 @@
 #include "spec/field.h"
 #include "spec/stack.h"
 
-/* Whether a member of calc_part says something about a part of this type. */
-static bool uses(const calc_part *part, const char *key)
+/* Whether a member of calc_part, by its offset, says something about a part of this type. A sweep
+ * asks this of every member for every layout: comparing names took most of its time. */
+static bool uses(const calc_part *part, size_t member)
 {
-    static const char *const experts[] = {
-        "num_experts",        "experts_per_token",  "expert_feedforward",
-        "shared_feedforward", "router_bias",        "shared_gate",
-        "expert_latent",      "expert_latent_norm", "zero_experts"};
-    bool act = strcmp(key, "ffn_type") == 0, width = strcmp(key, "feedforward") == 0;
-    bool linear = strncmp(key, "linear_", strlen("linear_")) == 0, routed = false;
+#define AT(name) offsetof(calc_part, name)
+    static const size_t experts[] = {
+        AT(num_experts),        AT(experts_per_token),  AT(expert_feedforward),
+        AT(shared_feedforward), AT(router_bias),        AT(shared_gate),
+        AT(expert_latent),      AT(expert_latent_norm), AT(zero_experts)};
+    bool act = member == AT(ffn_type), width = member == AT(feedforward);
+    bool linear = member >= AT(linear_key_heads), routed = false; /* the last rows */
     for (size_t i = 0; i < sizeof experts / sizeof *experts; i++) {
-        routed = routed || strcmp(key, experts[i]) == 0;
+        routed = routed || member == experts[i];
     }
     switch (part->type) {
     case CALC_PART_TYPE_MLP:
@@ -32,11 +35,11 @@ static bool uses(const calc_part *part, const char *key)
     case CALC_PART_TYPE_ATTENTION:
     case CALC_PART_TYPE_COMPRESSED:
         return !act && !width && !linear && !routed &&
-               !(part->kv_lora_rank > 0 &&
-                 (strcmp(key, "attn_size") == 0 || strcmp(key, "kv_heads") == 0));
+               !(part->kv_lora_rank > 0 && (member == AT(attn_size) || member == AT(kv_heads)));
     default:
         return linear;
     }
+#undef AT
 }
 
 static bool is_used(const calc_stack *s, int part)
@@ -70,12 +73,20 @@ static void represent(calc_app *app, const calc_part *part)
 {
 #define CALC_FIELD(name, kind, arg, ...)
 #define CALC_PART_FIELD(name, kind, arg, ...)                                                      \
-    if (part && uses(part, #name)) {                                                               \
-        app->name = part->name;                                                                    \
-    }
+    {offsetof(calc_part, name), offsetof(calc_app, name), sizeof app->name},
+    static const struct {
+        uint16_t from, to, size;
+    } members[] = {
 #include "calc/app.fields.h"
+    };
 #undef CALC_FIELD
 #undef CALC_PART_FIELD
+    for (size_t i = 0; i < sizeof members / sizeof *members && part; i++) {
+        if (uses(part, members[i].from)) {
+            memcpy((char *)app + members[i].to, (const char *)part + members[i].from,
+                   members[i].size);
+        }
+    }
 }
 
 void calc_plan_layers_represent(calc_app *app)
@@ -133,17 +144,19 @@ static char letter_of(const calc_part *p)
     }
 }
 
-/* Appends a letter for each part of a layer.
+/* Writes a letter for each part of a layer at *end, which moves on.
  * @return false: one has none, or two stand side by side */
-static bool add_letters(const calc_stack *s, int kind, char *text, size_t size)
+static bool add_letters(const calc_stack *s, int kind, char **end)
 {
     const calc_layer_kind *k = &s->kind[kind];
     bool fine = k->mixer[1] < 0 && k->ffn[1] < 0;
     for (int i = 0; i < 2; i++) {
         int part = i == 0 ? k->mixer[0] : k->ffn[0];
-        char letter = part < 0 ? '\0' : letter_of(&s->part[part]);
-        fine = fine && (part < 0 || letter);
-        calc_append(text, size, "%.*s", part >= 0, (char[]){letter, '\0'});
+        if (part >= 0) {
+            **end = letter_of(&s->part[part]);
+            fine = fine && **end;
+            ++*end;
+        }
     }
     return fine;
 }
@@ -292,18 +305,18 @@ static bool set_letters(calc_plan *plan, const calc_app *a, const calc_exec *e)
         CALC_PLAN_EVEN_ENDS,    CALC_PLAN_EVEN_HEAD,   CALC_PLAN_DENSE_BLOCKS};
     const calc_stack *s = &a->stack;
     char text[CALC_PLAN_LETTERS_SIZE] = "", mtp[2 * CALC_MAX_MTP_LAYERS + 1] = "";
+    char *to = text, *to_mtp = mtp;
     int64_t block[CALC_MAX_PLACES] = {0}, chunks = chunks_of(a, e, block), at = 0, end = block[0];
     bool fine = true;
     for (int32_t i = 0; i < s->layers && fine; i++) {
         for (; at + 1 < chunks && i == end; end += block[at]) {
-            calc_append(text, sizeof text, "|");
+            *to++ = '|';
             at++;
         }
-        fine = add_letters(s, s->layer[i], text, sizeof text);
+        fine = add_letters(s, s->layer[i], &to);
     }
     for (int32_t i = 0; i < (s->mtp > 0 ? s->mtp : 1) && fine; i++) {
-        fine =
-            add_letters(s, s->mtp > 0 ? s->mtp_layer[i] : s->layer[s->layers - 1], mtp, sizeof mtp);
+        fine = add_letters(s, s->mtp > 0 ? s->mtp_layer[i] : s->layer[s->layers - 1], &to_mtp);
     }
     if (!fine) {
         return false;
@@ -311,7 +324,7 @@ static bool set_letters(calc_plan *plan, const calc_app *a, const calc_exec *e)
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         plan->value[without[i]] = NAN;
     }
-    SET(BLOCKS, (int64_t)strlen(text) - at);
+    SET(BLOCKS, (int64_t)(to - text) - at);
     SET(LETTERS, 1);
     for (int64_t i = 0; i < a->mtp_blocks; i++) {
         calc_append(text, sizeof text, "/%s", mtp);
@@ -667,7 +680,7 @@ static size_t part_lost(const calc_part *part, const calc_part *back, const char
         const calc_field *field = &table->rows[i];
         double mine = calc_member_number(field, (const char *)part + field->offset);
         double other = calc_member_number(field, (const char *)back + field->offset);
-        if (mine != other && uses(part, field->name) && !told[i] &&
+        if (mine != other && uses(part, field->offset) && !told[i] &&
             !calc_export_is_listed(elsewhere, field->key)) {
             char name[128], text[CALC_EXPORT_TEXT];
             snprintf(name, sizeof name, "parts.%s.%s", part->name, field->key);

@@ -61,13 +61,11 @@ static const calc_setting_row rows[] = {
 
 static CALC_REFUSALS(refusals)
 {
-    calc_plan plan;
-    calc_plan_from(&plan, a, e, 1);
     bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     bool chunks = e->pipeline_par > 1 && e->pipeline_interleaving > 1;
     bool spread = a->num_experts > 0 && s->expert_par > 1;
     int64_t microbatches = calc_microbatches(e);
-    CALC_REFUSE(!calc_plan_says(&plan, CALC_PLAN_MODEL), "the model is none of its flavours");
+    CALC_REFUSE(!calc_plan_model_like(a), "the model is none of its flavours");
     /* models/llama3/infra/parallelize.py: DDP is the only dimension; fsdp_enabled with cp */
     CALC_REFUSE(s->zero_stage == 0 && s->data_par > 1 && e->num_procs > s->data_par,
                 "zero_stage 0 with data_par excludes tensor_par, pipeline_par and context_par");

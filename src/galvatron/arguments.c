@@ -44,13 +44,6 @@ void calc_galvatron_arguments_start(calc_galvatron_arguments *out)
     }
 }
 
-calc_galvatron_request calc_galvatron_request_default(void)
-{
-    calc_galvatron_arguments arguments;
-    calc_galvatron_arguments_start(&arguments);
-    return arguments.request;
-}
-
 static bool refuse(const char *value, const char *expected, char *why, size_t size)
 {
     char shown[CALC_UTF8_SHOW_SIZE];

@@ -65,9 +65,6 @@ extern const calc_galvatron_argument calc_galvatron_argument_rows[];
 /** Fills in the defaults. */
 void calc_galvatron_arguments_start(calc_galvatron_arguments *out);
 
-/** Galvatron's defaults, without layers. */
-calc_galvatron_request calc_galvatron_request_default(void);
-
 /** Sets an argument.
  *  @param why  on failure, the allowed and the given value
  *  @return whether the value is allowed */

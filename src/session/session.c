@@ -54,7 +54,7 @@ static void calc_answer_export(calc_put *put, const calc_request *request)
     const char *name = request->export;
     size_t refused = 0;
     if (strcmp(name, "any") == 0 &&
-        calc_export_starter(&in->app, &in->system, &in->exec, &name) != CALC_OK) {
+        calc_export_starter(&in->app, &in->system, &in->exec, false, &name) != CALC_OK) {
         name = NULL;
     }
     const calc_framework *framework = name ? calc_framework_find(name) : NULL;

@@ -262,12 +262,6 @@ calc_unseen calc_unseen_of_memory(const calc_exec *exec);
 /** Where it is as good as sure: nine of ten fit. */
 #define CALC_FITS_SURE CALC_BAND_LEVEL
 
-/** Whether a share is as good as sure, or not known. */
-static inline bool calc_fits_is_sure(double share)
-{
-    return !(share < CALC_FITS_SURE);
-}
-
 /** The question. All is borrowed. */
 typedef struct calc_fits_query {
     const calc_app *app;

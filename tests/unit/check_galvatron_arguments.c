@@ -256,7 +256,9 @@ static char request_why[256];
 
 static calc_galvatron_request llama(void)
 {
-    calc_galvatron_request r = calc_galvatron_request_default();
+    calc_galvatron_arguments defaults;
+    calc_galvatron_arguments_start(&defaults);
+    calc_galvatron_request r = defaults.request;
     r.types = 1;
     r.layers[0] = (calc_galvatron_layers){4096, 32, 2048};
     return r;

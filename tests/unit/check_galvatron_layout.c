@@ -118,7 +118,9 @@ CALC_TEST_LOOP(runs_are_what_upstream_printed, 0, sizeof cases / sizeof *cases)
 
 CALC_TEST(names_are_upstreams)
 {
-    calc_galvatron_request r = calc_galvatron_request_default();
+    calc_galvatron_arguments defaults;
+    calc_galvatron_arguments_start(&defaults);
+    calc_galvatron_request r = defaults.request;
     char name[CALC_GALVATRON_NAME_SIZE];
     snprintf(r.model, sizeof r.model, "m");
     ck_assert_str_eq(calc_galvatron_layout_name(&r, name),
@@ -623,7 +625,9 @@ static calc_galvatron_case c;
 /* 10 ms a sample, 16 MB of activations, 100 MB of parameters; 0.01 ms/MB everywhere. */
 static void start(int64_t chunks)
 {
-    paddle_request = calc_galvatron_request_default();
+    calc_galvatron_arguments defaults;
+    calc_galvatron_arguments_start(&defaults);
+    paddle_request = defaults.request;
     paddle_request.dialect = CALC_GALVATRON_PADDLE;
     paddle_request.pipeline_type = CALC_GALVATRON_PIPEDREAM_FLUSH;
     paddle_request.types = 1;

@@ -123,7 +123,7 @@ static bool starts(const calc_system *system)
 static const char *starter(const calc_system *system)
 {
     const char *name;
-    ck_assert_int_eq(calc_export_starter(&app, system, &exec, &name), CALC_OK);
+    ck_assert_int_eq(calc_export_starter(&app, system, &exec, false, &name), CALC_OK);
     return name;
 }
 

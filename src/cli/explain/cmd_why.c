@@ -814,7 +814,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     const char *file = calc_opt_value(args, OPT_LOG);
     bool prints = false;
     calc_errors ignored = {0};
-    if (!file && strcmp(args->argument[0], "-") != 0) {
+    if (!file) {
         (void)!calc_input_is_log(args->argument[0], &prints, &ignored);
         file = prints ? args->argument[0] : NULL;
     }

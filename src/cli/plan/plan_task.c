@@ -411,7 +411,7 @@ const calc_planner_found *calc_plan_rows_start(const calc_plan_task *t,
     for (*rank = 1; *rank <= r->count + r->starts; ++*rank) {
         const calc_planner_found *f = *rank > r->count ? &r->start : &r->found[*rank - 1];
         if (calc_start_exists(&t->app, &t->chip[f->chip].system, &f->exec) &&
-            calc_fits_is_sure(calc_plan_rows_fits(t, f->chip, &f->exec))) {
+            !(calc_plan_rows_fits(t, f->chip, &f->exec) < CALC_FITS_SURE)) {
             *rank = *rank > r->count ? 0 : *rank;
             return f;
         }

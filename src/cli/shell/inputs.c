@@ -311,7 +311,7 @@ const char *calc_start_framework(const calc_app *app, const calc_system *system,
                                  const calc_exec *exec)
 {
     const char *name;
-    return calc_is_yes(calc_export_starter(app, system, exec, &name)) ? name : NULL;
+    return calc_is_yes(calc_export_starter(app, system, exec, false, &name)) ? name : NULL;
 }
 
 bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec)
@@ -395,7 +395,7 @@ calc_status calc_input_is_log(const char *path, bool *prints, calc_errors *error
     calc_text text = {0}, command = {0};
     calc_run_log log = {0};
     calc_errors ignored = {0};
-    if (calc_is_yes(calc_text_read(&text, path, &ignored)) &&
+    if (strcmp(path, "-") != 0 && calc_is_yes(calc_text_read(&text, path, &ignored)) &&
         calc_is_yes(calc_run_log_command(&text, &command, &ignored)) &&
         calc_is_yes(calc_run_log_read(&log, &text, path, &ignored))) {
         bool says = command.data != NULL;
@@ -464,6 +464,8 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
             *errors = found;
             return script;
         }
+        bool prints;
+        return calc_input_is_log(input->path, &prints, errors);
     }
     if (other != CALC_KIND_NONE) {
         /* One sentence instead of an error per field. */

@@ -75,8 +75,8 @@ struct calc_inputs {
     bool fits;       /**< complete() sets it: what it chose can run */
 };
 
-/** What is wrong with a file that is neither a table nor settings: if it is what a run left behind,
- * that alone, and how it is read.
+/** What is wrong with a file that is neither a table nor settings, nor a document: if it is what a
+ * run left behind, that alone, and how it is read.
  *  @param prints  set if it has times of a run and the arguments of its layout, too; the errors
  * then stay. NULL: no difference. It is as it was for other files
  *  @return the status of the first error */

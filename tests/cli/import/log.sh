@@ -3,6 +3,7 @@
 for log in megatron.log titan.log nemo.log wandb.csv vllm.json aiperf.json; do
     "$CALC" import "$ROOT/tests/formats/logs/$log" 2>&1
     "$CALC" validate "$ROOT/tests/formats/logs/$log" 2>&1
+    "$CALC" why "$ROOT/tests/formats/logs/$log" h100_sxm 2>&1
 done | sed 's/.*logs.//' | sort | uniq -c
 echo 'torchrun pretrain_gpt.py --num-layers eight' > wrong.sh
 "$CALC" import wrong.sh 2>&1
