@@ -58,18 +58,38 @@ bool calc_row_is_of_job(const calc_setting_row *row)
     return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
 }
 
+/* Takes back what is known of a table in which nothing is read: keys that change nothing, of which
+ * any program has some by the same names. */
+static void end_table(score *s, const score *before, size_t *quiet)
+{
+    s->known -= s->read == before->read ? *quiet : 0;
+    s->all -= s->read == before->read ? *quiet : 0;
+    *quiet = 0;
+}
+
 static score score_of(const calc_framework *framework, const calc_settings *settings)
 {
-    score s = {.framework = framework};
-    const char *assumed;
+    score s = {.framework = framework}, before = s; /* the table */
+    size_t quiet = 0;
+    const char *assumed, *table = "";
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *setting = &settings->item[i];
-        bool file = framework->syntax != CALC_SYNTAX_SHELL && setting->key[0] != '-';
-        if (!setting->value[0] && file) {
+        bool file = setting->key[0] != '-';
+        size_t name = file ? strcspn(setting->key, ".") : 0;
+        bool in_table = file && setting->key[name];
+        if (!in_table || strncmp(table, setting->key, name + 1) != 0) {
+            end_table(&s, &before, &quiet);
+            before = s;
+            table = in_table ? setting->key : "";
+        }
+        if (!setting->value[0] && file && framework->syntax != CALC_SYNTAX_SHELL) {
             continue; /* the name of a table */
         }
         const calc_setting_row *row = calc_framework_row(framework, setting->key);
         bool read = row != NULL;
+        calc_unread left =
+            read ? CALC_UNREAD_UNKNOWN
+                 : calc_framework_unread(framework, setting->key, setting->value, &assumed);
         s.all++;
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
@@ -78,9 +98,10 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
                   !(setting->key[0] == '-' && (named || launched)) &&
                   !calc_setting_names_files(setting) &&
                   !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
-        s.known += read || calc_framework_unread(framework, setting->key, setting->value,
-                                                 &assumed) != CALC_UNREAD_UNKNOWN;
+        s.known += read || left != CALC_UNREAD_UNKNOWN;
+        quiet += in_table && left == CALC_UNREAD_HARMLESS;
     }
+    end_table(&s, &before, &quiet);
     return s;
 }
 
@@ -130,9 +151,11 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
+        /* Programs that serve take their options from YAML, too. */
         bool options = framework->options || settings->files > 0;
+        bool kept = framework->serves && syntax == CALC_SYNTAX_YAML;
         if ((best->only && framework != best->only) ||
-            !(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
+            !(framework->syntax == syntax || kept || (options && syntax == CALC_SYNTAX_SHELL) ||
               (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
