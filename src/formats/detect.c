@@ -392,8 +392,8 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
 {
     calc_settings more = {0};
     calc_errors ignored = {0};
-    bool good =
-        calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) == CALC_OK;
+    bool good = calc_settings_from_text(&more, CALC_SYNTAX_JSON, option->value, option->length,
+                                        NULL, &ignored) == CALC_OK;
     for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
         char key[PATH_SIZE];
         snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);

@@ -310,7 +310,8 @@ static bool says_hub(const char *path, const char *sought)
     calc_errors ignored = {0};
     bool found = false;
     if (calc_is_yes(calc_text_read(&text, path, &ignored)) &&
-        calc_is_yes(calc_settings_from_json(&settings, text.data, text.length, "", &ignored))) {
+        calc_is_yes(calc_settings_from_text(&settings, CALC_SYNTAX_JSON, text.data, text.length, "",
+                                            &ignored))) {
         for (size_t i = 0; i < settings.count && !found; i++) {
             char name[128], own[64];
             int read = 0;
