@@ -31,11 +31,19 @@ typedef struct score {
  * arguments follow an option's. */
 static const char *path_in(const char *value, size_t *length)
 {
-    const char *close = *value == '$' ? strrchr(value, value[1] == '(' ? ')' : '/') : NULL;
+    const char *close = *value != '$'     ? NULL
+                        : value[1] == '(' ? strrchr(value, ')')
+                                          : strchr(value, '/');
     const char *path = close ? close + 1 : value;
     path += close && *path == '/';
     *length = strcspn(path, " ");
     return path;
+}
+
+/* Whether it is a script that another one reads. */
+static bool is_script(const calc_setting *setting)
+{
+    return strcmp(setting->key, "source") == 0;
 }
 
 bool calc_setting_names_files(const calc_setting *setting)
@@ -50,7 +58,7 @@ bool calc_setting_names_files(const calc_setting *setting)
     }
     size_t length;
     const char *path = path_in(setting->value, &length);
-    return named && calc_settings_is_file(path, length);
+    return (named && calc_settings_is_file(path, length)) || is_script(setting);
 }
 
 bool calc_row_is_of_job(const calc_setting_row *row)
@@ -430,9 +438,13 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
         }
         if (out->files < CALC_FILES_MAX && calc_setting_names_files(named) &&
             calc_named_open(name, named, path, &text) == CALC_OK) {
-            bool toml = look(text.data, text.length) == TOML;
-            status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
-                                             text.data, text.length, path, errors);
+            calc_syntax syntax = is_script(named)                       ? CALC_SYNTAX_SHELL
+                                 : look(text.data, text.length) == TOML ? CALC_SYNTAX_TOML
+                                                                        : CALC_SYNTAX_YAML;
+            status = calc_settings_from_text(&more, syntax, text.data, text.length, path, errors);
+            for (size_t k = 0; k < more.count; k++) { /* its lists, not what its commands have */
+                *more.item[k].key = more.item[k].commands ? '\0' : *more.item[k].key;
+            }
             status = status == CALC_OK ? include(out, &more, path, named, errors) : status;
             named->key[0] = '\0';
         }

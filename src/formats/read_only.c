@@ -406,6 +406,11 @@ static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
     if (!YES(SHARED)) {
         SET(SHARED_FFN, NAN);
     }
+    if (COUNT(EXPERT) > 1) { /* slurm_launcher.py */
+        SET(DATA, VALUE(DATA) * VALUE(EXPERT));
+        calc_plan_note(plan, "ranks of experts are beside those of data; each is taken to have "
+                             "sequences of its own");
+    }
     if (VALUE(PIPELINE) > 1) { /* parallel/pipeline_parallel: by the cost of its blocks */
         calc_plan_note(
             plan, "it divides blocks by their cost and that of the head; equal stages are taken");

@@ -123,6 +123,7 @@ typedef struct script {
     uint64_t used;             /* lists that the word has */
     bool first, module;        /* the next word is the program of a command; a module of Python */
     bool parted;               /* the word has a variable that stands in no quotes */
+    bool sources;              /* the next word is a script that is read here */
     bool keys;                 /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
@@ -579,6 +580,9 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
     if (s->has_word) {
         bool option = calc_settings_is_option(s->word);
         good = put_job(s, settings);
+        bool own = s->sources && !strchr("/~", s->word[0]) && strstr(s->word, ".sh");
+        good = good && (!own || calc_settings_put(settings, "source", s->word));
+        s->sources = s->first && s->list < 0 && calc_export_is_listed(" source . ", s->word);
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;

@@ -26,3 +26,14 @@ printf 'data:\n  max_prompt_length: 5\n  path: x\n  shuffle: true\ntrainer:\n  s
 printf 'python perf/run.py --model_recipe x --num_gpus 16 --global_batch_size 64 --pipeline_model_parallel_size 2 \\\n --virtual_pipeline_model_parallel_size 4 --a 1 --b 2 --c 3\n' >perf.sh
 printf 'trainer: {devices: 8}\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 64\n  pipeline_model_parallel_size: 4\n  expert_model_parallel_size: 8\n  num_moe_experts: 8\n' >nemo.yaml
 for file in rl.yaml perf.sh nemo.yaml; do "$CALC" import $file || echo "status $?"; done
+# Lists of options in a script beside it; what is not here is said, of the project alone.
+mkdir -p sizes
+printf '# sizes\nMODEL_ARGS=(\n  --num-layers 4 --hidden-size 256 --num-attention-heads 4 --vocab-size 1000\n)\nother.py --num-layers 9\n' >sizes/m.sh
+printf 'D="$(cd -- "$(dirname -- "$0")" && pwd)"\nsource "$D/sizes/m.sh"\n. /opt/conda.sh\nsource env/lost.sh\ntorchrun --nproc-per-node 8 pretrain_gpt.py ${MODEL_ARGS[@]} --seq-length 128 \\\n  --max-position-embeddings 128 --micro-batch-size 1 --bf16\n' >run.sh
+"$CALC" import run.sh --app m.json | show
+grep -E 'num_blocks|vocab_size' m.json | tr -d '\n'; echo
+# Ranks of experts beside those of data; blocks that are trained in part.
+printf 'model: {model_config: {hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4, moe_num_experts: 4}}\nparallelism: {dp: 2, tp: 2, pp: 1, expert_parallel_size: 2}\ntokens: {micro_batch_size: 4, batch_accumulation_per_replica: 1, sequence_length: 32}\n' >n.yaml
+"$CALC" import n.yaml | show
+printf 'finetuning_type: freeze\nfreeze_trainable_layers: 4\nfreeze_trainable_modules: mlp\ncutoff_len: 64\nper_device_train_batch_size: 1\nneat_packing: true\nbf16: true\n' >f.yaml
+"$CALC" import --from llama-factory f.yaml | show
