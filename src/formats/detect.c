@@ -40,12 +40,6 @@ static const char *path_in(const char *value, size_t *length)
     return path;
 }
 
-/* Whether it is a script that another one reads. */
-static bool is_script(const calc_setting *setting)
-{
-    return strcmp(setting->key, "source") == 0;
-}
-
 bool calc_setting_names_files(const calc_setting *setting)
 {
     static const char *const keys[] = {"file",        "config",          "config-file",
@@ -58,7 +52,7 @@ bool calc_setting_names_files(const calc_setting *setting)
     }
     size_t length;
     const char *path = path_in(setting->value, &length);
-    return (named && calc_settings_is_file(path, length)) || is_script(setting);
+    return (named && calc_settings_is_file(path, length)) || strcmp(setting->key, "source") == 0;
 }
 
 bool calc_row_is_of_job(const calc_setting_row *row)
@@ -438,7 +432,7 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
         }
         if (out->files < CALC_FILES_MAX && calc_setting_names_files(named) &&
             calc_named_open(name, named, path, &text) == CALC_OK) {
-            calc_syntax syntax = is_script(named)                       ? CALC_SYNTAX_SHELL
+            calc_syntax syntax = strcmp(named->key, "source") == 0      ? CALC_SYNTAX_SHELL
                                  : look(text.data, text.length) == TOML ? CALC_SYNTAX_TOML
                                                                         : CALC_SYNTAX_YAML;
             status = calc_settings_from_text(&more, syntax, text.data, text.length, path, errors);
