@@ -60,19 +60,13 @@ bool calc_row_is_of_job(const calc_setting_row *row)
     return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
 }
 
-/* Takes back what is known of a table in which nothing is read: keys that change nothing, of which
- * any program has some by the same names. */
-static void end_table(score *s, const score *before, size_t *quiet)
-{
-    s->known -= s->read == before->read ? *quiet : 0;
-    s->all -= s->read == before->read ? *quiet : 0;
-    *quiet = 0;
-}
-
+/* Keys that change nothing tell nothing in a table in which nothing is read: any program has some
+ * of the same names. */
 static score score_of(const calc_framework *framework, const calc_settings *settings)
 {
-    score s = {.framework = framework}, before = s; /* the table */
-    size_t quiet = 0;
+    score s = {.framework = framework};
+    size_t waiting = 0; /* such keys of the table so far */
+    bool open = false;  /* something of it is read */
     const char *assumed, *table = "";
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *setting = &settings->item[i];
@@ -80,8 +74,8 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         size_t name = file ? strcspn(setting->key, ".") : 0;
         bool in_table = file && setting->key[name];
         if (!in_table || strncmp(table, setting->key, name + 1) != 0) {
-            end_table(&s, &before, &quiet);
-            before = s;
+            waiting = 0;
+            open = false;
             table = in_table ? setting->key : "";
         }
         if (!setting->value[0] && file && framework->syntax != CALC_SYNTAX_SHELL) {
@@ -92,18 +86,21 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         calc_unread left =
             read ? CALC_UNREAD_UNKNOWN
                  : calc_framework_unread(framework, setting->key, setting->value, &assumed);
-        s.all++;
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
         bool launched = read && row->launcher;
-        s.read += read && !(named && row->read_only) &&
-                  !(setting->key[0] == '-' && (named || launched)) &&
-                  !calc_setting_names_files(setting) &&
-                  !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
-        s.known += read || left != CALC_UNREAD_UNKNOWN;
-        quiet += in_table && left == CALC_UNREAD_HARMLESS;
+        bool counts = read && !(named && row->read_only) &&
+                      !(setting->key[0] == '-' && (named || launched)) &&
+                      !calc_setting_names_files(setting) &&
+                      !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
+        open = open || (counts && in_table);
+        bool quiet = in_table && left == CALC_UNREAD_HARMLESS;
+        waiting += quiet;
+        s.read += counts;
+        s.all += !quiet + (open ? waiting : 0);
+        s.known += (read || (left != CALC_UNREAD_UNKNOWN && !quiet)) + (open ? waiting : 0);
+        waiting = open ? 0 : waiting;
     }
-    end_table(&s, &before, &quiet);
     return s;
 }
 
