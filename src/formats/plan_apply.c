@@ -402,9 +402,6 @@ static calc_status contradiction(calc_errors *errors, const char *hint, const ch
                            (long long)first, (long long)second);
 }
 
-static const char fewer_processors[] =
-    "nodes times processors of a node, or --procs, says how many";
-
 static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     enum { MAX_PROCS = 1000000000 };
@@ -436,7 +433,7 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
     }
     e->num_procs = (int64_t)procs;
     if (e->num_procs % (int64_t)each != 0) {
-        return contradiction(errors, fewer_processors,
+        return contradiction(errors, "nodes times processors of a node, or --procs, says how many",
                              "%lld processors are not a multiple of tensor * pipeline * context "
                              "parallelism = %lld",
                              e->num_procs, (int64_t)each);
@@ -752,7 +749,7 @@ static calc_status apply_dispatch(const calc_plan *plan, calc_exec *e, calc_erro
     bool part = SAYS(NODE_PROCS) && !SAYS(NODES) && !SAYS(PROCS); /* one node, as far as it says */
     return !part || stage % ranks == 0
                ? CALC_OK
-               : contradiction(errors, fewer_processors,
+               : contradiction(errors, "--procs says how many there are",
                                "experts over %lld processors do not divide the %lld of a stage",
                                ranks, stage);
 }

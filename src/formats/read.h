@@ -41,8 +41,6 @@ CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, con
 CALC_MUST_USE calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
                                                   const char *text, size_t length, const char *name,
                                                   calc_errors *errors);
-
-/** Of TOML. */
 CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);

@@ -408,8 +408,7 @@ static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
     }
     if (COUNT(EXPERT) > 1) { /* slurm_launcher.py */
         SET(DATA, VALUE(DATA) * VALUE(EXPERT));
-        calc_plan_note(plan, "ranks of experts are beside those of data; each is taken to have "
-                             "sequences of its own");
+        calc_plan_note(plan, "ranks of experts are beside those of data, with their own sequences");
     }
     if (VALUE(PIPELINE) > 1) { /* parallel/pipeline_parallel: by the cost of its blocks */
         calc_plan_note(

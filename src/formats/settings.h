@@ -10,8 +10,7 @@ typedef enum calc_syntax {
     CALC_SYNTAX_YAML,
     CALC_SYNTAX_TOML,
     CALC_SYNTAX_JSON,
-    CALC_SYNTAX_JSON_WHOLE, /**< mappings in lists, too: their keys are behind the number of the
-                               item */
+    CALC_SYNTAX_JSON_WHOLE, /**< with mappings in lists, as list.0.key */
     CALC_SYNTAX_YAML_WHOLE
 } calc_syntax;
 

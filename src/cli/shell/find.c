@@ -371,9 +371,8 @@ typedef enum likeness {
     MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
     SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
     SAME_LETTERS, /* only: rtx3080, b100 */
-    MACHINES,     /* and of machines alone: */
-    SAID = MACHINES, /* its file says: p800, trn2 */
-    SAME_DIGITS,     /* only: a6000, t4 */
+    SAID,         /* by its file, of machines alone: p800, trn2 */
+    SAME_DIGITS,  /* only, of machines alone: a6000, t4 */
     LIKENESSES
 } likeness;
 
@@ -451,8 +450,8 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
     calc_find_aside aside = calc_find_aside_of(name);
     name = calc_find_aside_name(name);
     plain(name, sought);
-    likeness end = of == CALC_KIND_SYSTEM ? LIKENESSES : MACHINES;
-    for (; kind < end && (count == 0 || count > MOST); kind++) {
+    for (; kind < (of == CALC_KIND_SYSTEM ? LIKENESSES : SAID) && (count == 0 || count > MOST);
+         kind++) {
         size_t best = 1;
         count = 0;
         for (size_t i = 0; i < list->count; i++) {
