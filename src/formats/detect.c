@@ -31,7 +31,9 @@ typedef struct score {
  * arguments follow an option's. */
 static const char *path_in(const char *value, size_t *length)
 {
-    const char *close = *value == '$' ? strrchr(value, value[1] == '(' ? ')' : '/') : NULL;
+    const char *close = *value != '$'     ? NULL
+                        : value[1] == '(' ? strrchr(value, ')')
+                                          : strchr(value, '/');
     const char *path = close ? close + 1 : value;
     path += close && *path == '/';
     *length = strcspn(path, " ");
@@ -50,7 +52,7 @@ bool calc_setting_names_files(const calc_setting *setting)
     }
     size_t length;
     const char *path = path_in(setting->value, &length);
-    return named && calc_settings_is_file(path, length);
+    return (named && calc_settings_is_file(path, length)) || strcmp(setting->key, "source") == 0;
 }
 
 bool calc_row_is_of_job(const calc_setting_row *row)
@@ -58,28 +60,46 @@ bool calc_row_is_of_job(const calc_setting_row *row)
     return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
 }
 
+/* Keys that change nothing tell nothing in a table in which nothing is read: any program has some
+ * of the same names. */
 static score score_of(const calc_framework *framework, const calc_settings *settings)
 {
     score s = {.framework = framework};
-    const char *assumed;
+    size_t waiting = 0; /* such keys of the table so far */
+    bool open = false;  /* something of it is read */
+    const char *assumed, *table = "";
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *setting = &settings->item[i];
-        bool file = framework->syntax != CALC_SYNTAX_SHELL && setting->key[0] != '-';
-        if (!setting->value[0] && file) {
+        bool file = setting->key[0] != '-';
+        size_t name = file ? strcspn(setting->key, ".") : 0;
+        bool in_table = file && setting->key[name];
+        if (!in_table || strncmp(table, setting->key, name + 1) != 0) {
+            waiting = 0;
+            open = false;
+            table = in_table ? setting->key : "";
+        }
+        if (!setting->value[0] && file && framework->syntax != CALC_SYNTAX_SHELL) {
             continue; /* the name of a table */
         }
         const calc_setting_row *row = calc_framework_row(framework, setting->key);
         bool read = row != NULL;
-        s.all++;
+        calc_unread left =
+            read ? CALC_UNREAD_UNKNOWN
+                 : calc_framework_unread(framework, setting->key, setting->value, &assumed);
         /* Any program has a model, and any launcher nodes. */
         bool named = read && row->how == CALC_HOW_NAME;
         bool launched = read && row->launcher;
-        s.read += read && !(named && row->read_only) &&
-                  !(setting->key[0] == '-' && (named || launched)) &&
-                  !calc_setting_names_files(setting) &&
-                  !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
-        s.known += read || calc_framework_unread(framework, setting->key, setting->value,
-                                                 &assumed) != CALC_UNREAD_UNKNOWN;
+        bool counts = read && !(named && row->read_only) &&
+                      !(setting->key[0] == '-' && (named || launched)) &&
+                      !calc_setting_names_files(setting) &&
+                      !(row->how == CALC_HOW_FILE && setting->key[0] == '-');
+        open = open || (counts && in_table);
+        bool quiet = in_table && left == CALC_UNREAD_HARMLESS;
+        waiting += quiet;
+        s.read += counts;
+        s.all += !quiet + (open ? waiting : 0);
+        s.known += (read || (left != CALC_UNREAD_UNKNOWN && !quiet)) + (open ? waiting : 0);
+        waiting = open ? 0 : waiting;
     }
     return s;
 }
@@ -130,9 +150,11 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
+        /* Programs that serve take their options from YAML, too. */
         bool options = framework->options || settings->files > 0;
+        bool kept = framework->serves && syntax == CALC_SYNTAX_YAML;
         if ((best->only && framework != best->only) ||
-            !(framework->syntax == syntax || (options && syntax == CALC_SYNTAX_SHELL) ||
+            !(framework->syntax == syntax || kept || (options && syntax == CALC_SYNTAX_SHELL) ||
               (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
@@ -369,8 +391,8 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
 {
     calc_settings more = {0};
     calc_errors ignored = {0};
-    bool good =
-        calc_settings_from_json(&more, option->value, option->length, NULL, &ignored) == CALC_OK;
+    bool good = calc_settings_from_text(&more, CALC_SYNTAX_JSON, option->value, option->length,
+                                        NULL, &ignored) == CALC_OK;
     for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
         char key[PATH_SIZE];
         snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
@@ -407,9 +429,13 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
         }
         if (out->files < CALC_FILES_MAX && calc_setting_names_files(named) &&
             calc_named_open(name, named, path, &text) == CALC_OK) {
-            bool toml = look(text.data, text.length) == TOML;
-            status = calc_settings_from_text(&more, toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_YAML,
-                                             text.data, text.length, path, errors);
+            calc_syntax syntax = strcmp(named->key, "source") == 0      ? CALC_SYNTAX_SHELL
+                                 : look(text.data, text.length) == TOML ? CALC_SYNTAX_TOML
+                                                                        : CALC_SYNTAX_YAML;
+            status = calc_settings_from_text(&more, syntax, text.data, text.length, path, errors);
+            for (size_t k = 0; k < more.count; k++) { /* its lists, not what its commands have */
+                *more.item[k].key = more.item[k].commands ? '\0' : *more.item[k].key;
+            }
             status = status == CALC_OK ? include(out, &more, path, named, errors) : status;
             named->key[0] = '\0';
         }

@@ -308,8 +308,9 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
     for (int i = 0; i < CALC_HF_COUNT; i++) {
         r.said.value[i] = NAN;
     }
-    calc_status status = calc_settings_from_json(
-        &r.rows, calc_hf_families.text, calc_hf_families.length, "hf_families.json", errors);
+    calc_status status =
+        calc_settings_from_text(&r.rows, CALC_SYNTAX_JSON, calc_hf_families.text,
+                                calc_hf_families.length, "hf_families.json", errors);
     const calc_setting *type = calc_hf_type_of(hf->settings, &r.rows, &nested);
     status = status == CALC_OK ? find_family(&r, type) : status;
     status = status == CALC_OK ? read_settings(&r, nested) : status;
@@ -342,7 +343,8 @@ calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length
     calc_settings settings = {0};
     calc_hf one = *hf;
     one.settings = &settings;
-    calc_status status = calc_settings_from_json_whole(&settings, text, length, hf->name, errors);
+    calc_status status =
+        calc_settings_from_text(&settings, CALC_SYNTAX_JSON_WHOLE, text, length, hf->name, errors);
     if (status == CALC_OK) {
         status = hf_read(&one, app, errors);
     } else if (status == CALC_ERR_NOMEM) {
@@ -355,7 +357,8 @@ calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length
 calc_status calc_hf_is_text(const char *text, size_t length)
 {
     calc_settings settings = {0};
-    calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
+    calc_status status =
+        calc_settings_from_text(&settings, CALC_SYNTAX_JSON, text, length, "", NULL);
     status = status != CALC_OK || calc_hf_is(&settings) ? status : CALC_ERR_UNSUPPORTED;
     calc_settings_free(&settings);
     return status;

@@ -8,7 +8,7 @@
 
 /** The input. */
 typedef struct calc_hf {
-    const calc_settings *settings; /**< of calc_settings_from_json() */
+    const calc_settings *settings; /**< of calc_settings_from_text() */
     const char *name;              /**< the file's name in errors */
     const char *path;              /**< where it is: a hf_quant_config.json beside it is read, too;
                                         NULL: nowhere */

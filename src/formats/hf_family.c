@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -174,47 +175,23 @@ const char *calc_hf_family_key(const calc_hf_family *f, const char *key)
     return key;
 }
 
+bool calc_hf_contains(const char *text, const char *words)
+{
+    char word[CALC_HF_TYPE_SIZE];
+    int length = 0;
+    while (sscanf(words, "%31s%n", word, &length) == 1 && !strstr(text, word)) {
+        words += length;
+        word[0] = '\0';
+    }
+    return word[0] != '\0';
+}
+
 bool calc_hf_key_structural(const char *key)
 {
-    static const char *const parts[] = {"layer",
-                                        "head",
-                                        "expert",
-                                        "hidden",
-                                        "intermediate",
-                                        "_dim",
-                                        "_rank",
-                                        "mamba",
-                                        "ssm",
-                                        "attn",
-                                        "window",
-                                        "block",
-                                        "ffn",
-                                        "mlp",
-                                        "moe",
-                                        "latent",
-                                        "mtp",
-                                        "stream",
-                                        "conv_",
-                                        "vocab",
-                                        "pattern",
-                                        "embed",
-                                        "altup",
-                                        "memory",
-                                        "d_model",
-                                        "state_size",
-                                        "cross_attention",
-                                        "encoder_decoder",
-                                        "use_cla",
-                                        "ut_steps",
-                                        "loop",
-                                        "recurren",
-                                        "kv_shar"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strstr(key, parts[i])) {
-            return true;
-        }
-    }
-    return false;
+    return calc_hf_contains(key, "layer head expert hidden intermediate _dim _rank mamba ssm attn "
+                                 "window block ffn mlp moe latent mtp stream conv_ vocab pattern "
+                                 "embed altup memory d_model state_size cross_attention "
+                                 "encoder_decoder use_cla ut_steps loop recurren kv_shar");
 }
 
 bool calc_hf_value_neutral(const char *value)
@@ -268,17 +245,9 @@ bool calc_hf_is(const calc_settings *settings)
             calc_settings_last(settings, "hidden_size"));
 }
 
-/* Whether a text has a word for a class of transformers that scores words. */
-static bool names_head(const char *text)
-{
-    static const char *const heads[] = {"CausalLM",   "LMHead",      "MaskedLM",  "ModelLM",
-                                        "Generation", "PreTraining", "Seq2SeqLM", "DoubleHeads"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        any = any || strstr(text, heads[i]);
-    }
-    return any;
-}
+/* Words for classes of transformers that score words. */
+static const char heads[] =
+    "CausalLM LMHead MaskedLM ModelLM Generation PreTraining Seq2SeqLM DoubleHeads";
 
 const calc_setting *calc_hf_headless(const calc_settings *settings)
 {
@@ -289,7 +258,7 @@ const calc_setting *calc_hf_headless(const calc_settings *settings)
         const char *key = s->key + calc_hf_nest_length(s->key);
         bool class = strcmp(key, "architectures") == 0 && s->length > 0;
         if ((class || strncmp(key, map, strlen(map)) == 0) &&
-            (names_head(s->value) || names_head(key))) {
+            (calc_hf_contains(s->value, heads) || calc_hf_contains(key, heads))) {
             return NULL;
         }
         bool ends =

@@ -292,18 +292,6 @@ static bool format_of(int bits, calc_format *out)
     return bits == 4 || bits == 8 || bits >= WIDE;
 }
 
-/* Whether a text contains one of some words. */
-static bool contains(const char *text, const char *words)
-{
-    char word[WORD_SIZE];
-    int length = 0;
-    while (sscanf(words, "%127s%n", word, &length) == 1 && !strstr(text, word)) {
-        words += length;
-        word[0] = '\0';
-    }
-    return word[0] != '\0';
-}
-
 /* The parts of one name or pattern. Whole layers behind the last are those of multi-token
  * prediction. */
 static unsigned parts_of(const char *name, size_t length, const calc_app *app)
@@ -315,7 +303,7 @@ static unsigned parts_of(const char *name, size_t length, const calc_app *app)
         return 0; /* a router */
     }
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (contains(word, modules[i].words)) {
+        if (calc_hf_contains(word, modules[i].words)) {
             return modules[i].parts;
         }
     }
@@ -536,7 +524,8 @@ static calc_status read_beside(const calc_hf *hf, char path[CALC_HF_PATH_SIZE],
     calc_status status =
         hf->path && access(path, F_OK) == 0 ? calc_text_read(&text, path, errors) : CALC_OK;
     if (status == CALC_OK && text.data) {
-        status = calc_settings_from_json_whole(settings, text.data, text.length, path, errors);
+        status = calc_settings_from_text(settings, CALC_SYNTAX_JSON_WHOLE, text.data, text.length,
+                                         path, errors);
     }
     if (status == CALC_ERR_NOMEM) {
         calc_errors_no_memory(errors);

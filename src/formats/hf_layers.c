@@ -77,47 +77,38 @@ static int64_t number_of(const calc_setting *setting)
 /* What a word of a list of layers means. */
 static const struct {
     calc_hf_member list;
-    const char *word;
+    const char *word; /* or several */
     what mixer, ffn;
-} words[] = {{CALC_HF_LAYER_TYPES, "full_attention", FULL, SAME},
-             {CALC_HF_LAYER_TYPES, "attention", FULL, SAME},
-             {CALC_HF_LAYER_TYPES, "sliding_attention", LOCAL, SAME},
-             {CALC_HF_LAYER_TYPES, "chunked_attention", CHUNKED, SAME},
-             {CALC_HF_LAYER_TYPES, "deepseek_sparse_attention", FULL, SAME},
-             {CALC_HF_LAYER_TYPES, "compressed_sparse_attention", RATIO, SAME},
-             {CALC_HF_LAYER_TYPES, "heavily_compressed_attention", RATIO, SAME},
-             {CALC_HF_LAYER_TYPES, "minimax_m3_sparse", SPARSE, SAME},
-             {CALC_HF_LAYER_TYPES, "linear_attention", LINEAR, SAME},
-             {CALC_HF_LAYER_TYPES, "mamba", LINEAR, SAME},
-             {CALC_HF_LAYER_TYPES, "conv", LINEAR, SAME},
-             {CALC_HF_BLOCK_TYPES, "mamba", LINEAR, NONE},
-             {CALC_HF_BLOCK_TYPES, "attention", FULL, NONE},
-             {CALC_HF_BLOCK_TYPES, "mlp", NONE, MLP},
-             {CALC_HF_BLOCK_TYPES, "moe", NONE, MOE},
-             {CALC_HF_HYBRID, "M", LINEAR, NONE},
-             {CALC_HF_HYBRID, "*", FULL, NONE},
-             {CALC_HF_HYBRID, "-", NONE, MLP},
-             {CALC_HF_HYBRID, "E", NONE, MOE},
-             {CALC_HF_LINEAR_LIST, "0", LINEAR, SAME},
-             {CALC_HF_LINEAR_LIST, "1", FULL, SAME},
-             {CALC_HF_LINEAR_LIST, "lightning-attn", LINEAR, SAME},
-             {CALC_HF_LINEAR_LIST, "minicpm4", FULL, SAME},
-             {CALC_HF_LOCAL_LIST, "0", FULL, SAME},
-             {CALC_HF_LOCAL_LIST, "1", LOCAL, SAME},
-             {CALC_HF_SPARSE_LIST, "0", FULL, SAME},
-             {CALC_HF_SPARSE_LIST, "1", SPARSE, SAME},
-             {CALC_HF_ROPE_LIST, "0", FULL, SAME},
-             {CALC_HF_ROPE_LIST, "1", SAME, SAME},
-             {CALC_HF_MOE_EVERY, "0", SAME, MLP},
-             {CALC_HF_MOE_EVERY, "1", SAME, MOE},
-             {CALC_HF_MOE_EVERY, "false", SAME, MLP},
-             {CALC_HF_MOE_EVERY, "true", SAME, MOE},
-             {CALC_HF_FFN_TYPES, "dense", SAME, MLP},
-             {CALC_HF_FFN_TYPES, "sparse", SAME, MOE},
-             {CALC_HF_FFN_TYPES, "moe", SAME, MOE},
-             {CALC_HF_FFN_TYPES, "hash_moe", SAME, HASHED},
-             {CALC_HF_INDEX_TYPES, "full", SAME, SAME},
-             {CALC_HF_INDEX_TYPES, "shared", REUSED, SAME}};
+} words[] = {
+    {CALC_HF_LAYER_TYPES, "full_attention attention deepseek_sparse_attention", FULL, SAME},
+    {CALC_HF_LAYER_TYPES, "sliding_attention", LOCAL, SAME},
+    {CALC_HF_LAYER_TYPES, "chunked_attention", CHUNKED, SAME},
+    {CALC_HF_LAYER_TYPES, "compressed_sparse_attention heavily_compressed_attention", RATIO, SAME},
+    {CALC_HF_LAYER_TYPES, "minimax_m3_sparse", SPARSE, SAME},
+    {CALC_HF_LAYER_TYPES, "linear_attention mamba conv", LINEAR, SAME},
+    {CALC_HF_BLOCK_TYPES, "mamba", LINEAR, NONE},
+    {CALC_HF_BLOCK_TYPES, "attention", FULL, NONE},
+    {CALC_HF_BLOCK_TYPES, "mlp", NONE, MLP},
+    {CALC_HF_BLOCK_TYPES, "moe", NONE, MOE},
+    {CALC_HF_HYBRID, "M", LINEAR, NONE},
+    {CALC_HF_HYBRID, "*", FULL, NONE},
+    {CALC_HF_HYBRID, "-", NONE, MLP},
+    {CALC_HF_HYBRID, "E", NONE, MOE},
+    {CALC_HF_LINEAR_LIST, "0 lightning-attn", LINEAR, SAME},
+    {CALC_HF_LINEAR_LIST, "1 minicpm4", FULL, SAME},
+    {CALC_HF_LOCAL_LIST, "0", FULL, SAME},
+    {CALC_HF_LOCAL_LIST, "1", LOCAL, SAME},
+    {CALC_HF_SPARSE_LIST, "0", FULL, SAME},
+    {CALC_HF_SPARSE_LIST, "1", SPARSE, SAME},
+    {CALC_HF_ROPE_LIST, "0", FULL, SAME},
+    {CALC_HF_ROPE_LIST, "1", SAME, SAME},
+    {CALC_HF_MOE_EVERY, "0 false", SAME, MLP},
+    {CALC_HF_MOE_EVERY, "1 true", SAME, MOE},
+    {CALC_HF_FFN_TYPES, "dense", SAME, MLP},
+    {CALC_HF_FFN_TYPES, "sparse moe", SAME, MOE},
+    {CALC_HF_FFN_TYPES, "hash_moe", SAME, HASHED},
+    {CALC_HF_INDEX_TYPES, "full", SAME, SAME},
+    {CALC_HF_INDEX_TYPES, "shared", REUSED, SAME}};
 enum { WORDS = sizeof words / sizeof *words };
 
 /* The next item of a list, or letter of a pattern; its length is 0 at the end. */
@@ -141,8 +132,7 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
     char shown[CALC_UTF8_SHOW_SIZE], text[600];
     size_t used = 0;
     for (int i = 0; i < WORDS; i++) {
-        if (words[i].list == list && strlen(words[i].word) == length &&
-            strncmp(words[i].word, item, length) == 0) {
+        if (words[i].list == list && calc_hf_word_in(words[i].word, item, length)) {
             return i;
         }
     }

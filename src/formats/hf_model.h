@@ -114,6 +114,9 @@ bool calc_hf_key_structural(const char *key);
 /** Whether a value turns off what its key names. */
 bool calc_hf_value_neutral(const char *value);
 
+/** Whether a text contains one of some words, of up to 31 letters. */
+bool calc_hf_contains(const char *text, const char *words);
+
 /** Whether `word` is one of `words`, which are separated by blanks. */
 bool calc_hf_word_in(const char *words, const char *word, size_t length);
 

@@ -67,8 +67,9 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     }
     double now = plan->value[row->member];
     bool one_of = row->how == CALC_HOW_IS || row->how == CALC_HOW_RECOMPUTED;
-    bool said = other && other != row && !isnan(before); /* false says nothing */
-    if (said && one_of && other->how != CALC_HOW_SWITCH && now != before &&
+    bool said = other && other != row && !isnan(before);    /* false says nothing */
+    bool place = said && row->member == CALC_PLAN_POSITION; /* without learned ones, "none" */
+    if (said && one_of && !place && other->how != CALC_HOW_SWITCH && now != before &&
         (other->how == CALC_HOW_IS || other->how == CALC_HOW_RECOMPUTED)) {
         snprintf(text, sizeof text, "contradicts %s", other->key);
         return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
@@ -80,8 +81,8 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
         return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
     }
     /* Either of two rates; an option for the kernel, whatever the implementation is. */
-    if (said && (row->member == CALC_PLAN_DROPOUT || row->member == CALC_PLAN_FLASH) &&
-        !(now >= before)) {
+    bool larger = row->member == CALC_PLAN_DROPOUT || row->member == CALC_PLAN_FLASH;
+    if (said && ((larger && !(now >= before)) || (place && now == CALC_POSITION_TYPE_NONE))) {
         plan->value[row->member] = before;
     }
     r->owner[row->member] = row;

@@ -662,16 +662,16 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.flash_attention = YES(FLASH);
     e->strategy.attention_datatype = YES(FP8_ATTENTION) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
-    e->strategy.fused_cross_entropy = YES(FUSED_LOSS) || YES(LIGER);
-    e->strategy.eager = YES(EAGER);
+    e->strategy.fused_cross_entropy = YES(FUSED_LOSS) || COUNT(LIGER) == 1;
+    e->strategy.eager = YES(EAGER) && !YES(LIGER);
     /* Models in PyTorch have a kernel for each operation. */
-    e->strategy.unfused_norm = YES(EAGER) && !YES(FUSED_NORM) && !YES(LIGER);
+    e->strategy.unfused_norm = e->strategy.eager && !YES(FUSED_NORM);
     e->strategy.attention_kernel =
         YES(PORTABLE) ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
     e->strategy.framework_mem = YES(LOSS_COPIES) ? 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES : 0;
     if (COUNT(LOSS_PARALLEL) == CALC_PLAN_LOSS_GATHERED && e->strategy.tensor_par > 1) {
         e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED;
-    } else if (YES(LOSS_PARALLEL) && (YES(LOSS_COPIES) || YES(EAGER)) &&
+    } else if (YES(LOSS_PARALLEL) && (YES(LOSS_COPIES) || e->strategy.eager) &&
                e->strategy.tensor_par > 1) {
         e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
     }
@@ -726,14 +726,14 @@ static void apply_trained(const calc_plan *plan, calc_exec *e)
     s->dora = YES(DORA) || kind == CALC_PLAN_LORA_DORA;
 }
 
-static void apply_dispatch(const calc_plan *plan, calc_exec *e)
+static calc_status apply_dispatch(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     int64_t expert = COUNT(EXPERT);
     /* A file that does not describe the model can still set expert parallelism. */
     bool experts = SAYS(EXPERTS) ? YES(EXPERTS)
                                  : expert > 1 || (SAYS(MODEL) && calc_plan_model_of(plan)->experts);
     if (!experts) {
-        return;
+        return CALC_OK;
     }
     bool split = YES(SPLITS_EXPERTS) && expert <= 1;
     int64_t tensor =
@@ -751,6 +751,13 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
     e->strategy.expert_par_overlap = YES(BATCH_OVERLAP)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
                                      : YES(SHARED_OVERLAP) ? CALC_EXPERT_PAR_OVERLAP_SHARED
                                                            : CALC_EXPERT_PAR_OVERLAP_NONE;
+    int64_t ranks = expert * tensor, stage = e->num_procs / e->pipeline_par;
+    bool part = SAYS(NODE_PROCS) && !SAYS(NODES) && !SAYS(PROCS); /* one node, as far as it says */
+    return !part || stage % ranks == 0
+               ? CALC_OK
+               : contradiction(errors, "--procs says how many there are",
+                               "experts over %lld processors do not divide the %lld of a stage",
+                               ranks, stage);
 }
 
 static calc_choice choice(bool yes, bool preset)
@@ -863,7 +870,7 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     apply_pipeline(plan, exec);
     apply_kernels(plan, exec);
     apply_trained(plan, exec);
-    apply_dispatch(plan, exec);
+    status = apply_dispatch(plan, exec, errors);
     apply_model(plan, app);
     apply_structure(plan, app);
     apply_attention(plan, app, exec);
@@ -871,7 +878,7 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     if (SAYS(SERVE_PROGRAM)) {
         calc_plan_serve_apply(plan, exec);
     }
-    status = calc_plan_layers_apply(plan, app, errors);
+    status = status == CALC_OK ? calc_plan_layers_apply(plan, app, errors) : status;
     status = status == CALC_OK ? calc_plan_stages_apply(plan, app, exec, errors) : status;
     char text[256];
     return status == CALC_OK && (calc_misfit(CALC_KIND_APP, app, true, text, sizeof text) ||

@@ -418,7 +418,7 @@ void calc_settings_write(calc_output *out, const calc_framework *framework,
         write_header(out, framework, settings);
         write_toml(out, settings);
         break;
-    case CALC_SYNTAX_JSON:
+    default:
         calc_output_text(out, "{\n");
         write_level(out, settings, 0, 0, STEP, true);
         calc_output_text(out, "\n}\n");

@@ -31,12 +31,17 @@ CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, cons
 CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, const char *text,
                                                     size_t length);
 
-/** Reads nested mappings as dotted keys with scalars and lists of scalars. Lists in lists add their
- *  items to the outer list. Mappings in lists and tags are skipped; null is no value. An alias,
- * also of "<<", is what it stands for; one that is not known is its name, "*name".
+/** Reads a text in any syntax: nested mappings as dotted keys with scalars and lists of scalars;
+ *  tables and dotted keys of TOML are such. Lists in lists add their items to the outer list.
+ *  Mappings in lists and tags are skipped, list.0.key only in a whole text; null is no value. An
+ *  alias, also of "<<", is what it stands for; one that is not known is its name, "*name". NaN and
+ *  Infinity of JSON are values, as Python writes them.
  *  @param name  the text's name in errors
  *  @return CALC_OK, CALC_ERR_SYNTAX with the place of the first mistake, or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const char *text,
+CALC_MUST_USE calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
+                                                  const char *text, size_t length, const char *name,
+                                                  calc_errors *errors);
+CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
@@ -45,28 +50,6 @@ CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const
 CALC_MUST_USE calc_status calc_settings_from_manifest(calc_settings *settings, const char *text,
                                                       size_t length, const char *name,
                                                       calc_errors *errors);
-
-/** Reads JSON in the same way; NaN and Infinity are values, as Python writes them. */
-CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const char *text,
-                                                  size_t length, const char *name,
-                                                  calc_errors *errors);
-
-/** Reads JSON in the same way, and mappings in lists too, their keys behind the number of the item:
- *  list.0.key. */
-CALC_MUST_USE calc_status calc_settings_from_json_whole(calc_settings *settings, const char *text,
-                                                        size_t length, const char *name,
-                                                        calc_errors *errors);
-
-/** Reads TOML in the same way: tables and dotted keys, strings, numbers, booleans and arrays of
- *  them. Inline tables and tables in arrays are skipped. */
-CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const char *text,
-                                                  size_t length, const char *name,
-                                                  calc_errors *errors);
-
-/** Reads a text in any syntax. */
-CALC_MUST_USE calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
-                                                  const char *text, size_t length, const char *name,
-                                                  calc_errors *errors);
 
 /** The version of libyaml: "0.2.5". */
 const char *calc_settings_yaml_library(void);

@@ -48,7 +48,8 @@ static const calc_setting_row automodel_rows[] = {
     CALC_ROW(WORDS, MASTER, "optimizer.master_weights", .words = "true=float32 false=")
     CALC_ROW(WORDS, MOMENTS, "optimizer.exp_avg_dtype", .words = "torch.float32=float32 torch.bfloat16=bfloat16 torch.float16=float16 torch.uint8=float8")
     CALC_ROW(SWITCH, EAGER, "compile.enabled", .value = 0)
-    CALC_ROW_DEFAULT(FUSED_NORM, 1) /* Liger's kernels, unless model.use_liger_kernel is false */
+    CALC_ROW(WORDS, LIGER, "model.use_liger_kernel", .words = "true=2 false=0")
+    CALC_ROW_DEFAULT(LIGER, 2)
     CALC_ROW(SWITCH, TOWER, "freeze_config.freeze_vision_tower", .value = 1)
     CALC_ROW(NUMBER, LORA_RANK, "peft.dim")
     CALC_ROW(SET, LORA_MODULES, "peft.target_modules", .words = CALC_LORA_WORDS)
@@ -81,6 +82,9 @@ static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
     }
     if (!SAYS(NODE_PROCS)) {
         SET(NODES, NAN); /* how many processors a node has, the launcher says */
+    }
+    if (VALUE(TENSOR) > 1 || VALUE(CONTEXT) > 1) {
+        SET(LIGER, 0); /* _transformers/kernel_patches.py, _apply_preload_overrides() */
     }
     if (SAYS(LORA_RANK) || SAYS(LORA_MODULES)) {
         SET(ADAPTER, CALC_TRAINED_ADAPTERS);
@@ -401,6 +405,10 @@ static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
     (void)errors;
     if (!YES(SHARED)) {
         SET(SHARED_FFN, NAN);
+    }
+    if (COUNT(EXPERT) > 1) { /* slurm_launcher.py */
+        SET(DATA, VALUE(DATA) * VALUE(EXPERT));
+        calc_plan_note(plan, "ranks of experts are beside those of data, with their own sequences");
     }
     if (VALUE(PIPELINE) > 1) { /* parallel/pipeline_parallel: by the cost of its blocks */
         calc_plan_note(

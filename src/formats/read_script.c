@@ -123,6 +123,7 @@ typedef struct script {
     uint64_t used;             /* lists that the word has */
     bool first, module;        /* the next word is the program of a command; a module of Python */
     bool parted;               /* the word has a variable that stands in no quotes */
+    bool sources;              /* the next word is a script that is read here */
     bool keys;                 /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
@@ -579,6 +580,9 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
     if (s->has_word) {
         bool option = calc_settings_is_option(s->word);
         good = put_job(s, settings);
+        bool own = s->sources && !strchr("/~", s->word[0]) && strstr(s->word, ".sh");
+        good = good && (!own || calc_settings_put(settings, "source", s->word));
+        s->sources = s->first && s->list < 0 && calc_export_is_listed(" source . ", s->word);
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
@@ -796,12 +800,28 @@ static bool runs(const script *s, const char *programs)
     return found;
 }
 
-/* Puts what launchers take from variables. */
+/* Sets the word to how many cards a list has. */
+static void count_cards(script *s, const char *list)
+{
+    int count = 1;
+    for (; *list; list++) {
+        count += *list == ',';
+    }
+    s->word_length = (size_t)snprintf(s->word, WORD_SIZE, "%d", count);
+}
+
+/* Puts what launchers take from variables, and the list of cards of DeepSpeed's. */
 static bool put_launched(script *s, calc_settings *settings)
 {
     bool good = true, file = false, sizes = false, node = false, all = true;
-    for (size_t i = 0; i < settings->count; i++) {
-        const char *key = settings->item[i].key;
+    for (size_t i = 0; i < settings->count && good; i++) {
+        const char *key = settings->item[i].key, *value = settings->item[i].value;
+        if (strcmp(key, "--include") == 0 && strncmp(value, "localhost:", 10) == 0) {
+            count_cards(s, value + 10);
+            good = calc_settings_put(settings, launched[1].option, s->word) != NULL;
+            sizes = true;
+            continue;
+        }
         sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
         all = all && strncmp(key, "--num_gpus", 10) != 0 && strncmp(key, "--num-gpus", 10) != 0 &&
               strncmp(key, "--include", 9) != 0 && strcmp(key, "--hostfile") != 0;
@@ -817,11 +837,7 @@ static bool put_launched(script *s, calc_settings *settings)
         bool found = wanted && put_named(s, name, strlen(name), s->variable_count);
         s->word[s->word_length] = '\0';
         if (programs && isdigit((unsigned char)s->word[0])) {
-            int count = 1;
-            for (const char *at = s->word; *at; at++) {
-                count += *at == ',';
-            }
-            s->word_length = (size_t)snprintf(s->word, WORD_SIZE, "%d", count);
+            count_cards(s, s->word);
         }
         bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
         if (found && (first ? is_file(s->word) : number)) {

@@ -316,17 +316,16 @@ static calc_status take(reader *r, const yaml_event_t *event)
     }
 }
 
-/* @param json   JSON, not all of YAML
- * @param whole  no mapping is skipped */
-static calc_status read_events(calc_settings *settings, bool json, bool whole, const char *text,
+static calc_status read_events(calc_settings *settings, calc_syntax syntax, const char *text,
                                size_t length, const char *name, calc_errors *errors)
 {
+    bool json = syntax == CALC_SYNTAX_JSON || syntax == CALC_SYNTAX_JSON_WHOLE;
     reader reads = {.settings = settings,
                     .text = text,
                     .length = length,
                     .name = name,
                     .errors = errors,
-                    .whole = whole,
+                    .whole = syntax >= CALC_SYNTAX_JSON_WHOLE,
                     .json = json,
                     .expected = json ? "expected an object {...}" : "expected \"key: value\""};
     reader *r = &reads;
@@ -355,12 +354,6 @@ static calc_status read_events(calc_settings *settings, bool json, bool whole, c
     }
     yaml_parser_delete(&parser);
     return status;
-}
-
-calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, size_t length,
-                                    const char *name, calc_errors *errors)
-{
-    return read_events(settings, false, false, text, length, name, errors);
 }
 
 /* What the containers of a manifest of Kubernetes run, as a script: command: ["vllm", "serve"],
@@ -409,7 +402,7 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
 {
     calc_settings whole = {0};
     calc_setting script = {.value = NULL};
-    calc_status status = read_events(&whole, false, true, text, length, name, errors);
+    calc_status status = read_events(&whole, CALC_SYNTAX_YAML_WHOLE, text, length, name, errors);
     if (status == CALC_OK && calc_settings_last(&whole, "kind")) {
         status = put_containers(&whole, &script) ? CALC_OK : CALC_ERR_NOMEM;
     }
@@ -421,36 +414,19 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
     return status;
 }
 
-calc_status calc_settings_from_json(calc_settings *settings, const char *text, size_t length,
-                                    const char *name, calc_errors *errors)
-{
-    return read_events(settings, true, false, text, length, name, errors);
-}
-
-calc_status calc_settings_from_json_whole(calc_settings *settings, const char *text, size_t length,
-                                          const char *name, calc_errors *errors)
-{
-    return read_events(settings, true, true, text, length, name, errors);
-}
-
 calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax, const char *text,
                                     size_t length, const char *name, calc_errors *errors)
 {
-    switch (syntax) {
-    case CALC_SYNTAX_YAML:
-        return calc_settings_from_yaml(settings, text, length, name, errors);
-    case CALC_SYNTAX_JSON:
-        return calc_settings_from_json(settings, text, length, name, errors);
-    case CALC_SYNTAX_TOML:
+    if (syntax == CALC_SYNTAX_TOML) {
         return calc_settings_from_toml(settings, text, length, name, errors);
-    default: {
-        calc_status status = calc_settings_from_script(settings, text, length);
-        return status != CALC_OK && settings->count == CALC_SETTINGS_MAX
-                   ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 0, 0, NULL,
-                                    CALC_SETTINGS_TOO_MANY)
-                   : status;
     }
+    if (syntax != CALC_SYNTAX_SHELL) {
+        return read_events(settings, syntax, text, length, name, errors);
     }
+    calc_status status = calc_settings_from_script(settings, text, length);
+    return status != CALC_OK && settings->count == CALC_SETTINGS_MAX
+               ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 0, 0, NULL, CALC_SETTINGS_TOO_MANY)
+               : status;
 }
 
 const char *calc_settings_yaml_library(void)
@@ -623,8 +599,8 @@ static bool follow(finder *e, const yaml_event_t *event)
     return true;
 }
 
-/* Finds a key in the first document of a text that calc_settings_from_yaml() has accepted. If the
- * key is repeated, the last one counts.
+/* Finds a key in the first document of a text that calc_settings_from_text() has accepted. If the
+ * key is repeated, CALC_SYNTAX_YAML, the last one counts.
  * @return CALC_OK, found or not; CALC_ERR_SYNTAX if the text is nested too deeply or was not
  * accepted; CALC_ERR_NOMEM */
 static calc_status calc_yaml_path_find(calc_yaml_path *out, const char *key, const char *text,
@@ -826,8 +802,8 @@ static calc_status check_edited(const calc_text *text, const calc_yaml_edit *edi
 {
     calc_settings settings = {0};
     calc_errors ignored = {0};
-    calc_status status =
-        calc_settings_from_yaml(&settings, text->data, text->length, name, &ignored);
+    calc_status status = calc_settings_from_text(&settings, CALC_SYNTAX_YAML, text->data,
+                                                 text->length, name, &ignored);
     for (size_t i = 0; i < count && status != CALC_ERR_NOMEM; i++) {
         if (status != CALC_OK || !has_key(&settings, edits[i].key)) {
             status = calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1,
@@ -855,7 +831,7 @@ calc_status calc_yaml_edit_text(const char *text, size_t length, const char *nam
     edited.data[length] = '\0';
     calc_status status =
         wide ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1, NULL, "expected UTF-8")
-             : calc_settings_from_yaml(&settings, text, length, name, errors);
+             : calc_settings_from_text(&settings, CALC_SYNTAX_YAML, text, length, name, errors);
     calc_settings_free(&settings);
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
         status = edit_one(&edited, &edits[i], name, errors);

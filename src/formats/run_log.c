@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "formats/export.h"
 #include "io/csv_table.h"
 #include "io/output.h"
 
@@ -245,27 +246,21 @@ calc_status calc_run_log_read(calc_run_log *log, calc_text *text, const char *na
 /* Arguments whose options have another name: one that switches them off, or one that says as much.
  */
 static const struct {
-    const char *argument, *option;
-    bool off;
-} names[] = {{"add_bias_linear", "disable-bias-linear", true},
-             {"add_position_embedding", "no-position-embedding", true},
-             {"apply_rope_fusion", "no-rope-fusion", true},
-             {"fp8_wgrad", "no-fp8-wgrad", true},
-             {"tp_comm_bulk_dgrad", "disable-tp-comm-bulk-dgrad", true},
-             {"tp_comm_bulk_wgrad", "disable-tp-comm-bulk-wgrad", true},
-             {"tp_comm_overlap_ag", "disable-tp-comm-overlap-ag", true},
-             {"tp_comm_overlap_rs", "disable-tp-comm-overlap-rs", true},
-             {"tp_comm_split_ag", "disable-tp-comm-split-ag", true},
-             {"tp_comm_split_rs", "disable-tp-comm-split-rs", true},
-             {"bias_dropout_fusion", "no-bias-dropout-fusion", true},
-             {"bias_gelu_fusion", "no-bias-gelu-fusion", true},
-             {"bias_swiglu_fusion", "no-bias-swiglu-fusion", true},
-             {"gradient_accumulation_fusion", "no-gradient-accumulation-fusion", true},
-             {"masked_softmax_fusion", "no-masked-softmax-fusion", true},
-             {"overlap_p2p_comm", "no-overlap-p2p-communication", true},
-             {"encoder_num_layers", "num-layers", false},
-             {"padded_vocab_size", "vocab-size", false},
-             {"world_size", "nproc-per-node", false}};
+    const char *arguments, *option; /* NULL: of the same name */
+    const char *off;                /* what is before it where it switches off */
+} names[] = {{" fp8_wgrad bias_dropout_fusion bias_gelu_fusion bias_swiglu_fusion "
+              "gradient_accumulation_fusion masked_softmax_fusion ",
+              NULL, "no-"},
+             {" tp_comm_bulk_dgrad tp_comm_bulk_wgrad tp_comm_overlap_ag tp_comm_overlap_rs "
+              "tp_comm_split_ag tp_comm_split_rs ",
+              NULL, "disable-"},
+             {" add_bias_linear ", "bias-linear", "disable-"},
+             {" add_position_embedding ", "position-embedding", "no-"},
+             {" apply_rope_fusion ", "rope-fusion", "no-"},
+             {" overlap_p2p_comm ", "overlap-p2p-communication", "no-"},
+             {" encoder_num_layers ", "num-layers", NULL},
+             {" padded_vocab_size ", "vocab-size", NULL},
+             {" world_size ", "nproc-per-node", NULL}};
 
 /* A value as a shell has it: of a list of words the words, of "AttnBackend.auto" the choice, of
  * other values themselves in quotes. */
@@ -291,14 +286,15 @@ static void put_argument(calc_output *out, const char *name, const char *value, 
     snprintf(word, sizeof word, "%.*s", (int)length, value);
     bool on = strcmp(word, "True") == 0, off = strcmp(word, "False") == 0;
     bool said = *word && strcmp(word, "None") != 0 && !off;
-    const char *option = name;
+    const char *option = name, *before = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i].argument, name) == 0) {
-            option = names[i].option;
+        if (calc_export_is_listed(names[i].arguments, name)) {
+            option = names[i].option ? names[i].option : name;
             said = names[i].off ? off : said;
+            before = names[i].off ? names[i].off : "";
         }
     }
-    calc_output_text(out, said ? " --" : "");
+    calc_output_printf(out, said ? " --%s" : "", before);
     for (; said && *option; option++) {
         calc_output_write(out, *option == '_' ? "-" : option, 1);
     }

@@ -9,7 +9,9 @@ typedef enum calc_syntax {
     CALC_SYNTAX_SHELL, /**< options of a command: --key value */
     CALC_SYNTAX_YAML,
     CALC_SYNTAX_TOML,
-    CALC_SYNTAX_JSON
+    CALC_SYNTAX_JSON,
+    CALC_SYNTAX_JSON_WHOLE, /**< with mappings in lists, as list.0.key */
+    CALC_SYNTAX_YAML_WHOLE
 } calc_syntax;
 
 /** One key and its value, with its place for errors. */

@@ -111,6 +111,13 @@ static const calc_setting_row trainer_rows[] = {
         .words = "full_shard=1 shard_grad_op=2 no_shard=0 hybrid_shard=4 hybrid_shard_zero2=8 offload=16 auto_wrap=0 fsdp2=1 true=1 false=0")
     CALC_ROW(FILE, SHARDED, "config_file", .text = "accelerate")
     CALC_ROW(SWITCH, LIGER, "use_liger_kernel", .value = 1)
+    CALC_ROW(SWITCH, LIGER, "use_liger", .value = 1) /* of programs around it, as those of adapters below */
+    CALC_ROW(IS, ADAPTER, "use_lora", .value = CALC_TRAINED_ADAPTERS)
+    CALC_ROW(IS, ADAPTER, "lora_enable", .value = CALC_TRAINED_ADAPTERS)
+    CALC_ROW(IS, FROZEN, "q_lora", .value = CALC_FROZEN_DATATYPE_NF4)
+    CALC_ROW(NUMBER, LORA_RANK, "lora_r")
+    CALC_ROW(NUMBER, LORA_RANK, "lora_rank")
+    CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
     CALC_ROW(WORDS, FLASH, "attn_implementation", .words = attention)
     CALC_ROW(SWITCH, EAGER, "torch_compile", .value = 0)
     CALC_ROW(SWITCH, PACKED, "packing", .value = 1)
@@ -128,7 +135,6 @@ static const calc_setting_row trainer_rows[] = {
 static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(NUMBER, SEQ, "cutoff_len")
     CALC_ROW(WORDS, ADAPTER, "finetuning_type", .words = part)
-    CALC_ROW(NUMBER, LORA_RANK, "lora_rank")
     CALC_ROW(SET, LORA_MODULES, "lora_target", .words = modules)
     CALC_ROW(NUMBER, TRAINED_BLOCKS, "freeze_trainable_layers")
     CALC_ROW(SWITCH, TOWER, "freeze_vision_tower", .value = 1)
@@ -161,8 +167,6 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(IS, PACKED, "pad_to_sequence_len", .value = 1)
     CALC_ROW(WORDS, OPTIMIZER, "optimizer", .words = optimizers)
     CALC_ROW(WORDS, ADAPTER, "adapter", .words = part)
-    CALC_ROW(NUMBER, LORA_RANK, "lora_r")
-    CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
     CALC_ROW(IS, LORA_MODULES, "lora_target_linear", .value = 0)
     CALC_ROW(SWITCH, DORA, "peft_use_dora", .value = 1)
     CALC_ROW(SWITCH, NESTED, "bnb_config_kwargs.bnb_4bit_use_double_quant", .value = 1)
@@ -199,8 +203,6 @@ static const calc_setting_row trl_rows[] = {
     CALC_ROW(NUMBER, RESPONSE, "max_completion_length")
     CALC_ROW(FILE, SHARDED, "accelerate_config", .words = "fsdp1=3 fsdp2=3 zero1=31 zero2=32 zero3=33 multi_gpu=0 single_gpu=0", .text = "accelerate")
     CALC_ROW(IS, ADAPTER, "use_peft", .value = CALC_TRAINED_ADAPTERS)
-    CALC_ROW(NUMBER, LORA_RANK, "lora_r")
-    CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
     CALC_ROW(SWITCH, NESTED, "use_bnb_nested_quant", .value = 1)
     CALC_ROW_DEFAULT(SEQ, 1024)
     CALC_ROW_DEFAULT(LORA_RANK, 16)
@@ -216,7 +218,6 @@ static const calc_setting_row swift_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(WORDS, ADAPTER, "tuner_type", .words = part)
     CALC_ROW(WORDS, ADAPTER, "train_type", .words = part)
-    CALC_ROW(NUMBER, LORA_RANK, "lora_rank")
     CALC_ROW(SET, LORA_MODULES, "target_modules", .words = modules)
     CALC_ROW(SWITCH, TOWER, "freeze_vit", .value = 1)
     CALC_ROW(SWITCH, TOWER_OUT, "freeze_aligner", .value = 1)
@@ -368,6 +369,15 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
     return settle_loaded(plan, CALC_FORMAT_FLOAT32, errors);
 }
 
+static calc_status settle_transformers(calc_plan *plan, calc_errors *errors)
+{
+    if (SAYS(ADAPTER) && !SAYS(LORA_RANK)) {
+        SET(LORA_RANK, 8); /* peft/tuners/lora/config.py */
+        calc_plan_note(plan, "the program says the rank of its adapters; PEFT's 8 is assumed");
+    }
+    return settle_trainer(plan, errors);
+}
+
 /* The format in which a program computes, if it loads weights in that. */
 static double computes_in(const calc_plan *plan)
 {
@@ -436,20 +446,20 @@ const calc_framework calc_framework_accelerate = {.name = "accelerate",
     .settle = settle_accelerate, CALC_FRAMEWORK_ROWS(accelerate_rows, accelerate)};
 /* Launcher's options have the names of its file; those of FSDP go without their beginning, too. */
 const calc_framework calc_framework_transformers = {.name = "transformers",
-    COMMON("Transformers", "5.0, TrainingArguments", "the program that takes these arguments"), .settle = settle_trainer,
+    COMMON("Transformers", "5.0, TrainingArguments", "the program that takes these arguments"), .settle = settle_transformers,
     .renamed = "fsdp_config.fsdp_=fsdp_config.fsdp_ fsdp_config.=fsdp_config.fsdp_ --fsdp_=fsdp_config.fsdp_ "
         "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
     CALC_FRAMEWORK_ROWS(trainer_rows, trainer), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
-const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory|LLaMA-Factory|src/train",
+const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .alone = true, .program = "llamafactory|LLaMA-Factory|src/train",
     COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_llama_factory,
     CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&calc_framework_transformers, &calc_framework_megatron)};
-const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
+const calc_framework calc_framework_axolotl = {.name = "axolotl", .alone = true, .program = "axolotl train",
     COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_axolotl, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
     .renamed = OTHERS, CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
 const calc_framework calc_framework_trl = {.name = "trl", .program = "trl ",
     COMMON("TRL", "1.9", "trl sft --config this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(trl_rows, trl),
     CALC_FRAMEWORK_BASES(&calc_framework_transformers)};
-const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swift sft|swift pt|swift rlhf|swift/cli/sft|swift/cli/pt|swift/cli/rlhf",
+const calc_framework calc_framework_swift = {.name = "ms-swift", .alone = true, .program = "swift sft|swift pt|swift rlhf|swift/cli/sft|swift/cli/pt|swift/cli/rlhf",
     COMMON("ms-swift", "4.6", "swift sft this file"), .settle = settle_swift, CALC_FRAMEWORK_ROWS(swift_rows, swift),
     .renamed = "model_name_or_path=- --model_name_or_path=-",
     CALC_FRAMEWORK_BASES(&calc_framework_transformers)};

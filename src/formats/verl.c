@@ -19,6 +19,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(SWITCH, TOWER, ACTOR "freeze_vision_tower", .value = 1)
     CALC_ROW(NUMBER, MICROBATCH, ACTOR "ppo_micro_batch_size_per_gpu")
     CALC_ROW(WORDS, FSDP, ACTOR "strategy", .words = "megatron=0 fsdp=3 fsdp2=3")
+    CALC_ROW(FILE, FSDP, "--config-name", .words = "ppo_megatron_trainer=0 ppo_megatron_trainer.yaml=0 ppo_trainer=3 ppo_trainer.yaml=3", .text = "verl", .read_only = true)
     CALC_ROW(NUMBER, HEADS_RANKS, ACTOR "ulysses_sequence_parallel_size")
     CALC_ROW(NUMBER, SHARD_RANKS, SHARDS "fsdp_size", .unset = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, SHARDS "offload_policy", .value = 1)

@@ -841,7 +841,8 @@ calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *t
     calc_settings settings = {0};
     const reader r = {&settings, text, name, length, notes, errors, out};
     memset(out, 0, sizeof *out);
-    calc_status status = calc_settings_from_json(&settings, text, length, name, errors);
+    calc_status status =
+        calc_settings_from_text(&settings, CALC_SYNTAX_JSON, text, length, name, errors);
     status = status ? status : read_all(&r, world);
     calc_settings_free(&settings);
     return status;
@@ -850,7 +851,8 @@ calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *t
 calc_status calc_galvatron_layout_is(const char *text, size_t length)
 {
     calc_settings settings = {0};
-    calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
+    calc_status status =
+        calc_settings_from_text(&settings, CALC_SYNTAX_JSON, text, length, "", NULL);
     bool is = status == CALC_OK && calc_settings_last(&settings, "pp_deg") &&
               calc_settings_last(&settings, "tp_sizes_enc");
     calc_settings_free(&settings);

@@ -203,7 +203,8 @@ calc_status calc_taylor_config_parse(calc_taylor_config *out, const char *text, 
     calc_settings settings = {0};
     const reader r = {&settings, name, errors};
     *out = (calc_taylor_config){0};
-    calc_status status = calc_settings_from_yaml(&settings, text, length, name, errors);
+    calc_status status =
+        calc_settings_from_text(&settings, CALC_SYNTAX_YAML, text, length, name, errors);
     status = status ? status : read_sizes(&r, out);
     status = status ? status : read_model(&r, out);
     status = status ? status : read_shared_experts(&r, out);

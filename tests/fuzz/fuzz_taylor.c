@@ -21,7 +21,8 @@ static void edit(const char *data, size_t size)
         return;
     }
     calc_settings settings = {0};
-    MUST(calc_settings_from_yaml(&settings, once.data, once.length, "once", &errors) == CALC_OK);
+    MUST(calc_settings_from_text(&settings, CALC_SYNTAX_YAML, once.data, once.length, "once",
+                                 &errors) == CALC_OK);
     calc_settings_free(&settings);
     /* A key of the form "? offset" may be written once only. */
     status = calc_yaml_edit_text(once.data, once.length, "edited", edits, 3, &twice, &errors);

@@ -66,8 +66,8 @@ static calc_settings read_file(const trainer_run *run)
     calc_status status =
         run->framework->syntax == CALC_SYNTAX_TOML
             ? calc_settings_from_toml(&settings, run->file, strlen(run->file), run->source, &errors)
-            : calc_settings_from_json(&settings, run->file, strlen(run->file), run->source,
-                                      &errors);
+            : calc_settings_from_text(&settings, CALC_SYNTAX_JSON, run->file, strlen(run->file),
+                                      run->source, &errors);
     ck_assert_msg(status == CALC_OK, "%s: %s", run->source, errors.item[0].text);
     return settings;
 }

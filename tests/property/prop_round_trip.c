@@ -217,9 +217,11 @@ static calc_status read_back(const calc_framework *framework, const char *path,
     calc_text text = {0};
     ck_assert_int_eq(calc_text_read(&text, path, NULL), CALC_OK);
     calc_status status = framework->syntax == CALC_SYNTAX_YAML
-                             ? calc_settings_from_yaml(settings, text.data, text.length, path, NULL)
+                             ? calc_settings_from_text(settings, CALC_SYNTAX_YAML, text.data,
+                                                       text.length, path, NULL)
                          : framework->syntax == CALC_SYNTAX_JSON
-                             ? calc_settings_from_json(settings, text.data, text.length, path, NULL)
+                             ? calc_settings_from_text(settings, CALC_SYNTAX_JSON, text.data,
+                                                       text.length, path, NULL)
                          : framework->syntax == CALC_SYNTAX_TOML
                              ? calc_settings_from_toml(settings, text.data, text.length, path, NULL)
                              : calc_settings_from_script(settings, text.data, text.length);

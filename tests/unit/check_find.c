@@ -152,7 +152,12 @@ CALC_TEST(a_name_of_a_machine_is_like_others_of_its_kind)
         {"tpu_v5", "did you mean \"tpu_v5e\" or \"tpu_v5p\"?"},
         {"rtx_3080", "there is \"rtx_3090\""},
         {"gaudi4", "there are \"gaudi2\" or \"gaudi3\""},
-        {"h300", "`calc show names sys` lists all; CALC_PATH adds directories"},
+        {"h300", "there is \"b300\""},
+        {"p800", "there is \"kunlun3\""},
+        {"trn2", "there is \"trainium2\""},
+        {"b100", "there are \"b200\", \"b200_180g\" or \"b300\""},
+        {"a6000", "there are \"rtx_6000_ada\" or \"rtx_pro_6000\""},
+        {"t4", "there is \"l4\""},
         {"x", "`calc show names sys` lists all; CALC_PATH adds directories"},
         {"", "`calc show names sys` lists all; CALC_PATH adds directories"},
     };

@@ -351,8 +351,8 @@ CALC_TEST(families_are_rows)
     calc_errors errors = {0};
     calc_hf_family family;
     int families = 0;
-    ck_assert_int_eq(calc_settings_from_json(&rows, calc_hf_families.text, calc_hf_families.length,
-                                             "families", &errors),
+    ck_assert_int_eq(calc_settings_from_text(&rows, CALC_SYNTAX_JSON, calc_hf_families.text,
+                                             calc_hf_families.length, "families", &errors),
                      CALC_OK);
     for (size_t i = 0; i < rows.count; i++) {
         char type[CALC_HF_TYPE_SIZE] = "";

@@ -284,7 +284,9 @@ CALC_TEST(the_longest_lists_have_room)
     ck_assert_str_eq(last + strlen(last) - 7, ", 10]]}");
     calc_settings settings = {0};
     calc_errors errors = {0};
-    ck_assert_int_eq(calc_settings_from_yaml(&settings, last, strlen(last), "f", &errors), CALC_OK);
+    ck_assert_int_eq(
+        calc_settings_from_text(&settings, CALC_SYNTAX_YAML, last, strlen(last), "f", &errors),
+        CALC_OK);
     ck_assert_uint_eq(settings.count, 5);
     calc_settings_free(&settings);
 }

@@ -302,19 +302,20 @@ static void bare_name(const char *name, bool ends(const char *, size_t), char te
     plain(cut, text);
 }
 
-/* Whether a file says of its model that a hub has it under such a name. */
-static bool says_hub(const char *path, const char *sought)
+/* Whether a file has such a name among the words of a key: of its model those of a hub ("hub"). */
+static bool says(const char *path, const char *key, const char *sought)
 {
     calc_text text = {0};
     calc_settings settings = {0};
     calc_errors ignored = {0};
     bool found = false;
     if (calc_is_yes(calc_text_read(&text, path, &ignored)) &&
-        calc_is_yes(calc_settings_from_json(&settings, text.data, text.length, "", &ignored))) {
+        calc_is_yes(calc_settings_from_text(&settings, CALC_SYNTAX_JSON, text.data, text.length, "",
+                                            &ignored))) {
         for (size_t i = 0; i < settings.count && !found; i++) {
             char name[128], own[64];
             int read = 0;
-            for (const char *at = strcmp(settings.item[i].key, "hub") ? "" : settings.item[i].value;
+            for (const char *at = strcmp(settings.item[i].key, key) ? "" : settings.item[i].value;
                  !found && sscanf(at, "%127s%n", name, &read) == 1; at += read) {
                 bare_name(name, is_ending, own);
                 found = strcmp(own, sought) == 0;
@@ -350,7 +351,7 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
             } else {
                 bare_name(entry->name, is_size, other);
             }
-            bool same = way < 4 ? strcmp(other, sought) == 0 : says_hub(entry->path, sought);
+            bool same = way < 4 ? strcmp(other, sought) == 0 : says(entry->path, "hub", sought);
             if (way < 2 && !same) {
                 bare_name(entry->name, is_active, other);
                 same = strcmp(other, sought) == 0;
@@ -374,7 +375,9 @@ typedef enum likeness {
     CONTAINS,     /* it: 4090, 910c */
     MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
     SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
-    SAME_LETTERS, /* only: rtx3080 */
+    SAME_LETTERS, /* only: rtx3080, b100 */
+    SAID,         /* by its file, of machines alone: p800, trn2 */
+    SAME_DIGITS,  /* only, of machines alone: a6000, t4 */
     LIKENESSES
 } likeness;
 
@@ -405,7 +408,7 @@ static bool has_same_digits(const char *a, const char *b)
 }
 
 /* How much a name is like the one that was looked for; 0: not at all. */
-static size_t likeness_of(likeness kind, const char *name, const char *other)
+static size_t likeness_of(likeness kind, const char *name, const char *other, const char *path)
 {
     enum { LEAST = 3 }; /* letters and digits of a part; letters for each that may be wrong */
     size_t length = strlen(name), own = letters(name), most = 0, common = in_common(name, other);
@@ -415,6 +418,10 @@ static size_t likeness_of(likeness kind, const char *name, const char *other)
         return common == length;
     case CONTAINS:
         return length >= LEAST && strstr(other, name);
+    case SAID:
+        return length >= LEAST && name[own] && says(path, "source", name);
+    case SAME_DIGITS:
+        return name[own] && has_same_digits(name, other) ? 1 + (own == also) : 0;
     case SAME_NUMBER:
         return number > own && common >= number && !isdigit((unsigned char)other[number]) ? common
                                                                                           : 0;
@@ -430,12 +437,15 @@ static size_t likeness_of(likeness kind, const char *name, const char *other)
                    : 0;
     }
     default:
-        return letters(other) > 1 && common >= letters(other) ? common : 0;
+        return common >= also && (also > 1 || strspn(other + also, "0123456789") == number - own)
+                   ? common
+                   : 0;
     }
 }
 
 /* "did you mean "a", "b" or "c"?" with a few names that are like this one; "" if there are none. */
-static void like_it(const calc_find_list *list, const char *name, char *hint, size_t size)
+static void like_it(calc_kind of, const calc_find_list *list, const char *name, char *hint,
+                    size_t size)
 {
     enum { MOST = 5 };
     char sought[64], other[64];
@@ -445,7 +455,8 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
     calc_find_aside aside = calc_find_aside_of(name);
     name = calc_find_aside_name(name);
     plain(name, sought);
-    for (; kind < LIKENESSES && (count == 0 || count > MOST); kind++) {
+    for (; kind < (of == CALC_KIND_SYSTEM ? LIKENESSES : SAID) && (count == 0 || count > MOST);
+         kind++) {
         size_t best = 1;
         count = 0;
         for (size_t i = 0; i < list->count; i++) {
@@ -457,7 +468,7 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
                 again = again || strcmp(found[k], own) == 0;
             }
             plain(own, other);
-            size_t alike = again ? 0 : likeness_of(kind, sought, other);
+            size_t alike = again ? 0 : likeness_of(kind, sought, other, list->entry[i].path);
             count = alike > best ? 0 : count;
             if (alike >= best) {
                 best = alike;
@@ -507,7 +518,7 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
     const char *noun = asides[aside].noun;
     if (other != CALC_KIND_NONE) {
         snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
-    } else if (like_it(list, name, hint, sizeof hint), !hint[0]) {
+    } else if (like_it(kind, list, name, hint, sizeof hint), !hint[0]) {
         snprintf(hint, sizeof hint, "`calc show names %s` lists all; CALC_PATH adds directories",
                  lies_aside ? noun : calc_kind_name(kind));
     }
