@@ -45,14 +45,10 @@ static calc_status settle_group(const calc_sweep_options *options, calc_sweep_gr
 
 void calc_result_add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts)
 {
-    sum->total += counts->total;
-    sum->feasible += counts->feasible;
-    sum->filtered += counts->filtered;
-    sum->refused += counts->refused;
-    sum->skipped += counts->skipped;
-    sum->evaluated += counts->evaluated;
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        sum->rejected[v] += counts->rejected[v];
+    uint64_t *to = (void *)sum;
+    const uint64_t *from = (const void *)counts;
+    for (size_t i = 0; i < CALC_SWEEP_COUNTS; i++) {
+        to[i] += from[i];
     }
 }
 
