@@ -293,9 +293,7 @@ static calc_status visit_kind(walk *w, asking *a, calc_errors *errors)
 
 static int compare_numbers(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return CALC_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 calc_status calc_census_points(const calc_census *census, uint64_t *index, size_t count,

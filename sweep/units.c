@@ -337,7 +337,7 @@ static int compare_units(const void *a, const void *b)
     while (i + 1 < sizeof p / sizeof *p && p[i] == q[i]) {
         i++;
     }
-    return (p[i] > q[i]) - (p[i] < q[i]);
+    return CALC_ORDER(p[i], q[i]);
 }
 
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,
