@@ -505,9 +505,6 @@ void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_stage_timed timed;
-    calc_cost routed;
-    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    list_operators(c, NULL, &timed);
-    sum_common(c, &timed, recompute, &routed, out);
-    sum_rest(c, &timed, recompute, &routed, out);
+    calc_stage_operators_of(c, NULL, &timed);
+    calc_stage_parts_sum(c, &timed, out);
 }
