@@ -23,25 +23,15 @@ enum { PLACES = 1 << 12 };
  * throughput of each. */
 static const size_t of_one[] = {
 #define CALC_X(name) offsetof(calc_stats, name)
-    CALC_X(ttft),
-    CALC_X(ttft_p50),
-    CALC_X(ttft_p99),
-    CALC_X(queue_time),
-    CALC_X(tpot),
-    CALC_X(request_time),
-    CALC_X(prefill_time),
-    CALC_X(decode_step_time),
-    CALC_X(tokens_per_step),
-    CALC_X(tokens_per_s_per_user),
-    CALC_X(total_time),
-    CALC_X(prefill_share),
-    CALC_X(kv_cache_space),
-    CALC_X(kv_capacity_tokens),
-    CALC_X(weight_space),
-    CALC_X(mem_allocated),
-    CALC_X(proc_mem_tier1_cap_req),
-    CALC_X(proc_mem_tier2_cap_req),
-};
+    CALC_X(ttft),         CALC_X(prefill_share),
+    CALC_X(tpot),         CALC_X(mem_allocated),
+    CALC_X(ttft_p50),     CALC_X(kv_cache_space),
+    CALC_X(ttft_p99),     CALC_X(tokens_per_step),
+    CALC_X(queue_time),   CALC_X(decode_step_time),
+    CALC_X(total_time),   CALC_X(kv_capacity_tokens),
+    CALC_X(request_time), CALC_X(tokens_per_s_per_user),
+    CALC_X(prefill_time), CALC_X(proc_mem_tier1_cap_req),
+    CALC_X(weight_space), CALC_X(proc_mem_tier2_cap_req)};
 static const size_t of_all[] = {
     CALC_X(requests_per_s),      CALC_X(sample_rate),
     CALC_X(output_tokens_per_s), CALC_X(output_tokens_per_s_per_proc),
