@@ -300,16 +300,6 @@ static calc_status run_design(shared *s, calc_sweep_result *result)
     return status;
 }
 
-/* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep that
- * goes on, begins where it has work. @return whether it is such a one */
-static bool pass_by(shared *s)
-{
-    const uint64_t *chunks = chunks_of_kind(s);
-    bool passes = chunks && *chunks > 0 && s->next - s->base >= *chunks;
-    s->base += passes ? *chunks : 0;
-    return passes;
-}
-
 static calc_status run_all(shared *s, calc_sweep_result *result)
 {
     calc_app app;
@@ -318,7 +308,11 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
     s->next = s->options->take ? take(s, 0) : 0;
     s->checkpoint_s = omp_get_wtime();
     for (s->design = 0; s->design < s->designs->count; s->design++) {
-        bool passed = pass_by(s);
+        /* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep
+         * that goes on, begins where it has work. */
+        const uint64_t *chunks = chunks_of_kind(s);
+        bool passed = chunks && *chunks > 0 && s->next - s->base >= *chunks;
+        s->base += passed ? *chunks : 0;
         if (!passed) {
             status = begin_design(s, &app, &system);
         }

@@ -126,16 +126,6 @@ static void add(calc_screen *screen, const calc_sweep_options *o, const double *
     calc_screen_add(screen, rate, tier1_bytes, tier2_bytes);
 }
 
-/* Finds in other designs. A screen without them excludes less, but nothing wrongly. */
-static void add_front(calc_screen *screen, const calc_sweep_options *o, const calc_front *front)
-{
-    double(*list)[CALC_MAX_OBJECTIVES] = front->count > 0 ? calc_front_objectives(front) : NULL;
-    for (size_t i = 0; list && i < front->count; i++) {
-        add(screen, o, list[i]);
-    }
-    free(list);
-}
-
 void calc_screening_begin(calc_worker *w)
 {
     const calc_sweep_options *o = w->options;
@@ -151,7 +141,14 @@ void calc_screening_begin(calc_worker *w)
     for (size_t g = 0; g < w->groups_count; g++) {
         calc_screen_clear(&w->screens[g], tier1_bytes, tier2_bytes);
         if (o->objectives > 0 && screens(w)) {
-            add_front(&w->screens[g], o, &w->groups[g].front);
+            /* Finds in other designs. A screen without them excludes less, but nothing wrongly. */
+            const calc_front *front = &w->groups[g].front;
+            double(*list)[CALC_MAX_OBJECTIVES] =
+                front->count > 0 ? calc_front_objectives(front) : NULL;
+            for (size_t i = 0; list && i < front->count; i++) {
+                add(&w->screens[g], o, list[i]);
+            }
+            free(list);
         } else if (screens(w)) {
             /* Nothing but the list of the best asks for anything. */
             calc_screen_add(&w->screens[g], 1e37, 0, 0);

@@ -332,13 +332,6 @@ static void drop(calc_front_tree *tree, front_node **at, const double *objective
     }
 }
 
-static bool is_unbalanced(const front_node *n)
-{
-    size_t a = n->child[0]->count;
-    size_t b = n->child[1]->count;
-    return (a > b ? a : b) > n->count / 4 * 3 + FRONT_LEAF;
-}
-
 static bool insert(calc_front_tree *tree, front_node **at, const front_key *key)
 {
     front_node *n = *at;
@@ -352,7 +345,9 @@ static bool insert(calc_front_tree *tree, front_node **at, const front_key *key)
     }
     n->count++;
     front_node_widen(n, key->objective, tree->objectives);
-    if (!n->leaf && is_unbalanced(n)) {
+    size_t first = n->leaf ? 0 : n->child[0]->count;
+    size_t most = first > n->count - first ? first : n->count - first;
+    if (!n->leaf && most > n->count / 4 * 3 + FRONT_LEAF) {
         (void)rebuild(tree, at, NULL); /* a tree that is not balanced is right, too */
     }
     return true;
@@ -615,12 +610,6 @@ static void put(calc_front *top, size_t at, const calc_found *found)
     top->count++;
 }
 
-static size_t most(size_t limit)
-{
-    size_t room = limit < ROOM ? limit : limit / 4 > ROOM ? limit / 4 : ROOM;
-    return limit + room;
-}
-
 void calc_top_settle(calc_front *top, size_t limit)
 {
     if (limit <= IN_ORDER || top->count == 0) {
@@ -649,7 +638,8 @@ static calc_status add(calc_front *top, const calc_found *found, size_t limit)
     if (found->objective[0] > calc_top_threshold(top, limit)) {
         return CALC_OK;
     }
-    if (top->count == most(limit)) {
+    size_t room = limit < ROOM ? limit : limit / 4 > ROOM ? limit / 4 : ROOM;
+    if (top->count == limit + room) {
         calc_top_settle(top, limit);
     }
     if (!reserve(top)) {

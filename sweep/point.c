@@ -56,16 +56,6 @@ bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const cal
     return matters(w, group, best, objective);
 }
 
-/* Whether a point's memory fits: CALC_VERDICT_OK, or which tier is too small. */
-static calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
-{
-    if (p->tier1_bytes > w->system->chip.mem1.capacity_bytes) {
-        return CALC_VERDICT_MEM1_CAPACITY;
-    }
-    bool fine = p->tier2_bytes <= w->system->chip.mem2.capacity_bytes;
-    return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
-}
-
 bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                       double top_objective, const double *objective)
 {
@@ -115,7 +105,11 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
     calc_run(w->app, w->system, exec, w->options->compat, &s);
     bool equal = s.total_time == p->total_s && s.proc_mem_tier1_cap_req == p->tier1_bytes &&
                  s.proc_mem_tier2_cap_req == p->tier2_bytes;
-    if (!equal || calc_point_fits(w, p) != s.verdict) {
+    calc_verdict fits =
+        p->tier1_bytes > w->system->chip.mem1.capacity_bytes   ? CALC_VERDICT_MEM1_CAPACITY
+        : p->tier2_bytes > w->system->chip.mem2.capacity_bytes ? CALC_VERDICT_MEM2_CAPACITY
+                                                               : CALC_VERDICT_OK;
+    if (!equal || fits != s.verdict) {
         w->status = CALC_ERR_RULE;
         w->failed = *exec;
     }

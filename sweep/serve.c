@@ -263,15 +263,6 @@ static bool same_table(const table *a, const table *b)
            calc_axis_compare(&a->base, &b->base) == 0;
 }
 
-/* Whether two differ in how experts are spread at most. */
-static bool same_but_experts(const table *a, const table *b)
-{
-    table x = *a;
-    x.base.strategy.expert_par = b->base.strategy.expert_par;
-    x.base.strategy.expert_tensor_par = b->base.strategy.expert_tensor_par;
-    return same_table(&x, b);
-}
-
 /* Numbers for the models of the rows: those of a table that is alike, or new ones. */
 static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
 {
@@ -283,7 +274,11 @@ static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
             s->common = t->common;
             return;
         }
-        new.common = same_but_experts(t, &new) ? t->common : new.common;
+        /* Whether they differ in how experts are spread at most. */
+        table like = *t;
+        like.base.strategy.expert_par = new.base.strategy.expert_par;
+        like.base.strategy.expert_tensor_par = new.base.strategy.expert_tensor_par;
+        new.common = same_table(&like, &new) ? t->common : new.common;
     }
     s->table[s->tables++ % TABLES] = new;
     s->first = new.first;

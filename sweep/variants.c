@@ -87,12 +87,6 @@ calc_spreads calc_spreads_in(const calc_space *space, const calc_app *app, const
 
 CALC_FREES(calc_variants_free, calc_variants, of->item)
 
-static bool add(calc_variants *v, const calc_exec *exec, size_t first)
-{
-    const calc_variant variant = {*exec, first, 0};
-    return CALC_PUSH(v->item, v->count, v->capacity, &variant);
-}
-
 /* Which blocks a stage has: rows do not ask. */
 static bool is_of_stages(calc_axis axis)
 {
@@ -269,7 +263,9 @@ static bool list_from(calc_variants *v, const listing *l, int place, size_t firs
         place++;
     }
     if (place == PLACES) {
-        return !legal(l->app, l->system, exec, l->compat) || add(v, exec, first);
+        const calc_variant variant = {*exec, first, 0};
+        return !legal(l->app, l->system, exec, l->compat) ||
+               CALC_PUSH(v->item, v->count, v->capacity, &variant);
     }
     calc_axis axis = (calc_axis)(place % CALC_AXIS_EXEC_COUNT);
     const calc_values *values = &l->space->axis[axis];

@@ -213,14 +213,6 @@ calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes, calc_errors *
     return CALC_OK;
 }
 
-static double simulate(const calc_timeline *t, void *workspace)
-{
-    calc_schedule_pass *pass = workspace;
-    calc_timeline_passes(t, pass);
-    calc_schedule_sim sim = {.shape = t->shape, .pass = pass};
-    return calc_schedule_sim_s(&sim, (char *)workspace + pass_bytes(&t->shape), NULL, NULL);
-}
-
 calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, const calc_exec *exec,
                             void *workspace, calc_stats *s)
 {
@@ -233,7 +225,10 @@ calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, cons
     if (!t.fits) {
         return s->verdict;
     }
-    double exact_s = simulate(&t, workspace);
+    calc_timeline_passes(&t, workspace);
+    calc_schedule_sim sim = {.shape = t.shape, .pass = workspace};
+    double exact_s =
+        calc_schedule_sim_s(&sim, (char *)workspace + pass_bytes(&t.shape), NULL, NULL);
     double later_s = exact_s - t.closed_s;
     double closed_total_s = s->total_time;
     s->pipeline_closed_form_error = t.closed_s / exact_s - 1;

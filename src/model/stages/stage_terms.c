@@ -25,14 +25,6 @@ static calc_collective_line shard_reduce(const calc_system *system, const calc_g
                                   within.s_per_byte + beyond.s_per_byte};
 }
 
-static calc_collective_line shard_gather(const calc_system *system, const calc_group *group,
-                                         double limit, double bytes)
-{
-    calc_group inner = *group;
-    inner.ranks = limit;
-    return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
-}
-
 /* The value of an absent hop_latency, as documented in network.fields.h. */
 #define RING_HOP_S 4e-6
 
@@ -58,17 +50,6 @@ void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
     out->nodes_log2 = nodes > 1 ? log2(nodes) : 0;
 }
 
-/* Between stages. */
-static void set_stages(const calc_system *s, const calc_groups *g, double bytes,
-                       calc_stage_lines *out)
-{
-    calc_group ends = g->pipeline;
-    ends.ranks = 2;
-    ends.stride *= g->pipeline.ranks - 1;
-    out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
-    out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
-}
-
 /* Whether a state is summed whole, and whether it is scattered and gathered. */
 static bool sums(const calc_strategy *strategy)
 {
@@ -91,7 +72,9 @@ static void set_group(const calc_system *s, const calc_strategy *strategy, const
     }
     if (shards(strategy)) {
         out->reduce = like ? like->reduce : shard_reduce(s, group, limit, bytes);
-        out->gather = like ? like->gather : shard_gather(s, group, limit, bytes);
+        calc_group inner = {limit, group->stride, group->network};
+        out->gather =
+            like ? like->gather : calc_collective_line_of(s, CALC_OP_ALL_GATHER, &inner, bytes);
     }
     if (sums(strategy) && shards(strategy)) {
         out->broadcast_s = like ? like->broadcast_s : broadcast_s(s, group, limit);
@@ -106,7 +89,9 @@ void calc_stage_lines_time(const calc_system *s, const calc_strategy *strategy,
         out->message = like->message;
         out->ends = like->ends;
     } else {
-        set_stages(s, g, bytes, out);
+        calc_group ends = {2, g->pipeline.stride * (g->pipeline.ranks - 1), g->pipeline.network};
+        out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
+        out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
     }
     set_group(s, strategy, &g->dense_data, out->dense_shards, bytes, like ? &like->dense : NULL,
               &out->dense);
@@ -380,15 +365,6 @@ static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_
     updated = calc_max(updated, moved * tier2_byte_s(chip));
     t->optimizer_s = zero >= 3 ? 0 : zero == 2 ? scaled : once + (zero == 1 ? 0 : once + updated);
     t->optimizer_owned_s = zero >= 1 ? (zero >= 2 ? once : 0) + once + updated : 0;
-}
-
-static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
-                          calc_stage_terms *t)
-{
-    if (e->training && zero < 3) {
-        t->reduced_bytes = b->reduced;
-        t->gathered_bytes = zero >= 1 ? b->sent : 0;
-    }
 }
 
 /* Bytes in the second tier, per element. */
@@ -723,7 +699,10 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_narrowed(c, p, calc_schedule_traits_of(e->pipeline_schedule).copies * b.narrowed, t);
     set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
-    set_reduction(e, &b, zero, t);
+    if (e->training && zero < 3) {
+        t->reduced_bytes = b.reduced;
+        t->gathered_bytes = zero >= 1 ? b.sent : 0;
+    }
     calc_stage_rules_of(c, &e->strategy, p, 1, optimizer, t);
 }
 
