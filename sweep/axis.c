@@ -546,7 +546,8 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
     if (axis == CALC_AXIS_zero_stage) {
         value = stages;
         count = sizeof stages / sizeof *stages;
-    } else if (calc_variants_know(axis)) {
+    } else if (axis == CALC_AXIS_context_par || axis == CALC_AXIS_expert_par ||
+               axis == CALC_AXIS_expert_tensor_par) { /* variants list them */
         count = 0;
     } else if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size ||
                (optional && !choice)) {

@@ -391,7 +391,11 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
         if (status == CALC_OK) {
             if (guest) {
-                calc_worker_share(s->worker[t], s->worker[0]);
+                calc_worker *w = s->worker[t], *host = s->worker[0];
+                w->groups_count = host->groups_count;
+                w->groups = host->groups;
+                w->screens = host->screens;
+                w->lock = host->lock;
             }
             s->worker[t]->stop = tell;
             s->worker[t]->stop_context = s;

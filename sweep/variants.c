@@ -108,13 +108,9 @@ static bool varies_later(calc_axis axis, bool spreads)
            axis == CALC_AXIS_param_gather_overlap || (axis == CALC_AXIS_expert_par && spreads);
 }
 
-bool calc_variants_know(calc_axis axis)
-{
-    return axis == CALC_AXIS_context_par || axis == CALC_AXIS_expert_par ||
-           axis == CALC_AXIS_expert_tensor_par;
-}
-
-/* The next value of such an axis above `value`; 0 if there is none. */
+/* The next legal value above `value` of an optional axis without a list of choices: context_par,
+ * powers of two up to CALC_MOST_CONTEXT_PAR; expert_par, divisors of the experts;
+ * expert_tensor_par, 1 and tensor_par. 0 if there is none. */
 static int64_t next_known(const calc_app *app, const calc_exec *e, calc_axis axis, int64_t value)
 {
     int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;

@@ -119,14 +119,6 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     return w;
 }
 
-void calc_worker_share(calc_worker *w, const calc_worker *host)
-{
-    w->groups_count = host->groups_count;
-    w->groups = host->groups;
-    w->screens = host->screens;
-    w->lock = host->lock;
-}
-
 static void free_groups(calc_worker *w)
 {
     for (size_t i = 0; w->groups && i < w->groups_count; i++) {
@@ -149,7 +141,7 @@ void calc_worker_free(calc_worker *w)
     if (!w->guest) {
         free_groups(w);
     }
-    calc_batch_free(w->batch);
+    free(w->batch);
     calc_rows_free(&w->rows);
     calc_sheets_free(&w->sheets);
     calc_splits_free(&w->splits);

@@ -119,12 +119,6 @@ static inline double calc_cost_agrad_s(const calc_cost *c)
            c->expert.re_exposed_s;
 }
 
-/** The same of a block that does not recompute [s]. */
-static inline double calc_cost_agrad_once_s(const calc_cost *c)
-{
-    return c->agrad_s + c->tensor.bw_exposed_s + c->context.bw_exposed_s + c->expert.bw_exposed_s;
-}
-
 /** A share that may be absent. */
 static inline double calc_share_or(double share, double otherwise)
 {

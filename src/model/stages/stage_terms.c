@@ -473,7 +473,8 @@ calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kin
         .kept_whole_bytes = b->kept_whole_bytes,
         .passing_bytes = b->passing_bytes,
         .once_fw_s = calc_cost_fw_s(b),
-        .once_agrad_s = calc_cost_agrad_once_s(b),
+        .once_agrad_s =
+            b->agrad_s + b->tensor.bw_exposed_s + b->context.bw_exposed_s + b->expert.bw_exposed_s,
     };
 }
 
