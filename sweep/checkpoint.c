@@ -303,17 +303,6 @@ static int read_all(const char *path, unsigned char **bytes, size_t *size)
 static const char redo[] = "start the sweep again without --resume";
 static const char no_sense[] = "damaged: its contents make no sense";
 
-static calc_status unpack_words(calc_unpack *in, calc_checkpoint *out)
-{
-    const unsigned char *words = calc_unpack_bytes(in, &out->words_size);
-    out->words = malloc(out->words_size + 1);
-    if (!out->words) {
-        return CALC_ERR_NOMEM;
-    }
-    memcpy(out->words, words, out->words_size);
-    return CALC_OK;
-}
-
 static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes, size_t size,
                                const char *path, calc_errors *errors)
 {
@@ -340,7 +329,12 @@ static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes,
     out->shard.index = calc_unpack_u64(&in);
     out->shard.count = calc_unpack_u64(&in);
     out->shard.next = calc_unpack_u64(&in);
-    calc_status status = unpack_words(&in, out);
+    const unsigned char *words = calc_unpack_bytes(&in, &out->words_size);
+    out->words = malloc(out->words_size + 1);
+    calc_status status = out->words ? CALC_OK : CALC_ERR_NOMEM;
+    if (out->words) {
+        memcpy(out->words, words, out->words_size);
+    }
     status = status == CALC_OK ? calc_unpack_result(&in, &out->result) : status;
     bool sensible = in.at == in.end && out->shard.index >= 1 &&
                     out->shard.index <= out->shard.count &&

@@ -59,6 +59,15 @@ typedef struct calc_cost_work {
     double bytes, mem_s;
 } calc_cost_work;
 
+/** Add work that is done so many times. */
+static inline void calc_cost_add_work(calc_cost_work *sum, const calc_cost_work *x, double times)
+{
+    sum->flop += x->flop * times;
+    sum->flop_s += x->flop_s * times;
+    sum->bytes += x->bytes * times;
+    sum->mem_s += x->mem_s * times;
+}
+
 /** One list of operators. */
 typedef struct calc_cost {
     double fw_s, agrad_s, wgrad_s, re_s;  /**< kernels: forward, both backward passes, repeated */

@@ -356,14 +356,6 @@ static void sum_block(const calc_cost_context *c, const calc_stage_operators *li
     }
 }
 
-static void add_work(calc_cost_work *sum, const calc_cost_work *work)
-{
-    sum->flop += work->flop;
-    sum->flop_s += work->flop_s;
-    sum->bytes += work->bytes;
-    sum->mem_s += work->mem_s;
-}
-
 static size_t encoder_begins(const calc_stage_operators *list)
 {
     size_t first = 0;
@@ -396,9 +388,9 @@ static void add_encoder(const calc_cost_context *c, const calc_stage_operators *
     embedding->wgrad_s += e.wgrad_s * factor;
     embedding->re_s += e.re_s * factor;
     for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
-        add_work(&embedding->work[pass], &e.work[pass]);
+        calc_cost_add_work(&embedding->work[pass], &e.work[pass], 1);
     }
-    add_work(&embedding->re, &e.re);
+    calc_cost_add_work(&embedding->re, &e.re, 1);
     embedding->dense_weights += e.dense_weights;
     embedding->dense_frozen_bytes += e.dense_frozen_bytes;
     embedding->kept_bytes += recompute & CALC_RECOMPUTE_ALL

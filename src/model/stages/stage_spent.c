@@ -93,20 +93,11 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
 calc_stage_spent calc_stage_spent_sum(const calc_stage_spent *a, const calc_stage_spent *b,
                                       double share)
 {
-    return (calc_stage_spent){
-        .fw_s = (a->fw_s + b->fw_s) * share,
-        .bw_s = (a->bw_s + b->bw_s) * share,
-        .re_s = (a->re_s + b->re_s) * share,
-        .tensor_s = (a->tensor_s + b->tensor_s) * share,
-        .context_s = (a->context_s + b->context_s) * share,
-        .expert_s = (a->expert_s + b->expert_s) * share,
-        .repeated_s = (a->repeated_s + b->repeated_s) * share,
-        .sharded_s = (a->sharded_s + b->sharded_s) * share,
-        .fw_offload_s = (a->fw_offload_s + b->fw_offload_s) * share,
-        .bw_offload_s = (a->bw_offload_s + b->bw_offload_s) * share,
-        .message_s = (a->message_s + b->message_s) * share,
-        .host_s = (a->host_s + b->host_s) * share,
-        .ends_s = (a->ends_s + b->ends_s) * share,
-        .all_s = (a->all_s + b->all_s) * share,
-    };
+    calc_stage_spent sum = *a;
+    double *of = (void *)&sum;
+    calc_add_numbers(of, (const void *)b, sizeof sum / sizeof *of);
+    for (size_t i = 0; i < sizeof sum / sizeof *of; i++) {
+        of[i] *= share;
+    }
+    return sum;
 }
