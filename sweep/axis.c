@@ -186,12 +186,6 @@ static bool not_a_choice(reader *r, const char *word)
                 calc_choices_text(r->field->choices, choices, sizeof choices));
 }
 
-static bool read_choice(reader *r, const char *word)
-{
-    int index = calc_choice_index(r->field->choices, word);
-    return index < 0 ? not_a_choice(r, word) : add(r, index, word);
-}
-
 /* One set: "core_attn+mlp", "none". An empty word is a slip, not an empty set. */
 static bool read_set(reader *r, const char *word)
 {
@@ -283,11 +277,13 @@ static bool read_range(reader *r, const char *word)
 static bool read_word(reader *r, const char *word)
 {
     double number;
+    int index;
     switch (r->field->type) {
     case CALC_TYPE_BOOL:
         return read_bool(r, word);
     case CALC_TYPE_ENUM:
-        return read_choice(r, word);
+        index = calc_choice_index(r->field->choices, word);
+        return index < 0 ? not_a_choice(r, word) : add(r, index, word);
     case CALC_TYPE_SET:
         return read_set(r, word);
     default:
@@ -399,33 +395,23 @@ static void consider_table(nearest *best, const calc_table *table, char path[PAT
     size_t room = PATH_SIZE - used;
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        switch (field->type) {
-        case CALC_TYPE_INT:
-        case CALC_TYPE_REAL:
-        case CALC_TYPE_BOOL:
-        case CALC_TYPE_ENUM:
-        case CALC_TYPE_SET:
+        int copies = field->type == CALC_TYPE_OBJECT ? 1
+                     : field->type == CALC_TYPE_LIST ? CALC_MAX_NETWORKS
+                                                     : 0;
+        if (calc_field_is_single(field)) {
             snprintf(path + used, room, "%s", field->key);
             consider(best, path);
-            break;
-        case CALC_TYPE_OBJECT:
-            snprintf(path + used, room, "%s.", field->key);
-            consider_table(best, field->table, path);
-            break;
-        case CALC_TYPE_LIST:
-            for (int k = 0; k < CALC_MAX_NETWORKS; k++) {
-                snprintf(path + used, room, "%s[%d].", field->key, k);
-                consider_table(best, field->table, path);
-            }
-            break;
-        case CALC_TYPE_MAP:
-            for (int k = 0; field->choices[k]; k++) {
+        }
+        for (int k = 0; field->type == CALC_TYPE_MAP ? field->choices[k] != NULL : k < copies;
+             k++) {
+            if (field->type == CALC_TYPE_MAP) {
                 snprintf(path + used, room, "%s.%s.", field->key, field->choices[k]);
-                consider_table(best, field->table, path);
+            } else if (copies > 1) {
+                snprintf(path + used, room, "%s[%d].", field->key, k);
+            } else {
+                snprintf(path + used, room, "%s.", field->key);
             }
-            break;
-        default:
-            break;
+            consider_table(best, field->table, path);
         }
     }
     path[used] = '\0';
@@ -560,7 +546,8 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
     if (axis == CALC_AXIS_zero_stage) {
         value = stages;
         count = sizeof stages / sizeof *stages;
-    } else if (calc_variants_know(axis)) {
+    } else if (axis == CALC_AXIS_context_par || axis == CALC_AXIS_expert_par ||
+               axis == CALC_AXIS_expert_tensor_par) { /* variants list them */
         count = 0;
     } else if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size ||
                (optional && !choice)) {
@@ -640,12 +627,6 @@ static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
 
 /* ---- Any axis ------------------------------------------------------------------------------- */
 
-static bool is_single(calc_field_type type)
-{
-    return type == CALC_TYPE_INT || type == CALC_TYPE_REAL || type == CALC_TYPE_BOOL ||
-           type == CALC_TYPE_ENUM || type == CALC_TYPE_SET;
-}
-
 /* The error of a field that has no values to sweep. */
 static calc_status refuse(const calc_axis_text *text, const calc_field *field, const char *path,
                           calc_errors *errors)
@@ -697,7 +678,7 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
         return set_name(space->software, sizeof space->software, "software document", text, path,
                         errors);
     }
-    if (!is_single(ref.field->type)) {
+    if (!calc_field_is_single(ref.field)) {
         return refuse(text, ref.field, path, errors);
     }
     if (axis < CALC_AXIS_EXEC_COUNT && strcmp(item, "*") == 0) {

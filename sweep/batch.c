@@ -35,11 +35,6 @@ calc_batch *calc_batch_create(int threads)
     return batch;
 }
 
-void calc_batch_free(calc_batch *batch)
-{
-    free(batch);
-}
-
 static void evaluate(const calc_worker *w, point *p, size_t place)
 {
     const calc_sweep_options *o = w->options;

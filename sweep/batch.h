@@ -8,9 +8,8 @@
 /** The points of a batch; made where they are shown. */
 typedef struct calc_batch calc_batch;
 
-/** A batch for `threads` threads; NULL if memory is short. */
+/** A batch for `threads` threads, to be freed; NULL if memory is short. */
 calc_batch *calc_batch_create(int threads);
-void calc_batch_free(calc_batch *batch);
 
 /** Evaluate a point, filter it, show it and enter it among the best: now, or when the worker's
  *  batch is full. */

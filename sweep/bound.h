@@ -92,7 +92,7 @@ CALC_STAGE_INLINE calc_bound calc_bound_of(const calc_stage_terms *t, const calc
     bool known = f->same_first;
     double optimizer_s = calc_stage_optimizer_sum(t, &f->peak, &w);
     double tier1_bytes = m.total * t->used_share + t->reserved_bytes;
-    double tier2_bytes = away.weight + away.activation + away.optimizer;
+    double tier2_bytes = calc_stage_tier2_bytes(&away);
     calc_bound b;
     b.total_s = (calc_bound_step_s(t, f) + (known ? optimizer_s : 0)) * less;
     b.tier1_bytes = known ? tier1_bytes * less : 0;

@@ -197,22 +197,6 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     k->plain_of = (int64_t)e->pipeline_balance;
 }
 
-static void fill_offload(calc_cell *k)
-{
-    calc_strategy *s = &k->trial.strategy;
-    s->weight_offload = true;
-    k->offloads = !calc_verdict_offload_blocks(&k->trial, k->fewest_blocks);
-    s->weight_offload = k->exec.strategy.weight_offload;
-}
-
-static void fill_flags(calc_cell *k, const calc_space *space)
-{
-    static const int64_t choices[] = {CALC_CHOICE_AUTO, CALC_CHOICE_TRUE, CALC_CHOICE_FALSE};
-    k->reduces = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
-                                      k->exec.training && !k->alone, k->reduce);
-    k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
-}
-
 /* Without replicas only the state that shards nothing is legal. */
 bool calc_cell_keeps(const calc_cell *k, const calc_space *space, bool experts,
                      const calc_row_choice *c)
@@ -270,6 +254,7 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
 void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *system,
                     const calc_rows *rows)
 {
+    static const int64_t choices[] = {CALC_CHOICE_AUTO, CALC_CHOICE_TRUE, CALC_CHOICE_FALSE};
     if (k->filled) { /* but for the blocks of its stages */
         bool given = k->exec.first_stage_blocks != k->trial.first_stage_blocks ||
                      k->exec.last_stage_blocks != k->trial.last_stage_blocks;
@@ -280,7 +265,9 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     calc_space_copy(&k->trial, &k->exec);
     k->plain_of = -1;
     k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
-    fill_flags(k, space);
+    k->reduces = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
+                                      k->exec.training && !k->alone, k->reduce);
+    k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
     fill_choices(k, space, rows, rows->spreads.expert_par[0] > 1);
     if (rows->spreads.count > 1) {
         fill_choices(k, space, rows, true);
@@ -297,7 +284,9 @@ void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *row
                      calc_compat compat)
 {
     fill_chunkings(k, space, rows, compat);
-    fill_offload(k);
+    k->trial.strategy.weight_offload = true;
+    k->offloads = !calc_verdict_offload_blocks(&k->trial, k->fewest_blocks);
+    k->trial.strategy.weight_offload = k->exec.strategy.weight_offload;
 }
 
 size_t calc_cell_choices_count(const calc_cell *k, const calc_rows *rows, int64_t expert_par,
@@ -308,14 +297,6 @@ size_t calc_cell_choices_count(const calc_cell *k, const calc_rows *rows, int64_
 }
 
 /* ---- Parts that depend on terms -------------------------------------------------------------- */
-
-static void shorten(calc_floor_path *least, const calc_floor_path *path)
-{
-    least->dense = calc_min(least->dense, path->dense);
-    least->moe = calc_min(least->moe, path->moe);
-    least->embedding = calc_min(least->embedding, path->embedding);
-    least->head = calc_min(least->head, path->head);
-}
 
 /* The shortest paths of all chunkings, and the least that the first stage holds. */
 static void set_floor(calc_cell *k, const calc_stage_terms *t)
@@ -337,7 +318,10 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
                          path);
         for (int n = 0; n < CALC_FLOOR_PATHS; n++) {
             f->path[n] = i == 0 ? path[n] : f->path[n];
-            shorten(&f->path[n], &path[n]);
+            f->path[n].dense = calc_min(f->path[n].dense, path[n].dense);
+            f->path[n].moe = calc_min(f->path[n].moe, path[n].moe);
+            f->path[n].embedding = calc_min(f->path[n].embedding, path[n].embedding);
+            f->path[n].head = calc_min(f->path[n].head, path[n].head);
         }
         f->same_first = f->same_first && same_class(&c->item[0], &first->item[0]);
         f->held = calc_min(f->held, c->held[0]);
@@ -363,21 +347,15 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t, bool bounds)
     }
 }
 
-/* The groups of a cell with the networks of a pair. */
-static calc_groups groups_of(calc_cell *k, const calc_cell_pair *pair)
-{
-    calc_exec *e = &k->trial;
-    e->pipeline_par_net = pair->pipeline;
-    e->strategy.data_par_net = pair->data;
-    e->strategy.expert_par = pair->expert_par;
-    return calc_groups_of(e, &e->strategy);
-}
-
 const calc_stage_lines *calc_cell_ranks(calc_cell *k, const calc_system *system, size_t index)
 {
     calc_cell_pair *pair = &k->pair[index];
     if (!pair->known) {
-        pair->groups = groups_of(k, pair);
+        calc_exec *e = &k->trial;
+        e->pipeline_par_net = pair->pipeline;
+        e->strategy.data_par_net = pair->data;
+        e->strategy.expert_par = pair->expert_par;
+        pair->groups = calc_groups_of(e, &e->strategy);
         calc_stage_lines_ranks(system, &k->trial, &k->trial.strategy, &pair->groups, &pair->lines);
         pair->known = true;
     }

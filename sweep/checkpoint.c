@@ -27,67 +27,49 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 /* Structs are hashed by their fields: padding between members is undefined. */
 static uint64_t hash_struct(uint64_t hash, const calc_table *table, const char *object)
 {
+    static const size_t bytes[] = {[CALC_TYPE_INT] = 8,
+                                   [CALC_TYPE_REAL] = 8,
+                                   [CALC_TYPE_SET] = 8,
+                                   [CALC_TYPE_BOOL] = sizeof(bool),
+                                   [CALC_TYPE_ENUM] = sizeof(calc_datatype),
+                                   [CALC_TYPE_OP] = sizeof(calc_network_op)};
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         const char *member = object + field->offset;
-        size_t elements = 1;
-        int64_t listed;
+        const calc_curve *curve = (const void *)member;
+        const calc_other_system *other = (const void *)member;
+        size_t elements = field->type == CALC_TYPE_MAP ? CALC_DATATYPE_COUNT : 1;
         switch (field->type) {
-        case CALC_TYPE_INT:
-        case CALC_TYPE_REAL:
-            hash = calc_hash(hash, member, 8);
-            break;
-        case CALC_TYPE_BOOL:
-            hash = calc_hash(hash, member, sizeof(bool));
-            break;
-        case CALC_TYPE_ENUM:
-            hash = calc_hash(hash, member, sizeof(calc_datatype));
-            break;
-        case CALC_TYPE_CURVE: {
-            const calc_curve *curve = (const calc_curve *)member;
-            size_t size = (size_t)curve->count * sizeof curve->threshold[0];
+        case CALC_TYPE_CURVE:
             hash = hash_u64(hash, (uint64_t)curve->count);
-            hash = calc_hash(hash, curve->threshold, size);
-            hash = calc_hash(hash, curve->efficiency, size);
-            break;
-        }
-        case CALC_TYPE_OP:
-            hash = calc_hash(hash, member, sizeof(calc_network_op));
+            hash = calc_hash(hash, curve->threshold, (size_t)curve->count * sizeof(double));
+            hash = calc_hash(hash, curve->efficiency, (size_t)curve->count * sizeof(double));
             break;
         case CALC_TYPE_LIST:
         case CALC_TYPE_MAP:
         case CALC_TYPE_OBJECT:
             if (field->type == CALC_TYPE_LIST) {
-                memcpy(&listed, object + field->count, sizeof listed);
-                elements = (size_t)listed;
-            } else if (field->type == CALC_TYPE_MAP) {
-                elements = CALC_DATATYPE_COUNT;
+                elements = (size_t) * (const int64_t *)(const void *)(object + field->count);
             }
             hash = hash_u64(hash, elements);
             for (size_t e = 0; e < elements; e++) {
                 hash = hash_struct(hash, field->table, member + e * field->element);
             }
             break;
-        case CALC_TYPE_SET: {
-            int64_t set;
-            memcpy(&set, member, sizeof set);
-            hash = hash_u64(hash, (uint64_t)set);
-            break;
-        }
-        case CALC_TYPE_SYSTEM: {
-            const calc_other_system *other = (const calc_other_system *)(const void *)member;
+        case CALC_TYPE_SYSTEM:
             hash = hash_text(hash, other->name);
             hash = other->system ? hash_struct(hash, calc_table_of(CALC_KIND_SYSTEM),
                                                (const char *)other->system)
                                  : hash;
             break;
-        }
         case CALC_TYPE_ENGINE:
             hash = hash_text(hash, member);
             hash = hash_struct(hash, calc_serving_engine_table(), member);
             break;
         case CALC_TYPE_NOTE:
             break;
+        default:
+            hash = calc_hash(hash, member, bytes[field->type]);
         }
     }
     return hash;
@@ -321,17 +303,6 @@ static int read_all(const char *path, unsigned char **bytes, size_t *size)
 static const char redo[] = "start the sweep again without --resume";
 static const char no_sense[] = "damaged: its contents make no sense";
 
-static calc_status unpack_words(calc_unpack *in, calc_checkpoint *out)
-{
-    const unsigned char *words = calc_unpack_bytes(in, &out->words_size);
-    out->words = malloc(out->words_size + 1);
-    if (!out->words) {
-        return CALC_ERR_NOMEM;
-    }
-    memcpy(out->words, words, out->words_size);
-    return CALC_OK;
-}
-
 static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes, size_t size,
                                const char *path, calc_errors *errors)
 {
@@ -358,7 +329,12 @@ static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes,
     out->shard.index = calc_unpack_u64(&in);
     out->shard.count = calc_unpack_u64(&in);
     out->shard.next = calc_unpack_u64(&in);
-    calc_status status = unpack_words(&in, out);
+    const unsigned char *words = calc_unpack_bytes(&in, &out->words_size);
+    out->words = malloc(out->words_size + 1);
+    calc_status status = out->words ? CALC_OK : CALC_ERR_NOMEM;
+    if (out->words) {
+        memcpy(out->words, words, out->words_size);
+    }
     status = status == CALC_OK ? calc_unpack_result(&in, &out->result) : status;
     bool sensible = in.at == in.end && out->shard.index >= 1 &&
                     out->shard.index <= out->shard.count &&

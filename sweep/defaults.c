@@ -78,6 +78,11 @@ enum {
 
 /* The usual choices of training. Of the rows of an axis the first that holds counts. Values: all
  * that are legal in a context, or only the last one of these. */
+#define ROW(axis, holds, last, reason, ...)                                                        \
+    {                                                                                              \
+        CALC_AXIS_##axis, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}, last, \
+            holds, reason                                                                          \
+    }
 static const struct {
     calc_axis axis;
     size_t count;
@@ -86,145 +91,75 @@ static const struct {
     bool (*holds)(const facts *facts); /* NULL: always */
     const char *reason;
 } defaults[] = {
-    {CALC_AXIS_flash_attention, 1, {true}, false, NULL, "every framework has it"},
-    {CALC_AXIS_memory_model,
-     1,
-     {CALC_MEMORY_MODEL_MEGATRON},
-     false,
-     NULL,
-     "whole gradients, as Megatron-LM keeps them"},
-    {CALC_AXIS_fused_cross_entropy, 1, {true}, false, NULL, "no second copy of the logits"},
-    {CALC_AXIS_matrix_datatype,
-     1,
-     {CALC_FORMAT_FLOAT8},
-     false,
-     trained_float8,
-     "the model was trained in it"},
-    {CALC_AXIS_scaling, 1, {CALC_SCALING_BLOCK}, false, trained_float8, "with matrix_datatype"},
-    {CALC_AXIS_weight_datatype,
-     2,
-     {CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT8},
-     false,
-     weights_float8,
-     "--fp8-param-gather: they travel as narrow as they are multiplied"},
-    {CALC_AXIS_dispatch_datatype,
-     1,
-     {CALC_FORMAT_FLOAT8},
-     false,
-     trained_float8,
-     "tokens travel as the experts read them"},
-    {CALC_AXIS_grad_datatype,
-     1,
-     {CALC_FORMAT_BFLOAT16},
-     false,
-     on_cuda,
-     "as NVIDIA's recipes sum them"},
-    {CALC_AXIS_activation_recompute,
-     3,
-     {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL,
-      CALC_ACTIVATION_RECOMPUTE_MODULES},
-     false,
-     NULL,
-     "nothing, everything, or what is cheap to compute again"},
-    {CALC_AXIS_recompute_modules,
-     2,
-     {0, NORMS_ACT_AND_LATENT},
-     false,
-     latent_experts,
-     "cheap to compute again"},
-    {CALC_AXIS_recompute_modules,
-     2,
-     {0, NORMS_AND_ACT},
-     false,
-     with_experts,
-     "cheap to compute again"},
-    {CALC_AXIS_recompute_modules, 2, {0, NORMS}, false, NULL, "cheap to compute again"},
-    {CALC_AXIS_pipeline_balance,
-     2,
-     {CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS},
-     false,
-     NULL,
-     "embedding and head as a block each, or as none"},
-    {CALC_AXIS_tensor_par_comm_type,
-     2,
-     {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG},
-     true,
-     NULL,
-     "sequence parallelism: less memory, no more traffic"},
-    {CALC_AXIS_seq_par_ag_redo, 2, {false, true}, true, NULL, "as frameworks gather"},
-    {CALC_AXIS_tensor_par_overlap,
-     3,
-     {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC, CALC_TENSOR_PAR_OVERLAP_FUSED},
-     true,
-     on_cuda,
-     "user buffers, async tensor parallelism"},
-    {CALC_AXIS_tensor_par_overlap,
-     2,
-     {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC},
-     true,
-     NULL,
-     "beside the backward pass"},
-    {CALC_AXIS_dispatch_type,
-     1,
-     {CALC_DISPATCH_TYPE_NODE_LIMITED},
-     false,
-     node_limited,
-     "one copy of a token per node: DeepEP, HybridEP"},
-    {CALC_AXIS_expert_par_overlap,
-     2,
-     {CALC_EXPERT_PAR_OVERLAP_NONE, CALC_EXPERT_PAR_OVERLAP_BATCH},
-     false,
-     two_batches,
-     "one micro-batch's exchange beside another"},
-    {CALC_AXIS_delayed_wgrad, 1, {true}, false, two_batches, "with expert_par_overlap batch"},
-    {CALC_AXIS_zero_stage,
-     3,
-     {0, 2, 3},
-     false,
-     NULL,
-     "2 and 3 without stages and experts on several ranks"},
-    {CALC_AXIS_optimizer_sharding, 2, {false, true}, true, NULL, "less memory, no more traffic"},
-    {CALC_AXIS_data_par_overlap, 2, {false, true}, true, NULL, "beside the backward pass"},
-    {CALC_AXIS_pipeline_par_overlap, 2, {false, true}, true, NULL, "beside other chunks"},
-    {CALC_AXIS_weight_offload, 1, {false}, false, NULL, "a last resort: --axis weight_offload='*'"},
-    {CALC_AXIS_activations_offload,
-     1,
-     {false},
-     false,
-     NULL,
-     "a last resort: --axis activations_offload='*'"},
-    {CALC_AXIS_optimizer_offload,
-     1,
-     {false},
-     false,
-     NULL,
-     "a last resort: --axis optimizer_offload='*'"},
+    ROW(flash_attention, NULL, false, "every framework has it", true),
+    ROW(memory_model, NULL, false, "whole gradients, as Megatron-LM keeps them",
+        CALC_MEMORY_MODEL_MEGATRON),
+    ROW(fused_cross_entropy, NULL, false, "no second copy of the logits", true),
+    ROW(matrix_datatype, trained_float8, false, "the model was trained in it", CALC_FORMAT_FLOAT8),
+    ROW(scaling, trained_float8, false, "with matrix_datatype", CALC_SCALING_BLOCK),
+    ROW(weight_datatype, weights_float8, false,
+        "--fp8-param-gather: they travel as narrow as they are multiplied", CALC_FORMAT_AUTO,
+        CALC_FORMAT_FLOAT8),
+    ROW(dispatch_datatype, trained_float8, false, "tokens travel as the experts read them",
+        CALC_FORMAT_FLOAT8),
+    ROW(grad_datatype, on_cuda, false, "as NVIDIA's recipes sum them", CALC_FORMAT_BFLOAT16),
+    ROW(activation_recompute, NULL, false, "nothing, everything, or what is cheap to compute again",
+        CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL,
+        CALC_ACTIVATION_RECOMPUTE_MODULES),
+    ROW(recompute_modules, latent_experts, false, "cheap to compute again", 0,
+        NORMS_ACT_AND_LATENT),
+    ROW(recompute_modules, with_experts, false, "cheap to compute again", 0, NORMS_AND_ACT),
+    ROW(recompute_modules, NULL, false, "cheap to compute again", 0, NORMS),
+    ROW(pipeline_balance, NULL, false, "embedding and head as a block each, or as none",
+        CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS),
+    ROW(tensor_par_comm_type, NULL, true, "sequence parallelism: less memory, no more traffic",
+        CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG),
+    ROW(seq_par_ag_redo, NULL, true, "as frameworks gather", false, true),
+    ROW(tensor_par_overlap, on_cuda, true, "user buffers, async tensor parallelism",
+        CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC, CALC_TENSOR_PAR_OVERLAP_FUSED),
+    ROW(tensor_par_overlap, NULL, true, "beside the backward pass", CALC_TENSOR_PAR_OVERLAP_NONE,
+        CALC_TENSOR_PAR_OVERLAP_ASYNC),
+    ROW(dispatch_type, node_limited, false, "one copy of a token per node: DeepEP, HybridEP",
+        CALC_DISPATCH_TYPE_NODE_LIMITED),
+    ROW(expert_par_overlap, two_batches, false, "one micro-batch's exchange beside another",
+        CALC_EXPERT_PAR_OVERLAP_NONE, CALC_EXPERT_PAR_OVERLAP_BATCH),
+    ROW(delayed_wgrad, two_batches, false, "with expert_par_overlap batch", true),
+    ROW(zero_stage, NULL, false, "2 and 3 without stages and experts on several ranks", 0, 2, 3),
+    ROW(optimizer_sharding, NULL, true, "less memory, no more traffic", false, true),
+    ROW(data_par_overlap, NULL, true, "beside the backward pass", false, true),
+    ROW(pipeline_par_overlap, NULL, true, "beside other chunks", false, true),
+    ROW(weight_offload, NULL, false, "a last resort: --axis weight_offload='*'", false),
+    ROW(activations_offload, NULL, false, "a last resort: --axis activations_offload='*'", false),
+    ROW(optimizer_offload, NULL, false, "a last resort: --axis optimizer_offload='*'", false),
 };
+
+/* A space whose axes are set. */
+typedef struct setter {
+    calc_space *space;
+    calc_status status; /* CALC_ERR_NOMEM: nothing more is set */
+} setter;
 
 /* Set the values of an axis that nobody set.
  * @param value   `count` of them; NULL: every legal value
  * @param last    only the last one that is legal counts
- * @param reason  why: calc_values.reason
- * @return CALC_OK or CALC_ERR_NOMEM, only if there are values */
-static calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value,
-                                     size_t count, bool last, const char *reason)
+ * @param reason  why: calc_values.reason */
+static void put(setter *s, calc_axis axis, const int64_t *value, size_t count, bool last,
+                const char *reason)
 {
-    calc_values *values = &space->axis[axis];
-    calc_status status = CALC_OK;
-    if (!values->standard) {
-        return CALC_OK;
+    calc_values *values = &s->space->axis[axis];
+    if (!values->standard || s->status != CALC_OK) {
+        return;
     }
     if (value) {
-        status = calc_space_set(space, axis, value, count);
+        s->status = calc_space_set(s->space, axis, value, count);
     } else {
-        calc_space_set_all(space, axis);
+        calc_space_set_all(s->space, axis);
     }
-    if (status == CALC_OK) {
+    if (s->status == CALC_OK) {
         values->last = last;
         values->standard = true;
         values->reason = reason;
     }
-    return status;
 }
 
 /* Whether ranks are laid out in an order: nobody asks for networks of groups. */
@@ -301,8 +236,7 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
 }
 
 /* The divisors of experts up to a domain. */
-static calc_status put_spreads(calc_space *space, const calc_designs_builder *designs,
-                               int64_t domain)
+static void put_spreads(setter *s, const calc_designs_builder *designs, int64_t domain)
 {
     enum { MOST = 1024 };
     int64_t value[MOST];
@@ -316,19 +250,18 @@ static calc_status put_spreads(calc_space *space, const calc_designs_builder *de
         value[count] = d;
         count += divides;
     }
-    return calc_defaults_put(space, CALC_AXIS_expert_par, value, count, false,
-                             "divisors of the experts, on the fastest network");
+    put(s, CALC_AXIS_expert_par, value, count, false,
+        "divisors of the experts, on the fastest network");
 }
 
 /* Axes whose values depend on sizes of the models. */
-static calc_status set_sizes(calc_space *space, const calc_designs_builder *designs, const facts *f)
+static void set_sizes(setter *s, const calc_designs_builder *designs, const facts *f)
 {
     const int64_t graphs[] = {
         calc_axis_value(CALC_AXIS_cuda_graph, 0),
         calc_axis_value(CALC_AXIS_cuda_graph, f->dense ? 1 : CALC_GRAPHED_ATTENTION)};
     int64_t split[8], node[CALC_DEFAULTS_MOST_NODE];
     size_t count = 0, nodes = 0;
-    calc_status status = CALC_OK;
     for (int64_t c = 1; c <= CALC_MOST_CONTEXT_PAR &&
                         (c == 1 || f->longest >= (double)(c * CALC_DEFAULTS_RANK_TOKENS));
          c *= 2) {
@@ -340,31 +273,28 @@ static calc_status set_sizes(calc_space *space, const calc_designs_builder *desi
         nodes++;
     }
     if (f->domain >= CALC_DEFAULTS_LEAST_NODE && f->domain <= CALC_DEFAULTS_MOST_NODE &&
-        space->inference.phase == CALC_INFERENCE_PHASE_NONE) {
-        status = calc_defaults_put(space, CALC_AXIS_tensor_par, node, nodes, false,
-                                   "on the fastest network");
+        s->space->inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        put(s, CALC_AXIS_tensor_par, node, nodes, false, "on the fastest network");
     }
     if (!f->dense && f->domain < CALC_DEFAULTS_WIDE_DOMAIN) {
-        calc_defaults_put(space, CALC_AXIS_expert_par, NULL, 0, false,
-                          "every divisor of the experts");
-    } else if (!f->dense && status == CALC_OK) {
-        status = put_spreads(space, designs, f->domain);
+        put(s, CALC_AXIS_expert_par, NULL, 0, false, "every divisor of the experts");
+    } else if (!f->dense) {
+        put_spreads(s, designs, f->domain);
     }
-    if (count > 1 && status == CALC_OK) {
-        status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
-                                   "as long as a rank has 4,096 tokens of a sequence");
+    if (count > 1) {
+        put(s, CALC_AXIS_context_par, split, count, false,
+            "as long as a rank has 4,096 tokens of a sequence");
     }
-    if ((on_cuda(f) && (f->dense ? f->small : f->experts && f->float8)) && status == CALC_OK) {
-        status = calc_defaults_put(space, CALC_AXIS_cuda_graph, graphs, 2, false,
-                                   f->dense ? "the kernels of a narrow model are short"
-                                            : "attention and router, whose kernels are short");
+    if (on_cuda(f) && (f->dense ? f->small : f->experts && f->float8)) {
+        put(s, CALC_AXIS_cuda_graph, graphs, 2, false,
+            f->dense ? "the kernels of a narrow model are short"
+                     : "attention and router, whose kernels are short");
     }
-    calc_defaults_put(space, CALC_AXIS_attention_type, NULL, 0, false, "the model's");
-    if (space->axis[CALC_AXIS_microbatch_size].standard) {
-        space->most_tokens = CALC_DEFAULTS_MOST_TOKENS;
-        space->axis[CALC_AXIS_microbatch_size].reason = "of at most 32,768 tokens on a rank";
+    put(s, CALC_AXIS_attention_type, NULL, 0, false, "the model's");
+    if (s->space->axis[CALC_AXIS_microbatch_size].standard) {
+        s->space->most_tokens = CALC_DEFAULTS_MOST_TOKENS;
+        s->space->axis[CALC_AXIS_microbatch_size].reason = "of at most 32,768 tokens on a rank";
     }
-    return status;
 }
 
 calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *designs)
@@ -374,74 +304,49 @@ calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *
     const facts f = facts_of(space, designs);
     bool offered = true;
     bool seen[CALC_AXIS_COUNT] = {false};
-    calc_status status = CALC_OK;
+    setter s = {space, CALC_OK};
     for (size_t i = 0; i < designs->systems; i++) {
-        const calc_system *s = &designs->system[i].system;
-        offered = offered && s->chip.matrix[bfloat16].flop_per_s > 0 &&
-                  s->chip.vector[bfloat16].flop_per_s > 0;
+        const calc_chip *chip = &designs->system[i].system.chip;
+        offered = offered && chip->matrix[bfloat16].flop_per_s > 0 &&
+                  chip->vector[bfloat16].flop_per_s > 0;
     }
     /* Where somebody says what to recompute, parts are only searched if they are asked for. */
     const calc_values *recompute = &space->axis[CALC_AXIS_activation_recompute];
     seen[CALC_AXIS_recompute_modules] =
         !recompute->standard &&
         !calc_space_has(space, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults && status == CALC_OK; i++) {
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         calc_axis axis = defaults[i].axis;
         if (!seen[axis] && (!defaults[i].holds || defaults[i].holds(&f))) {
             seen[axis] = true;
-            status = calc_defaults_put(space, axis, defaults[i].value, defaults[i].count,
-                                       defaults[i].last, defaults[i].reason);
+            put(&s, axis, defaults[i].value, defaults[i].count, defaults[i].last,
+                defaults[i].reason);
         }
     }
-    if (ordered(space) && status == CALC_OK) {
-        status = calc_defaults_put(space, CALC_AXIS_rank_order, &order, 1, false,
-                                   "neighbours share the fastest network");
+    if (ordered(space)) {
+        put(&s, CALC_AXIS_rank_order, &order, 1, false, "neighbours share the fastest network");
     }
-    if (offered && status == CALC_OK) {
-        status = calc_defaults_put(space, CALC_AXIS_datatype, &bfloat16, 1, false,
-                                   "every machine has it");
+    if (offered) {
+        put(&s, CALC_AXIS_datatype, &bfloat16, 1, false, "every machine has it");
     }
-    return status == CALC_OK ? set_sizes(space, designs, &f) : status;
-}
-
-static CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space,
-                                                       const calc_designs_builder *designs);
-
-calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
-                              calc_compat compat)
-{
-    static const int64_t no_training = false;
-    bool today = true;
-    calc_exec plain;
-    calc_status status = CALC_OK;
-    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
-    for (size_t i = 0; i < designs->apps && compat != CALC_COMPAT_NONE; i++) {
-        today = today && calc_calculon_lacks(&designs->app[i].app, &plain.strategy);
-    }
-    if (today) {
-        status = calc_defaults_modern(space, designs);
-    }
-    if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status =
-            calc_defaults_put(space, CALC_AXIS_training, &no_training, 1, false, "it is served");
-    }
-    return status == CALC_OK ? calc_defaults_serving(space, designs) : status;
+    set_sizes(&s, designs, &f);
+    return s.status;
 }
 
 calc_status calc_defaults_software(calc_space *space, const calc_exec *software)
 {
-    calc_status status = CALC_OK;
-    for (int i = 0; i < CALC_AXIS_EXEC_COUNT && status == CALC_OK; i++) {
+    setter s = {space, CALC_OK};
+    for (int i = 0; i < CALC_AXIS_EXEC_COUNT; i++) {
         const calc_axis axis = (calc_axis)i;
         const int64_t value[] = {0, calc_axis_get(software, axis)};
         bool legal = calc_axis_field(axis)->flags & CALC_AUTO ||
                      axis == CALC_AXIS_param_gather_overlap; /* in some contexts */
         if (calc_exec_rows_has(&software->wished, (size_t)i)) {
-            status = calc_defaults_put(space, axis, legal ? value : value + 1, legal ? 2 : 1, legal,
-                                       "as the software has it");
+            put(&s, axis, legal ? value : value + 1, legal ? 2 : 1, legal,
+                "as the software has it");
         }
     }
-    return status;
+    return s.status;
 }
 
 /* ---- Serving --------------------------------------------------------------------------------- */
@@ -461,7 +366,7 @@ static bool has_phase(const calc_space *space, calc_inference_phase phase)
 
 /* Without a backward pass there is nothing to recompute, to gather again or to overlap with, and no
  * state to shard; requests come in batches of their own, whatever the micro-batch is. */
-static calc_status set_forward(calc_space *space)
+static void set_forward(setter *s)
 {
     static const struct {
         calc_axis axis;
@@ -481,34 +386,33 @@ static calc_status set_forward(calc_space *space)
         {CALC_AXIS_context_par, 0},
     };
     size_t count = sizeof forward / sizeof *forward;
-    count -= space->inference.phase == CALC_INFERENCE_PHASE_NONE ? 2 : 0;
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < count && status == CALC_OK; i++) {
-        status = calc_defaults_put(space, forward[i].axis, &forward[i].value, 1, false,
-                                   "there is no backward pass");
+    count -= s->space->inference.phase == CALC_INFERENCE_PHASE_NONE ? 2 : 0;
+    for (size_t i = 0; i < count; i++) {
+        put(s, forward[i].axis, &forward[i].value, 1, false, "there is no backward pass");
     }
-    return status;
 }
 
 /* The same for a field of what is served, of which the execution that is completed may have a
  * value. */
-static calc_status put_served(calc_space *space, calc_axis axis, const int64_t *value, size_t count)
+static void put_served(setter *s, calc_axis axis, const int64_t *value, size_t count)
 {
     const calc_field *field = calc_axis_field(axis);
-    bool given = calc_axis_member(field, (const char *)&space->inference + field->offset) != 0;
-    return given ? CALC_OK : calc_defaults_put(space, axis, value, count, false, NULL);
+    if (calc_axis_member(field, (const char *)&s->space->inference + field->offset) == 0) {
+        put(s, axis, value, count, false, NULL);
+    }
 }
 
 /* Requests in flight on a replica, four to an octave. With a rate of arrivals, or a batch of them
  * all, they mean nothing. */
-static calc_status set_batches(calc_space *space)
+static void set_batches(setter *s)
 {
+    calc_space *space = s->space;
     enum { OCTAVES = 12, STEPS = 4 };
     int64_t value[OCTAVES * STEPS];
     size_t count = 0;
     bool free = space->inference.arrival_rate == 0 && space->inference.batch == 0;
     if (space->axis[CALC_AXIS_batch_size].count > 0) {
-        return CALC_OK;
+        return;
     }
     for (int64_t base = 1; count < (free ? OCTAVES * STEPS : 1); base *= 2) {
         for (int64_t step = 0; step < (free ? STEPS : 1); step++) {
@@ -516,13 +420,13 @@ static calc_status set_batches(calc_space *space)
         }
     }
     space->batch_is_of_replica = true;
-    return calc_defaults_put(space, CALC_AXIS_batch_size, value, count, false,
-                             "requests in flight on a replica");
+    put(s, CALC_AXIS_batch_size, value, count, false, "requests in flight on a replica");
 }
 
 /* Two pools share the processors that there are: prefill has sixteenths of them, or single ones. */
-static calc_status set_pools(calc_space *space)
+static void set_pools(setter *s)
 {
+    calc_space *space = s->space;
     enum { PARTS = 16, MOST = 64 };
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
     bool alone = space->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
@@ -532,8 +436,8 @@ static calc_status set_pools(calc_space *space)
     size_t prefills = 0;
     bool asked = !space->axis[CALC_AXIS_inference_prefill_procs].standard ||
                  space->inference.prefill_procs > 0 || procs->count == 0 || procs->count > MOST;
-    if (asked || !has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED)) {
-        return CALC_OK;
+    if (asked || !has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED) || s->status != CALC_OK) {
+        return;
     }
     for (size_t i = 0; i < procs->count; i++) {
         int64_t all = procs->value[i];
@@ -547,25 +451,12 @@ static calc_status set_pools(calc_space *space)
         }
     }
     bool own = procs->standard;
-    calc_status status = calc_values_set(&space->all_procs, procs->value, procs->count);
-    if (status == CALC_OK && prefills > 0) {
-        status = calc_space_set(space, CALC_AXIS_num_procs, decode, decodes);
+    s->status = calc_values_set(&space->all_procs, procs->value, procs->count);
+    if (s->status == CALC_OK && prefills > 0) {
+        s->status = calc_space_set(space, CALC_AXIS_num_procs, decode, decodes);
         space->axis[CALC_AXIS_num_procs].standard = own;
+        put_served(s, CALC_AXIS_inference_prefill_procs, prefill, prefills);
     }
-    return status == CALC_OK && prefills > 0
-               ? put_served(space, CALC_AXIS_inference_prefill_procs, prefill, prefills)
-               : status;
-}
-
-/* Experts are spread and split as programs do it: calc_serving_engine_spread(). */
-static calc_status set_experts(calc_space *space)
-{
-    static const int64_t dispatch[] = {CALC_DISPATCH_TYPE_NODE_LIMITED,
-                                       CALC_DISPATCH_TYPE_REPLICATED};
-    calc_defaults_put(space, CALC_AXIS_expert_tensor_par, NULL, 0, true,
-                      "experts are split over the ranks that spread them leaves");
-    return calc_defaults_put(space, CALC_AXIS_dispatch_type, dispatch, 2, true,
-                             "as engines bring tokens to experts");
 }
 
 /* The number formats that all designs have from their checkpoints, where somebody asks for no other
@@ -589,7 +480,7 @@ static bool formats_of(const calc_space *space, const calc_designs_builder *desi
 
 /* Weights and their multiplications as they were published, where nobody asks for others: then each
  * layout has what is left of its checkpoint's. */
-static calc_status set_formats(calc_space *space, const calc_designs_builder *designs)
+static void set_formats(setter *s, const calc_designs_builder *designs)
 {
     static const calc_axis axes[] = {CALC_AXIS_weight_datatype, CALC_AXIS_matrix_datatype,
                                      CALC_AXIS_scaling};
@@ -601,63 +492,77 @@ static calc_status set_formats(calc_space *space, const calc_designs_builder *de
         some = some || !calc_absent_is(calc_table_find(calc_table_of(CALC_KIND_APP), "checkpoint"),
                                        &designs->app[i].app.checkpoint);
     }
-    bool same = some && formats_of(space, designs, &e);
+    bool same = some && formats_of(s->space, designs, &e);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
-        same = same && space->axis[axes[i]].standard;
+        same = same && s->space->axis[axes[i]].standard;
     }
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < sizeof axes / sizeof *axes && some && status == CALC_OK; i++) {
+    for (size_t i = 0; i < sizeof axes / sizeof *axes && some; i++) {
         int64_t value = same ? calc_axis_get(&e, axes[i]) : 0;
-        status = calc_defaults_put(space, axes[i], &value, 1, false,
-                                   axes[i] == CALC_AXIS_scaling ? "with matrix_datatype"
-                                   : same                       ? "the checkpoint's"
-                                          : "the checkpoint's, with its weights");
+        put(s, axes[i], &value, 1, false,
+            axes[i] == CALC_AXIS_scaling ? "with matrix_datatype"
+            : same                       ? "the checkpoint's"
+                                         : "the checkpoint's, with its weights");
     }
-    for (size_t i = 0; i < sizeof served / sizeof *served && same && status == CALC_OK; i++) {
+    for (size_t i = 0; i < sizeof served / sizeof *served && same; i++) {
         int64_t value = calc_axis_get(&e, served[i]);
-        status = value != 0 ? put_served(space, served[i], &value, 1) : status;
+        if (value != 0) {
+            put_served(s, served[i], &value, 1);
+        }
     }
-    return status;
 }
 
 /* The usual choices for serving: requests in flight, experts, chunks, and with two pools their
  * sizes. */
-static calc_status set_serving(calc_space *space, const calc_designs_builder *designs)
+static void set_serving(setter *s, const calc_designs_builder *designs)
 {
     static const int64_t chunk[] = {128, 256, 512, 1024, 2048, 4096, 8192, 16384};
     static const int64_t split[] = {1, 2, 4, 8};
     static const int64_t comm[] = {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG};
-    calc_status status = set_batches(space);
-    status = status == CALC_OK ? set_formats(space, designs) : status;
-    if (status == CALC_OK) { /* rows take the second where experts need it */
-        status = calc_defaults_put(space, CALC_AXIS_tensor_par_comm_type, comm, 2, false,
-                                   "engines all-reduce");
+    static const int64_t dispatch[] = {CALC_DISPATCH_TYPE_NODE_LIMITED,
+                                       CALC_DISPATCH_TYPE_REPLICATED};
+    set_batches(s);
+    set_formats(s, designs);
+    /* Rows take the second where experts need it. */
+    put(s, CALC_AXIS_tensor_par_comm_type, comm, 2, false, "engines all-reduce");
+    if (calc_defaults_most(designs, "num_experts") > 0) { /* calc_serving_engine_spread() */
+        put(s, CALC_AXIS_expert_tensor_par, NULL, 0, true,
+            "experts are split over the ranks that spread them leaves");
+        put(s, CALC_AXIS_dispatch_type, dispatch, 2, true, "as engines bring tokens to experts");
     }
-    if (calc_defaults_most(designs, "num_experts") > 0 && status == CALC_OK) {
-        status = set_experts(space);
+    if (has_phase(s->space, CALC_INFERENCE_PHASE_SERVE)) {
+        put_served(s, CALC_AXIS_inference_chunk_size, chunk, sizeof chunk / sizeof *chunk);
     }
-    if (has_phase(space, CALC_INFERENCE_PHASE_SERVE) && status == CALC_OK) {
-        status =
-            put_served(space, CALC_AXIS_inference_chunk_size, chunk, sizeof chunk / sizeof *chunk);
+    if (has_phase(s->space, CALC_INFERENCE_PHASE_DISAGGREGATED)) {
+        put_served(s, CALC_AXIS_inference_prefill_tensor_par, split, sizeof split / sizeof *split);
     }
-    if (has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED) && status == CALC_OK) {
-        status = put_served(space, CALC_AXIS_inference_prefill_tensor_par, split,
-                            sizeof split / sizeof *split);
-    }
-    return status == CALC_OK ? set_pools(space) : status;
+    set_pools(s);
 }
 
-/* The part of calc_defaults_set() for layouts that do not train. */
-static calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder *designs)
+calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
+                              calc_compat compat)
 {
-    calc_status status = CALC_OK;
+    static const int64_t no_training = false;
+    bool today = true;
+    calc_exec plain;
+    setter s = {space, CALC_OK};
+    bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
+    for (size_t i = 0; i < designs->apps && compat != CALC_COMPAT_NONE; i++) {
+        today = today && calc_calculon_lacks(&designs->app[i].app, &plain.strategy);
+    }
+    if (today) {
+        s.status = calc_defaults_modern(space, designs);
+    }
+    if (serves) {
+        put(&s, CALC_AXIS_training, &no_training, 1, false, "it is served");
+    }
     if (!calc_space_has(space, CALC_AXIS_training, true)) {
-        status = set_forward(space);
+        set_forward(&s);
     }
-    if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status = set_serving(space, designs);
+    if (serves) {
+        set_serving(&s, designs);
     }
-    return status;
+    return s.status;
 }
 
 /* Whether a condition is on what a user waits for. */
@@ -677,6 +582,7 @@ calc_status calc_defaults_stages(calc_space *space, const calc_designs_builder *
     int64_t stages[MOST] = {1};
     int64_t count = 1;
     bool waits = false;
+    setter s = {space, CALC_OK};
     for (size_t i = 0; i < options->constraints; i++) {
         waits = waits || is_of_user(&options->constraint[i]);
     }
@@ -686,10 +592,11 @@ calc_status calc_defaults_stages(calc_space *space, const calc_designs_builder *
             stages[count] = count + 1;
         }
     }
-    return waits && space->inference.phase != CALC_INFERENCE_PHASE_NONE
-               ? calc_defaults_put(space, CALC_AXIS_pipeline_par, stages, (size_t)count, false,
-                                   "no stages within a node where users wait")
-               : CALC_OK;
+    if (waits && space->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        put(&s, CALC_AXIS_pipeline_par, stages, (size_t)count, false,
+            "no stages within a node where users wait");
+    }
+    return s.status;
 }
 
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,

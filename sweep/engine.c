@@ -45,14 +45,10 @@ static calc_status settle_group(const calc_sweep_options *options, calc_sweep_gr
 
 void calc_result_add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts)
 {
-    sum->total += counts->total;
-    sum->feasible += counts->feasible;
-    sum->filtered += counts->filtered;
-    sum->refused += counts->refused;
-    sum->skipped += counts->skipped;
-    sum->evaluated += counts->evaluated;
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        sum->rejected[v] += counts->rejected[v];
+    uint64_t *to = (void *)sum;
+    const uint64_t *from = (const void *)counts;
+    for (size_t i = 0; i < CALC_SWEEP_COUNTS; i++) {
+        to[i] += from[i];
     }
 }
 
@@ -304,16 +300,6 @@ static calc_status run_design(shared *s, calc_sweep_result *result)
     return status;
 }
 
-/* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep that
- * goes on, begins where it has work. @return whether it is such a one */
-static bool pass_by(shared *s)
-{
-    const uint64_t *chunks = chunks_of_kind(s);
-    bool passes = chunks && *chunks > 0 && s->next - s->base >= *chunks;
-    s->base += passes ? *chunks : 0;
-    return passes;
-}
-
 static calc_status run_all(shared *s, calc_sweep_result *result)
 {
     calc_app app;
@@ -322,7 +308,11 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
     s->next = s->options->take ? take(s, 0) : 0;
     s->checkpoint_s = omp_get_wtime();
     for (s->design = 0; s->design < s->designs->count; s->design++) {
-        bool passed = pass_by(s);
+        /* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep
+         * that goes on, begins where it has work. */
+        const uint64_t *chunks = chunks_of_kind(s);
+        bool passed = chunks && *chunks > 0 && s->next - s->base >= *chunks;
+        s->base += passed ? *chunks : 0;
         if (!passed) {
             status = begin_design(s, &app, &system);
         }
@@ -401,7 +391,11 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
         if (status == CALC_OK) {
             if (guest) {
-                calc_worker_share(s->worker[t], s->worker[0]);
+                calc_worker *w = s->worker[t], *host = s->worker[0];
+                w->groups_count = host->groups_count;
+                w->groups = host->groups;
+                w->screens = host->screens;
+                w->lock = host->lock;
             }
             s->worker[t]->stop = tell;
             s->worker[t]->stop_context = s;

@@ -280,22 +280,9 @@ static calc_status visit_units(walk *w, asking *a)
     return worker->status;
 }
 
-static calc_status visit_kind(walk *w, asking *a, calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    if (w->kind != a->kind) {
-        calc_census one;
-        status = list_units(w, a->kind, errors);
-        status = status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
-    }
-    return status == CALC_OK ? calc_errors_status(errors, visit_units(w, a)) : status;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return CALC_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 calc_status calc_census_points(const calc_census *census, uint64_t *index, size_t count,
@@ -321,7 +308,13 @@ calc_status calc_census_points(const calc_census *census, uint64_t *index, size_
         }
         first = end;
         if (a.count > 0) {
-            status = visit_kind(w, &a, errors);
+            if (w->kind != a.kind) {
+                calc_census one;
+                status = list_units(w, a.kind, errors);
+                status =
+                    status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
+            }
+            status = status == CALC_OK ? calc_errors_status(errors, visit_units(w, &a)) : status;
         }
     }
     free(a.item);

@@ -293,13 +293,6 @@ static void screen(calc_worker *w)
     }
 }
 
-/* Whether some points of a pair and a chunking may meet the conditions on them. */
-static bool meets(const calc_worker *w, tile_place at)
-{
-    return !w->conditions.any[CALC_CONDITION_LANE] || calc_filter_counts(w) ||
-           calc_filter_place(w, at.chunking, at.pair);
-}
-
 /* A lane of the panel, for those of its last vector, too. */
 static size_t within(const calc_panel *p, size_t lane)
 {
@@ -370,7 +363,9 @@ static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
     int64_t pipeline = -1;
     for (size_t i = 0; i < w->pairs && w->status == CALC_OK; i++) {
         tile_place at = {chunking, w->pair[i]};
-        if (!meets(w, at)) {
+        /* Whether some points of it may meet the conditions on them. */
+        if (w->conditions.any[CALC_CONDITION_LANE] && !calc_filter_counts(w) &&
+            !calc_filter_place(w, chunking, at.pair)) {
             continue;
         }
         if (w->linked != (int64_t)at.pair) {

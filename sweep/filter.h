@@ -1,10 +1,26 @@
-/** @file filter.h  The conditions of a sweep (condition.h) in the loops of a worker. Points that
- * cannot meet them are skipped, unless --no-prune wants all of them counted. */
+/** @file filter.h  Conditions of a sweep (--where), and the loops of a worker in which they are
+ * asked: those on fields before anything is computed, those on time and memory with the kernel's
+ * numbers, the rest by calc_run(). Points that cannot meet them are skipped, unless --no-prune
+ * wants all of them counted. */
 #ifndef CALC_SWEEP_FILTER_H
 #define CALC_SWEEP_FILTER_H
 
 #include "point.h"
 #include "worker.h"
+
+/** Whether a sweep has conditions that need calc_run(). */
+bool calc_condition_needs_run(const calc_sweep_options *options);
+
+void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *options);
+
+/** Whether an execution meets all conditions of a kind that fields decide: TILE, LANE or FLAG. */
+bool calc_condition_fields_met(const calc_sweep_options *options, calc_condition_kind kind,
+                               const calc_exec *exec);
+
+/** Which lanes' needs of the tiers meet the conditions on them.
+ *  @param met  changed to false where they do not */
+void calc_condition_memory_met(const calc_sweep_options *options, const double *tier1_bytes,
+                               const double *tier2_bytes, size_t count, bool *met);
 
 /** Find the flags and times that a new cell may have. */
 void calc_filter_cell(calc_worker *worker);

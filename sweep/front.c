@@ -14,11 +14,7 @@
  * objective; none may be NaN. Each point has a slot, a small number by which its owner stores
  * data for it. */
 
-typedef struct calc_front_tree calc_front_tree;
-
 /* ---- Nodes of a tree ------------------------------------------------------------------------- */
-
-/* Nodes of the tree of a front: made all at once, and asked. */
 
 /* A point and where its owner keeps the rest. */
 typedef struct front_key {
@@ -48,8 +44,6 @@ static inline bool front_no_worse(const double *a, const double *b, size_t objec
     }
     return fine;
 }
-
-/* ---- Making and freeing ---------------------------------------------------------------------- */
 
 /* Free it, with its children. NULL is fine. */
 static void front_node_free(front_node *n)
@@ -197,16 +191,13 @@ static const front_node *front_node_dominating(const front_node *n, const double
     if (n->leaf) {
         return leaf_dominates(n, objective, objectives) ? n : NULL;
     }
-    for (int c = 0; c < 2; c++) {
-        const front_node *child = n->child[c];
-        const front_node *found = front_no_worse(child->low, objective, objectives)
-                                      ? front_node_dominating(child, objective, objectives)
-                                      : NULL;
-        if (found) {
-            return found;
+    const front_node *found = NULL;
+    for (int c = 0; c < 2 && !found; c++) {
+        if (front_no_worse(n->child[c]->low, objective, objectives)) {
+            found = front_node_dominating(n->child[c], objective, objectives);
         }
     }
-    return NULL;
+    return found;
 }
 
 /* The point that is equal; NULL if there is none. */
@@ -231,7 +222,7 @@ static const front_key *front_node_find(const front_node *n, const double *objec
     return NULL;
 }
 
-/* Fill a list with the points. @return where they end */
+/* Fill a list with the points, in no particular order. @return where they end */
 static front_key *front_node_list(const front_node *n, front_key *key)
 {
     if (!n->leaf) {
@@ -243,44 +234,13 @@ static front_key *front_node_list(const front_node *n, front_key *key)
 
 /* ---- The tree -------------------------------------------------------------------------------- */
 
-struct calc_front_tree {
+typedef struct calc_front_tree {
     front_node *root; /* NULL: no points */
     size_t objectives;
     size_t *spare; /* slots of points that were dropped */
     size_t spares, capacity, slots;
     const front_node *hit; /* the leaf where the last question was answered */
-};
-
-/* Free it. NULL is fine. */
-static void front_tree_free(calc_front_tree *tree)
-{
-    if (tree) {
-        front_node_free(tree->root);
-        free(tree->spare);
-        free(tree);
-    }
-}
-
-/* A tree of points that do not dominate each other and are not equal; the list is put in another
- *  order. @param count  objectives, at least 1 @return NULL if memory is short */
-static calc_front_tree *front_tree_create(front_key *key, size_t keys, size_t count)
-{
-    calc_front_tree *tree = calloc(1, sizeof *tree);
-    if (!tree) {
-        return NULL;
-    }
-    tree->objectives = count;
-    tree->slots = tree->capacity = keys;
-    tree->spare = keys > 0 ? malloc(keys * sizeof *tree->spare) : NULL;
-    tree->root = keys > 0 && tree->spare ? front_node_build(key, keys, 0, count) : NULL;
-    if (keys > 0 && !tree->root) {
-        front_tree_free(tree);
-        return NULL;
-    }
-    return tree;
-}
-
-/* ---- Questions ------------------------------------------------------------------------------- */
+} calc_front_tree;
 
 /* Whether a point is at least as good as `objective` in everything and better in something. The
  *  tree remembers where it found one: the next question is often like it. */
@@ -298,24 +258,7 @@ static bool front_tree_dominates(calc_front_tree *tree, const double *objective)
     return found != NULL;
 }
 
-/* The point that is equal. @return whether there is one; then *slot is its slot */
-static bool front_tree_find(const calc_front_tree *tree, const double *objective, size_t *slot)
-{
-    const front_key *found =
-        tree->root ? front_node_find(tree->root, objective, tree->objectives) : NULL;
-    *slot = found ? found->slot : 0;
-    return found != NULL;
-}
-
 /* ---- Changes --------------------------------------------------------------------------------- */
-
-/* Fill a list of that many with all points, in no particular order. */
-static void front_tree_list(const calc_front_tree *tree, front_key *key)
-{
-    if (tree->root) {
-        front_node_list(tree->root, key);
-    }
-}
 
 /* Build a node anew, with another point if that is not NULL.
  * @return false if memory is short; it is then as it was */
@@ -389,13 +332,6 @@ static void drop(calc_front_tree *tree, front_node **at, const double *objective
     }
 }
 
-static bool is_unbalanced(const front_node *n)
-{
-    size_t a = n->child[0]->count;
-    size_t b = n->child[1]->count;
-    return (a > b ? a : b) > n->count / 4 * 3 + FRONT_LEAF;
-}
-
 static bool insert(calc_front_tree *tree, front_node **at, const front_key *key)
 {
     front_node *n = *at;
@@ -409,7 +345,9 @@ static bool insert(calc_front_tree *tree, front_node **at, const front_key *key)
     }
     n->count++;
     front_node_widen(n, key->objective, tree->objectives);
-    if (!n->leaf && is_unbalanced(n)) {
+    size_t first = n->leaf ? 0 : n->child[0]->count;
+    size_t most = first > n->count - first ? first : n->count - first;
+    if (!n->leaf && most > n->count / 4 * 3 + FRONT_LEAF) {
         (void)rebuild(tree, at, NULL); /* a tree that is not balanced is right, too */
     }
     return true;
@@ -418,21 +356,17 @@ static bool insert(calc_front_tree *tree, front_node **at, const front_key *key)
 /* A slot without a point, and room to give it back. */
 static bool take_slot(calc_front_tree *tree, size_t *slot)
 {
-    if (tree->spares > 0) {
-        *slot = tree->spare[--tree->spares];
-        return true;
+    bool fresh = tree->spares == 0;
+    size_t *spare = tree->spare;
+    if (fresh && tree->slots >= tree->capacity) {
+        tree->capacity = 2 * tree->slots + FRONT_LEAF;
+        spare = realloc(spare, tree->capacity * sizeof *spare);
     }
-    if (tree->slots >= tree->capacity) {
-        size_t capacity = 2 * tree->slots + FRONT_LEAF;
-        size_t *spare = realloc(tree->spare, capacity * sizeof *spare);
-        if (!spare) {
-            return false;
-        }
+    if (spare) {
         tree->spare = spare;
-        tree->capacity = capacity;
+        *slot = fresh ? tree->slots++ : spare[--tree->spares];
     }
-    *slot = tree->slots++;
-    return true;
+    return spare != NULL;
 }
 
 /* Add a point that nothing dominates or equals, and drop those that it dominates.
@@ -482,9 +416,19 @@ int calc_found_compare(const calc_found *a, const calc_found *b)
     return calc_axis_compare(&x, &y);
 }
 
+static void free_tree(calc_front *front)
+{
+    if (front->tree) {
+        front_node_free(front->tree->root);
+        free(front->tree->spare);
+        free(front->tree);
+        front->tree = NULL;
+    }
+}
+
 void calc_front_clear(calc_front *front)
 {
-    front_tree_free(front->tree);
+    free_tree(front);
     *front = (calc_front){.item = front->item, .capacity = front->capacity};
 }
 
@@ -494,8 +438,6 @@ void calc_front_free(calc_front *front)
     free(front->item);
     *front = (calc_front){0};
 }
-
-/* ---- The front ------------------------------------------------------------------------------- */
 
 bool calc_front_dominates(const calc_front *front, const double *objective, size_t count)
 {
@@ -511,52 +453,61 @@ bool calc_front_dominates(const calc_front *front, const double *objective, size
     return false;
 }
 
-/* Room for as many layouts, and some to grow. */
-static bool make_room(calc_front *front, size_t count)
+/* Room for one layout more, and some to grow. */
+static bool reserve(calc_front *list)
 {
-    if (count <= front->capacity) {
-        return true;
+    size_t room = list->count + list->capacity / 2 + 9;
+    bool full = list->count == list->capacity;
+    calc_found *item = full ? realloc(list->item, room * sizeof *item) : list->item;
+    if (full && item) {
+        list->item = item;
+        list->capacity = room;
     }
-    size_t room = count + front->capacity / 2 + 8;
-    calc_found *grown = realloc(front->item, room * sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    front->item = grown;
-    front->capacity = room;
-    return true;
+    return item != NULL;
 }
 
-/* Begin to add to a front that is settled. */
-static bool plant(calc_front *front, size_t count)
+/* The points, in no particular order, with their positions; to be freed. NULL if memory is short.
+ */
+static front_key *keys_of(const calc_front *front)
 {
     front_key *key = malloc((front->count + 1) * sizeof *key);
-    if (!key) {
-        return false;
+    if (key && front->tree && front->tree->root) {
+        front_node_list(front->tree->root, key);
     }
-    for (size_t i = 0; i < front->count; i++) {
+    for (size_t i = 0; i < front->count && key && !front->tree; i++) {
         key[i].slot = i;
         memcpy(key[i].objective, front->item[i].objective, sizeof key[i].objective);
     }
-    front->tree = front_tree_create(key, front->count, count);
+    return key;
+}
+
+/* Begin to add to a front that is settled: a tree of its points. */
+static bool plant(calc_front *front, size_t objectives)
+{
+    size_t count = front->count;
+    front_key *key = keys_of(front);
+    calc_front_tree *tree = calloc(1, sizeof *tree);
+    if (key && tree) {
+        *tree = (calc_front_tree){.objectives = objectives, .slots = count, .capacity = count};
+        tree->spare = malloc((count + 1) * sizeof *tree->spare);
+        tree->root = count > 0 ? front_node_build(key, count, 0, objectives) : NULL;
+        front->tree = tree;
+        if (!tree->spare || (count > 0 && !tree->root)) {
+            free_tree(front);
+        }
+    } else {
+        free(tree);
+    }
     free(key);
     return front->tree != NULL;
 }
 
 double (*calc_front_objectives(const calc_front *front))[CALC_MAX_OBJECTIVES]
 {
-    front_key *key = malloc((front->count + 1) * sizeof *key);
-    double(*list)[CALC_MAX_OBJECTIVES] = malloc((front->count + 1) * sizeof *list);
-    if (!key || !list) {
-        free(key);
-        free(list);
-        return NULL;
-    }
-    if (front->tree) {
-        front_tree_list(front->tree, key);
-    }
-    for (size_t i = 0; i < front->count; i++) {
-        memcpy(list[i], front->tree ? key[i].objective : front->item[i].objective, sizeof list[i]);
+    front_key *key = keys_of(front);
+    double(*list)[CALC_MAX_OBJECTIVES] = key ? malloc((front->count + 1) * sizeof *list) : NULL;
+    for (size_t i = 0; i < front->count && list; i++) {
+        memcpy(list[i], key[i].objective, sizeof list[i]);
     }
     free(key);
     return list;
@@ -564,21 +515,23 @@ double (*calc_front_objectives(const calc_front *front))[CALC_MAX_OBJECTIVES]
 
 calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t count)
 {
-    size_t slot;
     if (!front->tree && !plant(front, count)) {
         return CALC_ERR_NOMEM;
     }
     if (front_tree_dominates(front->tree, found->objective)) {
         return CALC_OK;
     }
-    if (front_tree_find(front->tree, found->objective, &slot)) {
-        if (calc_found_compare(found, &front->item[slot]) < 0) {
-            front->item[slot] = *found;
+    const front_node *root = front->tree->root;
+    const front_key *equal = root ? front_node_find(root, found->objective, count) : NULL;
+    if (equal) {
+        if (calc_found_compare(found, &front->item[equal->slot]) < 0) {
+            front->item[equal->slot] = *found;
         }
         return CALC_OK;
     }
     /* Slots are used again: there are no more of them than layouts at a time. */
-    calc_status status = make_room(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
+    size_t slot;
+    calc_status status = reserve(front) ? CALC_OK : CALC_ERR_NOMEM;
     status = status == CALC_OK ? front_tree_add(front->tree, found->objective, &slot) : status;
     if (status == CALC_OK) {
         front->item[slot] = *found;
@@ -589,16 +542,10 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
 
 calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count)
 {
-    front_key *key = from->tree ? calloc(from->count + 1, sizeof *key) : NULL;
-    if (from->tree && !key) {
-        return CALC_ERR_NOMEM;
-    }
-    if (key) {
-        front_tree_list(from->tree, key);
-    }
-    calc_status status = CALC_OK;
+    front_key *key = keys_of(from);
+    calc_status status = key ? CALC_OK : CALC_ERR_NOMEM;
     for (size_t i = 0; i < from->count && status == CALC_OK; i++) {
-        status = calc_front_insert(front, &from->item[key ? key[i].slot : i], count);
+        status = calc_front_insert(front, &from->item[key[i].slot], count);
     }
     free(key);
     return status;
@@ -612,34 +559,27 @@ static int compare_objectives(const void *a, const void *b)
     while (i + 1 < CALC_MAX_OBJECTIVES && x[i] == y[i]) {
         i++;
     }
-    return (x[i] > y[i]) - (x[i] < y[i]);
+    return CALC_ORDER(x[i], y[i]);
 }
 
-static int compare_slots(const void *a, const void *b)
-{
-    size_t x = ((const front_key *)a)->slot;
-    size_t y = ((const front_key *)b)->slot;
-    return (x > y) - (x < y);
-}
+static CALC_ORDER_BY(compare_slots, front_key, slot, slot)
 
 calc_status calc_front_settle(calc_front *front)
 {
     if (!front->tree) {
         return CALC_OK;
     }
-    front_key *key = malloc((front->count + 1) * sizeof *key);
+    front_key *key = keys_of(front);
     if (!key) {
         return CALC_ERR_NOMEM;
     }
     size_t count = front->count;
-    front_tree_list(front->tree, key);
     qsort(key, count, sizeof *key, compare_slots);
     for (size_t i = 0; i < count; i++) { /* slots ascend: none is overwritten before it is read */
         front->item[i] = front->item[key[i].slot];
     }
     free(key);
-    front_tree_free(front->tree);
-    front->tree = NULL;
+    free_tree(front);
     if (count > 0) {
         qsort(front->item, count, sizeof *front->item, compare_objectives);
     }
@@ -647,14 +587,6 @@ calc_status calc_front_settle(calc_front *front)
 }
 
 /* ---- The best by one objective --------------------------------------------------------------- */
-
-/* Room for one layout more. */
-static bool reserve(calc_front *top)
-{
-    calc_found *item = calc_grown(top->item, top->count, &top->capacity, sizeof *top->item);
-    top->item = item ? item : top->item;
-    return item != NULL;
-}
 
 /* A list that is longer than this is not kept in order, which would take time in proportion to its
  * length for each layout: it grows beyond its limit, and then the best of it are kept. */
@@ -676,12 +608,6 @@ static void put(calc_front *top, size_t at, const calc_found *found)
     memmove(&top->item[at + 1], &top->item[at], (top->count - at) * sizeof *top->item);
     top->item[at] = *found;
     top->count++;
-}
-
-static size_t most(size_t limit)
-{
-    size_t room = limit < ROOM ? limit : limit / 4 > ROOM ? limit / 4 : ROOM;
-    return limit + room;
 }
 
 void calc_top_settle(calc_front *top, size_t limit)
@@ -712,7 +638,8 @@ static calc_status add(calc_front *top, const calc_found *found, size_t limit)
     if (found->objective[0] > calc_top_threshold(top, limit)) {
         return CALC_OK;
     }
-    if (top->count == most(limit)) {
+    size_t room = limit < ROOM ? limit : limit / 4 > ROOM ? limit / 4 : ROOM;
+    if (top->count == limit + room) {
         calc_top_settle(top, limit);
     }
     if (!reserve(top)) {

@@ -97,16 +97,12 @@ static void pack_front(calc_pack *out, const calc_front *front)
 
 void calc_pack_result(calc_pack *out, const calc_sweep_result *result)
 {
-    const calc_sweep_counts *counts = &result->counts;
-    calc_pack_u64(out, counts->total);
-    calc_pack_u64(out, counts->evaluated);
-    calc_pack_u64(out, counts->feasible);
-    calc_pack_u64(out, counts->filtered);
-    calc_pack_u64(out, counts->refused);
-    calc_pack_u64(out, counts->skipped);
-    calc_pack_u64(out, CALC_VERDICT_COUNT);
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        calc_pack_u64(out, counts->rejected[v]);
+    const uint64_t *counts = (const void *)&result->counts;
+    for (size_t i = 0; i < CALC_SWEEP_COUNTS; i++) {
+        if (&counts[i] == result->counts.rejected) {
+            calc_pack_u64(out, CALC_VERDICT_COUNT);
+        }
+        calc_pack_u64(out, counts[i]);
     }
     calc_pack_u64(out, result->groups_count);
     for (size_t g = 0; g < result->groups_count; g++) {
@@ -212,18 +208,12 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
 calc_status calc_unpack_result(calc_unpack *in, calc_sweep_result *result)
 {
     *result = (calc_sweep_result){0};
-    calc_sweep_counts *counts = &result->counts;
-    counts->total = calc_unpack_u64(in);
-    counts->evaluated = calc_unpack_u64(in);
-    counts->feasible = calc_unpack_u64(in);
-    counts->filtered = calc_unpack_u64(in);
-    counts->refused = calc_unpack_u64(in);
-    counts->skipped = calc_unpack_u64(in);
-    if (calc_unpack_u64(in) != CALC_VERDICT_COUNT) {
-        return CALC_ERR_SYNTAX;
-    }
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        counts->rejected[v] = calc_unpack_u64(in);
+    uint64_t *counts = (void *)&result->counts;
+    for (size_t i = 0; i < CALC_SWEEP_COUNTS; i++) {
+        if (&counts[i] == result->counts.rejected && calc_unpack_u64(in) != CALC_VERDICT_COUNT) {
+            return CALC_ERR_SYNTAX;
+        }
+        counts[i] = calc_unpack_u64(in);
     }
     size_t groups = unpack_count(in, 16);
     if (groups > 0) {

@@ -28,6 +28,16 @@ static double objective_of(const calc_objective *objective, double batch, const 
     return objective->up ? -value : value;
 }
 
+/* All of them. @return that of the list of the best, 0 without one */
+static inline double objectives_of(const calc_sweep_options *o, double batch, const calc_point *p,
+                                   double *out)
+{
+    for (size_t i = 0; i < o->objectives; i++) {
+        out[i] = objective_of(&o->objective[i], batch, p);
+    }
+    return o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
+}
+
 /* Whether one of such objectives would be entered. */
 static bool matters(const calc_worker *w, calc_sweep_group *group, double top_objective,
                     const double *objective)
@@ -41,30 +51,9 @@ static bool matters(const calc_worker *w, calc_sweep_group *group, double top_ob
 
 bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const calc_point *p)
 {
-    const calc_sweep_options *o = w->options;
-    double batch = (double)w->cell.exec.batch_size;
-    if (o->top > 0 &&
-        objective_of(&o->top_by, batch, p) <= calc_top_threshold(&group->top, o->top)) {
-        return true;
-    }
-    if (o->objectives == 0) {
-        return false;
-    }
     double objective[CALC_MAX_OBJECTIVES];
-    for (size_t i = 0; i < o->objectives; i++) {
-        objective[i] = objective_of(&o->objective[i], batch, p);
-    }
-    return !calc_front_dominates(&group->front, objective, o->objectives);
-}
-
-/* Whether a point's memory fits: CALC_VERDICT_OK, or which tier is too small. */
-static calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
-{
-    if (p->tier1_bytes > w->system->chip.mem1.capacity_bytes) {
-        return CALC_VERDICT_MEM1_CAPACITY;
-    }
-    bool fine = p->tier2_bytes <= w->system->chip.mem2.capacity_bytes;
-    return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
+    double best = objectives_of(w->options, (double)w->cell.exec.batch_size, p, objective);
+    return matters(w, group, best, objective);
 }
 
 bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
@@ -101,13 +90,8 @@ bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
 static void enter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                         const calc_point *p)
 {
-    const calc_sweep_options *o = w->options;
-    double batch = (double)exec->batch_size;
     double objective[CALC_MAX_OBJECTIVES] = {0};
-    for (size_t i = 0; i < o->objectives; i++) {
-        objective[i] = objective_of(&o->objective[i], batch, p);
-    }
-    double top_objective = o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
+    double top_objective = objectives_of(w->options, (double)exec->batch_size, p, objective);
     if (calc_point_enter(w, group, exec, top_objective, objective)) {
         calc_screening_enter(w, objective);
         w->entered++;
@@ -121,7 +105,11 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
     calc_run(w->app, w->system, exec, w->options->compat, &s);
     bool equal = s.total_time == p->total_s && s.proc_mem_tier1_cap_req == p->tier1_bytes &&
                  s.proc_mem_tier2_cap_req == p->tier2_bytes;
-    if (!equal || calc_point_fits(w, p) != s.verdict) {
+    calc_verdict fits =
+        p->tier1_bytes > w->system->chip.mem1.capacity_bytes   ? CALC_VERDICT_MEM1_CAPACITY
+        : p->tier2_bytes > w->system->chip.mem2.capacity_bytes ? CALC_VERDICT_MEM2_CAPACITY
+                                                               : CALC_VERDICT_OK;
+    if (!equal || fits != s.verdict) {
         w->status = CALC_ERR_RULE;
         w->failed = *exec;
     }

@@ -216,9 +216,10 @@ static uint64_t say(rank *r, calc_wire_kind kind, uint64_t second, uint64_t thir
 }
 
 /* Send the finds. Rank 0 needs no message from itself. */
-static calc_status report(rank *r, const calc_sweep_result *result, uint64_t chunk)
+static calc_status report(void *context, const calc_sweep_result *result, uint64_t chunk)
 {
     enum { PIECE = 1 << 30 }; /* MPI counts in an int */
+    rank *r = context;
     calc_pack pack = {0};
     r->chunk = chunk;
     if (r->host) {
@@ -244,11 +245,6 @@ static calc_status report(rank *r, const calc_sweep_result *result, uint64_t chu
 static uint64_t take(void *context)
 {
     return say(context, CALC_WIRE_TAKE, 0, 0);
-}
-
-static calc_status report_chunks(void *context, const calc_sweep_result *result, uint64_t chunk)
-{
-    return report(context, result, chunk);
 }
 
 /* Beside the progress that the caller asked for: be heard now and then. */
@@ -300,7 +296,7 @@ static calc_status sweep_round(rank *r, const calc_space *space, const calc_desi
     } else {
         own.take = take;
         own.take_context = r;
-        own.checkpoint = report_chunks;
+        own.checkpoint = report;
         own.checkpoint_context = r;
         status = calc_sweep(space, designs, &own, &result, errors);
     }

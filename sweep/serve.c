@@ -23,25 +23,15 @@ enum { PLACES = 1 << 12 };
  * throughput of each. */
 static const size_t of_one[] = {
 #define CALC_X(name) offsetof(calc_stats, name)
-    CALC_X(ttft),
-    CALC_X(ttft_p50),
-    CALC_X(ttft_p99),
-    CALC_X(queue_time),
-    CALC_X(tpot),
-    CALC_X(request_time),
-    CALC_X(prefill_time),
-    CALC_X(decode_step_time),
-    CALC_X(tokens_per_step),
-    CALC_X(tokens_per_s_per_user),
-    CALC_X(total_time),
-    CALC_X(prefill_share),
-    CALC_X(kv_cache_space),
-    CALC_X(kv_capacity_tokens),
-    CALC_X(weight_space),
-    CALC_X(mem_allocated),
-    CALC_X(proc_mem_tier1_cap_req),
-    CALC_X(proc_mem_tier2_cap_req),
-};
+    CALC_X(ttft),         CALC_X(prefill_share),
+    CALC_X(tpot),         CALC_X(mem_allocated),
+    CALC_X(ttft_p50),     CALC_X(kv_cache_space),
+    CALC_X(ttft_p99),     CALC_X(tokens_per_step),
+    CALC_X(queue_time),   CALC_X(decode_step_time),
+    CALC_X(total_time),   CALC_X(kv_capacity_tokens),
+    CALC_X(request_time), CALC_X(tokens_per_s_per_user),
+    CALC_X(prefill_time), CALC_X(proc_mem_tier1_cap_req),
+    CALC_X(weight_space), CALC_X(proc_mem_tier2_cap_req)};
 static const size_t of_all[] = {
     CALC_X(requests_per_s),      CALC_X(sample_rate),
     CALC_X(output_tokens_per_s), CALC_X(output_tokens_per_s_per_proc),
@@ -273,15 +263,6 @@ static bool same_table(const table *a, const table *b)
            calc_axis_compare(&a->base, &b->base) == 0;
 }
 
-/* Whether two differ in how experts are spread at most. */
-static bool same_but_experts(const table *a, const table *b)
-{
-    table x = *a;
-    x.base.strategy.expert_par = b->base.strategy.expert_par;
-    x.base.strategy.expert_tensor_par = b->base.strategy.expert_tensor_par;
-    return same_table(&x, b);
-}
-
 /* Numbers for the models of the rows: those of a table that is alike, or new ones. */
 static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
 {
@@ -293,7 +274,11 @@ static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
             s->common = t->common;
             return;
         }
-        new.common = same_but_experts(t, &new) ? t->common : new.common;
+        /* Whether they differ in how experts are spread at most. */
+        table like = *t;
+        like.base.strategy.expert_par = new.base.strategy.expert_par;
+        like.base.strategy.expert_tensor_par = new.base.strategy.expert_tensor_par;
+        new.common = same_table(&like, &new) ? t->common : new.common;
     }
     s->table[s->tables++ % TABLES] = new;
     s->first = new.first;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 
@@ -38,9 +39,7 @@ bool calc_axis_is_optional(calc_axis axis)
 
 static int compare_values(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return CALC_ORDER(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 size_t calc_space_sort(int64_t *value, size_t count)

@@ -39,10 +39,13 @@ typedef struct calc_sweep_counts {
                              where that could matter */
     uint64_t refused; /**< of those: would be kept, but does not run. How many are asked depends on
                            the order in which threads find them, unless none is kept */
-    uint64_t rejected[CALC_VERDICT_COUNT]; /**< by reason; [CALC_VERDICT_OK] stays 0 */
     uint64_t skipped; /**< proven dominated or infeasible by a bound, or left out by
                            a constraint that needs no evaluation */
+    uint64_t rejected[CALC_VERDICT_COUNT]; /**< by reason; [CALC_VERDICT_OK] stays 0 */
 } calc_sweep_counts;
+
+/** Its numbers, one after the other. */
+enum { CALC_SWEEP_COUNTS = sizeof(calc_sweep_counts) / sizeof(uint64_t) };
 
 /** The best of one group. */
 typedef struct calc_sweep_group {

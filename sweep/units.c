@@ -23,13 +23,6 @@ static bool serves(const calc_space *space)
     return space->inference.phase != CALC_INFERENCE_PHASE_NONE;
 }
 
-/* Replicas that serve answer the same however many processors there are. */
-static size_t procs_per_unit(const calc_space *space, int64_t microbatch_size)
-{
-    int64_t procs = microbatch_size * PROCS_PER_UNIT;
-    return procs < MOST_PROCS_PER_UNIT && !serves(space) ? (size_t)procs : MOST_PROCS_PER_UNIT;
-}
-
 /* Variants with the same rows are one unit. */
 static size_t variants_per_unit(const calc_units *units, size_t variant)
 {
@@ -213,11 +206,13 @@ static size_t lesser(size_t a, size_t b)
 static bool add_microbatch(calc_units *units, const calc_space *space, size_t variant,
                            const calc_exec *base)
 {
+    int64_t procs = base->microbatch_size * PROCS_PER_UNIT;
     const size_t count[] = {units->pipelines, space->axis[CALC_AXIS_batch_size].count,
                             space->axis[CALC_AXIS_num_procs].count};
-    const size_t step[] = {serves(space) ? STAGES_PER_UNIT : count[0],
-                           serves(space) ? BATCHES_PER_UNIT : count[1],
-                           procs_per_unit(space, base->microbatch_size)};
+    const size_t step[] = {
+        serves(space) ? STAGES_PER_UNIT : count[0], serves(space) ? BATCHES_PER_UNIT : count[1],
+        /* Replicas that serve answer the same however many there are. */
+        procs < MOST_PROCS_PER_UNIT && !serves(space) ? (size_t)procs : MOST_PROCS_PER_UNIT};
     calc_unit unit = {.variant = variant,
                       .variants = variants_per_unit(units, variant),
                       .served = units->variants.item[variant].served,
@@ -337,7 +332,7 @@ static int compare_units(const void *a, const void *b)
     while (i + 1 < sizeof p / sizeof *p && p[i] == q[i]) {
         i++;
     }
-    return (p[i] > q[i]) - (p[i] < q[i]);
+    return CALC_ORDER(p[i], q[i]);
 }
 
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,

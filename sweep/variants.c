@@ -87,12 +87,6 @@ calc_spreads calc_spreads_in(const calc_space *space, const calc_app *app, const
 
 CALC_FREES(calc_variants_free, calc_variants, of->item)
 
-static bool add(calc_variants *v, const calc_exec *exec, size_t first)
-{
-    const calc_variant variant = {*exec, first, 0};
-    return CALC_PUSH(v->item, v->count, v->capacity, &variant);
-}
-
 /* Which blocks a stage has: rows do not ask. */
 static bool is_of_stages(calc_axis axis)
 {
@@ -114,13 +108,9 @@ static bool varies_later(calc_axis axis, bool spreads)
            axis == CALC_AXIS_param_gather_overlap || (axis == CALC_AXIS_expert_par && spreads);
 }
 
-bool calc_variants_know(calc_axis axis)
-{
-    return axis == CALC_AXIS_context_par || axis == CALC_AXIS_expert_par ||
-           axis == CALC_AXIS_expert_tensor_par;
-}
-
-/* The next value of such an axis above `value`; 0 if there is none. */
+/* The next legal value above `value` of an optional axis without a list of choices: context_par,
+ * powers of two up to CALC_MOST_CONTEXT_PAR; expert_par, divisors of the experts;
+ * expert_tensor_par, 1 and tensor_par. 0 if there is none. */
 static int64_t next_known(const calc_app *app, const calc_exec *e, calc_axis axis, int64_t value)
 {
     int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;
@@ -269,7 +259,9 @@ static bool list_from(calc_variants *v, const listing *l, int place, size_t firs
         place++;
     }
     if (place == PLACES) {
-        return !legal(l->app, l->system, exec, l->compat) || add(v, exec, first);
+        const calc_variant variant = {*exec, first, 0};
+        return !legal(l->app, l->system, exec, l->compat) ||
+               CALC_PUSH(v->item, v->count, v->capacity, &variant);
     }
     calc_axis axis = (calc_axis)(place % CALC_AXIS_EXEC_COUNT);
     const calc_values *values = &l->space->axis[axis];

@@ -53,11 +53,6 @@ CALC_MUST_USE calc_status calc_variants_list(calc_variants *variants, const calc
 
 void calc_variants_free(calc_variants *variants);
 
-/** Whether `*` stands for the legal values of an optional axis that has no list of choices:
- *  context_par, powers of two up to CALC_MOST_CONTEXT_PAR; expert_par, divisors of the experts;
- *  expert_tensor_par, 1 and tensor_par. */
-bool calc_variants_know(calc_axis axis);
-
 enum { CALC_MOST_CONTEXT_PAR = 64 };
 
 /** How many combinations there are of the values of the axes of `inference`. */

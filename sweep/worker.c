@@ -119,14 +119,6 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     return w;
 }
 
-void calc_worker_share(calc_worker *w, const calc_worker *host)
-{
-    w->groups_count = host->groups_count;
-    w->groups = host->groups;
-    w->screens = host->screens;
-    w->lock = host->lock;
-}
-
 static void free_groups(calc_worker *w)
 {
     for (size_t i = 0; w->groups && i < w->groups_count; i++) {
@@ -149,7 +141,7 @@ void calc_worker_free(calc_worker *w)
     if (!w->guest) {
         free_groups(w);
     }
-    calc_batch_free(w->batch);
+    free(w->batch);
     calc_rows_free(&w->rows);
     calc_sheets_free(&w->sheets);
     calc_splits_free(&w->splits);
@@ -402,21 +394,14 @@ void calc_worker_cell(calc_worker *w)
 
 /* ---- A point by its number ------------------------------------------------------------------- */
 
-/* Pairs of networks of a row's points. */
-static size_t pairs_of(const calc_cell *c, const calc_row *row)
-{
-    size_t pairs = 0;
-    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
-        pairs += calc_cell_pairs_with(c, row->data_network, i);
-    }
-    return pairs;
-}
-
 calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, calc_exec *exec)
 {
     const calc_worker *w = place->worker;
     const calc_cell *c = &w->cell;
-    size_t pairs = pairs_of(c, place->row);
+    size_t pairs = 0; /* of networks, of the row's points */
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        pairs += calc_cell_pairs_with(c, place->row->data_network, i);
+    }
     size_t chunkings = c->fitting + c->unfit;
     size_t flags = c->reduces * c->gathers;
     size_t pair = 0;

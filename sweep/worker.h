@@ -9,7 +9,6 @@
 #include "bound.h"
 #include "calc.h"
 #include "cell.h"
-#include "condition.h"
 #include "kernel.h"
 #include "rows.h"
 #include "sheet.h"
@@ -30,6 +29,16 @@ typedef struct calc_worker_place {
 /** Called with each row of each cell that has points.
  *  @param place  the number of the next row's first point is worker->counts.total */
 typedef void calc_worker_visit(void *context, const calc_worker_place *place);
+
+/** The state of the conditions of a sweep at a worker's position: filter.h. */
+typedef struct calc_conditions {
+    bool any[CALC_CONDITION_KINDS];
+    calc_kernel_range steps; /**< of the cell: by rounding or for other relations than less and more
+                                  some are open */
+    bool flag_met[6]; /**< of the cell: values of data_par_overlap times param_gather_overlap */
+    size_t flags_met; /**< of the flags at hand */
+    double most_tier1_bytes, most_tier2_bytes; /**< no larger need meets those on memory */
+} calc_conditions;
 
 /** One thread's state. Large; made by calc_worker_create(). */
 struct calc_worker {
@@ -116,14 +125,11 @@ struct calc_worker {
 };
 
 /** A worker for a space; NULL if memory is short.
- *  @param groups  of its own, at least 1; 0: calc_worker_share() follows */
+ *  @param groups  of its own, at least 1; 0: they are another worker's, which lives longer: where
+ * groups are many, threads seldom meet in one, and their finds are kept once */
 calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_options *options,
                                 const calc_kernel *kernel, size_t groups);
 void calc_worker_free(calc_worker *worker);
-
-/** Work on the groups of another worker, which lives longer: where groups are many, threads seldom
- *  meet in one, and their finds are kept once. */
-void calc_worker_share(calc_worker *worker, const calc_worker *host);
 
 /** Begin a design. Borrows both. Earlier results stay. Hosts begin before their guests. */
 void calc_worker_begin(calc_worker *worker, const calc_app *app, const calc_system *system,

@@ -24,36 +24,13 @@ typedef struct ratio {
     wide rest;
 } ratio;
 
-static const uint64_t power_of_five[] = {
-    1,
-    5,
-    25,
-    125,
-    625,
-    3125,
-    15625,
-    78125,
-    390625,
-    1953125,
-    9765625,
-    48828125,
-    244140625,
-    1220703125,
-    6103515625,
-    30517578125,
-    152587890625,
-    762939453125,
-    3814697265625,
-    19073486328125,
-    95367431640625,
-    476837158203125,
-    2384185791015625,
-    11920928955078125,
-    59604644775390625,
-    298023223876953125,
-    1490116119384765625,
-    7450580596923828125,
-};
+static uint64_t power_of_five(int exponent)
+{
+    static const uint64_t low[] = {1,       5,        25,        125,       625,
+                                   3125,    15625,    78125,     390625,    1953125,
+                                   9765625, 48828125, 244140625, 1220703125};
+    return exponent < 14 ? low[exponent] : low[exponent - 14] * 6103515625;
+}
 
 /* @param mantissa, binary  value = mantissa * 2^binary @param exponent  of ten */
 static ratio ratio_at(uint64_t mantissa, int binary, int exponent)
@@ -61,7 +38,7 @@ static ratio ratio_at(uint64_t mantissa, int binary, int exponent)
     ratio r = {.exponent = exponent};
     int up = DIGITS - 1 - exponent; /* times 10^up */
     if (up >= 0) {
-        r.step = power_of_five[up];
+        r.step = power_of_five(up);
         r.over = mantissa * r.step;
         int shift = -(binary + up);
         if (shift > 0) {
@@ -75,7 +52,7 @@ static ratio ratio_at(uint64_t mantissa, int binary, int exponent)
             r.whole = (uint64_t)r.over;
         }
     } else {
-        r.under = (wide)power_of_five[-up] << -up;
+        r.under = (wide)power_of_five(-up) << -up;
         r.over = (wide)mantissa << binary;
         r.step = (wide)1 << binary;
         r.whole = (uint64_t)(r.over / r.under);

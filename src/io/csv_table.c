@@ -399,11 +399,9 @@ void calc_csv_text(calc_output *out, const char *text, bool first)
     calc_output_text(out, "\"");
 }
 
-static bool is_scalar(const calc_field *field)
+static bool is_cell(const calc_field *field)
 {
-    return field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL ||
-           field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM ||
-           field->type == CALC_TYPE_SET || field->type == CALC_TYPE_SYSTEM ||
+    return calc_field_is_single(field) || field->type == CALC_TYPE_SYSTEM ||
            field->type == CALC_TYPE_ENGINE;
 }
 
@@ -413,7 +411,7 @@ static bool header(calc_output *out, const calc_table *table, const char *prefix
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         char path[128];
-        if (is_scalar(field)) {
+        if (is_cell(field)) {
             snprintf(path, sizeof path, "%s%s", prefix, field->key);
             calc_csv_text(out, path, first);
             first = false;
@@ -459,7 +457,7 @@ static bool values(calc_output *out, const calc_table *table, const char *object
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         char buffer[CALC_CHOICE_SET_SIZE];
-        if (is_scalar(field)) {
+        if (is_cell(field)) {
             calc_csv_text(out, cell(field, object + field->offset, buffer), first);
             first = false;
         } else if (field->type == CALC_TYPE_OBJECT) {

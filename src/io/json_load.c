@@ -680,13 +680,13 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
         return;
     }
     bool document = is_document(table);
+    bool exec = table == calc_table_of(CALC_KIND_EXEC);
     if (document && !calc_json_bind_format(report, value)) {
         return;
     }
     calc_absent_fill(table, object);
-    if (table == calc_table_of(CALC_KIND_EXEC) || table == calc_table_of(CALC_KIND_APP)) {
-        calc_json_lists_clear(
-            table == calc_table_of(CALC_KIND_EXEC) ? CALC_KIND_EXEC : CALC_KIND_APP, object);
+    if (exec || table == calc_table_of(CALC_KIND_APP)) {
+        calc_json_lists_clear(exec ? CALC_KIND_EXEC : CALC_KIND_APP, object);
     }
     const char *key;
     json_t *member;
@@ -713,11 +713,11 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
             } else if (!calc_json_bind_automatic(field, member, object)) {
                 calc_json_bind_field(report, field, member, (char *)object + field->offset);
             }
-            if (table == calc_table_of(CALC_KIND_EXEC)) {
+            if (exec) {
                 calc_software_state(object, field);
             }
             calc_json_report_leave(report, mark);
-        } else if (report->partial && table == calc_table_of(CALC_KIND_EXEC)) {
+        } else if (report->partial && exec) {
             report->absent += !(field->flags & CALC_OPTIONAL);
         } else if (!(field->flags & CALC_OPTIONAL)) {
             calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
@@ -731,22 +731,17 @@ void calc_json_allocate(void *(*allocate)(size_t size))
     json_set_alloc_funcs(allocate, free);
 }
 
-/* The token that byte `offset` ends or is inside of. */
-static calc_json_token token_at(const char *text, size_t length, size_t offset)
-{
-    calc_json_token token = calc_json_scan(text, length, 0);
-    while (token.end < offset && token.type != CALC_JSON_END) {
-        token = calc_json_scan(text, length, token.end);
-    }
-    return token;
-}
-
 /* Jansson's reason knows what json_syntax.c cannot: the rest is explained there. */
 static void explain(calc_json_report *report, const char *text, size_t length,
                     const json_error_t *error)
 {
     size_t mark = calc_json_scan_mark(text, length);
-    calc_json_token token = token_at(text, length, mark + (size_t)error->position);
+    /* The token that this byte ends or is inside of. */
+    const size_t offset = mark + (size_t)error->position;
+    calc_json_token token = calc_json_scan(text, length, 0);
+    while (token.end < offset && token.type != CALC_JSON_END) {
+        token = calc_json_scan(text, length, token.end);
+    }
     char shown[CALC_UTF8_SHOW_SIZE];
     calc_utf8_show(shown, text + token.start, token.end - token.start);
     calc_json_mistake mistake;
@@ -815,16 +810,21 @@ json_t *calc_json_load_text(calc_json_report *report, const char *text, size_t l
     return value;
 }
 
+void calc_json_bind_document(calc_json_report *report, const calc_table *table, void *object)
+{
+    json_t *root = calc_json_load_text(report, report->text, report->length);
+    if (root) {
+        calc_json_bind_table(report, table, root, object);
+        json_decref(root);
+    }
+}
+
 calc_status calc_parse(calc_kind kind, void *object, const char *text, size_t length,
                        const char *name, calc_errors *errors)
 {
     assert(kind == CALC_KIND_APP || kind == CALC_KIND_SYSTEM || kind == CALC_KIND_EXEC);
     calc_json_report report = {.kind = kind, .name = name, .text = text, .length = length};
-    json_t *root = calc_json_load_text(&report, text, length);
-    if (root) {
-        calc_json_bind_table(&report, calc_table_of(kind), root, object);
-        json_decref(root);
-    }
+    calc_json_bind_document(&report, calc_table_of(kind), object);
     return calc_json_report_close(&report, errors);
 }
 

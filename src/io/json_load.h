@@ -56,6 +56,9 @@ bool calc_json_bind_format(calc_json_report *report, const json_t *document);
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
                           void *object);
 
+/** The same of the text that is reported on. */
+void calc_json_bind_document(calc_json_report *report, const calc_table *table, void *object);
+
 /** Fill one member from `value`, or report why not. */
 void calc_json_bind_field(calc_json_report *report, const calc_field *field, json_t *value,
                           void *member);

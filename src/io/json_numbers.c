@@ -36,19 +36,13 @@ static void take(walk_state *w, int depth, const json_t *value)
     }
 }
 
-static void refuse(walk_state *w, int member, const char *key)
-{
-    char shown[CALC_UTF8_SHOW_SIZE];
-    calc_json_report_add(&w->report, CALC_ERR_FIELD, member, w->reader->keys,
-                         "key \"%s\" is not understood", calc_utf8_show(shown, key, strlen(key)));
-}
-
 /* Objects are nested no deeper than the levels of keys. */
 static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-recursion) */
 {
     const char *key;
     json_t *value;
     int member = 0;
+    char shown[CALC_UTF8_SHOW_SIZE];
     json_object_foreach (object, key, value) {
         size_t mark = calc_json_report_enter(&w->report, key);
         w->key[depth] = key;
@@ -64,7 +58,9 @@ static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-re
             take(w, depth + 1, value);
             break;
         case CALC_JSON_NUMBER_REFUSED:
-            refuse(w, member, key);
+            calc_json_report_add(&w->report, CALC_ERR_FIELD, member, w->reader->keys,
+                                 "key \"%s\" is not understood",
+                                 calc_utf8_show(shown, key, strlen(key)));
             break;
         default:
             break;

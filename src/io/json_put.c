@@ -277,16 +277,10 @@ static void put_map(calc_put *put, const calc_field *field, const char *member)
     calc_put_close(put);
 }
 
-/* A choice between yes, no and auto is true or false in JSON. */
-static void put_choice(calc_put *put, const char *key, const char *choice)
-{
-    bool plain = strcmp(choice, "true") == 0 || strcmp(choice, "false") == 0;
-    (plain ? calc_put_raw : calc_put_text)(put, key, choice);
-}
-
 void calc_json_put_member(calc_put *put, const calc_field *field, const void *value)
 {
-    const char *member = value;
+    const char *member = value, *choice;
+    bool plain;
     switch (field->type) {
     case CALC_TYPE_INT:
         calc_put_count(put, field->key, *(const int64_t *)value);
@@ -298,7 +292,10 @@ void calc_json_put_member(calc_put *put, const calc_field *field, const void *va
         calc_put_flag(put, field->key, *(const bool *)value);
         break;
     case CALC_TYPE_ENUM:
-        put_choice(put, field->key, field->choices[*(const int *)value]);
+        /* A choice between yes, no and auto is true or false in JSON. */
+        choice = field->choices[*(const int *)value];
+        plain = strcmp(choice, "true") == 0 || strcmp(choice, "false") == 0;
+        (plain ? calc_put_raw : calc_put_text)(put, field->key, choice);
         break;
     case CALC_TYPE_SET:
         put_set(put, field, *(const int64_t *)value);

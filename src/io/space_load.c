@@ -209,11 +209,7 @@ calc_status calc_space_parse_exec(calc_exec *exec, int *absent, const char *text
 {
     calc_json_report report = {
         .kind = CALC_KIND_EXEC, .name = name, .text = text, .length = length, .partial = true};
-    json_t *root = calc_json_load_text(&report, text, length);
-    if (root) {
-        calc_json_bind_table(&report, calc_table_of(CALC_KIND_EXEC), root, exec);
-        json_decref(root);
-    }
+    calc_json_bind_document(&report, calc_table_of(CALC_KIND_EXEC), exec);
     *absent = report.absent;
     return calc_json_report_close(&report, errors);
 }
@@ -334,11 +330,7 @@ calc_status calc_engine_parse(calc_serving_engine *engine, const char *text, siz
         .kind = CALC_KIND_NONE, .name = name, .text = text, .length = length};
     char own[sizeof engine->name];
     strcpy(own, engine->name);
-    json_t *root = calc_json_load_text(&report, text, length);
-    if (root) {
-        calc_json_bind_table(&report, calc_serving_engine_table(), root, engine);
-    }
-    json_decref(root);
+    calc_json_bind_document(&report, calc_serving_engine_table(), engine);
     strcpy(engine->name, own);
     engine->read = true;
     return calc_json_report_close(&report, errors);

@@ -71,12 +71,6 @@ static calc_status read_all(calc_text *text, const source *from, const char *pat
     }
 }
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t length = strlen(path);
-    return length >= strlen(suffix) && strcmp(path + length - strlen(suffix), suffix) == 0;
-}
-
 static calc_status read_path(calc_text *text, const char *path, calc_errors *errors)
 {
     source from = {.file = open(path, O_RDONLY | O_CLOEXEC)};
@@ -91,7 +85,8 @@ static calc_status read_path(calc_text *text, const char *path, calc_errors *err
         return calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, NULL,
                               "is a folder, not a file");
     }
-    if (ends_in(path, ".gz")) {
+    size_t length = strlen(path);
+    if (length >= 3 && strcmp(path + length - 3, ".gz") == 0) {
         from.gz = gzdopen(from.file, "rb");
         if (!from.gz) {
             close(from.file);

@@ -64,33 +64,14 @@ static needs put_memory(const calc_serving *r, calc_stats *s)
 static void put_time(const calc_serving *r, calc_stats *s)
 {
     /* Sums, and parts that a served model does not have. */
-    double *const sums[] = {&s->fw_time,
-                            &s->bw_time,
-                            &s->optim_step_time,
-                            &s->recompute_time,
-                            &s->recomm_link_time,
-                            &s->recomm_exposed_time,
-                            &s->dp_comm_link_time,
-                            &s->fw_offload_exposed_time,
-                            &s->bw_offload_exposed_time,
-                            &s->host_time,
-                            &s->straggler_time,
-                            &s->act_space,
-                            &s->act_checkpoint_size,
-                            &s->weight_grad_space,
-                            &s->optimizer_space,
-                            &s->framework_space,
-                            &s->proc_mem_tier2_cap_req,
-                            &s->tp_comm_exposed_time,
-                            &s->cp_comm_exposed_time,
-                            &s->ep_comm_exposed_time,
-                            &s->pp_comm_exposed_time,
-                            &s->dp_comm_exposed_time,
-                            &s->head_time};
+    s->fw_time = s->bw_time = s->optim_step_time = s->recompute_time = s->recomm_link_time =
+        s->recomm_exposed_time = s->dp_comm_link_time = s->fw_offload_exposed_time =
+            s->bw_offload_exposed_time = s->host_time = s->straggler_time = s->act_space =
+                s->act_checkpoint_size = s->weight_grad_space = s->optimizer_space =
+                    s->framework_space = s->proc_mem_tier2_cap_req = s->tp_comm_exposed_time =
+                        s->cp_comm_exposed_time = s->ep_comm_exposed_time =
+                            s->pp_comm_exposed_time = s->dp_comm_exposed_time = s->head_time = 0;
     double busy_s = 0;
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        *sums[i] = 0;
-    }
     for (size_t i = 0; i < r->parts; i++) {
         const calc_inference_pass_spent *t = &r->part[i].pass->slow;
         double times = r->part[i].times * r->batches;

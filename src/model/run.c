@@ -38,7 +38,7 @@ static void set_busiest_pair(calc_step *r)
 }
 
 /* Time and memory of each class of stages; which is the slowest, which the fullest. */
-static void add_classes(calc_step *r, calc_stage_needs *needs, calc_stage_exposed *exposed)
+static void add_classes(calc_step *r)
 {
     const calc_layout *l = r->layout;
     calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
@@ -54,24 +54,24 @@ static void add_classes(calc_step *r, calc_stage_needs *needs, calc_stage_expose
         r->pass[i] = calc_stage_pass_of(&l->terms, &l->links, c, chunks, l->exposed);
         calc_stage_reduction x =
             calc_stage_reduction_sum(&l->terms, &l->links, c, &w, &r->pass[i], chunks);
+        double exposed_s = calc_stage_reduction_exposed_s(&l->exec->strategy, &x);
         if (i == 0 || m.total > r->memory.total) {
             r->memory = m;
             r->fullest = i;
             r->peak_stage = peak.position;
         }
-        if (i == 0 ||
-            calc_stage_reduction_exposed_s(&l->exec->strategy, &x) > r->reduction_exposed_s) {
+        if (i == 0 || exposed_s > r->reduction_exposed_s) {
             r->reduction = x;
-            r->reduction_exposed_s = calc_stage_reduction_exposed_s(&l->exec->strategy, &x);
+            r->reduction_exposed_s = exposed_s;
+        }
+        if (calc_stage_tier2_bytes(&away) > calc_stage_tier2_bytes(&r->away)) {
+            r->away = away;
         }
         double s = calc_stage_pass_s(&r->pass[i]);
         r->slowest = s > slowest_s ? i : r->slowest;
         slowest_s = calc_max(slowest_s, s);
-        *needs =
-            calc_stage_needs_add(*needs, c, &m, &away, calc_stage_optimizer_sum(&l->terms, c, &w));
-        *exposed = calc_stage_exposed_add(*exposed, &x);
+        r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_sum(&l->terms, c, &w));
     }
-    r->optimizer_s = needs->optimizer_s;
     r->busiest[0] = r->busiest[1] = r->slowest;
     if (l->exec->training && calc_schedule_traits_of(schedule).copies > 1) {
         set_busiest_pair(r);
@@ -103,47 +103,18 @@ static double bubble_s(const calc_step *r)
 }
 
 /* Where blocks do not fit nobody asks for the time, which may take long to simulate: then less. */
-static double pipeline_s(const calc_step *r)
-{
-    const calc_layout *l = r->layout;
-    calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
-    int classes = calc_stages_classes(&l->stages);
-    const calc_stage_class *c = l->stages.item;
-    double chunks = l->stages.chunks;
-    double deferred_s = calc_stage_deferred_s(&l->terms, classes, c, r->pass, chunks);
-    if (l->stages.fit) {
-        return calc_stage_pipeline_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
-                                     l->exposed) +
-               deferred_s;
-    }
-    calc_stage_special start = calc_stage_nothing_special;
-    calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES] = {{0, 0}};
-    if (chunks > 1) {
-        start = calc_stage_first_chunk(&l->terms, c, chunks);
-        calc_stage_chunk_shares(&l->terms, c, chunks, share);
-    }
-    return calc_stage_pipeline_least_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
-                                       chunks > 1, share, l->exposed, &start) +
-           deferred_s;
-}
-
 void calc_step_of(const calc_layout *l, calc_step *r)
 {
-    const calc_exec *exec = l->exec;
-    r->layout = l;
-    for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        r->pass[i] = (calc_stage_pass){0};
-    }
-    r->slowest = 0;
-    r->fullest = 0;
-    calc_stage_needs needs = {0, 0, 0};
-    calc_stage_exposed exposed = {0, 0, 0, 0};
-    add_classes(r, &needs, &exposed);
-    r->step = calc_stage_step_sum(&l->terms, &l->links, &needs, &exposed, pipeline_s(r));
-    r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
-    bool beside = calc_stage_gathers_beside(&exec->strategy);
+    const calc_strategy *s = &l->exec->strategy;
+    bool fit = l->stages.fit;
+    *r = (calc_step){.layout = l};
+    add_classes(r);
+    r->step = calc_stage_step_or_less(&l->terms, &l->links, l->exec->pipeline_schedule,
+                                      calc_stages_classes(&l->stages), l->stages.item,
+                                      l->stages.chunks, l->exposed, !fit);
+    r->bubble_s = fit ? bubble_s(r) : (double)NAN;
     r->total_s =
-        l->stages.fit ? r->step.total_s[exec->strategy.data_par_overlap][beside] : (double)NAN;
+        fit ? r->step.total_s[s->data_par_overlap][calc_stage_gathers_beside(s)] : (double)NAN;
 }
 
 static calc_verdict run(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -242,14 +213,6 @@ calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes, calc_errors *
     return CALC_OK;
 }
 
-static double simulate(const calc_timeline *t, void *workspace)
-{
-    calc_schedule_pass *pass = workspace;
-    calc_timeline_passes(t, pass);
-    calc_schedule_sim sim = {.shape = t->shape, .pass = pass};
-    return calc_schedule_sim_s(&sim, (char *)workspace + pass_bytes(&t->shape), NULL, NULL);
-}
-
 calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, const calc_exec *exec,
                             void *workspace, calc_stats *s)
 {
@@ -262,7 +225,10 @@ calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, cons
     if (!t.fits) {
         return s->verdict;
     }
-    double exact_s = simulate(&t, workspace);
+    calc_timeline_passes(&t, workspace);
+    calc_schedule_sim sim = {.shape = t.shape, .pass = workspace};
+    double exact_s =
+        calc_schedule_sim_s(&sim, (char *)workspace + pass_bytes(&t.shape), NULL, NULL);
     double later_s = exact_s - t.closed_s;
     double closed_total_s = s->total_time;
     s->pipeline_closed_form_error = t.closed_s / exact_s - 1;
@@ -478,29 +444,9 @@ static void put_away(double *space, double *with_offload, double away, double sh
     *space = away / share;
 }
 
-/* The second tier of the stage where it is largest. */
-static calc_stage_tier2 most_away(const calc_step *r)
+static void put_parts(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
-    calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
-    calc_stage_tier2 most = {0};
-    double most_bytes = 0;
-    for (size_t i = 0; i < l->stages.count; i++) {
-        calc_stage_class peak = calc_stage_at_peak(&l->terms, schedule, &l->stages.item[i]);
-        calc_stage_weights w = calc_stage_weights_sum(&l->terms, &peak);
-        calc_stage_tier2 away =
-            calc_stage_tier2_sum(&l->terms, &peak, &w, schedule, l->stages.chunks);
-        double bytes = away.weight + away.activation + away.optimizer;
-        if (bytes > most_bytes) {
-            most_bytes = bytes;
-            most = away;
-        }
-    }
-    return most;
-}
-
-static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_stats *s)
-{
+    const calc_stage_tier2 *away = &r->away;
     const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_stage_memory *m = &r->memory;
@@ -539,13 +485,13 @@ static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_sta
     }
 }
 
-void calc_step_put_memory(const calc_step *r, const calc_stage_tier2 *away, calc_stats *s)
+void calc_step_put_memory(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = r->layout;
     if (rule(r, CALC_COMPAT_BLOCK_MEMORY)) {
         put_memory_by_rule(r, s);
     } else {
-        put_parts(r, away, s);
+        put_parts(r, s);
     }
     s->kv_cache_space = 0;
     s->head_space = r->memory.ends;
@@ -788,8 +734,7 @@ calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
     s->blocks_per_chunk = stages->fit ? stages->most_blocks / stages->chunks : (double)NAN;
     s->missing_blocks = stages->most_blocks * stages->stages - l->shape.blocks;
     calc_step_put_time(r, s);
-    calc_stage_tier2 away = most_away(r);
-    calc_step_put_memory(r, &away, s);
+    calc_step_put_memory(r, s);
     put_windows(r, s);
     put_rates(r, s);
     s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,

@@ -12,6 +12,7 @@ typedef struct calc_step {
     size_t busiest[2];              /**< stages whose work the time of a step is reported by */
     double peak_stage;              /**< of the fullest class */
     calc_stage_memory memory;       /**< of that stage */
+    calc_stage_tier2 away;          /**< of the stage that keeps most in the second tier */
     calc_stage_reduction reduction; /**< of the class that exposes most */
     calc_stage_step step;
     double reduction_exposed_s, optimizer_s, bubble_s, total_s;
@@ -37,10 +38,9 @@ void calc_stats_none(calc_stats *stats);
 calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
 
 /** Parts of them: breakdown of the step's time by its slowest stages, with the numbers of one
- *  block; and the memory of its fullest stage. @param away  the second tier of the stage with most
- *  of it */
+ *  block; and the memory of its fullest stage. */
 void calc_step_put_time(const calc_step *step, calc_stats *stats);
-void calc_step_put_memory(const calc_step *step, const calc_stage_tier2 *away, calc_stats *stats);
+void calc_step_put_memory(const calc_step *step, calc_stats *stats);
 
 /** Add the breakdown of the passes of another layout's step. Reduction, optimizer and pipeline are
  *  common to both and not added. */

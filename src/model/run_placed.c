@@ -14,15 +14,10 @@
 /* What the stages come to. */
 typedef struct sums {
     calc_placed_stage slowest, fullest;
-    calc_stage_pass pass;     /* of the slowest */
-    calc_stage_memory memory; /* of the fullest */
-    calc_stage_tier2 away;    /* where the second tier holds most */
+    calc_step step; /* looked at as these: its only pass, and maxima */
     double slowest_s, fullest_share;
-    calc_stage_reduction reduction;
-    double exposed_s, optimizer_s;
     double growth, overhead_s, tied_s;
-    double most_blocks, fewest_blocks;
-    double tier2_bytes, flop;
+    double most_blocks, fewest_blocks, flop;
     calc_verdict verdict; /* of memory */
 } sums;
 
@@ -31,16 +26,9 @@ static double tier1_bytes(const calc_placed_stage *at, const calc_stage_memory *
     return m->total * at->terms.used_share + at->terms.reserved_bytes;
 }
 
-/* Bytes of a stage in the second tier. */
-static calc_stage_tier2 tier2_of(const calc_placed *p, const calc_placed_stage *at)
-{
-    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-    return calc_stage_tier2_sum(&at->terms, &at->class, &w, p->exec->pipeline_schedule,
-                                (double)p->chunks);
-}
-
 static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
 {
+    calc_step *step = &x->step;
     calc_stage_pass pass = calc_placed_pass(p, at);
     calc_stage_reduction r = calc_placed_reduction(p, at, &pass);
     double exposed_s = calc_stage_reduction_exposed_s(&p->exec->strategy, &r);
@@ -48,13 +36,13 @@ static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
     if (first || calc_stage_pass_s(&pass) > x->slowest_s) {
         x->slowest = *at;
         x->slowest_s = calc_stage_pass_s(&pass);
-        x->pass = pass;
+        step->pass[0] = pass;
     }
-    if (first || exposed_s > x->exposed_s) {
-        x->reduction = r;
-        x->exposed_s = exposed_s;
+    if (first || exposed_s > step->reduction_exposed_s) {
+        step->reduction = r;
+        step->reduction_exposed_s = exposed_s;
     }
-    x->optimizer_s = calc_max(x->optimizer_s, calc_placed_optimizer_s(p, at));
+    step->optimizer_s = calc_max(step->optimizer_s, calc_placed_optimizer_s(p, at));
     x->growth = calc_max(x->growth, at->terms.growth);
     x->overhead_s = calc_max(x->overhead_s, at->terms.overhead_s);
     x->tied_s = calc_max(x->tied_s, at->links.tied_s);
@@ -65,18 +53,20 @@ static void add_memory(const calc_placed *p, const calc_placed_stage *at, sums *
 {
     const calc_chip *chip = &at->layout->system->chip;
     calc_stage_memory m = calc_placed_memory(p, at);
+    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
+    calc_stage_tier2 away = calc_stage_tier2_sum(&at->terms, &at->class, &w,
+                                                 p->exec->pipeline_schedule, (double)p->chunks);
     double bytes = tier1_bytes(at, &m);
-    calc_stage_tier2 away = tier2_of(p, at);
-    double away_bytes = away.weight + away.activation + away.optimizer;
+    double away_bytes = calc_stage_tier2_bytes(&away);
     double share = bytes / chip->mem1.capacity_bytes;
     if (at->class.position == 0 || share > x->fullest_share) {
         x->fullest = *at;
         x->fullest_share = share;
-        x->memory = m;
+        x->step.memory = m;
     }
-    if (away_bytes > x->tier2_bytes) {
-        x->tier2_bytes = away_bytes;
-        x->away = away;
+    if (away_bytes > x->step.step.tier2_bytes) {
+        x->step.step.tier2_bytes = away_bytes;
+        x->step.away = away;
     }
     bool full = x->verdict == CALC_VERDICT_MEM1_CAPACITY || bytes > chip->mem1.capacity_bytes;
     bool away_full = x->verdict != CALC_VERDICT_OK || away_bytes > chip->mem2.capacity_bytes;
@@ -97,39 +87,30 @@ static void look_at(calc_placed *p, const calc_placed_stage *at, const sums *x, 
     l->stages.count = 1;
     l->stages.item[0] = at->class;
     r->layout = l;
-    r->slowest = r->fullest = r->busiest[0] = r->busiest[1] = 0;
 }
 
-/* For listed layers: slice by slice. */
-static double layers_flop(const calc_placed *p, int64_t stage)
-{
-    calc_placed_stage at;
-    double flop = 0;
-    size_t count = calc_placed_slices(p, stage);
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &at);
-        const calc_stage_parts *parts = &at.layout->parts;
-        flop += at.class.first * calc_step_block_flop(&parts->embedding, 1) +
-                at.class.last * calc_step_block_flop(&parts->head, 0) +
-                at.class.dense * calc_step_block_flop(&parts->block[CALC_DENSE_BLOCK], 1) +
-                at.class.moe * calc_step_block_flop(&parts->block[CALC_MOE_BLOCK], 1);
-    }
-    return flop;
-}
-
+/* For listed layers slice by slice, else chunk by chunk. */
 static double stage_flop(const calc_placed *p, const calc_placed_stage *at)
 {
-    if (p->layered) {
-        return layers_flop(p, (int64_t)at->class.position);
-    }
-    const calc_cost *block = at->layout->parts.block;
-    double flop = at->class.first * calc_step_block_flop(&at->layout->parts.embedding, 1) +
-                  at->class.last * calc_step_block_flop(&at->layout->parts.head, 0);
-    for (int64_t k = 0; k < p->chunks; k++) {
-        calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
-        double again = calc_placed_chunk_recompute(p, at, k);
-        flop += c.dense * calc_step_block_flop(&block[CALC_DENSE_BLOCK], again) +
-                c.moe * calc_step_block_flop(&block[CALC_MOE_BLOCK], again);
+    calc_placed_stage slice;
+    double flop = 0;
+    for (size_t i = 0; calc_placed_slice_of(p, (int64_t)at->class.position, i, &slice); i++) {
+        const calc_cost *block = slice.layout->parts.block;
+        const calc_stage_class *c = &slice.class;
+        double ends = c->first * calc_step_block_flop(&slice.layout->parts.embedding, 1) +
+                      c->last * calc_step_block_flop(&slice.layout->parts.head, 0);
+        if (p->layered) {
+            flop += ends + c->dense * calc_step_block_flop(&block[CALC_DENSE_BLOCK], 1) +
+                    c->moe * calc_step_block_flop(&block[CALC_MOE_BLOCK], 1);
+            continue;
+        }
+        flop = ends;
+        for (int64_t k = 0; k < p->chunks; k++) {
+            calc_stage_class chunk = calc_placed_chunk_class(p, at, p->chunks, k);
+            double again = calc_placed_chunk_recompute(p, at, k);
+            flop += chunk.dense * calc_step_block_flop(&block[CALC_DENSE_BLOCK], again) +
+                    chunk.moe * calc_step_block_flop(&block[CALC_MOE_BLOCK], again);
+        }
     }
     return flop;
 }
@@ -153,38 +134,28 @@ static void add_stages(const calc_placed *p, sums *x)
 static calc_verdict networks_verdict(const calc_placed *p)
 {
     const calc_stage_list *list = &p->exec->stages;
-    for (size_t i = 0; p->layered && i < p->count; i++) {
-        calc_exec e = p->recipe_exec[i];
-        calc_exec part = calc_stage_list_part(p->exec, p->chip[i]);
+    calc_verdict verdict = CALC_VERDICT_OK;
+    size_t count = p->layered ? p->count : (size_t)list->chips + 1;
+    for (size_t i = 0; i < count && verdict == CALC_VERDICT_OK; i++) {
+        const calc_stage_run on = {.chip = (uint8_t)(p->layered ? p->chip[i] : (int)i)};
+        const calc_exec part = calc_stage_list_part(p->exec, on.chip);
+        calc_exec e = p->layered ? p->recipe_exec[i] : part;
         e.pipeline_par = list->count > 0 ? part.pipeline_par : e.pipeline_par;
         e.num_procs = list->count > 0 ? part.num_procs : e.num_procs;
-        calc_verdict verdict = calc_verdict_networks(p->recipe[i].system, &e);
-        if (verdict != CALC_VERDICT_OK) {
-            return verdict;
+        if (e.pipeline_par > 0) {
+            verdict = calc_verdict_networks(calc_stage_list_system(p->system, p->exec, &on), &e);
         }
     }
-    if (p->layered) {
-        return CALC_VERDICT_OK;
-    }
-    for (int chip = 0; chip <= list->chips; chip++) {
-        calc_exec e = calc_stage_list_part(p->exec, chip);
-        const calc_system *system = chip == 0 ? p->system : list->system[chip - 1];
-        calc_verdict verdict =
-            e.pipeline_par > 0 ? calc_verdict_networks(system, &e) : CALC_VERDICT_OK;
-        if (verdict != CALC_VERDICT_OK) {
-            return verdict;
-        }
-    }
-    return CALC_VERDICT_OK;
+    return verdict;
 }
 
-static calc_verdict verdict_of(const calc_placed *p, const sums *x, bool fit)
+static calc_verdict verdict_of(const calc_placed *p, const sums *x)
 {
     calc_verdict networks = networks_verdict(p);
     if (networks != CALC_VERDICT_OK) {
         return networks;
     }
-    if (!fit) {
+    if (!p->fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
     return calc_verdict_offload_blocks(p->exec, x->fewest_blocks) ? CALC_VERDICT_OFFLOAD_BLOCKS
@@ -194,13 +165,10 @@ static calc_verdict verdict_of(const calc_placed *p, const sums *x, bool fit)
 /* The view of a stage: with listed layers, its slice with most of them, with its messages. */
 static calc_placed_stage most_of(const calc_placed *p, const calc_placed_stage *at)
 {
-    calc_placed_stage slice = *at;
+    calc_placed_stage slice = *at, other;
     int64_t stage = (int64_t)at->class.position;
-    for (size_t i = calc_placed_slices(p, stage); i > 0 && p->layered; i--) {
-        calc_placed_slice_of(p, stage, i - 1, &slice);
-        if (slice.layout == at->layout) {
-            break;
-        }
+    for (size_t i = 0; p->layered && calc_placed_slice_of(p, stage, i, &other); i++) {
+        slice = i == 0 || other.layout == at->layout ? other : slice;
     }
     slice.links.message_s = at->links.message_s;
     slice.links.back_message_s = at->links.back_message_s;
@@ -216,9 +184,7 @@ static void put_layers_memory(const calc_placed *p, const calc_placed_stage *at,
     calc_placed_stage slice;
     double all = 0;
     double full = 0;
-    size_t count = calc_placed_slices(p, stage);
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
         const calc_stage_part *block = slice.terms.block;
         double bytes = slice.class.dense * block[0].kept_bytes +
                        slice.class.moe * block[1].kept_bytes +
@@ -235,16 +201,15 @@ static void put_layers_memory(const calc_placed *p, const calc_placed_stage *at,
     s->act_space = m.activation - s->act_checkpoint_size;
 }
 
-static void put_memory(calc_placed *p, const sums *x, calc_step *r, calc_stats *s)
+static void put_memory(calc_placed *p, sums *x, calc_stats *s)
 {
     const calc_placed_stage fullest = most_of(p, &x->fullest);
+    calc_step *r = &x->step;
     look_at(p, &fullest, x, r);
-    r->memory = x->memory;
     r->peak_stage = x->fullest.class.position;
-    r->step.allocated_bytes = x->memory.total;
-    r->step.tier1_bytes = tier1_bytes(&x->fullest, &x->memory);
-    r->step.tier2_bytes = x->tier2_bytes;
-    calc_step_put_memory(r, &x->away, s);
+    r->step.allocated_bytes = r->memory.total;
+    r->step.tier1_bytes = tier1_bytes(&x->fullest, &r->memory);
+    calc_step_put_memory(r, s);
     if (p->layered) {
         put_layers_memory(p, &x->fullest, s);
     }
@@ -255,12 +220,10 @@ static void put_memory(calc_placed *p, const sums *x, calc_step *r, calc_stats *
 static void add_slices(calc_placed *p, const sums *x, calc_stats *s)
 {
     int64_t stage = (int64_t)x->slowest.class.position;
-    size_t count = calc_placed_slices(p, stage);
+    calc_placed_stage slice;
     double reshard_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_stage slice;
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
         calc_step other = {0};
-        calc_placed_slice_of(p, stage, i, &slice);
         if (slice.layout != x->slowest.layout) {
             slice.links.tied_s = 0;
             look_at(p, &slice, x, &other);
@@ -276,20 +239,16 @@ static void add_slices(calc_placed *p, const sums *x, calc_stats *s)
     s->tp_comm_link_time += reshard_s;
 }
 
-static void put_time(calc_placed *p, const sums *x, double pipeline_s, calc_step *r, calc_stats *s)
+static void put_time(calc_placed *p, sums *x, double pipeline_s, calc_stats *s)
 {
     const calc_placed_stage slowest = most_of(p, &x->slowest);
+    calc_step *r = &x->step;
     look_at(p, &slowest, x, r);
-    r->pass[0] = x->pass;
-    r->memory = x->memory;
-    r->reduction = x->reduction;
-    r->reduction_exposed_s = x->exposed_s;
-    r->optimizer_s = x->optimizer_s;
     r->step.pipeline_s = pipeline_s;
     double busy_s = r->layout->stages.microbatches * x->slowest_s;
     r->bubble_s = p->stages > 1 ? calc_run_bubble_s(pipeline_s, busy_s) : 0;
-    r->total_s = x->exposed_s +
-                 (pipeline_s + pipeline_s * x->growth + x->tied_s + x->optimizer_s + x->overhead_s);
+    r->total_s = r->reduction_exposed_s +
+                 (pipeline_s + pipeline_s * x->growth + x->tied_s + r->optimizer_s + x->overhead_s);
     calc_step_put_time(r, s);
     if (p->layered) {
         add_slices(p, x, s);
@@ -300,13 +259,11 @@ calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, con
                              const calc_kernel_table *measured, calc_stats *s)
 {
     calc_placed p;
-    calc_step r = {0};
     sums x;
     calc_placed_of(app, system, exec, CALC_COMPAT_NONE, measured, &p);
     const calc_layout *l = &p.recipe[0];
-    bool fit = p.fit;
     add_stages(&p, &x);
-    double pipeline_s = fit ? calc_placed_pipeline_s(&p) : (double)NAN;
+    double pipeline_s = p.fit ? calc_placed_pipeline_s(&p) : (double)NAN;
     const calc_stage_deferred deferred = calc_placed_deferred(&p);
     if (deferred.any) {
         pipeline_s += calc_stage_deferred_after_s(&deferred, calc_placed_drain_s(&p));
@@ -321,11 +278,11 @@ calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, con
     s->model_flops_megatron = calc_parameters_megatron_flop(&l->shape, l->exec);
     s->hardware_flops = x.flop * l->stages.microbatches * l->shape.tensor_par *
                         l->shape.context_par * (double)l->exec->strategy.data_par;
-    put_time(&p, &x, pipeline_s, &r, s);
-    put_memory(&p, &x, &r, s);
+    put_time(&p, &x, pipeline_s, s);
+    put_memory(&p, &x, s);
     double peak = calc_run_chips_of(system, exec).flop_per_s * (double)exec->num_procs;
     calc_step_put_rates(app, system, exec, s->model_flops / peak, s);
-    s->verdict = verdict_of(&p, &x, fit);
+    s->verdict = verdict_of(&p, &x);
     return s->verdict;
 }
 

@@ -116,21 +116,16 @@ static double blocks_left(const calc_timeline *t, const calc_stage_class *c, int
     return 1 - lacks / calc_max(1, c->dense + c->moe);
 }
 
-static calc_schedule_pass chunk_pass(const calc_timeline *t, int64_t stage, int64_t chunk)
-{
-    calc_placed_stage at;
-    calc_placed_stage_of(&t->placed, stage, &at);
-    calc_stage_pass p = calc_placed_chunk_pass(&t->placed, &at, t->shape.chunks, chunk);
-    double left = blocks_left(t, &at.class, stage);
-    return (calc_schedule_pass){p.fw_s * left, p.agrad_s * left, p.wgrad_s * left};
-}
-
 calc_schedule_pass calc_timeline_pass_of(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
     if (chunk >= t->shape.chunks) {
         return calc_timeline_pass_of(t, t->shape.stages - 1 - stage, 0);
     }
-    return chunk_pass(t, stage, chunk);
+    calc_placed_stage at;
+    calc_placed_stage_of(&t->placed, stage, &at);
+    calc_stage_pass p = calc_placed_chunk_pass(&t->placed, &at, t->shape.chunks, chunk);
+    double left = blocks_left(t, &at.class, stage);
+    return (calc_schedule_pass){p.fw_s * left, p.agrad_s * left, p.wgrad_s * left};
 }
 
 /* Whether a stage takes as long as the one before it. */

@@ -71,14 +71,11 @@ calc_verdict calc_verdict_networks(const calc_system *system, const calc_exec *e
     if (exec->rank_order != CALC_RANK_ORDER_NETWORKS) {
         return exec->num_procs > last->size ? CALC_VERDICT_NETWORK_SIZE : CALC_VERDICT_OK;
     }
-    for (int64_t i = 0; i < system->networks_count; i++) {
-        calc_verdict verdict =
-            calc_verdict_network(&system->networks[i], calc_verdict_network_ranks(exec, i));
-        if (verdict != CALC_VERDICT_OK) {
-            return verdict;
-        }
+    calc_verdict verdict = CALC_VERDICT_OK;
+    for (int64_t i = 0; i < system->networks_count && verdict == CALC_VERDICT_OK; i++) {
+        verdict = calc_verdict_network(&system->networks[i], calc_verdict_network_ranks(exec, i));
     }
-    return CALC_VERDICT_OK;
+    return verdict;
 }
 
 bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc)
@@ -110,6 +107,9 @@ calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, b
     return CALC_VERDICT_OK;
 }
 
+/* Append to a member of `reason`. */
+#define SAY(member, ...) calc_append(reason->member, sizeof reason->member, __VA_ARGS__)
+
 /* With a rank_order: the processors do not fit the largest network.
  * @return whether that is so; text and hint are then filled */
 static bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exec,
@@ -121,11 +121,9 @@ static bool calc_reasons_stages_network(const calc_system *system, const calc_ex
         return false;
     }
     *reason = (calc_reason){.verdict = CALC_VERDICT_NETWORK_SIZE};
-    calc_append(reason->text, sizeof reason->text,
-                "network %lld, the last, connects %lld processors, rank_order lays out %lld",
-                (long long)last, (long long)size, (long long)exec->num_procs);
-    calc_append(
-        reason->hint, sizeof reason->hint,
+    SAY(text, "network %lld, the last, connects %lld processors, rank_order lays out %lld",
+        (long long)last, (long long)size, (long long)exec->num_procs);
+    SAY(hint,
         "use %lld processors or fewer; if the machine has more, set networks[%lld].size to %lld "
         "or more",
         (long long)size, (long long)last, (long long)exec->num_procs);
@@ -147,8 +145,7 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     if (between > 0 ? rest > 0 && rest % between == 0 : rest == 0) {
         return false;
     }
-    calc_append(
-        reason->text, sizeof reason->text,
+    SAY(text,
         "the %lld blocks beside first_stage_blocks = %lld and last_stage_blocks = %lld do not "
         "split over %lld other stages",
         (long long)rest, (long long)first, (long long)last, (long long)between);
@@ -157,7 +154,7 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     int64_t given = first > 0 ? first : last;
     int64_t all = rest + given;
     if (between <= 0) {
-        calc_append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)all);
+        SAY(hint, "use %s %lld", field, (long long)all);
         return true;
     }
     int64_t below = rest > 0 ? rest / between * between : 0;
@@ -165,9 +162,9 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     bool more = above < all && (below == 0 || above - rest < rest - below);
     int64_t nearest = more ? all - above : below > 0 ? all - below : 0;
     if (nearest > 0) {
-        calc_append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)nearest);
+        SAY(hint, "use %s %lld", field, (long long)nearest);
     } else {
-        calc_append(reason->hint, sizeof reason->hint, "lower pipeline_par");
+        SAY(hint, "lower pipeline_par");
     }
     return true;
 }
@@ -183,9 +180,8 @@ static int64_t counted(const calc_exec *e, const calc_stage_class *class)
 static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_reason *reason)
 {
     int64_t common = 0;
-    calc_append(reason->text, sizeof reason->text,
-                "pipeline_interleaving = %lld does not divide the blocks per stage:",
-                (long long)e->pipeline_interleaving);
+    SAY(text, "pipeline_interleaving = %lld does not divide the blocks per stage:",
+        (long long)e->pipeline_interleaving);
     for (size_t i = 0, end; i < stages->count; i = end) {
         int64_t blocks = counted(e, &stages->item[i]);
         double to = stages->item[i].position + stages->item[i].stages - 1;
@@ -194,18 +190,17 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
         }
         bool one = to == stages->item[i].position;
         common = calc_gcd(blocks, common);
-        calc_append(reason->text, sizeof reason->text, "%s %lld on stage%s %.0f", i > 0 ? "," : "",
-                    (long long)blocks, one ? "" : "s", stages->item[i].position);
+        SAY(text, "%s %lld on stage%s %.0f", i > 0 ? "," : "", (long long)blocks, one ? "" : "s",
+            stages->item[i].position);
         if (!one) {
-            calc_append(reason->text, sizeof reason->text, " to %.0f", to);
+            SAY(text, " to %.0f", to);
         }
     }
     if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
-        calc_append(reason->text, sizeof reason->text, " (embedding and head count as one each)");
+        SAY(text, " (embedding and head count as one each)");
     }
     char divisors[160];
-    calc_append(reason->hint, sizeof reason->hint, "use %s",
-                calc_divisors_text(common, divisors, sizeof divisors));
+    SAY(hint, "use %s", calc_divisors_text(common, divisors, sizeof divisors));
 }
 
 static bool split_rounds(const calc_exec *e, calc_reason *reason)
@@ -214,14 +209,12 @@ static bool split_rounds(const calc_exec *e, calc_reason *reason)
         return false;
     }
     int64_t replicas = e->strategy.data_par * e->microbatch_size;
-    calc_append(
-        reason->text, sizeof reason->text,
+    SAY(text,
         "interleaved chunks need a multiple of pipeline_par = %lld micro-batches: there are "
         "%lld",
         (long long)e->pipeline_par, (long long)(e->batch_size / replicas));
-    calc_append(reason->hint, sizeof reason->hint,
-                "use a batch_size that is a multiple of %lld, or pipeline_interleaving 1",
-                (long long)(replicas * e->pipeline_par));
+    SAY(hint, "use a batch_size that is a multiple of %lld, or pipeline_interleaving 1",
+        (long long)(replicas * e->pipeline_par));
     return true;
 }
 
@@ -252,11 +245,10 @@ static bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec
         return true;
     }
     bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    calc_append(reason->text, sizeof reason->text,
-                "%lld blocks do not give each of %lld stages one%s", (long long)app->num_blocks,
-                (long long)exec->pipeline_par, ends ? " beside the embedding and the head" : "");
-    calc_append(reason->hint, sizeof reason->hint, "use pipeline_par %lld or less",
-                (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
+    SAY(text, "%lld blocks do not give each of %lld stages one%s", (long long)app->num_blocks,
+        (long long)exec->pipeline_par, ends ? " beside the embedding and the head" : "");
+    SAY(hint, "use pipeline_par %lld or less",
+        (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
     return true;
 }
 
@@ -274,49 +266,37 @@ static bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *ex
         return false;
     }
     *reason = (calc_reason){.verdict = CALC_VERDICT_OFFLOAD_BLOCKS};
-    calc_append(reason->text, sizeof reason->text,
-                "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
-                fewest_blocks);
-    calc_append(reason->hint, sizeof reason->hint, "%skeep everything in tier 1",
-                exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
+    SAY(text, "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
+        fewest_blocks);
+    SAY(hint, "%skeep everything in tier 1",
+        exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
     return true;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 typedef enum part {
-    WEIGHTS,
-    GRADIENTS,
-    OPTIMIZER,
-    ACTIVATIONS,
-    CHECKPOINTS,
-    WORKING,
-    HEAD,
+#define PART_LIST(X)                                                                               \
+    X(WEIGHTS, weight_space, "weights")                                                            \
+    X(GRADIENTS, weight_grad_space, "weight gradients")                                            \
+    X(OPTIMIZER, optimizer_space, "the optimizer")                                                 \
+    X(ACTIVATIONS, act_space, "activations")                                                       \
+    X(CHECKPOINTS, act_checkpoint_size, "checkpoints")                                             \
+    X(WORKING, act_grad_space, "the block at hand")
+#define PART(name, member, words) name,
+    PART_LIST(PART) HEAD,
     CACHE,
     OTHER,
     PARTS
 } part;
 
-/* The share of a part in tier 1: all, or the rest that offload leaves there, null without
- * offload. */
-static double stays(double space, double with_offload)
-{
-    return isnan(with_offload) ? space : with_offload;
-}
-
 static part largest(const calc_stats *s, double *bytes)
 {
-    const double space[PARTS] = {
-        [WEIGHTS] = stays(s->weight_space, s->weight_space_with_offload),
-        [GRADIENTS] = stays(s->weight_grad_space, s->weight_grad_space_with_offload),
-        [OPTIMIZER] = stays(s->optimizer_space, s->optimizer_space_with_offload),
-        [ACTIVATIONS] = stays(s->act_space, s->act_space_with_offload),
-        [CHECKPOINTS] = stays(s->act_checkpoint_size, s->act_checkpoint_size_with_offload),
-        [WORKING] = stays(s->act_grad_space, s->act_grad_space_with_offload),
-        [HEAD] = s->head_space,
-        [CACHE] = s->kv_cache_space,
-        [OTHER] = s->framework_space + s->mem_overhead,
-    };
+/* In tier 1: all, or the rest that offload leaves there, null without offload. */
+#define STAYS(name, member, words)                                                                 \
+    isnan(s->member##_with_offload) ? s->member : s->member##_with_offload,
+    const double space[PARTS] = {PART_LIST(STAYS) s->head_space, s->kv_cache_space,
+                                 s->framework_space + s->mem_overhead};
     part most = WEIGHTS;
     for (part i = WEIGHTS; i < PARTS; i++) {
         most = space[i] > space[most] ? i : most;
@@ -329,17 +309,9 @@ static part largest(const calc_stats *s, double *bytes)
  * 0". */
 static void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, char text[128])
 {
-    static const char *const names[PARTS] = {
-        [WEIGHTS] = "weights",
-        [GRADIENTS] = "weight gradients",
-        [OPTIMIZER] = "the optimizer",
-        [ACTIVATIONS] = "activations",
-        [CHECKPOINTS] = "checkpoints",
-        [WORKING] = "the block at hand",
-        [HEAD] = "the head",
-        [CACHE] = "cached keys and values",
-        [OTHER] = "framework, fragmentation and reserve",
-    };
+#define WORDS(name, member, words) words,
+    static const char *const names[PARTS] = {PART_LIST(WORDS) "the head", "cached keys and values",
+                                             "framework, fragmentation and reserve"};
     double bytes;
     part most = largest(stats, &bytes);
     text[0] = '\0';
@@ -455,6 +427,15 @@ static calc_reason *add(reasons *r, calc_verdict verdict)
     return reason;
 }
 
+/* One that was found, if it was. */
+static void take(reasons *r, bool found, const calc_reason *reason)
+{
+    calc_reason *to = found ? add(r, reason->verdict) : NULL;
+    if (to) {
+        *to = *reason;
+    }
+}
+
 static void network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
 {
     for (int64_t i = 0; i < system->networks_count; i++) {
@@ -466,20 +447,18 @@ static void network_reasons(reasons *r, const calc_system *system, const calc_ex
             continue;
         }
         if (verdict == CALC_VERDICT_NETWORK_SIZE) {
-            calc_append(reason->text, sizeof reason->text,
-                        "network %lld connects %lld processors, the layout puts %.0f on it",
-                        (long long)i, (long long)network->size, ranks);
-            calc_append(reason->hint, sizeof reason->hint,
-                        "lower the parallel sizes on it or assign one to another network; if the "
-                        "machine has more, set networks[%lld].size to %.0f or more",
-                        (long long)i, ranks);
+            SAY(text, "network %lld connects %lld processors, the layout puts %.0f on it",
+                (long long)i, (long long)network->size, ranks);
+            SAY(hint,
+                "lower the parallel sizes on it or assign one to another network; if the "
+                "machine has more, set networks[%lld].size to %.0f or more",
+                (long long)i, ranks);
         } else {
             char divisors[160];
             calc_divisors_text(network->size, divisors, sizeof divisors);
-            calc_append(reason->text, sizeof reason->text,
-                        "network %lld must be filled: %.0f ranks do not divide its size %lld",
-                        (long long)i, ranks, (long long)network->size);
-            calc_append(reason->hint, sizeof reason->hint, "put %s ranks on it", divisors);
+            SAY(text, "network %lld must be filled: %.0f ranks do not divide its size %lld",
+                (long long)i, ranks, (long long)network->size);
+            SAY(hint, "put %s ranks on it", divisors);
         }
     }
 }
@@ -494,11 +473,9 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     calc_reason *reason = add(r, verdict);
     if (reason) {
         const double gib = 1073741824.0;
-        calc_append(reason->text, sizeof reason->text,
-                    "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
-                    need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib,
-                    more);
-        calc_append(reason->hint, sizeof reason->hint, "%s", hint);
+        SAY(text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
+            need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib, more);
+        SAY(hint, "%s", hint);
     }
 }
 
@@ -527,9 +504,7 @@ static void pool_reasons(reasons *r, const calc_system *system, const calc_exec 
     if (calc_verdict_networks(own, &pool) == CALC_VERDICT_OK) {
         return;
     }
-    if (calc_reasons_stages_network(own, &pool, &found) && add(r, found.verdict)) {
-        r->item[r->count - 1] = found;
-    }
+    take(r, calc_reasons_stages_network(own, &pool, &found), &found);
     if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
         network_reasons(r, own, &pool);
     }
@@ -553,30 +528,24 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
                     calc_compat compat, const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
     reasons r = {out, 0};
-    calc_reason found;
+    calc_reason found = {.verdict = CALC_VERDICT_OK};
     char most[128];
     char hint[256];
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     for (int chip = 0; chip <= exec->stages.chips; chip++) {
         const calc_system *own = chip == 0 ? system : exec->stages.system[chip - 1];
         calc_exec listed = exec->stages.count > 0 ? calc_stage_list_part(exec, chip) : *exec;
-        if (listed.pipeline_par > 0 && calc_reasons_stages_network(own, &listed, &found) &&
-            add(&r, found.verdict)) {
-            r.item[r.count - 1] = found;
-        }
-        if (listed.pipeline_par > 0 && exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        bool used = listed.pipeline_par > 0;
+        take(&r, used && calc_reasons_stages_network(own, &listed, &found), &found);
+        if (used && exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
             layers_network_reasons(&r, own, &listed);
         }
     }
     if (r.count == 0 && exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         pool_reasons(&r, system, exec);
     }
-    if (calc_reasons_stages_split(app, exec, compat, &found) && add(&r, found.verdict)) {
-        r.item[r.count - 1] = found;
-    }
-    if (calc_reasons_stages_offload(app, exec, compat, &found) && add(&r, found.verdict)) {
-        r.item[r.count - 1] = found;
-    }
+    take(&r, calc_reasons_stages_split(app, exec, compat, &found), &found);
+    take(&r, calc_reasons_stages_offload(app, exec, compat, &found), &found);
     calc_reasons_stages_most(exec, stats, most);
     /* Whether the weights leave room for a cache; if not, less in it does not help. */
     if (served && (stats->weight_space < stats->mem_tier1_capacity)) {
@@ -598,9 +567,9 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     calc_reason *reason =
         stats->verdict == CALC_VERDICT_OVERLOADED ? add(&r, CALC_VERDICT_OVERLOADED) : NULL;
     if (reason) {
-        calc_append(reason->text, sizeof reason->text, "%.3g/s arrive, %.3g/s are served",
-                    exec->inference.arrival_rate, stats->requests_per_s);
-        calc_append(reason->hint, sizeof reason->hint, "use more processors");
+        SAY(text, "%.3g/s arrive, %.3g/s are served", exec->inference.arrival_rate,
+            stats->requests_per_s);
+        SAY(hint, "use more processors");
     }
     return r.count;
 }

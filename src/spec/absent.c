@@ -26,14 +26,9 @@ void calc_absent_fill(const calc_table *table, void *object)
     }
 }
 
-static bool op_is_absent(const calc_field *field, const calc_network_op *op)
-{
-    bool zero = op->scalar == 0 && op->offset == 0;
-    return zero || (op->scalar == 1 && op->offset == field->absent);
-}
-
 bool calc_absent_is(const calc_field *field, const void *member)
 {
+    const calc_network_op *op = member;
     switch (field->type) {
     case CALC_TYPE_NOTE:
         return true;
@@ -41,7 +36,8 @@ bool calc_absent_is(const calc_field *field, const void *member)
     case CALC_TYPE_ENGINE: /* both begin with a name */
         return *(const char *)member == '\0';
     case CALC_TYPE_OP:
-        return op_is_absent(field, member);
+        return (op->scalar == 0 && op->offset == 0) ||
+               (op->scalar == 1 && op->offset == field->absent);
     case CALC_TYPE_CURVE:
         return ((const calc_curve *)member)->count == 0;
     case CALC_TYPE_OBJECT:

@@ -95,4 +95,10 @@ bool calc_same(const calc_table *table, const void *a, const void *b);
 /** Whether they have the same value in one row. */
 bool calc_same_row(const calc_field *field, const void *a, const void *b);
 
+/** Whether a field is one value: a number, a choice, a set of them, true or false. */
+static inline bool calc_field_is_single(const calc_field *field)
+{
+    return field->type <= CALC_TYPE_SET;
+}
+
 #endif

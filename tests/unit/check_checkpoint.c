@@ -44,7 +44,7 @@ static void enter(void)
                              .words_size = sizeof words};
     part.words = malloc(sizeof words);
     memcpy(part.words, words, sizeof words);
-    part.result.counts = (calc_sweep_counts){1, 2, 3, 4, 5, {5, 6, 7}, UINT64_MAX};
+    part.result.counts = (calc_sweep_counts){1, 2, 3, 4, 5, UINT64_MAX, {5, 6, 7}};
     part.result.groups_count = GROUPS;
     part.result.group = calloc(GROUPS, sizeof *part.result.group);
     for (size_t g = 0; g + 1 < GROUPS; g++) { /* nothing was found in the last */

@@ -320,9 +320,12 @@ CALC_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
     run(&c);
     calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &p);
     ck_assert_uint_eq(p.count, 3);
-    ck_assert_uint_eq(calc_placed_slices(&p, 0), 3);
-    ck_assert_uint_eq(calc_placed_slices(&p, 1), 1);
-    ck_assert_uint_eq(calc_placed_slices(&p, 3), 2);
+    ck_assert(calc_placed_slice_of(&p, 0, 2, &slice));
+    ck_assert(!calc_placed_slice_of(&p, 0, 3, &slice));
+    ck_assert(calc_placed_slice_of(&p, 1, 0, &slice));
+    ck_assert(!calc_placed_slice_of(&p, 1, 1, &slice));
+    ck_assert(calc_placed_slice_of(&p, 3, 1, &slice));
+    ck_assert(!calc_placed_slice_of(&p, 3, 2, &slice));
     static const double want[][4] = {{2, 0, 1, 0}, {8, 15, 0, 0}, {4, 5, 0, 0}};
     for (size_t i = 0; i < 3; i++) {
         calc_placed_slice_of(&p, 0, i, &slice);
@@ -336,5 +339,6 @@ CALC_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
     ck_assert_double_eq(slice.class.dense, 20);
     set("layers=null");
     calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &p);
-    ck_assert_uint_eq(calc_placed_slices(&p, 0), 1);
+    ck_assert(calc_placed_slice_of(&p, 0, 0, &slice));
+    ck_assert(!calc_placed_slice_of(&p, 0, 1, &slice));
 }

@@ -228,12 +228,12 @@ CALC_TEST(lines_are_those_of_their_groups)
     s.c.exec.strategy.optimizer_shards = CALC_OPTIMIZER_SHARDS_TENSORS; /* asks for all lines */
     settle(&s);
     const calc_stage_lines *l = &s.lines;
-    line_is(&l->shard_reduce_dense, 5, 0.875 / slow);
-    line_is(&l->shard_gather_dense, 5, 0.875 / slow);
-    line_is(&l->sum_dense, 5, 1.75 / slow);
-    line_is(&l->shard_reduce_expert, 3, 0.5 / fast);
-    line_is(&l->shard_gather_expert, 3, 0.5 / fast);
-    line_is(&l->sum_expert, 3, 1 / fast);
+    line_is(&l->dense.reduce, 5, 0.875 / slow);
+    line_is(&l->dense.gather, 5, 0.875 / slow);
+    line_is(&l->dense.sum, 5, 1.75 / slow);
+    line_is(&l->expert.reduce, 3, 0.5 / fast);
+    line_is(&l->expert.gather, 3, 0.5 / fast);
+    line_is(&l->expert.sum, 3, 1 / fast);
     line_is(&l->message, 5, 1 / slow);
     line_is(&l->ends, 5, 1 / slow); /* an all-reduce of two */
     ck_assert_double_eq(l->dense_ranks, 8);
@@ -254,10 +254,10 @@ CALC_TEST(shards_are_scattered_inside_and_summed_beyond)
     s.c.system.networks[1].latency_s = 5;
     settle(&s);
     const calc_stage_lines *l = &s.lines;
-    line_is(&l->shard_reduce_dense, 10, 0.75 / slow + 1.0 / 4 / slow);
-    line_is(&l->shard_gather_dense, 5, 0.75 / slow);
-    line_is(&l->shard_reduce_expert, 5, 0.5 / slow);
-    line_is(&l->shard_gather_expert, 5, 0.5 / slow);
+    line_is(&l->dense.reduce, 10, 0.75 / slow + 1.0 / 4 / slow);
+    line_is(&l->dense.gather, 5, 0.75 / slow);
+    line_is(&l->expert.reduce, 5, 0.5 / slow);
+    line_is(&l->expert.gather, 5, 0.5 / slow);
     ck_assert_double_eq(l->dense_shards, 4);
     ck_assert_double_eq(l->expert_shards, 2);
 }

@@ -95,15 +95,7 @@ static calc_cost_comm *comm_of(calc_cost *out, calc_operator_group group)
 
 static void add_comm(calc_cost_comm *sum, const calc_cost_comm *x)
 {
-    sum->fw_bytes += x->fw_bytes;
-    sum->bw_bytes += x->bw_bytes;
-    sum->re_bytes += x->re_bytes;
-    sum->fw_link_s += x->fw_link_s;
-    sum->bw_link_s += x->bw_link_s;
-    sum->re_link_s += x->re_link_s;
-    sum->fw_exposed_s += x->fw_exposed_s;
-    sum->bw_exposed_s += x->bw_exposed_s;
-    sum->re_exposed_s += x->re_exposed_s;
+    calc_add_numbers((void *)sum, (const void *)x, sizeof *x / sizeof(double));
 }
 
 /* The exposed part of a pass; tiles expose as much in the last block of a chunk. */
@@ -253,14 +245,6 @@ static void add_kernel(const common *m, const calc_operator *o, const calc_cost_
 
 /* ---- Work and memory ------------------------------------------------------------------------- */
 
-static inline void add_work(calc_cost_work *sum, const calc_cost_work *x, double times)
-{
-    sum->flop += x->flop * times;
-    sum->flop_s += x->flop_s * times;
-    sum->bytes += x->bytes * times;
-    sum->mem_s += x->mem_s * times;
-}
-
 /* By rule a repeated layer counts all before it. */
 static void add_works(const common *m, const calc_operator *operators, const calc_cost_times *times,
                       size_t first, size_t end, calc_cost *out)
@@ -273,12 +257,12 @@ static void add_works(const common *m, const calc_operator *operators, const cal
     calc_cost_work re = out->re;
     for (size_t i = first; i < end; i++) {
         const calc_cost_times *t = &times[i];
-        add_work(&fw, &t->work[CALC_PASS_FW], 1);
-        add_work(&agrad, &t->work[CALC_PASS_AGRAD], 1);
-        add_work(&wgrad, &t->work[CALC_PASS_WGRAD], 1);
+        calc_cost_add_work(&fw, &t->work[CALC_PASS_FW], 1);
+        calc_cost_add_work(&agrad, &t->work[CALC_PASS_AGRAD], 1);
+        calc_cost_add_work(&wgrad, &t->work[CALC_PASS_WGRAD], 1);
         double share = calc_operator_again(&operators[i], again);
         if (share > 0 && operators[i].kind != CALC_OPERATOR_COLLECTIVE) {
-            add_work(&re, all ? &fw : &t->work[CALC_PASS_FW], share);
+            calc_cost_add_work(&re, all ? &fw : &t->work[CALC_PASS_FW], share);
         }
     }
     out->work[CALC_PASS_FW] = fw;

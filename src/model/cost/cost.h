@@ -59,6 +59,15 @@ typedef struct calc_cost_work {
     double bytes, mem_s;
 } calc_cost_work;
 
+/** Add work that is done so many times. */
+static inline void calc_cost_add_work(calc_cost_work *sum, const calc_cost_work *x, double times)
+{
+    sum->flop += x->flop * times;
+    sum->flop_s += x->flop_s * times;
+    sum->bytes += x->bytes * times;
+    sum->mem_s += x->mem_s * times;
+}
+
 /** One list of operators. */
 typedef struct calc_cost {
     double fw_s, agrad_s, wgrad_s, re_s;  /**< kernels: forward, both backward passes, repeated */
@@ -117,12 +126,6 @@ static inline double calc_cost_agrad_s(const calc_cost *c)
     return c->agrad_s + c->re_s + c->tensor.bw_exposed_s + c->context.bw_exposed_s +
            c->expert.bw_exposed_s + c->tensor.re_exposed_s + c->context.re_exposed_s +
            c->expert.re_exposed_s;
-}
-
-/** The same of a block that does not recompute [s]. */
-static inline double calc_cost_agrad_once_s(const calc_cost *c)
-{
-    return c->agrad_s + c->tensor.bw_exposed_s + c->context.bw_exposed_s + c->expert.bw_exposed_s;
 }
 
 /** A share that may be absent. */

@@ -46,22 +46,6 @@ static double read_share(double row_bytes)
                                      : 1.0 / 8;
 }
 
-/* Batched multiplications are as fast as their operands arrive: heads whose rows are no multiple of
- * 16 bytes are read in smaller pieces (docs/model.md, Attention). */
-static double aligned_rate(const calc_cost_context *c)
-{
-    const calc_shape *s = c->shape;
-    return fmin(read_share(s->qk_size * s->element_bytes),
-                read_share(s->v_size * s->element_bytes));
-}
-
-static double permute_s(const calc_cost_context *c, double bytes)
-{
-    const calc_memory_tier *memory = &c->chip->mem1;
-    double own = c->chip->permute_efficiency;
-    return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
-}
-
 /* Attention with stored scores. */
 static calc_cost_kernel scores_of(const calc_cost_context *c, const calc_operator *o,
                                   calc_pass pass)
@@ -71,7 +55,10 @@ static calc_cost_kernel scores_of(const calc_cost_context *c, const calc_operato
     double mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
     double flop_s =
         unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
-    flop_s /= sustained(c) * aligned_rate(c);
+    /* Batched multiplications are as fast as their operands arrive: heads whose rows are no
+     * multiple of 16 bytes are read in smaller pieces (docs/model.md, Attention). */
+    flop_s /= sustained(c) * fmin(read_share(c->shape->qk_size * c->shape->element_bytes),
+                                  read_share(c->shape->v_size * c->shape->element_bytes));
     return (calc_cost_kernel){flop_s, mem_s,
                               flop_s + mem_s + c->chip->launch.vector_s * o->launches[pass]};
 }
@@ -79,7 +66,10 @@ static calc_cost_kernel scores_of(const calc_cost_context *c, const calc_operato
 static calc_cost_kernel permutation_of(const calc_cost_context *c, const calc_operator *o,
                                        calc_pass pass)
 {
-    double mem_s = permute_s(c, o->bytes[pass]);
+    const calc_memory_tier *memory = &c->chip->mem1;
+    double own = c->chip->permute_efficiency;
+    double mem_s = own > 0 ? o->bytes[pass] / (memory->bytes_per_s * own)
+                           : calc_memory_tier_s(memory, o->bytes[pass]);
     return (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
 }
 

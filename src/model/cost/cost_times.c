@@ -31,14 +31,6 @@ static void time_collective(const calc_cost_context *c, const calc_operator *o, 
     }
 }
 
-static void time_kernel(const calc_cost_context *c, const calc_operator *o, int passes,
-                        calc_cost_times *out)
-{
-    bool third = calc_operator_runs(o, CALC_PASS_WGRAD);
-    passes = third || passes < CALC_PASS_WGRAD ? passes : CALC_PASS_WGRAD;
-    calc_cost_kernel_times(c, o, passes, out);
-}
-
 /* Whether two kernels do the same, as far as a chip can tell. */
 static bool same_kernel(const calc_operator *a, const calc_operator *b)
 {
@@ -74,7 +66,8 @@ static void time_operator(const calc_cost_context *c, const calc_operator *o,
     if (o->kind == CALC_OPERATOR_COLLECTIVE) {
         time_collective(c, o, passes, known, out);
     } else {
-        time_kernel(c, o, passes, out);
+        bool third = passes < CALC_PASS_WGRAD || calc_operator_runs(o, CALC_PASS_WGRAD);
+        calc_cost_kernel_times(c, o, third ? passes : CALC_PASS_WGRAD, out);
     }
     if (o->without != 0) {
         take_share(calc_operator_share(o), CALC_PASS_FW, out);

@@ -18,13 +18,6 @@ static product product_of(const calc_operator *o)
     return (product){o->inputs / inner, inner, flop / (2 * o->inputs)};
 }
 
-static calc_datatype datatype_of(const calc_cost_context *c, const calc_operator *o)
-{
-    return o->kind == CALC_OPERATOR_HEAD || o->kind == CALC_OPERATOR_ATTENTION
-               ? c->strategy->datatype
-               : calc_format_datatype(c->strategy->matrix_datatype, c->strategy->datatype);
-}
-
 /* Sizes of the multiplication that the pass itself is. */
 static void matrix_key(const calc_operator *o, calc_pass pass, calc_kernel_key *key)
 {
@@ -68,7 +61,12 @@ static void attention_key(const calc_cost_context *c, calc_kernel_key *key)
 static bool kernel_key(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
                        calc_kernel_key *key)
 {
-    *key = (calc_kernel_key){.pass = (int)pass, .datatype = (int)datatype_of(c, o)};
+    const calc_strategy *s = c->strategy;
+    bool wide = o->kind == CALC_OPERATOR_HEAD || o->kind == CALC_OPERATOR_ATTENTION;
+    *key = (calc_kernel_key){
+        .pass = (int)pass,
+        .datatype =
+            (int)(wide ? s->datatype : calc_format_datatype(s->matrix_datatype, s->datatype))};
     /* An operator of an adapter is several kernels; weights that are not trained may be widened. */
     if (o->adapter || o->frozen_bytes > 0) {
         return false;

@@ -13,12 +13,6 @@ void calc_kernel_key_sizes(calc_kernel_key *key, const double *size, int sizes)
     }
 }
 
-static bool comparable(const calc_kernel_key *a, const calc_kernel_key *b)
-{
-    return a->kind == b->kind && a->pass == b->pass && a->datatype == b->datatype &&
-           a->variant == b->variant && a->sizes == b->sizes;
-}
-
 static double distance(const calc_kernel_key *a, const calc_kernel_key *b)
 {
     double sum = 0;
@@ -39,7 +33,9 @@ double calc_kernel_table_s(const calc_kernel_table *table, const calc_kernel_key
     bool same_kind = false;
     for (size_t i = 0; i < table->count; i++) {
         const calc_kernel_point *p = &table->point[i];
-        if (!comparable(&p->key, key)) {
+        if (p->key.kind != key->kind || p->key.pass != key->pass ||
+            p->key.datatype != key->datatype || p->key.variant != key->variant ||
+            p->key.sizes != key->sizes) {
             continue;
         }
         double d = distance(&p->key, key);

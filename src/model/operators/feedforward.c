@@ -311,15 +311,6 @@ static void add_latent(calc_build *b, const char *name, const char *const adapte
     calc_adapter_add(b, b->count - 1, adapter, &product, 1);
 }
 
-/* Experts that run one after the other, each in kernels of its own. */
-static void loop(calc_operator *o, double experts)
-{
-    o->loops = calc_max(1, experts);
-    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
-        o->launches[pass] *= o->loops;
-    }
-}
-
 void calc_feedforward_experts(calc_build *b)
 {
     const calc_shape *s = b->shape;
@@ -382,7 +373,12 @@ void calc_feedforward_experts(calc_build *b)
     }
     calc_adapter_add_experts(b, b->count - 1, adapters[1], &products[2], 1, false, local);
     for (size_t i = (size_t)(up - b->out); i < b->count && x->looped_experts; i++) {
-        loop(&b->out[i], calc_min(local, rows));
+        /* Experts that run one after the other, each in kernels of its own. */
+        calc_operator *each = &b->out[i];
+        each->loops = calc_max(1, calc_min(local, rows));
+        for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+            each->launches[pass] *= each->loops;
+        }
     }
     add_unpacked(
         b, &place,

@@ -70,4 +70,12 @@ static inline double calc_processing_s(calc_processing_mode mode, double flop_s,
     return mode == CALC_PROCESSING_MODE_ROOFLINE ? calc_max(flop_s, mem_s) : flop_s + mem_s;
 }
 
+/** Add numbers that lie side by side. */
+static inline void calc_add_numbers(double *sum, const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sum[i] += x[i];
+    }
+}
+
 #endif

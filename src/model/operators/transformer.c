@@ -626,15 +626,6 @@ static size_t groups_of(const calc_stack *s, calc_block_kind kind, bool ffn,
     return count;
 }
 
-static void add_mixer(calc_build *b)
-{
-    if (calc_part_is_linear(b->shape->mixer)) {
-        calc_linear_mixer(b);
-    } else {
-        add_attention(b);
-    }
-}
-
 static void add_feedforward_part(calc_build *b, calc_part_type type)
 {
     if (type == CALC_PART_TYPE_MOE) {
@@ -668,8 +659,10 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
         b->shape = &shape;
         if (ffn) {
             add_feedforward_part(b, part->type);
+        } else if (calc_part_is_linear(shape.mixer)) {
+            calc_linear_mixer(b);
         } else {
-            add_mixer(b);
+            add_attention(b);
         }
         b->shape = model;
         if (own) {

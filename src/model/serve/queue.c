@@ -184,14 +184,6 @@ double calc_queue_mean(const calc_queue_times *times, size_t count)
     return sum;
 }
 
-/* Of one part: the uniform and the exponential term, both at their quantile. */
-static double alone(const calc_queue_times *t, double quantile)
-{
-    double above = 1 - quantile;
-    double later = t->tail_share > above ? t->tail / t->tail_share * log(t->tail_share / above) : 0;
-    return t->least + quantile * (t->most - t->least) + later;
-}
-
 static double share_within(const calc_queue_times *times, size_t count, double time)
 {
     double sum = 0;
@@ -208,7 +200,12 @@ double calc_queue_quantile(const calc_queue_times *times, size_t count, double q
 {
     enum { HALVINGS = 50 };
     if (count == 1) {
-        return alone(times, quantile);
+        /* The uniform and the exponential term, both at their quantile. */
+        const calc_queue_times *t = times;
+        double above = 1 - quantile;
+        double later =
+            t->tail_share > above ? t->tail / t->tail_share * log(t->tail_share / above) : 0;
+        return t->least + quantile * (t->most - t->least) + later;
     }
     double low = 0;
     double high = 0;

@@ -264,14 +264,6 @@ static double step_s(calc_sim *s, const calc_sim_stream *t, const prompts *c, do
     return took_s;
 }
 
-static void count_step(calc_sim *s, const calc_sim_stream *t, double took_s, bool prefills)
-{
-    if (s->issued >= s->warm && s->done < s->measured) {
-        s->time_s += t->count * took_s;
-        s->prefill_time_s += prefills ? t->count * took_s : 0;
-    }
-}
-
 static void run_step(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
 {
     prompts c = {0};
@@ -285,7 +277,10 @@ static void run_step(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double
     if (c.count > 0) {
         prefilled(s, t);
     }
-    count_step(s, t, took_s, c.count > 0);
+    if (s->issued >= s->warm && s->done < s->measured) {
+        s->time_s += t->count * took_s;
+        s->prefill_time_s += c.count > 0 ? t->count * took_s : 0;
+    }
     v->free_s = at_s + slow_s;
     t->ready_s = at_s + took_s;
     give_tokens(s, v, t, t->ready_s);
@@ -387,16 +382,6 @@ static void run_pool(calc_sim *s, calc_sim_stream *t, double at_s)
     }
 }
 
-/* Requests whose caches have come are decoded from the next step on. */
-static void join_decoded(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
-{
-    while (next_waiting(s, v, t, at_s)) {
-        calc_sim_request *q = calc_sim_admit(v, at_s);
-        q->first_s = isnan(q->first_s) ? at_s : q->first_s;
-        calc_sim_start_decoding(t, q);
-    }
-}
-
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 void calc_sim_run_stream(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
@@ -411,7 +396,12 @@ void calc_sim_run_stream(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, do
     } else {
         bool whole = !apart && s->r->i->chunk_size == 0;
         if (apart) {
-            join_decoded(s, v, t, at_s);
+            /* Requests whose caches have come are decoded from the next step on. */
+            while (next_waiting(s, v, t, at_s)) {
+                calc_sim_request *q = calc_sim_admit(v, at_s);
+                q->first_s = isnan(q->first_s) ? at_s : q->first_s;
+                calc_sim_start_decoding(t, q);
+            }
         }
         if (whole && run_prompts(s, v, t, at_s)) {
             return;

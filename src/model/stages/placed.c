@@ -13,8 +13,92 @@
  * them. */
 #define NO_BLOCK 1e-300
 
-static size_t calc_placed_recipe(calc_placed *p, int chip, const calc_exec *exec,
-                                 calc_compat compat, const calc_kernel_table *measured);
+/* Activations rearranged between layers that are split in different ways. */
+
+static bool is_sequence_parallel(const calc_strategy *s)
+{
+    return s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+}
+
+/* Ranks that share a sequence, and how many of them hold different tokens of it. */
+static int64_t sharing(const calc_strategy *s)
+{
+    return s->tensor_par * calc_ranks_or_one(s->context_par);
+}
+
+static int64_t shards(const calc_strategy *s)
+{
+    return is_sequence_parallel(s) ? sharing(s) : calc_ranks_or_one(s->context_par);
+}
+
+/* Neighbouring ranks that have the same sequences with either strategy. */
+static int64_t together(const calc_strategy *a, const calc_strategy *b)
+{
+    return sharing(a) / calc_gcd(sharing(a), sharing(b)) * sharing(b);
+}
+
+int64_t calc_reshard_ranks(const calc_exec *a, const calc_exec *b)
+{
+    const calc_strategy *s = &a->strategy;
+    const calc_strategy *t = &b->strategy;
+    return together(s, t) / sharing(s) * (shards(s) / calc_gcd(shards(s), shards(t)));
+}
+
+/* The network that a field names for the larger of two groups, the outer part of it. */
+static int64_t network_of(const calc_strategy *a, const calc_strategy *b)
+{
+    const calc_strategy *s = sharing(a) >= sharing(b) ? a : b;
+    bool context = calc_ranks_or_one(s->context_par) > 1 && s->context_par_net >= 0;
+    return context ? s->context_par_net : s->tensor_par_net;
+}
+
+static double gather_s(const calc_app *app, const calc_system *system, const calc_exec *a,
+                       const calc_exec *b)
+{
+    const calc_strategy *s = &a->strategy;
+    int64_t ranks = calc_reshard_ranks(a, b);
+    if (ranks <= 1) {
+        return 0;
+    }
+    calc_shape shape = calc_shape_of(app, s, a->microbatch_size, a->seq_size);
+    double tokens = shape.tokens / (is_sequence_parallel(s) ? shape.tensor_par : 1);
+    double held = tokens * shape.hidden * shape.element_bytes;
+    int64_t stride =
+        a->rank_order == CALC_RANK_ORDER_NETWORKS ? 0 : together(s, &b->strategy) / ranks;
+    calc_group group = {
+        .ranks = (double)ranks, .stride = (double)stride, .network = network_of(s, &b->strategy)};
+    return calc_collective_s(system, CALC_OP_ALL_GATHER, &group, held * (double)ranks);
+}
+
+calc_reshard calc_reshard_of(const calc_app *app, const calc_system *system, const calc_exec *a,
+                             const calc_exec *b)
+{
+    return (calc_reshard){.fw_s = gather_s(app, system, a, b),
+                          .bw_s = a->training ? gather_s(app, system, b, a) : 0};
+}
+
+/* ---- Recipes --------------------------------------------------------------------------------- */
+
+/* The recipe of an execution on a chip, made if it is new. */
+static size_t calc_placed_recipe(calc_placed *p, int chip, const calc_exec *e, calc_compat compat,
+                                 const calc_kernel_table *measured)
+{
+    size_t i = 0;
+    while (i < p->count && !(p->chip[i] == chip && calc_layer_list_same(&p->recipe_exec[i], e))) {
+        i++;
+    }
+    if (i < p->count || i == CALC_MAX_RECIPES) {
+        return i < p->count ? i : i - 1; /* calc_check() refuses more */
+    }
+    const calc_stage_run on = {.chip = (uint8_t)chip};
+    p->chip[i] = chip;
+    p->recipe_exec[i] = *e;
+    p->recipe_exec[i].recompute_blocks = 0;
+    calc_layout_of(p->app, calc_stage_list_system(p->system, p->exec, &on), &p->recipe_exec[i],
+                   compat, measured, &p->recipe[i]);
+    p->count++;
+    return i;
+}
 
 /* Blocks of a stage that do not recompute, where others do, are those of stages without any: they
  * need not keep data gathered by sequence parallelism (seq_par_ag_redo), an option that full
@@ -33,21 +117,6 @@ static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe,
         /* The current block is one that recomputes, and keeps gathered data until it is done. */
         b->passing_bytes += b->whole_bytes - kept->kept_bytes;
         b->whole_bytes = kept->kept_bytes;
-    }
-}
-
-static void calc_placed_kinds(const calc_shape *shape, double before, double blocks, double *dense,
-                              double *moe);
-
-/* Which blocks have experts. */
-static void set_kinds(calc_placed *p)
-{
-    double before = 0;
-    for (int64_t i = 0; i < p->stages * p->chunks; i++) {
-        calc_placed_chunk *c = &p->chunk[i];
-        double blocks = c->dense;
-        calc_placed_kinds(&p->recipe[0].shape, before, blocks, &c->dense, &c->moe);
-        before += blocks;
     }
 }
 
@@ -88,11 +157,133 @@ static void set_list(calc_placed *p, calc_compat compat, const calc_kernel_table
             }
         }
     }
-    set_kinds(p);
+    /* Which blocks have experts: the first of the model are dense, or the kinds take turns. */
+    double before = 0;
+    for (int64_t i = 0; i < places; i++) {
+        calc_placed_chunk *c = &p->chunk[i];
+        double blocks = c->dense;
+        c->dense = calc_shape_dense_blocks_in(&p->recipe[0].shape, before, blocks);
+        c->moe = blocks - c->dense;
+        before += blocks;
+    }
 }
 
+/* ---- Layers along the chunks ----------------------------------------------------------------- */
+
+/* A walk along the model. */
+typedef struct walk {
+    calc_placed *p;
+    calc_compat compat;
+    const calc_kernel_table *measured;
+    calc_exec plain; /* without lists */
+    int parts;
+    double before; /* blocks so far */
+    int32_t run;   /* of the list that is next, */
+    double left;   /* and what is left of it */
+    int last;      /* recipe of the part before, -1: none */
+} walk;
+
+/* The part of a strategy that comes next in a chunk: the one before, if it is of the same recipe.
+ */
+static calc_placed_part *next_part(walk *w, calc_placed_chunk *c, int chip,
+                                   const calc_layer_strategy *layer)
+{
+    calc_placed *p = w->p;
+    calc_exec e = calc_layer_list_exec(&w->plain, layer);
+    int recipe = (int)calc_placed_recipe(p, chip, &e, w->compat, w->measured);
+    calc_placed_part *part = &p->part[w->parts > 0 ? w->parts - 1 : 0];
+    if (c->parts > 0 && part->recipe == recipe) {
+        return part;
+    }
+    if (w->last >= 0 && w->last != recipe) {
+        calc_reshard x = calc_reshard_of(p->app, p->recipe[recipe].system, &p->recipe_exec[w->last],
+                                         &p->recipe_exec[recipe]);
+        c->reshard.fw_s += x.fw_s;
+        c->reshard.bw_s += x.bw_s;
+    }
+    if (w->parts < CALC_MAX_PLACED_PARTS) {
+        part = &p->part[w->parts++];
+        *part = (calc_placed_part){.recipe = recipe};
+        c->parts++;
+    }
+    w->last = recipe;
+    return part;
+}
+
+/* Blocks of a chunk, run by run. */
+static void add_blocks(walk *w, calc_placed_chunk *c, int chip)
+{
+    const calc_layer_list *list = &w->p->exec->layers;
+    double blocks = c->dense;
+    c->dense = 0;
+    while (blocks > 0 && w->run < list->count) {
+        double some = fmin(blocks, w->left);
+        calc_placed_part *part = next_part(w, c, chip, &list->run[w->run].strategy);
+        double dense = calc_shape_dense_blocks_in(&w->p->recipe[0].shape, w->before, some);
+        part->dense += dense;
+        part->moe += some - dense;
+        c->dense += dense;
+        c->moe += some - dense;
+        w->before += some;
+        w->left -= some;
+        blocks -= some;
+        if (w->left <= 0) {
+            w->run++;
+            w->left = w->run < list->count ? list->run[w->run].blocks : 0;
+        }
+    }
+}
+
+/* The recipe of most blocks of a stage: its own recipe. */
+static void set_recipe_of(calc_placed *p, int64_t stage)
+{
+    double blocks[CALC_MAX_RECIPES] = {0};
+    int most = 0;
+    for (int64_t k = 0; k < p->chunks; k++) {
+        const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
+        for (int i = c->part; i < c->part + c->parts; i++) {
+            int recipe = p->part[i].recipe;
+            blocks[recipe] += p->part[i].dense + p->part[i].moe;
+            most = blocks[recipe] > blocks[most] ? recipe : most;
+        }
+    }
+    p->recipe_of[stage] = most;
+}
+
+/* Lay the layers of the list along the chunks, whose blocks are known.
+ * @param chip  of every stage, as in calc_stage_run */
 static void calc_placed_layers(calc_placed *p, const int *chip, calc_compat compat,
-                               const calc_kernel_table *measured);
+                               const calc_kernel_table *measured)
+{
+    const calc_layer_list *list = &p->exec->layers;
+    walk w = {.p = p, .compat = compat, .measured = measured, .plain = *p->exec, .last = -1};
+    w.plain.stages = (calc_stage_list){0};
+    w.left = list->run[0].blocks;
+    /* The ends' recipe comes first: it says whether there are any. */
+    const calc_layer_strategy embedding = calc_layer_list_end(p->app, list, false);
+    const calc_layer_strategy head = calc_layer_list_end(p->app, list, true);
+    calc_exec e = calc_layer_list_exec(&w.plain, &embedding);
+    const calc_layout *of = &p->recipe[calc_placed_recipe(p, chip[0], &e, compat, measured)];
+    bool ends = of->shape.vocab > 0 || of->shape.encoder || of->shape.mtp_blocks > 0;
+    int64_t places = p->stages * p->chunks;
+    for (int64_t i = 0; i < places; i++) {
+        calc_placed_chunk *c = &p->chunk[i];
+        int on = chip[i % p->stages];
+        c->part = w.parts;
+        c->parts = 0;
+        c->reshard = (calc_reshard){0, 0};
+        if (ends && i == 0) {
+            next_part(&w, c, on, &embedding)->first = 1;
+        }
+        add_blocks(&w, c, on);
+        if (ends && i == places - 1) {
+            next_part(&w, c, on, &head)->last = 1;
+        }
+    }
+    for (int64_t stage = 0; stage < p->stages; stage++) {
+        set_recipe_of(p, stage);
+    }
+}
 
 /* Layers along stages that are listed, or as the execution spreads them. */
 static void set_layers(calc_placed *p, calc_compat compat, const calc_kernel_table *measured)
@@ -301,8 +492,26 @@ calc_reshard calc_placed_messages(const calc_placed *p, const calc_placed_stage 
                           joined_s(p, stage, stage - 1, true, bw_s) * exposed};
 }
 
-static calc_stage_pass calc_placed_layers_pass(const calc_placed *p,
-                                               const calc_placed_chunk *chunk);
+/* Passes over the parts of a chunk, and rearranging of activations between them; no messages.
+ */
+static calc_stage_pass parts_pass(const calc_placed *p, const calc_placed_chunk *c)
+{
+    static const calc_stage_links none = {0};
+    calc_stage_pass sum = {.fw_s = c->reshard.fw_s, .agrad_s = c->reshard.bw_s};
+    for (int i = c->part; i < c->part + c->parts; i++) {
+        const calc_placed_part *part = &p->part[i];
+        const calc_stage_class class = {.stages = 1,
+                                        .dense = part->dense,
+                                        .moe = part->moe,
+                                        .first = part->first,
+                                        .last = part->last};
+        calc_stage_pass x = calc_stage_pass_of(&p->recipe[part->recipe].terms, &none, &class, 1, 0);
+        sum.fw_s += x.fw_s;
+        sum.agrad_s += x.agrad_s;
+        sum.wgrad_s += x.wgrad_s;
+    }
+    return sum;
+}
 
 calc_stage_pass calc_placed_chunk_pass(const calc_placed *p, const calc_placed_stage *at,
                                        int64_t chunks, int64_t chunk)
@@ -314,8 +523,7 @@ calc_stage_pass calc_placed_chunk_pass(const calc_placed *p, const calc_placed_s
     }
     if (p->layered) {
         calc_reshard message = calc_placed_messages(p, at, chunk);
-        calc_stage_pass x =
-            calc_placed_layers_pass(p, chunk_of(p, (int64_t)at->class.position, chunk));
+        calc_stage_pass x = parts_pass(p, chunk_of(p, (int64_t)at->class.position, chunk));
         x.fw_s += message.fw_s;
         x.agrad_s += message.bw_s;
         return x;
@@ -344,392 +552,46 @@ calc_stage_pass calc_placed_pass(const calc_placed *p, const calc_placed_stage *
                               at->layout->exposed);
 }
 
-/* ---- Recipes --------------------------------------------------------------------------------- */
-
-/* Blocks of each kind among `blocks` that follow `before` others: the first of the model are
- * dense, or the kinds take turns. */
-
-static void calc_placed_kinds(const calc_shape *shape, double before, double blocks, double *dense,
-                              double *moe)
-{
-    *dense = calc_shape_dense_blocks_in(shape, before, blocks);
-    *moe = blocks - *dense;
-}
-
-/* The recipe of an execution on a chip, made if it is new. */
-static size_t calc_placed_recipe(calc_placed *p, int chip, const calc_exec *e, calc_compat compat,
-                                 const calc_kernel_table *measured)
-{
-    size_t i = 0;
-    while (i < p->count && !(p->chip[i] == chip && calc_layer_list_same(&p->recipe_exec[i], e))) {
-        i++;
-    }
-    if (i < p->count || i == CALC_MAX_RECIPES) {
-        return i < p->count ? i : i - 1; /* calc_check() refuses more */
-    }
-    const calc_stage_run on = {.chip = (uint8_t)chip};
-    p->chip[i] = chip;
-    p->recipe_exec[i] = *e;
-    p->recipe_exec[i].recompute_blocks = 0;
-    calc_layout_of(p->app, calc_stage_list_system(p->system, p->exec, &on), &p->recipe_exec[i],
-                   compat, measured, &p->recipe[i]);
-    p->count++;
-    return i;
-}
-
-/* ---- Layers along the chunks ----------------------------------------------------------------- */
-
-/* A walk along the model. */
-typedef struct walk {
-    calc_placed *p;
-    calc_compat compat;
-    const calc_kernel_table *measured;
-    calc_exec plain; /* without lists */
-    int parts;
-    double before; /* blocks so far */
-    int32_t run;   /* of the list that is next, */
-    double left;   /* and what is left of it */
-    int last;      /* recipe of the part before, -1: none */
-} walk;
-
-/* The part of a strategy that comes next in a chunk: the one before, if it is of the same recipe.
- */
-static calc_placed_part *next_part(walk *w, calc_placed_chunk *c, int chip,
-                                   const calc_layer_strategy *layer)
-{
-    calc_placed *p = w->p;
-    calc_exec e = calc_layer_list_exec(&w->plain, layer);
-    int recipe = (int)calc_placed_recipe(p, chip, &e, w->compat, w->measured);
-    calc_placed_part *part = &p->part[w->parts > 0 ? w->parts - 1 : 0];
-    if (c->parts > 0 && part->recipe == recipe) {
-        return part;
-    }
-    if (w->last >= 0 && w->last != recipe) {
-        calc_reshard x = calc_reshard_of(p->app, p->recipe[recipe].system, &p->recipe_exec[w->last],
-                                         &p->recipe_exec[recipe]);
-        c->reshard.fw_s += x.fw_s;
-        c->reshard.bw_s += x.bw_s;
-    }
-    if (w->parts < CALC_MAX_PLACED_PARTS) {
-        part = &p->part[w->parts++];
-        *part = (calc_placed_part){.recipe = recipe};
-        c->parts++;
-    }
-    w->last = recipe;
-    return part;
-}
-
-/* Blocks of a chunk, run by run. */
-static void add_blocks(walk *w, calc_placed_chunk *c, int chip)
-{
-    const calc_layer_list *list = &w->p->exec->layers;
-    double blocks = c->dense;
-    c->dense = 0;
-    while (blocks > 0 && w->run < list->count) {
-        double some = fmin(blocks, w->left);
-        calc_placed_part *part = next_part(w, c, chip, &list->run[w->run].strategy);
-        double dense, moe;
-        calc_placed_kinds(&w->p->recipe[0].shape, w->before, some, &dense, &moe);
-        part->dense += dense;
-        part->moe += moe;
-        c->dense += dense;
-        c->moe += moe;
-        w->before += some;
-        w->left -= some;
-        blocks -= some;
-        if (w->left <= 0) {
-            w->run++;
-            w->left = w->run < list->count ? list->run[w->run].blocks : 0;
-        }
-    }
-}
-
-/* The recipe of most blocks of a stage: its own recipe. */
-static void set_recipe_of(calc_placed *p, int64_t stage)
-{
-    double blocks[CALC_MAX_RECIPES] = {0};
-    int most = 0;
-    for (int64_t k = 0; k < p->chunks; k++) {
-        const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
-        for (int i = c->part; i < c->part + c->parts; i++) {
-            int recipe = p->part[i].recipe;
-            blocks[recipe] += p->part[i].dense + p->part[i].moe;
-            most = blocks[recipe] > blocks[most] ? recipe : most;
-        }
-    }
-    p->recipe_of[stage] = most;
-}
-
-/* Lay the layers of the list along the chunks, whose blocks are known.
- * @param chip  of every stage, as in calc_stage_run */
-static void calc_placed_layers(calc_placed *p, const int *chip, calc_compat compat,
-                               const calc_kernel_table *measured)
-{
-    const calc_layer_list *list = &p->exec->layers;
-    walk w = {.p = p, .compat = compat, .measured = measured, .plain = *p->exec, .last = -1};
-    w.plain.stages = (calc_stage_list){0};
-    w.left = list->run[0].blocks;
-    /* The ends' recipe comes first: it says whether there are any. */
-    const calc_layer_strategy embedding = calc_layer_list_end(p->app, list, false);
-    const calc_layer_strategy head = calc_layer_list_end(p->app, list, true);
-    calc_exec e = calc_layer_list_exec(&w.plain, &embedding);
-    const calc_layout *of = &p->recipe[calc_placed_recipe(p, chip[0], &e, compat, measured)];
-    bool ends = of->shape.vocab > 0 || of->shape.encoder || of->shape.mtp_blocks > 0;
-    int64_t places = p->stages * p->chunks;
-    for (int64_t i = 0; i < places; i++) {
-        calc_placed_chunk *c = &p->chunk[i];
-        int on = chip[i % p->stages];
-        c->part = w.parts;
-        c->parts = 0;
-        c->reshard = (calc_reshard){0, 0};
-        if (ends && i == 0) {
-            next_part(&w, c, on, &embedding)->first = 1;
-        }
-        add_blocks(&w, c, on);
-        if (ends && i == places - 1) {
-            next_part(&w, c, on, &head)->last = 1;
-        }
-    }
-    for (int64_t stage = 0; stage < p->stages; stage++) {
-        set_recipe_of(p, stage);
-    }
-}
-
-/* Passes over the parts of a chunk, and rearranging of activations between them; no messages.
- * Sums over the parts of a stage: passes, memory, state, reduction. */
-
-static calc_stage_pass calc_placed_layers_pass(const calc_placed *p, const calc_placed_chunk *c)
-{
-    static const calc_stage_links none = {0};
-    calc_stage_pass sum = {.fw_s = c->reshard.fw_s, .agrad_s = c->reshard.bw_s};
-    for (int i = c->part; i < c->part + c->parts; i++) {
-        const calc_placed_part *part = &p->part[i];
-        const calc_stage_class class = {.stages = 1,
-                                        .dense = part->dense,
-                                        .moe = part->moe,
-                                        .first = part->first,
-                                        .last = part->last};
-        calc_stage_pass x = calc_stage_pass_of(&p->recipe[part->recipe].terms, &none, &class, 1, 0);
-        sum.fw_s += x.fw_s;
-        sum.agrad_s += x.agrad_s;
-        sum.wgrad_s += x.wgrad_s;
-    }
-    return sum;
-}
-
-double calc_placed_layers_bytes(const calc_placed *p, const calc_placed_chunk *c)
-{
-    double bytes = 0;
-    for (int i = c->part; i < c->part + c->parts; i++) {
-        const calc_placed_part *part = &p->part[i];
-        const calc_stage_part *block = p->recipe[part->recipe].terms.block;
-        bytes += part->dense * block[0].kept_bytes + part->moe * block[1].kept_bytes;
-    }
-    return bytes;
-}
-
-/* Memory of a slice for the current block and the next one, gathered or not yet scattered. */
-static double passing_state(const calc_placed_stage *slice, const calc_stage_weights *w)
-{
-    const calc_stage_terms *t = &slice->terms;
-    double blocks = calc_max(1, slice->class.dense + slice->class.moe);
-    return (t->gathered_ahead + t->whole_block_bytes) * ((w->dense + w->expert) / blocks);
-}
-
-/* The framework's memory depends on the shapes of weights: the maximum over slices that split them
- * alike; a slice of ends has the head's only. */
-static double framework_bytes(const calc_placed *p, const calc_placed_stage *at)
-{
-    double bytes = 0;
-    int64_t stage = (int64_t)at->class.position;
-    size_t count = calc_placed_slices(p, stage);
-    calc_placed_stage slice, other;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
-        bool seen = slice.class.dense + slice.class.moe <= 0;
-        for (size_t k = 0; k < i && !seen; k++) {
-            calc_placed_slice_of(p, stage, k, &other);
-            seen = other.class.dense + other.class.moe > 0 &&
-                   other.layout->shape.tensor_par == slice.layout->shape.tensor_par;
-        }
-        double blocks = slice.terms.framework_bytes[slice.class.dense > 0][slice.class.moe > 0];
-        bytes += (seen ? 0 : blocks) + slice.class.last * slice.terms.framework_head_bytes;
-    }
-    return bytes;
-}
-
-calc_stage_memory calc_placed_layers_memory(const calc_placed *p, const calc_placed_stage *at)
-{
-    int64_t stage = (int64_t)at->class.position;
-    size_t count = calc_placed_slices(p, stage);
-    calc_stage_memory sum = {0};
-    calc_placed_stage slice;
-    double passing = 0;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
-        calc_stage_weights w = calc_stage_weights_sum(&slice.terms, &slice.class);
-        calc_stage_memory m = calc_stage_memory_sum(&slice.terms, &slice.class, &w,
-                                                    p->exec->pipeline_schedule, (double)p->chunks);
-        double mine = passing_state(&slice, &w);
-        sum.state += m.state - mine;
-        passing = calc_max(passing, mine);
-        sum.activation += m.activation;
-        sum.working = calc_max(sum.working, m.working);
-        sum.in_flight = m.in_flight;
-    }
-    sum.state += passing;
-    sum.ends = calc_max(0, at->class.last * at->terms.head.kept_bytes - sum.working) +
-               calc_stage_deferred_bytes(&at->terms, &at->class);
-    sum.framework = framework_bytes(p, at);
-    sum.total = sum.state + sum.activation + sum.working + sum.ends + sum.framework;
-    return sum;
-}
-
-calc_stage_state calc_placed_layers_state(const calc_placed *p, const calc_placed_stage *at)
-{
-    int64_t stage = (int64_t)at->class.position;
-    size_t count = calc_placed_slices(p, stage);
-    calc_stage_state sum = {0};
-    calc_placed_stage slice;
-    double most = 0;
-    double ahead = 0;
-    double whole = 0;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
-        const calc_layout *l = slice.layout;
-        calc_stage_weights w = calc_stage_weights_sum(&slice.terms, &slice.class);
-        calc_stage_state s = calc_stage_state_of(&l->context, l->exec, &slice.terms, &slice.class);
-        double held = (w.dense + w.expert) / calc_max(1, slice.class.dense + slice.class.moe);
-        double passing = passing_state(&slice, &w);
-        sum.weight += s.weight - slice.terms.gathered_ahead * held;
-        sum.grad += s.grad - slice.terms.whole_block_bytes * held;
-        sum.optimizer += s.optimizer;
-        ahead = passing > most ? slice.terms.gathered_ahead * held : ahead;
-        whole = passing > most ? slice.terms.whole_block_bytes * held : whole;
-        most = calc_max(most, passing);
-    }
-    sum.weight += ahead;
-    sum.grad += whole;
-    return sum;
-}
-
-/* Exposed parts of a reduction that `each_s` of every micro-batch takes (zero_stage 2) and `once_s`
- * at the end: both behind the last micro-batch, the former alone behind the others. */
-static double exposed_s(const calc_stage_terms *t, double once_s, double each_s, double pass_s,
-                        double windows)
-{
-    double last_s = once_s + each_s;
-    double window_s = pass_s * (once_s > 0 ? windows : 1);
-    double others = calc_max(0, t->microbatches - 1);
-    return calc_stage_exposed_s(t, last_s, window_s, CALC_STAGE_LAST_BUCKET * last_s) +
-           others * calc_stage_exposed_s(t, each_s, pass_s, CALC_STAGE_LAST_BUCKET * each_s);
-}
-
-/* Whether the gradients of two slices go together: the same ranks reduce them. */
-static bool reduce_together(const calc_placed_stage *a, const calc_placed_stage *b)
-{
-    const calc_strategy *s = &a->layout->exec->strategy;
-    const calc_strategy *t = &b->layout->exec->strategy;
-    return s->tensor_par == t->tensor_par && s->context_par == t->context_par &&
-           s->expert_par == t->expert_par && calc_zero_stage(s) == calc_zero_stage(t);
-}
-
-/* Weights of a slice and of those that reduce with it; none, if an earlier one has them. */
-static calc_stage_weights weights_with(const calc_placed *p, int64_t stage, size_t slice,
-                                       const calc_placed_stage *at)
-{
-    calc_stage_weights sum = {0, 0};
-    size_t count = calc_placed_slices(p, stage);
-    calc_placed_stage other;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &other);
-        bool together = reduce_together(at, &other);
-        if (together && i < slice) {
-            return (calc_stage_weights){0, 0};
-        }
-        calc_stage_weights w = calc_stage_weights_sum(&other.terms, &other.class);
-        sum.dense += together ? w.dense : 0;
-        sum.expert += together ? w.expert : 0;
-    }
-    return sum;
-}
-
-calc_stage_reduction calc_placed_layers_reduction(const calc_placed *p, const calc_placed_stage *at,
-                                                  const calc_stage_pass *pass)
-{
-    const calc_stage_terms *t = &at->terms;
-    int64_t stage = (int64_t)at->class.position;
-    size_t count = calc_placed_slices(p, stage);
-    calc_stage_reduction sum = {0};
-    calc_placed_stage slice;
-    double once_s = 0;
-    double each_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
-        calc_stage_weights w = weights_with(p, stage, i, &slice);
-        calc_stage_reduction r = calc_stage_reduction_sum(&slice.terms, &slice.links, &slice.class,
-                                                          &w, pass, (double)p->chunks);
-        bool each = calc_zero_stage(&slice.layout->exec->strategy) == 2;
-        sum.reduce_s += r.reduce_s;
-        sum.gather_s += r.gather_s;
-        once_s += each ? 0 : r.reduce_s;
-        each_s += each ? r.reduce_s / slice.terms.reductions : 0;
-    }
-    double round = calc_min(t->stages, t->microbatches);
-    bool several = p->chunks > 1 && p->stages > 1;
-    double windows = several ? round * ((double)p->chunks - 1) / (double)p->chunks : 1;
-    sum.reduce_beside_s = exposed_s(t, once_s, each_s, pass->agrad_s + pass->wgrad_s, windows);
-    sum.gather_beside_s = calc_stage_exposed_s(t, sum.gather_s, pass->fw_s * windows,
-                                               CALC_STAGE_LAST_BUCKET * sum.gather_s);
-    return sum;
-}
-
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-/* Recipes of a stage, in the order of the model. */
-static size_t recipes_of(const calc_placed *p, int64_t stage, int recipe[CALC_MAX_RECIPES])
+/* The recipe of a slice: those of the stage in the order of the model. -1: it has fewer */
+static int slice_recipe(const calc_placed *p, int64_t stage, size_t slice)
 {
-    size_t count = 0;
+    bool seen[CALC_MAX_RECIPES] = {false};
     for (int64_t k = 0; k < p->chunks; k++) {
-        const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
+        const calc_placed_chunk *c = chunk_of(p, stage, k);
         for (int i = c->part; i < c->part + c->parts; i++) {
-            size_t n = 0;
-            while (n < count && recipe[n] != p->part[i].recipe) {
-                n++;
+            bool *known = &seen[p->part[i].recipe];
+            if (!*known && slice-- == 0) {
+                return p->part[i].recipe;
             }
-            if (n == count) {
-                recipe[count++] = p->part[i].recipe;
-            }
+            *known = true;
         }
     }
-    return count;
+    return -1;
 }
 
-size_t calc_placed_slices(const calc_placed *p, int64_t stage)
+bool calc_placed_slice_of(const calc_placed *p, int64_t stage, size_t slice, calc_placed_stage *out)
 {
-    int recipe[CALC_MAX_RECIPES];
-    return p->layered ? recipes_of(p, stage, recipe) : 1;
-}
-
-void calc_placed_slice_of(const calc_placed *p, int64_t stage, size_t slice, calc_placed_stage *out)
-{
-    int recipe[CALC_MAX_RECIPES] = {0};
-    if (!p->layered) {
+    int recipe = p->layered ? slice_recipe(p, stage, slice) : -1;
+    if (!p->layered && slice == 0) {
         calc_placed_stage_of(p, stage, out);
-        return;
+        return true;
     }
-    recipes_of(p, stage, recipe);
-    const calc_layout *l = &p->recipe[recipe[slice]];
+    if (recipe < 0) {
+        return false;
+    }
+    const calc_layout *l = &p->recipe[recipe];
     out->layout = l;
     out->terms = l->terms;
     out->links = l->links;
     out->links.message_s = out->links.back_message_s = 0;
     out->class = (calc_stage_class){.stages = 1, .position = (double)stage};
     for (int64_t k = 0; k < p->chunks; k++) {
-        const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
+        const calc_placed_chunk *c = chunk_of(p, stage, k);
         for (int i = c->part; i < c->part + c->parts; i++) {
             const calc_placed_part *part = &p->part[i];
-            bool mine = part->recipe == recipe[slice];
+            bool mine = part->recipe == recipe;
             out->class.dense += mine ? part->dense : 0;
             out->class.moe += mine ? part->moe : 0;
             out->class.first += mine ? part->first : 0;
@@ -737,68 +599,5 @@ void calc_placed_slice_of(const calc_placed *p, int64_t stage, size_t slice, cal
         }
     }
     out->links.tied_s *= out->class.first + out->class.last > 0;
-}
-
-/* Activations rearranged between layers that are split in different ways. */
-
-static bool is_sequence_parallel(const calc_strategy *s)
-{
-    return s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-}
-
-/* Ranks that share a sequence, and how many of them hold different tokens of it. */
-static int64_t sharing(const calc_strategy *s)
-{
-    return s->tensor_par * calc_ranks_or_one(s->context_par);
-}
-
-static int64_t shards(const calc_strategy *s)
-{
-    return is_sequence_parallel(s) ? sharing(s) : calc_ranks_or_one(s->context_par);
-}
-
-/* Neighbouring ranks that have the same sequences with either strategy. */
-static int64_t together(const calc_strategy *a, const calc_strategy *b)
-{
-    return sharing(a) / calc_gcd(sharing(a), sharing(b)) * sharing(b);
-}
-
-int64_t calc_reshard_ranks(const calc_exec *a, const calc_exec *b)
-{
-    const calc_strategy *s = &a->strategy;
-    const calc_strategy *t = &b->strategy;
-    return together(s, t) / sharing(s) * (shards(s) / calc_gcd(shards(s), shards(t)));
-}
-
-/* The network that a field names for the larger of two groups, the outer part of it. */
-static int64_t network_of(const calc_strategy *a, const calc_strategy *b)
-{
-    const calc_strategy *s = sharing(a) >= sharing(b) ? a : b;
-    bool context = calc_ranks_or_one(s->context_par) > 1 && s->context_par_net >= 0;
-    return context ? s->context_par_net : s->tensor_par_net;
-}
-
-static double gather_s(const calc_app *app, const calc_system *system, const calc_exec *a,
-                       const calc_exec *b)
-{
-    const calc_strategy *s = &a->strategy;
-    int64_t ranks = calc_reshard_ranks(a, b);
-    if (ranks <= 1) {
-        return 0;
-    }
-    calc_shape shape = calc_shape_of(app, s, a->microbatch_size, a->seq_size);
-    double tokens = shape.tokens / (is_sequence_parallel(s) ? shape.tensor_par : 1);
-    double held = tokens * shape.hidden * shape.element_bytes;
-    int64_t stride =
-        a->rank_order == CALC_RANK_ORDER_NETWORKS ? 0 : together(s, &b->strategy) / ranks;
-    calc_group group = {
-        .ranks = (double)ranks, .stride = (double)stride, .network = network_of(s, &b->strategy)};
-    return calc_collective_s(system, CALC_OP_ALL_GATHER, &group, held * (double)ranks);
-}
-
-calc_reshard calc_reshard_of(const calc_app *app, const calc_system *system, const calc_exec *a,
-                             const calc_exec *b)
-{
-    return (calc_reshard){.fw_s = gather_s(app, system, a, b),
-                          .bw_s = a->training ? gather_s(app, system, b, a) : 0};
+    return true;
 }

@@ -87,10 +87,10 @@ void calc_placed_of(const calc_app *app, const calc_system *system, const calc_e
 /** A stage of it. */
 void calc_placed_stage_of(const calc_placed *placed, int64_t stage, calc_placed_stage *out);
 
-/** Slices of a stage: its layers of one recipe, as if there were no others, without messages. A
- *  stage whose layers are not listed is its only slice. */
-size_t calc_placed_slices(const calc_placed *placed, int64_t stage);
-void calc_placed_slice_of(const calc_placed *placed, int64_t stage, size_t slice,
+/** A slice of a stage: its layers of one recipe, as if there were no others, without messages. A
+ *  stage whose layers are not listed is its only slice.
+ *  @return whether it has so many; else nothing is filled */
+bool calc_placed_slice_of(const calc_placed *placed, int64_t stage, size_t slice,
                           calc_placed_stage *out);
 
 /** Messages of a chunk, as far as they are exposed [s]. With layers, the messages of the part
@@ -132,22 +132,5 @@ double calc_placed_pipeline_s(const calc_placed *placed);
 /** Time that its last stage takes after its own micro-batches: stage_deferred.h. */
 double calc_placed_drain_s(const calc_placed *placed);
 calc_stage_deferred calc_placed_deferred(const calc_placed *placed);
-
-/* Stages of layers that are listed (calc_exec.layers): their parts, each of
- * a recipe, and sums over the parts. For placed.c, which has stages of one recipe. */
-
-/** Activations of a micro-batch in a chunk, without the head [bytes]. */
-double calc_placed_layers_bytes(const calc_placed *p, const calc_placed_chunk *chunk);
-
-/** Memory of a stage: states and activations of all parts, and the largest block being processed;
- *  chunks are treated as equal. */
-calc_stage_memory calc_placed_layers_memory(const calc_placed *p, const calc_placed_stage *at);
-
-/** Gradients and weights of all parts, behind the passes of the whole stage. */
-calc_stage_reduction calc_placed_layers_reduction(const calc_placed *p, const calc_placed_stage *at,
-                                                  const calc_stage_pass *pass);
-
-/** Weights, gradients and optimizer state of all parts. */
-calc_stage_state calc_placed_layers_state(const calc_placed *p, const calc_placed_stage *at);
 
 #endif

@@ -9,6 +9,99 @@ enum { WORKSPACE = 1 << 20 /* enough for CALC_MAX_PLACES, whatever the schedule 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* Activations of a micro-batch in a chunk of listed layers, without the head. */
+static double layers_bytes(const calc_placed *p, const calc_placed_chunk *c)
+{
+    double bytes = 0;
+    for (int i = c->part; i < c->part + c->parts; i++) {
+        const calc_placed_part *part = &p->part[i];
+        const calc_stage_part *block = p->recipe[part->recipe].terms.block;
+        bytes += part->dense * block[0].kept_bytes + part->moe * block[1].kept_bytes;
+    }
+    return bytes;
+}
+
+/* Memory of a slice for the current block and the next one, gathered or not yet scattered. */
+static double passing_state(const calc_placed_stage *slice, const calc_stage_weights *w)
+{
+    const calc_stage_terms *t = &slice->terms;
+    double blocks = calc_max(1, slice->class.dense + slice->class.moe);
+    return (t->gathered_ahead + t->whole_block_bytes) * ((w->dense + w->expert) / blocks);
+}
+
+/* The framework's memory depends on the shapes of weights: the maximum over slices that split them
+ * alike; a slice of ends has the head's only. */
+static double framework_bytes(const calc_placed *p, const calc_placed_stage *at)
+{
+    double bytes = 0;
+    int64_t stage = (int64_t)at->class.position;
+    calc_placed_stage slice, other;
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
+        bool seen = slice.class.dense + slice.class.moe <= 0;
+        for (size_t k = 0; k < i && !seen; k++) {
+            calc_placed_slice_of(p, stage, k, &other);
+            seen = other.class.dense + other.class.moe > 0 &&
+                   other.layout->shape.tensor_par == slice.layout->shape.tensor_par;
+        }
+        double blocks = slice.terms.framework_bytes[slice.class.dense > 0][slice.class.moe > 0];
+        bytes += (seen ? 0 : blocks) + slice.class.last * slice.terms.framework_head_bytes;
+    }
+    return bytes;
+}
+
+/* States and activations of all slices, and the largest block being processed; chunks are treated
+ * as equal. */
+static calc_stage_memory layers_memory(const calc_placed *p, const calc_placed_stage *at)
+{
+    int64_t stage = (int64_t)at->class.position;
+    calc_stage_memory sum = {0};
+    calc_placed_stage slice;
+    double passing = 0;
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
+        calc_stage_weights w = calc_stage_weights_sum(&slice.terms, &slice.class);
+        calc_stage_memory m = calc_stage_memory_sum(&slice.terms, &slice.class, &w,
+                                                    p->exec->pipeline_schedule, (double)p->chunks);
+        double mine = passing_state(&slice, &w);
+        sum.state += m.state - mine;
+        passing = calc_max(passing, mine);
+        sum.activation += m.activation;
+        sum.working = calc_max(sum.working, m.working);
+        sum.in_flight = m.in_flight;
+    }
+    sum.state += passing;
+    sum.ends = calc_max(0, at->class.last * at->terms.head.kept_bytes - sum.working) +
+               calc_stage_deferred_bytes(&at->terms, &at->class);
+    sum.framework = framework_bytes(p, at);
+    sum.total = sum.state + sum.activation + sum.working + sum.ends + sum.framework;
+    return sum;
+}
+
+static calc_stage_state layers_state(const calc_placed *p, const calc_placed_stage *at)
+{
+    int64_t stage = (int64_t)at->class.position;
+    calc_stage_state sum = {0};
+    calc_placed_stage slice;
+    double most = 0;
+    double ahead = 0;
+    double whole = 0;
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
+        const calc_layout *l = slice.layout;
+        calc_stage_weights w = calc_stage_weights_sum(&slice.terms, &slice.class);
+        calc_stage_state s = calc_stage_state_of(&l->context, l->exec, &slice.terms, &slice.class);
+        double held = (w.dense + w.expert) / calc_max(1, slice.class.dense + slice.class.moe);
+        double passing = passing_state(&slice, &w);
+        sum.weight += s.weight - slice.terms.gathered_ahead * held;
+        sum.grad += s.grad - slice.terms.whole_block_bytes * held;
+        sum.optimizer += s.optimizer;
+        ahead = passing > most ? slice.terms.gathered_ahead * held : ahead;
+        whole = passing > most ? slice.terms.whole_block_bytes * held : whole;
+        most = calc_max(most, passing);
+    }
+    sum.weight += ahead;
+    sum.grad += whole;
+    return sum;
+}
+
 /* The most that interleaved chunks hold at any time: a stage passes forward through rounds of as
  * many micro-batches as there are stages, a chunk each, and backward through them from the last one
  * (schedule_order.c). Where the first chunk holds more than others that is not before the first
@@ -40,8 +133,7 @@ static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *a
     double sum = 0;
     for (int64_t k = 0; k < p->chunks; k++) {
         if (p->layered) {
-            bytes[k] =
-                calc_placed_layers_bytes(p, &p->chunk[k * p->stages + (int64_t)at->class.position]);
+            bytes[k] = layers_bytes(p, &p->chunk[k * p->stages + (int64_t)at->class.position]);
             sum += bytes[k];
             continue;
         }
@@ -66,7 +158,7 @@ calc_stage_memory calc_placed_memory(const calc_placed *p, const calc_placed_sta
     calc_pipeline_schedule schedule = p->exec->pipeline_schedule;
     calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
     calc_stage_memory m =
-        p->layered ? calc_placed_layers_memory(p, at)
+        p->layered ? layers_memory(p, at)
                    : calc_stage_memory_sum(&at->terms, &at->class, &w, schedule, (double)p->chunks);
     if (p->listed && p->chunks > 1 && m.activation > 0) {
         double bytes = interleaved_bytes(p, at, m.in_flight);
@@ -125,17 +217,85 @@ calc_stage_deferred calc_placed_deferred(const calc_placed *p)
 calc_stage_state calc_placed_state(const calc_placed *p, const calc_placed_stage *at)
 {
     const calc_layout *l = at->layout;
-    return p->layered ? calc_placed_layers_state(p, at)
+    return p->layered ? layers_state(p, at)
                       : calc_stage_state_of(&l->context, l->exec, &at->terms, &at->class);
 }
 
 /* ---- Behind the passes ----------------------------------------------------------------------- */
 
+/* Exposed parts of a reduction that `each_s` of every micro-batch takes (zero_stage 2) and `once_s`
+ * at the end: both behind the last micro-batch, the former alone behind the others. */
+static double exposed_s(const calc_stage_terms *t, double once_s, double each_s, double pass_s,
+                        double windows)
+{
+    double last_s = once_s + each_s;
+    double window_s = pass_s * (once_s > 0 ? windows : 1);
+    double others = calc_max(0, t->microbatches - 1);
+    return calc_stage_exposed_s(t, last_s, window_s, CALC_STAGE_LAST_BUCKET * last_s) +
+           others * calc_stage_exposed_s(t, each_s, pass_s, CALC_STAGE_LAST_BUCKET * each_s);
+}
+
+/* Whether the gradients of two slices go together: the same ranks reduce them. */
+static bool reduce_together(const calc_placed_stage *a, const calc_placed_stage *b)
+{
+    const calc_strategy *s = &a->layout->exec->strategy;
+    const calc_strategy *t = &b->layout->exec->strategy;
+    return s->tensor_par == t->tensor_par && s->context_par == t->context_par &&
+           s->expert_par == t->expert_par && calc_zero_stage(s) == calc_zero_stage(t);
+}
+
+/* Weights of a slice and of those that reduce with it; none, if an earlier one has them. */
+static calc_stage_weights weights_with(const calc_placed *p, int64_t stage, size_t slice,
+                                       const calc_placed_stage *at)
+{
+    calc_stage_weights sum = {0, 0};
+    calc_placed_stage other;
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &other); i++) {
+        bool together = reduce_together(at, &other);
+        if (together && i < slice) {
+            return (calc_stage_weights){0, 0};
+        }
+        calc_stage_weights w = calc_stage_weights_sum(&other.terms, &other.class);
+        sum.dense += together ? w.dense : 0;
+        sum.expert += together ? w.expert : 0;
+    }
+    return sum;
+}
+
+/* Gradients and weights of all slices, behind the passes of the whole stage. */
+static calc_stage_reduction layers_reduction(const calc_placed *p, const calc_placed_stage *at,
+                                             const calc_stage_pass *pass)
+{
+    const calc_stage_terms *t = &at->terms;
+    int64_t stage = (int64_t)at->class.position;
+    calc_stage_reduction sum = {0};
+    calc_placed_stage slice;
+    double once_s = 0;
+    double each_s = 0;
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
+        calc_stage_weights w = weights_with(p, stage, i, &slice);
+        calc_stage_reduction r = calc_stage_reduction_sum(&slice.terms, &slice.links, &slice.class,
+                                                          &w, pass, (double)p->chunks);
+        bool each = calc_zero_stage(&slice.layout->exec->strategy) == 2;
+        sum.reduce_s += r.reduce_s;
+        sum.gather_s += r.gather_s;
+        once_s += each ? 0 : r.reduce_s;
+        each_s += each ? r.reduce_s / slice.terms.reductions : 0;
+    }
+    double round = calc_min(t->stages, t->microbatches);
+    bool several = p->chunks > 1 && p->stages > 1;
+    double windows = several ? round * ((double)p->chunks - 1) / (double)p->chunks : 1;
+    sum.reduce_beside_s = exposed_s(t, once_s, each_s, pass->agrad_s + pass->wgrad_s, windows);
+    sum.gather_beside_s = calc_stage_exposed_s(t, sum.gather_s, pass->fw_s * windows,
+                                               CALC_STAGE_LAST_BUCKET * sum.gather_s);
+    return sum;
+}
+
 calc_stage_reduction calc_placed_reduction(const calc_placed *p, const calc_placed_stage *at,
                                            const calc_stage_pass *pass)
 {
     calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-    return p->layered ? calc_placed_layers_reduction(p, at, pass)
+    return p->layered ? layers_reduction(p, at, pass)
                       : calc_stage_reduction_sum(&at->terms, &at->links, &at->class, &w, pass,
                                                  (double)p->chunks);
 }
@@ -143,11 +303,9 @@ calc_stage_reduction calc_placed_reduction(const calc_placed *p, const calc_plac
 double calc_placed_optimizer_s(const calc_placed *p, const calc_placed_stage *at)
 {
     int64_t stage = (int64_t)at->class.position;
-    size_t count = calc_placed_slices(p, stage);
     double sum_s = 0;
     calc_placed_stage slice;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
         calc_stage_weights w = calc_stage_weights_sum(&slice.terms, &slice.class);
         sum_s += calc_stage_optimizer_sum(&slice.terms, &slice.class, &w);
     }
@@ -159,11 +317,9 @@ double calc_placed_optimizer_s(const calc_placed *p, const calc_placed_stage *at
 calc_stage_spent calc_placed_spent(const calc_placed *p, const calc_placed_stage *at)
 {
     int64_t stage = (int64_t)at->class.position;
-    size_t count = calc_placed_slices(p, stage);
     calc_stage_spent sum = {0};
     calc_placed_stage slice;
-    for (size_t i = 0; i < count; i++) {
-        calc_placed_slice_of(p, stage, i, &slice);
+    for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
         const calc_layout *l = slice.layout;
         calc_stage_spent x =
             calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &slice.terms,

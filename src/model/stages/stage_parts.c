@@ -277,17 +277,6 @@ static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned 
         out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
 }
 
-/* Blocks that only a forward pass runs through keep nothing, so that a mean block keeps less; the
- * one at hand is a whole one. */
-static void set_untouched(const calc_cost_context *c, calc_cost *block)
-{
-    double untouched = c->training ? calc_adapter_untouched(c->shape, c->strategy) : 0;
-    if (untouched > 0 && untouched < 1) {
-        block->passing_bytes +=
-            (block->kept_whole_bytes - block->kept_bytes) * untouched / (1 - untouched);
-    }
-}
-
 /* The remaining terms of a block whose operators are summed. */
 static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                       const calc_stage_operators *list, calc_stage_parts *out)
@@ -298,14 +287,20 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     if (list->count == 0) {
         return;
     }
+    double untouched = c->training ? calc_adapter_untouched(c->shape, c->strategy) : 0;
     if (recompute & CALC_RECOMPUTE_ALL) {
         /* The blocks of a group behind the one at hand exist whole, too, but the one stored. */
         double group = calc_max(1, (double)c->strategy->recompute_group);
         block->kept_bytes = checkpoint_bytes(c) / group;
-        block->kept_bytes *= c->training ? 1 - calc_adapter_untouched(c->shape, c->strategy) : 1;
+        block->kept_bytes *= 1 - untouched;
         block->passing_bytes += (group - 1) * (block->kept_whole_bytes - block->kept_bytes);
     }
-    set_untouched(c, block);
+    /* Blocks that only a forward pass runs through keep nothing, so that a mean block keeps less;
+     * the one at hand is a whole one. */
+    if (untouched > 0 && untouched < 1) {
+        block->passing_bytes +=
+            (block->kept_whole_bytes - block->kept_bytes) * untouched / (1 - untouched);
+    }
     if (c->training && c->strategy->offload_modules) {
         block->offload = calc_offload_of(c->strategy, list->item, list->count, recompute);
     }
@@ -361,14 +356,6 @@ static void sum_block(const calc_cost_context *c, const calc_stage_operators *li
     }
 }
 
-static void add_work(calc_cost_work *sum, const calc_cost_work *work)
-{
-    sum->flop += work->flop;
-    sum->flop_s += work->flop_s;
-    sum->bytes += work->bytes;
-    sum->mem_s += work->mem_s;
-}
-
 static size_t encoder_begins(const calc_stage_operators *list)
 {
     size_t first = 0;
@@ -401,9 +388,9 @@ static void add_encoder(const calc_cost_context *c, const calc_stage_operators *
     embedding->wgrad_s += e.wgrad_s * factor;
     embedding->re_s += e.re_s * factor;
     for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
-        add_work(&embedding->work[pass], &e.work[pass]);
+        calc_cost_add_work(&embedding->work[pass], &e.work[pass], 1);
     }
-    add_work(&embedding->re, &e.re);
+    calc_cost_add_work(&embedding->re, &e.re, 1);
     embedding->dense_weights += e.dense_weights;
     embedding->dense_frozen_bytes += e.dense_frozen_bytes;
     embedding->kept_bytes += recompute & CALC_RECOMPUTE_ALL
@@ -474,21 +461,16 @@ static const calc_stage_common *find_common(const calc_stage_timed *t, unsigned 
     return NULL;
 }
 
-static void put_common(const calc_stage_common *s, calc_stage_parts *out)
-{
-    out->block[CALC_DENSE_BLOCK] = s->block;
-    out->embedding = s->embedding;
-    out->head = s->head;
-    out->mtp = s->mtp;
-}
-
 void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_stage_parts *out)
 {
     unsigned recompute = calc_operator_recompute(c->strategy, c->training);
     calc_tensor_par_overlap overlap = c->strategy->tensor_par_overlap;
     const calc_stage_common *known = find_common(t, recompute, overlap);
     if (known) {
-        put_common(known, out);
+        out->block[CALC_DENSE_BLOCK] = known->block;
+        out->embedding = known->embedding;
+        out->head = known->head;
+        out->mtp = known->mtp;
         sum_rest(c, t, recompute, &known->routed, out);
         return;
     }
@@ -505,9 +487,6 @@ void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_stage_timed timed;
-    calc_cost routed;
-    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    list_operators(c, NULL, &timed);
-    sum_common(c, &timed, recompute, &routed, out);
-    sum_rest(c, &timed, recompute, &routed, out);
+    calc_stage_operators_of(c, NULL, &timed);
+    calc_stage_parts_sum(c, &timed, out);
 }

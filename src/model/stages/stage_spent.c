@@ -33,16 +33,6 @@ static void add_blocks(const calc_cost_context *c, const calc_exec *exec, const 
     }
 }
 
-/* Extra exposed time of the last block of each chunk. */
-static void add_edges(const calc_cost *b, double chunks, calc_stage_spent *t)
-{
-    const calc_cost_comm *x = &b->edge;
-    const calc_cost_comm *base = &b->tensor;
-    t->tensor_s +=
-        chunks * (x->fw_exposed_s - base->fw_exposed_s + (x->bw_exposed_s - base->bw_exposed_s));
-    t->repeated_s += chunks * (x->re_exposed_s - base->re_exposed_s);
-}
-
 /* By rule: how much longer blocks take that wait for the second memory tier. */
 static void add_offload(const calc_stage_terms *x, const calc_stage_links *l,
                         const calc_stage_class *c, const calc_stage_pass *p, double chunks,
@@ -73,7 +63,12 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
     calc_stage_spent t = {.all_s = calc_stage_pass_s(&pass)};
     add_blocks(context, exec, &parts->block[CALC_DENSE_BLOCK], lines, c->dense, re, &t);
     add_blocks(context, exec, &parts->block[CALC_MOE_BLOCK], lines, c->moe, re, &t);
-    add_edges(&parts->block[CALC_DENSE_BLOCK], chunks, &t);
+    /* Extra exposed time of the last block of each chunk. */
+    const calc_cost_comm *edge = &parts->block[CALC_DENSE_BLOCK].edge;
+    const calc_cost_comm *base = &parts->block[CALC_DENSE_BLOCK].tensor;
+    t.tensor_s += chunks * (edge->fw_exposed_s - base->fw_exposed_s +
+                            (edge->bw_exposed_s - base->bw_exposed_s));
+    t.repeated_s += chunks * (edge->re_exposed_s - base->re_exposed_s);
     if (calc_stage_rule(x, CALC_COMPAT_OFFLOAD_EACH)) {
         add_offload(x, l, c, &pass, chunks, exposed, &t);
     }
@@ -98,20 +93,11 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
 calc_stage_spent calc_stage_spent_sum(const calc_stage_spent *a, const calc_stage_spent *b,
                                       double share)
 {
-    return (calc_stage_spent){
-        .fw_s = (a->fw_s + b->fw_s) * share,
-        .bw_s = (a->bw_s + b->bw_s) * share,
-        .re_s = (a->re_s + b->re_s) * share,
-        .tensor_s = (a->tensor_s + b->tensor_s) * share,
-        .context_s = (a->context_s + b->context_s) * share,
-        .expert_s = (a->expert_s + b->expert_s) * share,
-        .repeated_s = (a->repeated_s + b->repeated_s) * share,
-        .sharded_s = (a->sharded_s + b->sharded_s) * share,
-        .fw_offload_s = (a->fw_offload_s + b->fw_offload_s) * share,
-        .bw_offload_s = (a->bw_offload_s + b->bw_offload_s) * share,
-        .message_s = (a->message_s + b->message_s) * share,
-        .host_s = (a->host_s + b->host_s) * share,
-        .ends_s = (a->ends_s + b->ends_s) * share,
-        .all_s = (a->all_s + b->all_s) * share,
-    };
+    calc_stage_spent sum = *a;
+    double *of = (void *)&sum;
+    calc_add_numbers(of, (const void *)b, sizeof sum / sizeof *of);
+    for (size_t i = 0; i < sizeof sum / sizeof *of; i++) {
+        of[i] *= share;
+    }
+    return sum;
 }

@@ -233,6 +233,11 @@ typedef struct calc_stage_tier2 {
     double weight, activation, optimizer;
 } calc_stage_tier2;
 
+CALC_STAGE_INLINE double calc_stage_tier2_bytes(const calc_stage_tier2 *away)
+{
+    return away->weight + away->activation + away->optimizer;
+}
+
 /** @param held  as calc_stage_memory_at() */
 CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_at(const calc_stage_terms *t,
                                                        const calc_stage_class *c,
@@ -297,7 +302,7 @@ CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_add(calc_stage_needs x,
                                                         const calc_stage_tier2 *away,
                                                         double optimizer_s)
 {
-    double tier2_bytes = away->weight + away->activation + away->optimizer;
+    double tier2_bytes = calc_stage_tier2_bytes(away);
     x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
     x.allocated_bytes = calc_max(x.allocated_bytes, m->total * calc_min(c->stages, 1));
     x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_min(c->stages, 1));

@@ -25,14 +25,6 @@ static calc_collective_line shard_reduce(const calc_system *system, const calc_g
                                   within.s_per_byte + beyond.s_per_byte};
 }
 
-static calc_collective_line shard_gather(const calc_system *system, const calc_group *group,
-                                         double limit, double bytes)
-{
-    calc_group inner = *group;
-    inner.ranks = limit;
-    return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
-}
-
 /* The value of an absent hop_latency, as documented in network.fields.h. */
 #define RING_HOP_S 4e-6
 
@@ -58,17 +50,6 @@ void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
     out->nodes_log2 = nodes > 1 ? log2(nodes) : 0;
 }
 
-/* Between stages. */
-static void set_stages(const calc_system *s, const calc_groups *g, double bytes,
-                       calc_stage_lines *out)
-{
-    calc_group ends = g->pipeline;
-    ends.ranks = 2;
-    ends.stride *= g->pipeline.ranks - 1;
-    out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
-    out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
-}
-
 /* Whether a state is summed whole, and whether it is scattered and gathered. */
 static bool sums(const calc_strategy *strategy)
 {
@@ -81,50 +62,22 @@ static bool shards(const calc_strategy *strategy)
     return calc_zero_stage(strategy) >= 1;
 }
 
-static void set_dense(const calc_system *s, const calc_strategy *strategy, const calc_group *dense,
-                      double bytes, calc_stage_lines *out)
+/* @param limit  ranks that share a state @param like  the same, or NULL */
+static void set_group(const calc_system *s, const calc_strategy *strategy, const calc_group *group,
+                      double limit, double bytes, const calc_stage_group_lines *like,
+                      calc_stage_group_lines *out)
 {
     if (sums(strategy)) {
-        out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes);
+        out->sum = like ? like->sum : calc_collective_line_of(s, CALC_OP_ALL_REDUCE, group, bytes);
     }
     if (shards(strategy)) {
-        out->shard_reduce_dense = shard_reduce(s, dense, out->dense_shards, bytes);
-        out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
+        out->reduce = like ? like->reduce : shard_reduce(s, group, limit, bytes);
+        calc_group inner = {limit, group->stride, group->network};
+        out->gather =
+            like ? like->gather : calc_collective_line_of(s, CALC_OP_ALL_GATHER, &inner, bytes);
     }
     if (sums(strategy) && shards(strategy)) {
-        out->broadcast_dense_s = broadcast_s(s, dense, out->dense_shards);
-    }
-}
-
-static void set_expert(const calc_system *s, const calc_strategy *strategy,
-                       const calc_group *expert, double bytes, calc_stage_lines *out)
-{
-    if (sums(strategy)) {
-        out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes);
-    }
-    if (shards(strategy)) {
-        out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
-        out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
-    }
-    if (sums(strategy) && shards(strategy)) {
-        out->broadcast_expert_s = broadcast_s(s, expert, out->expert_shards);
-    }
-}
-
-static void copy_dense(const calc_strategy *strategy, const calc_stage_lines *from,
-                       calc_stage_lines *out)
-{
-    out->message = from->message;
-    out->ends = from->ends;
-    if (sums(strategy)) {
-        out->sum_dense = from->sum_dense;
-    }
-    if (shards(strategy)) {
-        out->shard_reduce_dense = from->shard_reduce_dense;
-        out->shard_gather_dense = from->shard_gather_dense;
-    }
-    if (sums(strategy) && shards(strategy)) {
-        out->broadcast_dense_s = from->broadcast_dense_s;
+        out->broadcast_s = like ? like->broadcast_s : broadcast_s(s, group, limit);
     }
 }
 
@@ -133,12 +86,16 @@ void calc_stage_lines_time(const calc_system *s, const calc_strategy *strategy,
                            calc_stage_lines *out)
 {
     if (like) {
-        copy_dense(strategy, like, out);
+        out->message = like->message;
+        out->ends = like->ends;
     } else {
-        set_stages(s, g, bytes, out);
-        set_dense(s, strategy, &g->dense_data, bytes, out);
+        calc_group ends = {2, g->pipeline.stride * (g->pipeline.ranks - 1), g->pipeline.network};
+        out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
+        out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
     }
-    set_expert(s, strategy, &g->expert_data, bytes, out);
+    set_group(s, strategy, &g->dense_data, out->dense_shards, bytes, like ? &like->dense : NULL,
+              &out->dense);
+    set_group(s, strategy, &g->expert_data, out->expert_shards, bytes, NULL, &out->expert);
 }
 
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
@@ -159,9 +116,8 @@ static void set_broadcasts(const calc_shape *shape, const calc_exec *e, const ca
     calc_parameters_tensors(shape, (double)e->pipeline_par, &dense, &expert);
     dense = calc_min(dense, l->dense_shards);
     expert = calc_min(expert, l->expert_shards);
-    out->gather_dense_latency_s = dense * (l->shard_gather_dense.latency_s + l->broadcast_dense_s);
-    out->gather_expert_latency_s =
-        expert * (l->shard_gather_expert.latency_s + l->broadcast_expert_s);
+    out->gather_dense_latency_s = dense * (l->dense.gather.latency_s + l->dense.broadcast_s);
+    out->gather_expert_latency_s = expert * (l->expert.gather.latency_s + l->expert.broadcast_s);
 }
 
 static void set_data_links(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
@@ -170,17 +126,17 @@ static void set_data_links(const calc_shape *shape, const calc_exec *e, const ca
     int64_t zero = calc_zero_stage(&e->strategy);
     bool whole = zero == 1 && e->strategy.optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
     bool scattered = zero >= 1 && !whole;
-    const calc_collective_line *dense = scattered ? &l->shard_reduce_dense : &l->sum_dense;
-    const calc_collective_line *expert = scattered ? &l->shard_reduce_expert : &l->sum_expert;
+    const calc_collective_line *dense = scattered ? &l->dense.reduce : &l->dense.sum;
+    const calc_collective_line *expert = scattered ? &l->expert.reduce : &l->expert.sum;
     out->reduce_dense_latency_s = dense->latency_s;
     out->reduce_dense_s_per_byte = dense->s_per_byte;
     out->reduce_expert_latency_s = expert->latency_s;
     out->reduce_expert_s_per_byte = expert->s_per_byte;
     if (zero >= 1) {
-        out->gather_dense_latency_s = l->shard_gather_dense.latency_s;
-        out->gather_dense_s_per_byte = l->shard_gather_dense.s_per_byte;
-        out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
-        out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
+        out->gather_dense_latency_s = l->dense.gather.latency_s;
+        out->gather_dense_s_per_byte = l->dense.gather.s_per_byte;
+        out->gather_expert_latency_s = l->expert.gather.latency_s;
+        out->gather_expert_s_per_byte = l->expert.gather.s_per_byte;
     }
     if (whole) {
         set_broadcasts(shape, e, l, out);
@@ -372,33 +328,19 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b->weight * (1 - away.weight);
     double optimizer = calc_state_optimizer_bytes(b) * (1 - away.optimizer);
-    if (zero >= 3) {
-        /* Sharded weights are gathered block by block, one ahead. */
-        t->owned_bytes += copies * weight;
-        t->gathered_ahead = copies * b->gathered * 2;
-    } else {
-        /* Weights kept elsewhere come block by block, too. */
-        t->held_bytes += copies * weight;
-        t->gathered_ahead = copies * b->weight * 2 * away.weight;
-    }
+    /* Sharded weights are gathered block by block, one ahead; so come those kept elsewhere. */
+    *(zero >= 3 ? &t->owned_bytes : &t->held_bytes) += copies * weight;
+    t->gathered_ahead = zero >= 3 ? copies * b->gathered * 2 : copies * b->weight * 2 * away.weight;
     if (!e->training) {
         return;
     }
     double grad = b->grad * (1 - grad_away(&e->strategy));
     bool split = splits_grad(&e->strategy, zero);
-    if (split) {
-        t->owned_bytes += copies * grad;
-    } else {
-        t->held_bytes += copies * grad;
-    }
+    *(split ? &t->owned_bytes : &t->held_bytes) += copies * grad;
     if (split || grad_away(&e->strategy) > 0) {
         t->whole_block_bytes = copies * 4; /* those of the current block are whole */
     }
-    if (zero >= 1) {
-        t->owned_bytes += optimizer;
-    } else {
-        t->held_bytes += optimizer;
-    }
+    *(zero >= 1 ? &t->owned_bytes : &t->held_bytes) += optimizer;
 }
 
 /* Gradients are cleared where they are whole or sharded, read for their norm, scaled, and read, by
@@ -423,15 +365,6 @@ static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_
     updated = calc_max(updated, moved * tier2_byte_s(chip));
     t->optimizer_s = zero >= 3 ? 0 : zero == 2 ? scaled : once + (zero == 1 ? 0 : once + updated);
     t->optimizer_owned_s = zero >= 1 ? (zero >= 2 ? once : 0) + once + updated : 0;
-}
-
-static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
-                          calc_stage_terms *t)
-{
-    if (e->training && zero < 3) {
-        t->reduced_bytes = b->reduced;
-        t->gathered_bytes = zero >= 1 ? b->sent : 0;
-    }
 }
 
 /* Bytes in the second tier, per element. */
@@ -474,10 +407,10 @@ calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_
         .weight_bytes = b.weight,
         .gathered_bytes = b.gathered,
         .reduced_bytes = b.reduced,
-        .gather_dense = l->shard_gather_dense,
-        .gather_expert = l->shard_gather_expert,
-        .reduce_dense = l->shard_reduce_dense,
-        .reduce_expert = l->shard_reduce_expert,
+        .gather_dense = l->dense.gather,
+        .gather_expert = l->expert.gather,
+        .reduce_dense = l->dense.reduce,
+        .reduce_expert = l->expert.reduce,
         .window_share = calc_share_or(c->chip->overlap.data_par, DATA_PAR_WINDOW),
         .contention = c->chip->overlap.contention,
         .tier2_byte_s = offloads ? tier2_byte_s(c->chip) : 0,
@@ -540,7 +473,8 @@ calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kin
         .kept_whole_bytes = b->kept_whole_bytes,
         .passing_bytes = b->passing_bytes,
         .once_fw_s = calc_cost_fw_s(b),
-        .once_agrad_s = calc_cost_agrad_once_s(b),
+        .once_agrad_s =
+            b->agrad_s + b->tensor.bw_exposed_s + b->context.bw_exposed_s + b->expert.bw_exposed_s,
     };
 }
 
@@ -766,7 +700,10 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_narrowed(c, p, calc_schedule_traits_of(e->pipeline_schedule).copies * b.narrowed, t);
     set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
-    set_reduction(e, &b, zero, t);
+    if (e->training && zero < 3) {
+        t->reduced_bytes = b.reduced;
+        t->gathered_bytes = zero >= 1 ? b.sent : 0;
+    }
     calc_stage_rules_of(c, &e->strategy, p, 1, optimizer, t);
 }
 

@@ -435,23 +435,22 @@ CALC_STAGE_INLINE calc_stage_part calc_stage_block_of(const calc_stage_source *b
  * optimizer. Sharded weights (zero_stage 3) are split over the ranks that share them, and gathered
  * block by block, one ahead; so are those that come from the second memory tier. */
 
-struct calc_stage_parts;
-
-/** Frozen weights of a stage of a class [bytes]: in the first tier, and in the second. */
-typedef struct calc_stage_frozen_state {
+/** Bytes in the first tier, and in the second. */
+typedef struct calc_stage_both_tiers {
     double here, away;
-} calc_stage_frozen_state;
+} calc_stage_both_tiers;
 
-CALC_STAGE_INLINE calc_stage_frozen_state calc_stage_frozen_of(const calc_stage_terms *t,
-                                                               const calc_stage_class *c)
+/** Frozen weights of a stage of a class. */
+CALC_STAGE_INLINE calc_stage_both_tiers calc_stage_frozen_of(const calc_stage_terms *t,
+                                                             const calc_stage_class *c)
 {
     const calc_stage_frozen *f = &t->frozen;
     if (!f->any) {
-        return (calc_stage_frozen_state){0, 0};
+        return (calc_stage_both_tiers){0, 0};
     }
     double ahead =
         calc_max(c->dense > 0 ? f->ahead_bytes[0] : 0, c->moe > 0 ? f->ahead_bytes[1] : 0);
-    return (calc_stage_frozen_state){
+    return (calc_stage_both_tiers){
         c->dense * f->block_bytes[0] + c->moe * f->block_bytes[1] + c->first * f->embedding_bytes +
             c->last * f->head_bytes + ahead,
         c->dense * f->block_away_bytes[0] + c->moe * f->block_away_bytes[1] +
@@ -464,8 +463,6 @@ CALC_STAGE_INLINE calc_stage_frozen_state calc_stage_frozen_of(const calc_stage_
  * Megatron-LM, tensor_parallel/layers.py (the first so many micro-batches go into buffers that
  * nothing takes them from before the end) and pipeline_parallel/schedules.py
  * (finish_embedding_wgrad_compute: after the last backward pass, before gradients are reduced). */
-
-struct calc_stage_parts;
 
 /** Memory that the stage holds for them [bytes]. @param c  a class of stages */
 CALC_STAGE_INLINE double calc_stage_deferred_bytes(const calc_stage_terms *t,
@@ -502,8 +499,6 @@ CALC_STAGE_INLINE double calc_stage_deferred_s(const calc_stage_terms *t, int cl
  * (Megatron-LM, layer_wise_optimizer.py). Norms and biases, which Adam updates, too, count as
  * matrices: they are few. */
 
-struct calc_stage_parts;
-
 /** Matrices of a stage of a class [s]. */
 CALC_STAGE_INLINE double calc_stage_muon_s(const calc_stage_terms *t, const calc_stage_class *c)
 {
@@ -517,18 +512,14 @@ CALC_STAGE_INLINE double calc_stage_muon_s(const calc_stage_terms *t, const calc
            c->last * m->head_adam_s;
 }
 
-/** Second moments [bytes]: in the first tier, and in the second. */
-typedef struct calc_stage_muon_state {
-    double here, away;
-} calc_stage_muon_state;
-
-CALC_STAGE_INLINE calc_stage_muon_state calc_stage_muon_bytes(const calc_stage_terms *t,
+/** Second moments. */
+CALC_STAGE_INLINE calc_stage_both_tiers calc_stage_muon_bytes(const calc_stage_terms *t,
                                                               const calc_stage_class *c)
 {
     const calc_stage_muon *m = &t->muon;
     double bytes = m->any ? c->first * m->embedding_bytes + c->last * m->head_bytes : 0;
     double away = m->any ? m->away : 0;
-    return (calc_stage_muon_state){(1 - away) * bytes, away * bytes};
+    return (calc_stage_both_tiers){(1 - away) * bytes, away * bytes};
 }
 
 #endif

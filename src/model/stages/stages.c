@@ -102,14 +102,6 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
     }
 }
 
-/* Whether the first and the last stage have anything in addition to blocks, or parts that count as
- * one. */
-static bool has_ends(const calc_shape *shape, const calc_exec *exec)
-{
-    return shape->vocab > 0 || shape->encoder || shape->mtp_blocks > 0 ||
-           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-}
-
 /* Whether two classes differ in where they are at most. */
 static bool alike(const calc_stage_class *a, const calc_stage_class *b)
 {
@@ -238,7 +230,8 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
             s.item[i].first = 1 / p;
             s.item[i].last = 1 / p;
         }
-    } else if (has_ends(shape, exec)) {
+    } else if (shape->vocab > 0 || shape->encoder || shape->mtp_blocks > 0 ||
+               exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
         s.item[0].first = 1;
         s.item[s.count - 1].last = 1;
     }

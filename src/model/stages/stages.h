@@ -77,15 +77,19 @@ typedef struct calc_stage_parts {
 /** Cost of all parts of a layout. */
 void calc_stage_parts_of(const calc_cost_context *context, calc_stage_parts *out);
 
+/** Operations of data parallelism of the dense weights, or of those of experts. */
+typedef struct calc_stage_group_lines {
+    calc_collective_line sum;    /**< all-reduce */
+    calc_collective_line reduce; /**< reduce-scatter over the ranks that share a state, and
+                                      all-reduce beyond them */
+    calc_collective_line gather; /**< all-gather among them */
+    double broadcast_s; /**< from rank to rank passes on: beyond the latency of a gather [s] */
+} calc_stage_group_lines;
+
 /** Operations of data parallelism and between stages, for one strategy: they depend on its groups,
  *  and on nothing else of a layout. */
 typedef struct calc_stage_lines {
-    calc_collective_line sum_dense, sum_expert; /**< all-reduce */
-    /** Reduce-scatter over the ranks that share a state, and all-reduce beyond them. */
-    calc_collective_line shard_reduce_dense, shard_reduce_expert;
-    calc_collective_line shard_gather_dense, shard_gather_expert; /**< all-gather among them */
-    /** A broadcast from rank to rank passes on: beyond the latency of a gather [s]. */
-    double broadcast_dense_s, broadcast_expert_s;
+    calc_stage_group_lines dense, expert;
     calc_collective_line message, ends;
     double dense_ranks, expert_ranks;   /**< replicas */
     double dense_shards, expert_shards; /**< of them, ranks that share a sharded state */
