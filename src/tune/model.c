@@ -154,7 +154,7 @@ calc_tune_prior calc_tune_prior_default(void)
     return (calc_tune_prior){
         .common = 0.0173,
         .term = {[CALC_TUNE_TERM_MATRIX] = 0.0461,
-                 [CALC_TUNE_TERM_ATTENTION] = 0.0836,
+                 [CALC_TUNE_TERM_ATTENTION] = 0.0845,
                  [CALC_TUNE_TERM_MEMORY] = 0.1602,
                  [CALC_TUNE_TERM_NETWORK0] = 0.2111,
                  [CALC_TUNE_TERM_NETWORK1] = 0.1222,

@@ -13,7 +13,7 @@
 /* Host work that is left when a graph launches the kernels. */
 #define GRAPH_LEAVES 0.1
 #define RECOMPUTE_GROWTH 0.5
-#define OVERLAP_GROWTH 1
+#define OVERLAP_GROWTH 0.5
 
 /* Share of the forward pass's kernels that recomputation launches again. */
 static double launched_again(const calc_operator *operators, size_t count, unsigned recompute)
