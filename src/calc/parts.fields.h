@@ -52,7 +52,7 @@ CALC_TABLE_ROW(host, moe_block_s,       REAL, _, .key = "moe_block", .lo = 0, .h
 CALC_TABLE_ROW(host, expert_s,          REAL, _, .key = "expert", .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .unit = "s", .doc = "added per local expert whose numbers are converted to 8 or 4 bits")
 CALC_TABLE_ROW(host, tensor_par_growth, REAL, _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "growth per doubling of tensor parallelism beyond 4: ranks wait for the slowest host")
 CALC_TABLE_ROW(host, recompute_growth,  REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "growth under full recomputation; 0: 0.5")
-CALC_TABLE_ROW(host, overlap_growth,    REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "growth of a block with experts whose all-to-all overlaps with another micro-batch; 0 means 1")
+CALC_TABLE_ROW(host, overlap_growth,    REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "growth of a block with experts whose all-to-all overlaps with another micro-batch; 0: 0.5")
 CALC_END(host, "host")
 
 /** How much of the communication each mechanism hides. */

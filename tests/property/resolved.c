@@ -502,7 +502,7 @@ static const struct {
     {"sys.host.expert", NULL},
     {"sys.host.tensor_par_growth", NULL},
     {"sys.host.recompute_growth", half},
-    {"sys.host.overlap_growth", one},
+    {"sys.host.overlap_growth", half},
     {"sys.overlap.tensor_par_fused", fused},
     {"sys.overlap.tensor_par_async", half},
     {"sys.overlap.data_par", window},

@@ -206,9 +206,9 @@ CALC_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
     s.c.exec.strategy.fused_experts = false;
     s.c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH; /* in pieces */
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
-    ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 102);
-    s.c.system.chip.host.overlap_growth = 0.5;
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 78);
+    s.c.system.chip.host.overlap_growth = 1;
+    ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 102);
     s.c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
     s.c.exec.strategy.cuda_graph = 1; /* a tenth of issuing is left, conversion included */
     assert_near(host_s(&s, CALC_MOE_BLOCK), 5.4);

@@ -10,10 +10,9 @@
 #include "model/operators/processor.h"
 #include "model/stages/stage_types.h"
 
-/* Host work that is left when a graph launches the kernels. */
+/* Host work that is left when a graph launches the kernels, and its growth by default. */
 #define GRAPH_LEAVES 0.1
-#define RECOMPUTE_GROWTH 0.5
-#define OVERLAP_GROWTH 1
+#define GROWTH 0.5
 
 /* Share of the forward pass's kernels that recomputation launches again. */
 static double launched_again(const calc_operator *operators, size_t count, unsigned recompute)
@@ -41,7 +40,7 @@ static double issued_s(const calc_cost_context *c, calc_block_kind kind)
     bool sent = s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED && c->shape->expert_par > 1;
     bool pieces = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH &&
                   (sent || c->shape->expert_tensor_par > 1);
-    double growth = pieces ? calc_share_or(h->overlap_growth, OVERLAP_GROWTH) : 0;
+    double growth = pieces ? calc_share_or(h->overlap_growth, GROWTH) : 0;
     return (h->block_s + h->moe_block_s) * (1 + growth);
 }
 
@@ -268,7 +267,7 @@ void calc_stage_timed_put_experts(const calc_cost_context *c, calc_stage_timed *
 static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                      const calc_stage_operators *list, calc_stage_parts *out)
 {
-    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
+    double growth = calc_share_or(c->chip->host.recompute_growth, GROWTH);
     out->host_once_s[kind] = host_once_s(c, kind);
     if (c->training && (calc_adapter_freezes(c->strategy, true) || c->strategy->looped_experts)) {
         out->host_once_s[kind] *= calc_adapter_launches(list->item, list->count);

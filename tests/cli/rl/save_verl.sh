@@ -17,7 +17,7 @@ diff run.sh again.sh
 ls run2.sh 2>/dev/null || true
 # Replicas of engines are engines, unless they share experts; the last option of the list ends with it.
 for experts in 4 8; do
-    "$CALC" rl qwen3-30B-A3B h100_sxm --procs 16 --set rollout.tensor_par=4 --set rollout.pipeline_par=1 --set rollout.expert_par=$experts \
+    "$CALC" rl qwen3-30B-A3B h100_sxm --procs 16 --set tp=1 --set pp=2 --set rollout.tensor_par=4 --set rollout.pipeline_par=1 --set rollout.expert_par=$experts \
         --save-verl run3.sh 2>/dev/null | grep 'engines of'
     grep 'rollout.data_parallel_size' run3.sh
     "$CALC" import run3.sh --job job3.json 2>&1 | grep 'engines of'
