@@ -33,14 +33,8 @@ NODES = "experts over two and more nodes are predicted 2 to 25 % faster; nobody 
 EXPLAINED = {
     "gpt-oss-120B_64 h100_sxm": NODES,
     "g-dsv3-h200-256": NODES,
-    "mb-dsv3-b300-256-mxfp8": NODES,
-    "mb-kimi-h100-1024-bf16": "with its experts inside a node a rank has room for two blocks, and "
-                              "spreading them gains less than such predictions are off",
     "nemo2412-sft-l70b-h100-16": "16 bytes a weight on 16 GPUs fill their memory: what the "
                                  "published fine-tuning kept is not known",
-    "mb-kimi-gb200-256-mxfp8": "the published layout spreads its blocks freely over 16 chunks, "
-                               "which calc plan does and a sweep does not",
-    "kimi-paper-h800-1024": "the published layout offloads activations, which nobody asked for",
 }
 # Number formats of matrices, as recipes name them.
 FORMATS = {

@@ -100,7 +100,7 @@ enum {
     X(microbatches)                                                                                \
     X(lost_rounds)                                                                                 \
     X(dense_first)                                                                                 \
-    X(ends_as_blocks)                                                                              \
+    X(head_as_blocks)                                                                              \
     X(message_hidden)                                                                              \
     X(recompute_blocks)                                                                            \
     X(reduced_bytes)                                                                               \

@@ -487,7 +487,7 @@ static bool write_marks(const calc_setting_row *row, const calc_plan *plan, calc
 
 static bool write_stages(const calc_plan *plan, char *text)
 {
-    calc_stage_text stages = {.stages = COUNT(PIPELINE),
+    calc_stage_text stages = {.stages = COUNT(STAGE_COUNT),
                               .blocks = COUNT(BLOCKS),
                               .mtp_blocks = COUNT(MTP),
                               .ends = VALUE(STAGE_BLOCKS) == 2,

@@ -94,8 +94,11 @@ static CALC_REFUSALS(even)
 }
 static CALC_REFUSALS(listed)
 {
-    /* pipeline_parallel_layer_layout.py: uneven stages need a list, here without chunks */
-    CALC_REFUSE(stages_are_uneven(a, e) && (e->pipeline_interleaving > 1 ||
+    /* pipeline_parallel_layer_layout.py: uneven stages need a list, here without chunks, or with
+     * all but the last of them alike */
+    bool last = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS &&
+                calc_divides(e->pipeline_par * e->pipeline_interleaving, a->num_blocks + 3);
+    CALC_REFUSE(stages_are_uneven(a, e) && ((e->pipeline_interleaving > 1 && !last) ||
                                             e->first_stage_blocks > 0 || e->last_stage_blocks > 0),
                 UNEVEN);
 }

@@ -10,30 +10,34 @@
 
 /* Members for frameworks that combine several meanings in one key, or spread one over several. */
 
-/* Uneven stages become a list. */
+/* Uneven stages become a list; of several chunks, where all but the last of them are alike. */
 static void set_stages(calc_plan *plan, const calc_exec *e)
 {
     bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    bool listed = e->pipeline_par > 1 && e->stages.count == 0 && e->pipeline_interleaving == 1 &&
+    int64_t count = e->pipeline_par * e->pipeline_interleaving;
+    bool listed = e->pipeline_par > 1 && e->stages.count == 0 &&
                   e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE && e->first_stage_blocks == 0 &&
-                  e->last_stage_blocks == 0 &&
-                  (COUNT(BLOCKS) + (ends ? 2 : 0)) % e->pipeline_par != 0;
+                  e->last_stage_blocks == 0 && (COUNT(BLOCKS) + (ends ? 2 : 0)) % count != 0 &&
+                  (count == e->pipeline_par || (ends && (COUNT(BLOCKS) + 3) % count == 0));
     SET(EVEN_ENDS, ends && !listed);
     SET(EVEN_HEAD, ends && !listed);
     if (listed) {
         SET(STAGE_BLOCKS, ends ? 2 : 1);
+        SET(STAGE_COUNT, count);
+        SET(EVEN_CHUNKS, NAN);
     }
 }
 
-/* A text of letters becomes a list unless a pipeline_balance expresses the same; uneven chunks have
- * none. */
+/* A text of letters becomes a list unless a pipeline_balance expresses the same, as it does of
+ * uneven chunks only where the last one alone has a block less. */
 static void join_listed(calc_plan *plan, int64_t chunks)
 {
     int64_t all = COUNT(STAGE_COUNT), ends = VALUE(STAGE_BLOCKS) == 2 ? 2 : 0, blocks = 0;
     for (int32_t i = 0; i < plan->blocks.count; i++) {
         blocks += plan->blocks.number[i];
     }
-    if (VALUE(STAGE_BLOCKS) != 3 && (chunks <= 1 || (blocks + ends) % all == 0)) {
+    if (VALUE(STAGE_BLOCKS) != 3 && (chunks <= 1 || (blocks + ends) % all == 0 ||
+                                     (ends > 0 && (blocks + ends + 1) % all == 0))) {
         plan->blocks.count = 0;
     } else if (plan->blocks.count > 0) {
         SET(STAGE_BLOCKS, 3);

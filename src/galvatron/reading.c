@@ -162,7 +162,7 @@ static void missing(memory_lookup *l, const memory_row *like)
     static const char *const fields[2][3] = {
         {"parameter_size", "activation", "model_states"},
         {"parameter_size", "tp_activation_per_bsz_dict", "model_states"}};
-    char own[SECTION_NAME], name[SECTION_NAME], sequence[96], number[24] = "";
+    char own[SECTION_NAME], name[SECTION_NAME + 4], sequence[96], number[24] = "";
     int64_t longest = profiled(l, like->section, true);
     snprintf(own, sizeof own, "layertype_%d", like->section - LAYERS);
     snprintf(name, sizeof name, "%s%s", like->section < LAYERS ? places[like->section] : own,

@@ -170,22 +170,23 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
 }
 
 /* Parts that count as blocks, in addition to the blocks of a class of stages. */
-static int64_t counted(const calc_exec *e, const calc_stage_class *class)
+static int64_t counted(int64_t head, const calc_stage_class *class)
 {
-    bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    return (int64_t)(class->dense + class->moe) +
-           (ends ? (int64_t)(class->first + class->last) : 0);
+    return (int64_t)(class->dense + class->moe) + (head > 0 ? (int64_t) class->first : 0) +
+           head * (int64_t) class->last;
 }
 
-static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_reason *reason)
+static void split_chunks(const calc_app *app, const calc_exec *e, const calc_stages *stages,
+                         calc_reason *reason)
 {
-    int64_t common = 0;
+    int64_t common = 0, head = calc_stages_head_blocks(app->num_blocks, e);
     SAY(text, "pipeline_interleaving = %lld does not divide the blocks per stage:",
         (long long)e->pipeline_interleaving);
     for (size_t i = 0, end; i < stages->count; i = end) {
-        int64_t blocks = counted(e, &stages->item[i]);
+        int64_t blocks = counted(head, &stages->item[i]);
         double to = stages->item[i].position + stages->item[i].stages - 1;
-        for (end = i + 1; end < stages->count && counted(e, &stages->item[end]) == blocks; end++) {
+        for (end = i + 1; end < stages->count && counted(head, &stages->item[end]) == blocks;
+             end++) {
             to += stages->item[end].stages;
         }
         bool one = to == stages->item[i].position;
@@ -196,10 +197,17 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
             SAY(text, " to %.0f", to);
         }
     }
-    if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
-        SAY(text, " (embedding and head count as one each)");
+    if (head > 0) {
+        SAY(text, "%s",
+            head > 1 ? " (the embedding counts as one, the head as two, which a chunk must hold)"
+                     : " (embedding and head count as one each)");
     }
     char divisors[160];
+    int64_t least = 2; /* blocks of a chunk that holds more than one */
+    while (common % least != 0 && least < common) {
+        least++;
+    }
+    common /= head > 1 && common > 1 ? least : 1;
     SAY(hint, "use %s", calc_divisors_text(common, divisors, sizeof divisors));
 }
 
@@ -241,7 +249,7 @@ static bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec
         enough = enough && stages.item[i].dense + stages.item[i].moe > 0;
     }
     if (enough) {
-        split_chunks(exec, &stages, reason);
+        split_chunks(app, exec, &stages, reason);
         return true;
     }
     bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;

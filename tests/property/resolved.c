@@ -468,6 +468,7 @@ static const struct {
     {"exe.inference.hold_steps", NULL},
     {"exe.inference.prefill_batch", one_served},
     {"exe.inference.chunk_size", NULL},
+    {"exe.inference.enforce_eager", NULL},
     {"exe.inference.kv_datatype", cache},
     {"exe.inference.state_datatype", state},
     {"exe.inference.wide_attention", NULL},

@@ -60,7 +60,7 @@ static bool is_flag(size_t offset)
 {
     const size_t flags[] = {offsetof(calc_stage_terms, compat),
                             offsetof(calc_stage_terms, dense_first),
-                            offsetof(calc_stage_terms, ends_as_blocks),
+                            offsetof(calc_stage_terms, head_as_blocks),
                             offsetof(calc_stage_terms, training), offsetof(calc_stage_terms, away)};
     bool is = false;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -90,7 +90,7 @@ static calc_stage_terms whole_terms(calc_compat compat)
     }
     t.training = calc_rng_below(&rng, 2) > 0;
     t.dense_first = (int)calc_rng_below(&rng, 2);
-    t.ends_as_blocks = calc_rng_below(&rng, 2) > 0;
+    t.head_as_blocks = (int)calc_rng_below(&rng, 3);
     return t;
 }
 
@@ -119,7 +119,7 @@ static void assert_kept(const calc_stage_terms *got, const calc_stage_terms *wan
     ck_assert_int_eq(got->training, want->training);
     ck_assert(!got->deferred.any && !got->muon.any && !got->frozen.any);
     ck_assert_int_eq(got->dense_first, want->dense_first);
-    ck_assert_int_eq(got->ends_as_blocks, want->ends_as_blocks);
+    ck_assert_int_eq(got->head_as_blocks, want->head_as_blocks);
 }
 
 CALC_TEST_LOOP(every_member_that_is_read_comes_back, 0, 2)

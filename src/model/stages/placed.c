@@ -304,9 +304,9 @@ static void set_layers(calc_placed *p, calc_compat compat, const calc_kernel_tab
     } else {
         calc_shape shape = calc_shape_of(p->app, &e->strategy, e->microbatch_size, e->seq_size);
         calc_stages stages = calc_stages_split(&shape, e, compat);
-        const calc_stage_terms t = {
-            .stages = stages.stages,
-            .ends_as_blocks = p->stages > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS};
+        const calc_stage_terms t = {.stages = stages.stages,
+                                    .head_as_blocks =
+                                        calc_stages_head_blocks(p->app->num_blocks, e)};
         p->fit = stages.fit;
         size_t class = 0;
         for (int64_t stage = 0; stage < p->stages; stage++) {

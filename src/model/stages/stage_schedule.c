@@ -27,8 +27,8 @@ calc_stage_class calc_stage_chunk(const calc_stage_terms *t, const calc_stage_cl
     bool last = chunk == chunks - 1;
     bool spread = c->first > 0 && c->first < 1;
     /* Ends that count as a block take the place of one in the chunk they are in. */
-    double first_end = t->ends_as_blocks ? c->first : 0;
-    double last_end = t->ends_as_blocks ? c->last : 0;
+    double first_end = t->head_as_blocks > 0 ? c->first : 0;
+    double last_end = t->head_as_blocks * c->last;
     double even = (blocks + first_end + last_end) / count;
     double mine = even - first * first_end - last * last_end;
     double before = (double)chunk * even - (first ? 0 : first_end);

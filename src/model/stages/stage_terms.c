@@ -714,7 +714,7 @@ void calc_stage_terms_pipeline(const calc_shape *shape, const calc_exec *e, calc
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
     t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
-    t->ends_as_blocks = e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    t->head_as_blocks = calc_stages_head_blocks((int64_t)shape->blocks, e);
     t->dense_first = shape->dense_blocks > 0 && shape->moe_every == 1 &&
                      e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE;
 }

@@ -203,7 +203,7 @@ typedef struct calc_stage_terms {
     double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
     int dense_first;     /**< whether dense blocks come before those with experts; no bool, since
                               gcc does not vectorize loops that read one */
-    bool ends_as_blocks; /**< embedding and head take the place of a block each */
+    int head_as_blocks; /**< calc_stages_head_blocks(); not 0: the embedding takes that of one */
     bool training;
     double message_hidden;   /**< share that pipeline_par_overlap hides */
     double recompute_blocks; /**< number of blocks of a stage that recompute; 0: all */

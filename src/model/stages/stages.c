@@ -174,7 +174,8 @@ int64_t calc_stages_most_chunks(const calc_stages *s)
     for (size_t i = 0; i < s->divided; i++) {
         divisor = calc_gcd(divisor, (int64_t)s->divide[i]);
     }
-    return divisor > 0 ? divisor : most < (double)INT32_MAX ? (int64_t)most : INT32_MAX;
+    most = calc_min(most, INT32_MAX);
+    return divisor > 0 && (double)divisor < most ? divisor : (int64_t)most;
 }
 
 /* The first class is one stage, so that it may have the embedding; so is the last. */
@@ -216,14 +217,16 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
         add_class(&s, 1, blocks / p, 0);
         s.most_chunks = blocks / p;
     } else {
-        double ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 1 : 0;
+        int head = calc_stages_head_blocks((int64_t)blocks, exec);
+        double ends = head > 0;
         double all = blocks + 2 * ends;
         double low = floor(all / p);
         double more = all - low * p; /* stages with one block more: the first ones */
         add_class(&s, 1, low + (more > 0) - ends, ends);
         add_class(&s, calc_max(0, more - 1), low + 1, 0);
         add_class(&s, p - 1 - calc_max(1, more), low, 0);
-        add_class(&s, 1, low - ends, ends);
+        add_class(&s, 1, low - ends, head);
+        s.most_chunks = head > 1 ? calc_max(1, floor((low + 1) / head)) : INFINITY;
     }
     if (s.ends_spread) {
         for (size_t i = 0; i < s.count; i++) {

@@ -29,6 +29,16 @@ typedef struct calc_stages {
  *  for (schedules.py: the micro-batches must be a multiple of the pipeline's size). */
 bool calc_stages_rounds_fit(const calc_exec *exec);
 
+/** Blocks whose place the head takes with pipeline_balance `ends`, where the embedding takes that
+ * of one: one, or two where the stages are then alike; else 0. */
+static inline int calc_stages_head_blocks(int64_t blocks, const calc_exec *exec)
+{
+    bool ends = exec->pipeline_par > 1 && exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    bool two = (blocks + 3) % exec->pipeline_par == 0 &&
+               exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    return ends ? 1 + two : 0;
+}
+
 /** Spread the blocks of a model over the stages of an execution. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat);
 
