@@ -294,7 +294,9 @@ static void put_argument(calc_output *out, const char *name, const char *value, 
             before = names[i].off ? names[i].off : "";
         }
     }
-    calc_output_printf(out, said ? " --%s" : "", before);
+    if (said) {
+        calc_output_printf(out, " --%s", before);
+    }
     for (; said && *option; option++) {
         calc_output_write(out, *option == '_' ? "-" : option, 1);
     }

@@ -473,9 +473,8 @@ calc_status calc_galvatron_arguments_read(calc_galvatron_arguments *out, const c
         at++;
     }
     bool json = at < length && text[at] == '{';
-    calc_status status =
-        calc_settings_from_text(&settings, json ? CALC_SYNTAX_JSON : CALC_SYNTAX_YAML, text, length,
-                                name, errors);
+    calc_status status = calc_settings_from_text(
+        &settings, json ? CALC_SYNTAX_JSON : CALC_SYNTAX_YAML, text, length, name, errors);
     status = status ? status : read_settings(&r, &settings);
     calc_settings_free(&settings);
     return status;

@@ -200,9 +200,9 @@ typedef struct calc_stage_terms {
     calc_stage_muon muon;
     calc_stage_frozen frozen;
     double stages, microbatches;
-    double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
-    int dense_first;     /**< whether dense blocks come before those with experts; no bool, since
-                              gcc does not vectorize loops that read one */
+    double lost_rounds; /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
+    int dense_first;    /**< whether dense blocks come before those with experts; no bool, since
+                             gcc does not vectorize loops that read one */
     int head_as_blocks; /**< calc_stages_head_blocks(); not 0: the embedding takes that of one */
     bool training;
     double message_hidden;   /**< share that pipeline_par_overlap hides */
