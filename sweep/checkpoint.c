@@ -337,7 +337,7 @@ static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes,
     }
     status = status == CALC_OK ? calc_unpack_result(&in, &out->result) : status;
     bool sensible = in.at == in.end && out->shard.index >= 1 &&
-                    out->shard.index <= out->shard.count &&
+                    out->shard.index <= out->shard.count && out->words &&
                     (out->words_size == 0 || out->words[out->words_size - 1] == '\0');
     if (status == CALC_ERR_NOMEM) {
         return fail_to("read", ENOMEM, path, errors);

@@ -470,7 +470,7 @@ static bool reserve(calc_front *list)
  */
 static front_key *keys_of(const calc_front *front)
 {
-    front_key *key = malloc((front->count + 1) * sizeof *key);
+    front_key *key = calloc(front->count + 1, sizeof *key);
     if (key && front->tree && front->tree->root) {
         front_node_list(front->tree->root, key);
     }

@@ -62,17 +62,18 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
 {
     const calc_assumptions *assumed =
         r->serving ? &r->serving->map.assumed : &r->prediction->map.assumed;
-    const calc_strategy *s = r->serving ? NULL : &r->prediction->map.exec.strategy;
+    const char *dtype = r->serving ? r->serving->map.row->weight_dtype : NULL;
+    if (!r->serving) {
+        const calc_strategy *s = &r->prediction->map.exec.strategy;
+        dtype = calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)];
+    }
     calc_putf(put, "{id: %s, status: %s, quantity: %s, measured: %g, predicted: %g, error: %g",
               calc_result_id(r), calc_use_word(r->use), calc_quantity_word(r->quantity),
               r->measured, r->predicted, r->error);
     put_unseen(put, r, v);
     calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
               calc_result_source(r), calc_result_machine(r), calc_result_model(r),
-              calc_result_kind(r),
-              s ? calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)]
-                : r->serving->map.row->weight_dtype,
-              calc_result_confidence(r));
+              calc_result_kind(r), dtype, calc_result_confidence(r));
     put_layout(put, r);
     if (r->serving && !r->serving->map.reason) {
         /* Additional columns of serving runs. */
