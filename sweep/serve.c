@@ -247,16 +247,6 @@ static uint64_t hash_strategies(const calc_rows *rows)
     return hash;
 }
 
-/* The table of a unit: units that differ only in how stages are divided have the same passes. */
-static table table_of(const calc_serve *s, const calc_worker *w, size_t rows)
-{
-    table t = {w->design, rows, w->base, hash_strategies(&w->rows), s->numbered, s->numbered};
-    t.base.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
-    t.base.first_stage_blocks = 0;
-    t.base.last_stage_blocks = 0;
-    return t;
-}
-
 static bool same_table(const table *a, const table *b)
 {
     return a->rows == b->rows && a->design == b->design && a->strategies == b->strategies &&
@@ -266,7 +256,10 @@ static bool same_table(const table *a, const table *b)
 /* Numbers for the models of the rows: those of a table that is alike, or new ones. */
 static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
 {
-    table new = table_of(s, w, rows);
+    table new = {w->design, rows, w->base, hash_strategies(&w->rows), s->numbered, s->numbered};
+    /* Units that differ only in how stages are divided have the same passes. */
+    new.base.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    new.base.first_stage_blocks = new.base.last_stage_blocks = 0;
     for (size_t i = 0; i < s->tables && i < TABLES; i++) {
         const table *t = &s->table[i];
         if (same_table(t, &new)) {

@@ -53,15 +53,6 @@ bool calc_engine_run_is_of(const calc_result *result, const char *name)
            strcmp(name, row->sys) == 0;
 }
 
-static bool is_held_out(const task *t, const calc_engine_point *p)
-{
-    const char *const *name = t->plan->held_out;
-    while (name && *name && !calc_engine_run_is_of(p->result, *name)) {
-        name++;
-    }
-    return name && *name;
-}
-
 /* Every load of a layout and workload is in the same half, which the table says, or else every
  * other one is in the second. */
 static void assign_halves(task *t)
@@ -144,8 +135,11 @@ static calc_status assign_folds(task *t, calc_errors *errors)
 {
     for (size_t i = 0; i < t->count; i++) {
         const char *remark = t->point[i].result->remark; /* of one that is scored: suspect */
-        bool suspect = remark && *remark;
-        t->fold[i] = suspect || is_held_out(t, &t->point[i]) ? -1 : 0;
+        const char *const *name = t->plan->held_out;
+        while (name && *name && !calc_engine_run_is_of(t->point[i].result, *name)) {
+            name++;
+        }
+        t->fold[i] = (remark && *remark) || (name && *name) ? -1 : 0;
     }
     t->folds = 1;
     if (t->plan->cross == CALC_ENGINE_CROSS_HALF) {
@@ -487,13 +481,6 @@ static double of_quantity(const calc_serving_prediction *p, calc_quantity quanti
                                             : p->output_tokens_per_s;
 }
 
-static double residual_of(const calc_result *r, const calc_serving_prediction *p)
-{
-    double weight = r->quantity == CALC_QUANTITY_TTFT ? sqrt(FIRST_TOKEN_WEIGHT) : 1;
-    double predicted = of_quantity(p, r->quantity);
-    return weight * calc_least_squares_soft(log(predicted / r->measured) / SIGMA);
-}
-
 static void residuals(void *context, const double *x, double *residual)
 {
     const engine_fit_task *t = context;
@@ -510,18 +497,13 @@ static void residuals(void *context, const double *x, double *residual)
             calc_serving_predict_with(&p, &now);
             last = r->serving;
         }
-        *residual++ = residual_of(r, &p);
+        double weight = r->quantity == CALC_QUANTITY_TTFT ? sqrt(FIRST_TOKEN_WEIGHT) : 1;
+        double error = log(of_quantity(&p, r->quantity) / r->measured);
+        *residual++ = weight * calc_least_squares_soft(error / SIGMA);
     }
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         *residual++ = x[k];
     }
-}
-
-/* The relative error of a time is the error of its logarithm; for a share, the error of its
- * log-odds times 1 minus the share. */
-static double relative(int trait, double value, double error)
-{
-    return traits[trait].share ? error * (1 - value) : error;
 }
 
 calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
@@ -550,7 +532,8 @@ calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *
         double value = *calc_engine_trait(&fit->traits, k);
         fit->number[k] = to_number(k, traits[k].share ? fmin(value, MOST_SHARE) : value);
         fit->error[k] = error[k] * fit->prior.spread[k];
-        fit->relative_error[k] = relative(k, value, fit->error[k]);
+        /* Of a time that of its logarithm; of a share that of its log-odds times 1 minus it. */
+        fit->relative_error[k] = traits[k].share ? fit->error[k] * (1 - value) : fit->error[k];
         fit->determined[k] = error[k] < CALC_FIT_DETERMINED;
     }
     return status;

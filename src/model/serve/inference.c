@@ -360,15 +360,6 @@ static double surplus(void *context, double sequences)
     return sequences - r->batch * decoded_s / round_s;
 }
 
-/* Mean time to the first token, but for a slot, of all that do not come at once at the start [s].
- */
-static double later_s(const calc_serving *r)
-{
-    bool once = r->waves > 1;
-    double share = once ? 1 - r->first[0].share : 1;
-    return calc_queue_mean(r->first + once, r->waves - once) / share;
-}
-
 /* Wait of requests that come over a share of a round, and find all slots taken, with `waiting` of
  * them for each slot: those that come as slots become free wait for that, the others for a round
  * more. */
@@ -405,7 +396,11 @@ static void run_closed(calc_serving *r, const passes *prefill)
     double above = surplus(&loop, most);
     r->decode_requests_per_s = most * r->replicas / (calc_serving_steps(r) * r->step_s);
     double decoded_s = calc_serving_steps(r) * r->step_s;
-    double slot_s = all / r->decode_requests_per_s - decoded_s - later_s(r);
+    /* In the mean, of all that do not come at once at the start: the first token but for a slot. */
+    bool once = r->waves > 1;
+    double later_s = calc_queue_mean(r->first + once, r->waves - once);
+    later_s /= once ? 1 - r->first[0].share : 1;
+    double slot_s = all / r->decode_requests_per_s - decoded_s - later_s;
     if (slot_s > 0) {
         /* All slots are taken: requests wait for one after their prefill. */
         wait_for_slots(r, loop.wave, decoded_s, slot_s / decoded_s);

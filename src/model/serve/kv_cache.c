@@ -79,23 +79,18 @@ static double state_of(const calc_shape *s, double heads, double groups, double 
     return state * state_bytes + columns * calc_max(0, s->conv - 1) * s->element_bytes;
 }
 
-static void set_state(calc_kv_layer *l, const calc_shape *s, const calc_inference *i)
-{
-    double state_bytes = calc_format_bytes_or(i->state_datatype, 4);
-    /* Mamba-1 and short convolutions split channels, not heads. */
-    bool channels = s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_SHORT_CONV;
-    double heads = channels ? 1 : s->value_heads;
-    double groups = calc_min(s->key_heads, calc_max(1, s->key_heads / s->tensor_par));
-    l->state_bytes = state_of(s, heads, s->key_heads, state_bytes);
-    l->state_rank_bytes = state_of(s, heads / s->tensor_par, groups, state_bytes);
-}
-
 /* What a layer of a shape keeps, that of a part where the model lists its layers. */
 static calc_kv_layer layer_of(const calc_shape *s, const calc_inference *i)
 {
     calc_kv_layer l = {.share = 1};
     if (calc_part_is_linear(s->mixer)) {
-        set_state(&l, s, i);
+        double state_bytes = calc_format_bytes_or(i->state_datatype, 4);
+        /* Mamba-1 and short convolutions split channels, not heads. */
+        bool channels = s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_SHORT_CONV;
+        double heads = channels ? 1 : s->value_heads;
+        double groups = calc_min(s->key_heads, calc_max(1, s->key_heads / s->tensor_par));
+        l.state_bytes = state_of(s, heads, s->key_heads, state_bytes);
+        l.state_rank_bytes = state_of(s, heads / s->tensor_par, groups, state_bytes);
     } else {
         set_entries(&l, s, calc_format_bytes_or(i->kv_datatype, s->element_bytes));
     }

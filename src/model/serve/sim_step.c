@@ -144,19 +144,14 @@ static bool waits(const calc_sim_server *v, double at_s)
     return v->waiting.first && v->waiting.first->joins_s < at_s;
 }
 
-static bool all_wait(const calc_sim *s, double at_s)
-{
-    size_t i = 0;
-    while (i < s->replicas && waits(&s->replica[i], at_s)) {
-        i++;
-    }
-    return i == s->replicas;
-}
-
 /* Requests are held until one waits at every replica, and then let go at all of them. */
 static bool gather(const calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
 {
-    for (size_t i = 0; all_wait(s, at_s) && i < s->replicas; i++) {
+    size_t waiting = 0;
+    for (size_t i = 0; i < s->replicas; i++) {
+        waiting += waits(&s->replica[i], at_s);
+    }
+    for (size_t i = 0; waiting == s->replicas && i < s->replicas; i++) {
         s->replica[i].released = true;
     }
     bool any = waits(v, at_s);
@@ -431,15 +426,6 @@ double calc_step_times_round(double x)
     return round(ldexp(round(mantissa * bits) / bits, exponent));
 }
 
-static size_t place_of(const uint64_t word[CALC_PASS_MEMO_WORDS])
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < CALC_PASS_MEMO_WORDS; i++) {
-        hash = calc_hash_word(hash, word[i]);
-    }
-    return (size_t)(hash >> 32) % CALC_STEP_TIMES;
-}
-
 const calc_step_time *calc_step_times_of(calc_step_times *times,
                                          const calc_inference_pass_work *work)
 {
@@ -449,8 +435,12 @@ const calc_step_time *calc_step_times_of(calc_step_times *times,
     w.chunk = calc_step_times_round(w.chunk);
     w.cached = calc_step_times_round(w.cached);
     uint64_t word[CALC_PASS_MEMO_WORDS];
+    uint64_t hash = 0;
     memcpy(word, &w, sizeof word);
-    calc_step_time *t = &times->time[place_of(word)];
+    for (size_t i = 0; i < CALC_PASS_MEMO_WORDS; i++) {
+        hash = calc_hash_word(hash, word[i]);
+    }
+    calc_step_time *t = &times->time[(size_t)(hash >> 32) % CALC_STEP_TIMES];
     if (!t->known || memcmp(t->word, word, sizeof word) != 0) {
         calc_inference_pass pass;
         calc_inference_pass_of(times->model, &w, &pass);
