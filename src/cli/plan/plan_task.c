@@ -48,8 +48,8 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
     calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, &chip->system, word, errors);
     if (status == CALC_OK) {
         /* What an execution names must be found again: a path as it is, if it is short enough. */
-        snprintf(chip->name, sizeof chip->name, "%.31s",
-                 strlen(word) < sizeof chip->name ? word : input.name);
+        bool path = calc_find_is_path(word) && strlen(word) < sizeof chip->name;
+        snprintf(chip->name, sizeof chip->name, "%.31s", path ? word : input.name);
         chip->most_procs = INT64_MAX;
         calc_standard_errors fitted;
         calc_standard_errors_read(&fitted, &input.text);
@@ -92,7 +92,8 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
 {
     const char *text = calc_opt_value(t->args, CALC_PLAN_OPT_CHIPS);
     bool seen[CALC_MAX_CHIPS] = {false};
-    calc_list list = {0};
+    calc_list list = {0}, own = {0};
+    (void)calc_list_split(&own, t->args->argument[1]);
     if (text && !calc_list_split(&list, text)) {
         bad_cap(text, "has an empty name", errors);
     }
@@ -110,7 +111,8 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
             bad_cap(word, "has no processors", errors);
         }
         *(colon ? colon : word + strlen(word)) = '\0';
-        while (i < t->chips && strcmp(t->chip[i].name, word) != 0) {
+        while (i < t->chips && strcmp(t->chip[i].name, word) != 0 &&
+               strcmp(own.item[i], word) != 0) {
             i++;
         }
         if (i == t->chips) {

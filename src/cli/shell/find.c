@@ -286,14 +286,15 @@ static bool is_active(const char *word, size_t length)
     return tolower((unsigned char)word[0]) == 'a' && is_size(word, length);
 }
 
-/* The name without words at its end, as letters and digits. */
+/* The name as letters and digits, without words at its end that are such. @param ends  NULL: with
+ * all */
 static void bare_name(const char *name, bool ends(const char *, size_t), char text[64])
 {
     char cut[256];
     snprintf(cut, sizeof cut, "%s", name);
     for (char *at = cut + strlen(cut); at > cut; at--) {
         if (*at == '-' || *at == '_') {
-            if (!ends(at + 1, strlen(at + 1))) {
+            if (!ends || !ends(at + 1, strlen(at + 1))) {
                 break;
             }
             *at = '\0';
@@ -302,8 +303,8 @@ static void bare_name(const char *name, bool ends(const char *, size_t), char te
     plain(cut, text);
 }
 
-/* Whether a file has such a name among the words of a key: of its model those of a hub ("hub"). */
-static bool says(const char *path, const char *key, const char *sought)
+/* Whether a file has such a name among its other names. @param ends  as for bare_name() */
+static bool says(const char *path, bool ends(const char *, size_t), const char *sought)
 {
     calc_text text = {0};
     calc_settings settings = {0};
@@ -315,9 +316,10 @@ static bool says(const char *path, const char *key, const char *sought)
         for (size_t i = 0; i < settings.count && !found; i++) {
             char name[128], own[64];
             int read = 0;
-            for (const char *at = strcmp(settings.item[i].key, key) ? "" : settings.item[i].value;
+            for (const char *at = strcmp(settings.item[i].key, "names") ? ""
+                                                                        : settings.item[i].value;
                  !found && sscanf(at, "%127s%n", name, &read) == 1; at += read) {
-                bare_name(name, is_ending, own);
+                bare_name(name, ends, own);
                 found = strcmp(own, sought) == 0;
             }
         }
@@ -351,7 +353,7 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
             } else {
                 bare_name(entry->name, is_size, other);
             }
-            bool same = way < 4 ? strcmp(other, sought) == 0 : says(entry->path, "hub", sought);
+            bool same = way < 4 ? strcmp(other, sought) == 0 : says(entry->path, is_ending, sought);
             if (way < 2 && !same) {
                 bare_name(entry->name, is_active, other);
                 same = strcmp(other, sought) == 0;
@@ -368,6 +370,26 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
     return NULL;
 }
 
+/* The one machine that a name means: by its name as letters and digits, or by the other names that
+ * its file says. NULL: none, or several. */
+static const calc_find_entry *look_up_machine(const calc_find_list *list, const char *name)
+{
+    const calc_find_entry *found = NULL;
+    char sought[64], other[64];
+    plain(name, sought);
+    for (size_t i = 0; i < list->count; i++) {
+        const calc_find_entry *entry = &list->entry[i];
+        plain(entry->name, other);
+        if (strcmp(other, sought) == 0 || says(entry->path, NULL, sought)) {
+            if (found && found->place == entry->place) {
+                return NULL;
+            }
+            found = found ? found : entry;
+        }
+    }
+    return found;
+}
+
 /* How a name is like the one that was looked for; the first kind of likeness that a few names have
  * counts. */
 typedef enum likeness {
@@ -376,7 +398,6 @@ typedef enum likeness {
     MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
     SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
     SAME_LETTERS, /* only: rtx3080, b100 */
-    SAID,         /* by its file, of machines alone: p800, trn2 */
     SAME_DIGITS,  /* only, of machines alone: a6000, t4 */
     LIKENESSES
 } likeness;
@@ -408,7 +429,7 @@ static bool has_same_digits(const char *a, const char *b)
 }
 
 /* How much a name is like the one that was looked for; 0: not at all. */
-static size_t likeness_of(likeness kind, const char *name, const char *other, const char *path)
+static size_t likeness_of(likeness kind, const char *name, const char *other)
 {
     enum { LEAST = 3 }; /* letters and digits of a part; letters for each that may be wrong */
     size_t length = strlen(name), own = letters(name), most = 0, common = in_common(name, other);
@@ -418,8 +439,6 @@ static size_t likeness_of(likeness kind, const char *name, const char *other, co
         return common == length;
     case CONTAINS:
         return length >= LEAST && strstr(other, name);
-    case SAID:
-        return length >= LEAST && name[own] && says(path, "source", name);
     case SAME_DIGITS:
         return name[own] && has_same_digits(name, other) ? 1 + (own == also) : 0;
     case SAME_NUMBER:
@@ -455,7 +474,8 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
     calc_find_aside aside = calc_find_aside_of(name);
     name = calc_find_aside_name(name);
     plain(name, sought);
-    for (; kind < (of == CALC_KIND_SYSTEM ? LIKENESSES : SAID) && (count == 0 || count > MOST);
+    for (;
+         kind < (of == CALC_KIND_SYSTEM ? LIKENESSES : SAME_DIGITS) && (count == 0 || count > MOST);
          kind++) {
         size_t best = 1;
         count = 0;
@@ -468,7 +488,7 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
                 again = again || strcmp(found[k], own) == 0;
             }
             plain(own, other);
-            size_t alike = again ? 0 : likeness_of(kind, sought, other, list->entry[i].path);
+            size_t alike = again ? 0 : likeness_of(kind, sought, other);
             count = alike > best ? 0 : count;
             if (alike >= best) {
                 best = alike;
@@ -542,6 +562,9 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
             char text[CALC_HF_FORMATS_TEXT];
             (void)calc_hf_name_formats(name, &formats, text);
             calc_say("%s: taken as the model %s, %s\n", name, found->name, text);
+        } else if (!found && required && kind == CALC_KIND_SYSTEM &&
+                   (found = look_up_machine(&list, name))) {
+            calc_say("%s: taken as the machine %s\n", name, found->name);
         }
         if (found && rival) {
             char hint[256];

@@ -485,8 +485,9 @@ static calc_status load_input(calc_input *input, calc_kind kind, void *object, c
     calc_text_free(&input->text);
     input->foreign = false;
     input->framework = NULL;
-    calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
+    calc_find_name(status == CALC_OK && kind == CALC_KIND_SYSTEM ? input->path : argument,
+                   input->name, sizeof input->name);
     status = status == CALC_OK ? calc_text_read(&input->text, input->path, errors) : status;
     status = status == CALC_OK ? parse_input(input, kind, object, inputs, errors) : status;
     if (status == CALC_OK && kind == CALC_KIND_APP) {
