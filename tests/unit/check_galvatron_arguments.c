@@ -10,7 +10,6 @@
 #include "galvatron/cost.h"
 #include "galvatron_case.h"
 #include "io/text.h"
-#include "small_case.h"
 
 static calc_galvatron_arguments args;
 static char why[512];

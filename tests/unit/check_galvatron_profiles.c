@@ -5,7 +5,6 @@
 #include "galvatron_case.h"
 #include "scratch.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 const calc_test_frame calc_tests = {.timeout_s = 60};

@@ -1,7 +1,6 @@
 /* The state of calc tune: what rows mean, and what is said of those that mean nothing. */
 #include "cli/tune/tune_journal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
-#include "model/cost/state.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"

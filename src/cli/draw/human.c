@@ -12,11 +12,9 @@
 
 #include "base/buffer.h"
 #include "base/decimal.h"
-#include "base/error.h"
 #include "cli/shell/complain.h"
 #include "spec/alias.h"
 #include "spec/field.h"
-#include "spec/value_text.h"
 
 _Static_assert((int)CALC_HUMAN_MAX >= (int)CALC_DECIMAL_SIZE, "a buffer takes a grouped number");
 

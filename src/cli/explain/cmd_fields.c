@@ -10,7 +10,6 @@
 #include "rl/step.h"
 #include "spec/alias.h"
 #include "spec/field.h"
-#include "spec/job.h"
 
 #define STAT(stat, in, text)                                                                       \
     {.name = #stat,                                                                                \

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/plan/plan_task.h"
@@ -12,7 +11,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
-#include "model/cost/state.h"
 #include "model/stages/placed.h"
 #include "spec/layer_list.h"
 #include "spec/rules.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/run/run_outcome.h"
 #include "cli/run/simulation.h"
@@ -11,10 +10,8 @@
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_study.h"
-#include "io/json_put.h"
 #include "report/page.h"
 #include "spec/compat.h"
-#include "spec/field.h"
 #include "spec/value_text.h"
 
 static const char *const schedules[] = {"closed", "exact", NULL};

@@ -16,7 +16,6 @@
 #include "formats/hf.h"
 #include "formats/read.h"
 #include "formats/settings.h"
-#include "spec/software.h"
 
 static const struct {
     const char *folder, *text, *text_with_article;

@@ -14,13 +14,11 @@
 #include "formats/export.h"
 #include "formats/hf.h"
 #include "formats/launch.h"
-#include "formats/read.h"
 #include "formats/run_log.h"
 #include "galvatron/layout.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "spec/software.h"
 #include "spec/value_text.h"
 

@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "plan/sweep_more.h"
 #include "plan/why.h"
-#include "spec/field.h"
 #include "spec/value_text.h"
 
 enum { REASON_SIZE = 192, MOST_COUNTED = 5000000 };

@@ -1,20 +1,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
 #include "estimate.h"
-#include "report/sweep_data.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/value_text.h"

@@ -10,7 +10,6 @@
 #include "formats/export.h"
 #include "io/csv_table.h"
 #include "io/json_put.h"
-#include "io/json_report.h"
 #include "parallel.h"
 #include "report/page.h"
 #include "report/sweep_data.h"
