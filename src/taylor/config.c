@@ -144,8 +144,8 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     out->dense = out->experts > 0 ? out->dense : 0;
     if (out->dense > out->layers) {
         return calc_errors_at(r->errors, CALC_ERR_RULE, r->name, 0, 0, NULL,
-                              "first_k_dense_replace: %lld layers of %lld cannot be dense",
-                              (long long)out->dense, (long long)out->layers);
+                              "first_k_dense_replace: %jd layers of %jd cannot be dense",
+                              out->dense, out->layers);
     }
     return read_memory(r, out);
 }

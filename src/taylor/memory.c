@@ -293,8 +293,7 @@ static calc_status refuse(calc_errors *errors, const char *what, int64_t found, 
                           int64_t most)
 {
     return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                           "%lld %s: expected %lld to %lld", (long long)found, what,
-                           (long long)least, (long long)most);
+                           "%jd %s: expected %jd to %jd", found, what, least, most);
 }
 
 calc_status calc_taylor_ask_check(const calc_taylor_ask *a, calc_errors *errors)
@@ -454,8 +453,8 @@ void calc_taylor_solution_write(const calc_taylor_ask *a, const calc_balance_sha
         for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
             for (int64_t place = 0; place < a->stages * a->chunks; place++) {
                 calc_balance_share one = share[place];
-                calc_output_printf(out, "%s_%d_%lld_%lld %d\n", variables[variable], kind,
-                                   (long long)(place % a->stages), (long long)(place / a->stages),
+                calc_output_printf(out, "%s_%d_%jd_%jd %d\n", variables[variable], kind,
+                                   (place % a->stages), (place / a->stages),
                                    *variable_of(&one, variable, kind));
             }
         }
@@ -577,8 +576,8 @@ calc_status calc_taylor_solution_parse(const char *text, size_t length, const ch
     }
     if (ask->stages * ask->chunks > CALC_BALANCE_PLACES) {
         return calc_errors_at(errors, CALC_ERR_RANGE, name, 0, 0, NULL,
-                              "%lld stages of %lld chunks: expected at most %d together",
-                              (long long)ask->stages, (long long)ask->chunks, CALC_BALANCE_PLACES);
+                              "%jd stages of %jd chunks: expected at most %d together", ask->stages,
+                              ask->chunks, CALC_BALANCE_PLACES);
     }
     memset(share, 0, CALC_BALANCE_PLACES * sizeof *share);
     return take_text(text, length, name, ask, share, objective, errors);

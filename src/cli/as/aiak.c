@@ -160,12 +160,11 @@ static void put_pass(step *s, const calc_schedule_event *e, int thread, const ch
     }
     calc_output_printf(s->trace.out,
                        ",\n{\"ph\":\"X\",\"name\":\"%s %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,"
-                       "\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"args\":{\"layers\":%d,"
+                       "\"ts\":%jd.%03jd,\"dur\":%jd.%03jd,\"args\":{\"layers\":%d,"
                        "\"microbatch\":%d}}",
-                       what, e->microbatch, what, e->stage, thread, (long long)(start_ns / 1000),
-                       (long long)(start_ns % 1000), (long long)((end_ns - start_ns) / 1000),
-                       (long long)((end_ns - start_ns) % 1000), s->strategy->layers[e->stage],
-                       e->microbatch);
+                       what, e->microbatch, what, e->stage, thread, (start_ns / 1000),
+                       (start_ns % 1000), ((end_ns - start_ns) / 1000),
+                       ((end_ns - start_ns) % 1000), s->strategy->layers[e->stage], e->microbatch);
     s->trace.count++;
 }
 
@@ -299,8 +298,8 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
     if (microbatches * sizes->stages > CALC_AIAK_TRACE_PASSES) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
                                "lower --global-batch-size, or leave --mode analytic out",
-                               "a trace of %lld micro-batches on %d stages is too long",
-                               (long long)microbatches, sizes->stages);
+                               "a trace of %jd micro-batches on %d stages is too long",
+                               microbatches, sizes->stages);
     }
     if (mkdir("cache", 0777) != 0 && errno != EEXIST) {
         return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
@@ -319,9 +318,8 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
         return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
                                "not enough memory for a trace");
     }
-    snprintf(path, sizeof path, "cache/%s_%lld_pp%d_tp%d_mbs%d_rank%d.json", text->model,
-             (long long)text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch,
-             rank + 1);
+    snprintf(path, sizeof path, "cache/%s_%jd_pp%d_tp%d_mbs%d_rank%d.json", text->model,
+             text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch, rank + 1);
     calc_status status = calc_output_open(&s->trace.out, path, errors);
     if (status == CALC_OK) {
         status = calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
@@ -391,14 +389,14 @@ static bool check_numbers(plan *p, char *complaint, size_t size)
     for (int i = 0; i < 2; i++) {
         int64_t value = (int64_t)calc_opt_real(p->flags, multiples[i]);
         if (value % MULTIPLE != 0) {
-            snprintf(complaint, size, "%s: %lld is not a multiple of %d", rows[multiples[i]].name,
-                     (long long)value, MULTIPLE);
+            snprintf(complaint, size, "%s: %jd is not a multiple of %d", rows[multiples[i]].name,
+                     value, MULTIPLE);
             return false;
         }
     }
     if (p->task.gpus > CALC_AIAK_NODE && p->task.gpus % CALC_AIAK_NODE != 0) {
-        snprintf(complaint, size, "--num-gpus: %lld is neither a multiple of %d nor fewer",
-                 (long long)p->task.gpus, CALC_AIAK_NODE);
+        snprintf(complaint, size, "--num-gpus: %jd is neither a multiple of %d nor fewer",
+                 p->task.gpus, CALC_AIAK_NODE);
         return false;
     }
     return true;
@@ -528,9 +526,9 @@ static calc_exit answer(plan *p)
                      "many micro-batches as there are stages, tensor-parallel ranks the heads, "
                      "and stages of one kind of chips the layers\n");
         } else {
-            calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
+            calc_say("calc as aiak: no strategy fits: all of %jd need more memory than there "
                      "is; take more processors, or shorter sequences\n",
-                     (long long)p->found.candidates);
+                     p->found.candidates);
         }
         return CALC_EXIT_INFEASIBLE;
     }

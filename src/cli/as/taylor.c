@@ -157,11 +157,9 @@ calc_status calc_taylor_solve(calc_taylor_job *j, calc_errors *errors)
 char *calc_taylor_stem(const calc_taylor_job *j, char stem[CALC_TAYLOR_STEM_SIZE])
 {
     const calc_taylor_config *c = j->config;
-    snprintf(stem, CALC_TAYLOR_STEM_SIZE,
-             "layers%lld_%lld_micro%lld_dp%lld_tp%lld_pp%lld_vp%lld_ep%lld",
-             (long long)j->ask.layers[0], (long long)j->ask.layers[1],
-             (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
-             (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
+    snprintf(stem, CALC_TAYLOR_STEM_SIZE, "layers%jd_%jd_micro%jd_dp%jd_tp%jd_pp%jd_vp%jd_ep%jd",
+             j->ask.layers[0], j->ask.layers[1], j->ask.microbatches, c->data, c->tensor,
+             c->pipeline, j->ask.chunks, c->expert);
     return stem;
 }
 
@@ -188,8 +186,8 @@ static void show_stages(const calc_taylor_job *j, calc_output *out)
         if (j->check) {
             snprintf(checked, sizeof checked, "%.0f", j->checked_mb[stage]);
         }
-        calc_output_printf(out, "%5lld  %-16s%-16s%10.0f%10s%10.0f\n", (long long)stage, layers,
-                           again, s->answer.peak_bytes[stage], checked,
+        calc_output_printf(out, "%5jd  %-16s%-16s%10.0f%10s%10.0f\n", stage, layers, again,
+                           s->answer.peak_bytes[stage], checked,
                            j->problem.stage[stage].limit_bytes);
     }
 }
@@ -376,14 +374,14 @@ static void put_table(ranked *const *results, size_t count, calc_output *out)
     for (size_t i = 0; i < count; i++) {
         const ranked *r = results[i];
         const calc_taylor_layout *l = &r->candidate.layout;
-        calc_output_printf(out, "%5lld%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
-                           (long long)l->pipeline, (long long)r->candidate.expert);
+        calc_output_printf(out, "%5jd%5jd%5jd%5jd", l->data, l->tensor, l->pipeline,
+                           r->candidate.expert);
         if (!r->job.fits) {
             calc_output_printf(out, "%5s%12s%12s  %s\n", "", "-", "-", model_status(r));
             continue;
         }
         char text[TEXT_SIZE];
-        calc_output_printf(out, "%5lld%12.6g%12.6g  %s\n", (long long)r->job.ask.chunks,
+        calc_output_printf(out, "%5jd%12.6g%12.6g  %s\n", r->job.ask.chunks,
                            r->job.solution.answer.step_s, r->cost_ms,
                            calc_taylor_matrix_text(&r->job.ask, r->job.solution.share,
                                                    CALC_TAYLOR_LAYERS, text, sizeof text));
@@ -525,10 +523,9 @@ static calc_status find_ratios(const ranking *r, const ranked *one, calc_taylor_
     return profiled && out->layer_ms > 0
                ? CALC_OK
                : calc_errors_at(errors, CALC_ERR_FIELD, path, 0, 0, NULL,
-                                "%s dp,tp,pp,ep = %lld,%lld,%lld,%lld",
-                                profiled ? "no moe_bw for" : "no row for",
-                                (long long)c->layout.data, (long long)c->layout.tensor,
-                                (long long)c->layout.pipeline, (long long)c->expert);
+                                "%s dp,tp,pp,ep = %jd,%jd,%jd,%jd",
+                                profiled ? "no moe_bw for" : "no row for", c->layout.data,
+                                c->layout.tensor, c->layout.pipeline, c->expert);
 }
 
 /* Solves a candidate. An error affects this candidate only. */

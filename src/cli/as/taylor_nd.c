@@ -170,8 +170,7 @@ static calc_status weigh(search *s, calc_output *out)
         calc_taylor_fit fit = measured ? calc_taylor_probes_fit(&s->probes, l)
                                        : calc_taylor_estimate(&s->file.config, &s->system, l,
                                                               s->batch, why, sizeof why);
-        calc_output_printf(out, "%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
-                           (long long)l->pipeline);
+        calc_output_printf(out, "%5jd%5jd%5jd", l->data, l->tensor, l->pipeline);
         if (fit.probes < 2) {
             calc_output_printf(out, "%14s%16s  not known: %s\n", "-", "-",
                                !measured        ? why
@@ -189,8 +188,7 @@ static calc_status weigh(search *s, calc_output *out)
             const calc_taylor_candidate *c = &s->candidate[j];
             bool elsewhere = fabs(c->peak_mb - calc_taylor_fit_mb(&fit, c->expert)) > 1;
             s->elsewhere = s->elsewhere || elsewhere;
-            calc_output_printf(out, " %lld:%.0f%s", (long long)c->expert, c->peak_mb,
-                               elsewhere ? "*" : "");
+            calc_output_printf(out, " %jd:%.0f%s", c->expert, c->peak_mb, elsewhere ? "*" : "");
         }
         calc_output_printf(out, "%s\n", kept ? "" : " none fits");
     }
@@ -218,9 +216,9 @@ static calc_status write_csv(const search *s, calc_errors *errors)
         const calc_taylor_candidate *c = &s->candidate[i];
         snprintf(number, sizeof number, "%.15g", c->peak_mb);
         /* Python writes 47894.0. */
-        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s%s\n", (long long)c->layout.data,
-                           (long long)c->layout.tensor, (long long)c->layout.pipeline,
-                           (long long)c->expert, number, strpbrk(number, ".en") ? "" : ".0");
+        calc_output_printf(out, "%jd,%jd,%jd,%jd,%s%s\n", c->layout.data, c->layout.tensor,
+                           c->layout.pipeline, c->expert, number,
+                           strpbrk(number, ".en") ? "" : ".0");
     }
     return calc_output_close(out, errors);
 }
@@ -282,8 +280,8 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
             s->file.config.memory_mb / 1024,
             calc_as_path(calc_opt_value(s->flags, FLAG_OUTPUT), "nd_candidate_config.csv", path),
             configs);
-        calc_output_printf(out, "%zu of them can be profiled on %lld processors: %s\n", profiles,
-                           (long long)count_of(s->flags, FLAG_RANKS), profile_path);
+        calc_output_printf(out, "%zu of them can be profiled on %jd processors: %s\n", profiles,
+                           count_of(s->flags, FLAG_RANKS), profile_path);
     }
     return status;
 }
@@ -295,9 +293,9 @@ static calc_status read_all(search *s, calc_errors *errors)
     calc_status status = calc_taylor_file_read(&s->file, yaml, errors);
     if (status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000) {
         status = calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
-                                "data_parallel * model_parallel * pipeline_stage = %lld: expected "
+                                "data_parallel * model_parallel * pipeline_stage = %jd: expected "
                                 "at most 1000000",
-                                (long long)calc_taylor_config_world(&s->file.config));
+                                calc_taylor_config_world(&s->file.config));
     }
     status =
         status ? status
@@ -319,9 +317,9 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     s->space = space_of(s);
     calc_taylor_counts counts = calc_taylor_space_walk(&s->space, take_layout, s);
     char total[CALC_HUMAN_MAX], kept[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%s candidates on %lld processors, %s pass the filters: %lld layouts\n",
-                       calc_human_integer((double)counts.total, total), (long long)s->space.world,
-                       calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
+    calc_output_printf(out, "%s candidates on %jd processors, %s pass the filters: %jd layouts\n",
+                       calc_human_integer((double)counts.total, total), s->space.world,
+                       calc_human_integer((double)counts.kept, kept), counts.layouts);
     status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
     status = status ? status : weigh(s, out);
     size_t top =

@@ -593,8 +593,8 @@ static void write_constants(calc_output *out, const calc_point_fit *f)
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
         if (f->curve[i]) {
             const calc_curve *curve = &f->system.chip.matrix[i].efficiency;
-            calc_output_printf(out, "  matrix.%s by size: %lld steps, %.3g to %.3g\n",
-                               calc_datatype_names[i], (long long)curve->count,
+            calc_output_printf(out, "  matrix.%s by size: %jd steps, %.3g to %.3g\n",
+                               calc_datatype_names[i], curve->count,
                                curve->efficiency[curve->count - 1], curve->efficiency[0]);
         }
     }

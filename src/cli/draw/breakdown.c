@@ -338,7 +338,7 @@ static void recompute_word(const calc_exec *exec, const calc_stage_run *run, con
     (void)name;
     calc_stage_words_recomputed(&e, word, WORD);
     if (e.recompute_blocks > 0) {
-        calc_append(word, WORD, " of %lld", (long long)e.recompute_blocks);
+        calc_append(word, WORD, " of %jd", e.recompute_blocks);
     }
 }
 
@@ -361,15 +361,15 @@ static void words_whole(const calc_exec *e, char word[WORD])
     const calc_strategy *s = &e->strategy;
     int64_t zero = calc_zero_stage(s);
     char again[WORD];
-    snprintf(word, WORD, "tp%lld", (long long)s->tensor_par);
+    snprintf(word, WORD, "tp%jd", s->tensor_par);
     if (s->context_par > 1) {
-        calc_append(word, WORD, " cp%lld %s", (long long)s->context_par, type_of(e));
+        calc_append(word, WORD, " cp%jd %s", s->context_par, type_of(e));
     }
     if (s->expert_par > 1) {
-        calc_append(word, WORD, " ep%lld", (long long)s->expert_par);
+        calc_append(word, WORD, " ep%jd", s->expert_par);
     }
     if (zero > 0) {
-        calc_append(word, WORD, " zero%lld", (long long)zero);
+        calc_append(word, WORD, " zero%jd", zero);
     }
     if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
         calc_stage_words_recomputed(e, again, sizeof again);
@@ -386,7 +386,7 @@ static void layer_word(const calc_exec *e, int key, char word[WORD])
     } else if (key == RECOMPUTE) {
         calc_stage_words_recomputed(e, word, WORD);
     } else {
-        snprintf(word, WORD, "%lld", (long long)(key != ZERO && value[key] < 1 ? 1 : value[key]));
+        snprintf(word, WORD, "%jd", (key != ZERO && value[key] < 1 ? 1 : value[key]));
     }
     if (key == CONTEXT && s->context_par > 1) {
         calc_append(word, WORD, " %s", type_of(e));

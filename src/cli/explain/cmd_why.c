@@ -106,8 +106,8 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
         char hint[64];
         snprintf(hint, sizeof hint, "--set batch_size=%.0f", last);
         return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, hint,
-                              "its last global batch is %.0f, that of the layout %lld", last,
-                              (long long)in->exec.batch_size);
+                              "its last global batch is %.0f, that of the layout %jd", last,
+                              in->exec.batch_size);
     }
     for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
         bool serving = i >= CALC_LOG_TPOT && i <= CALC_LOG_OUTPUT_TOKENS_PER_S;
@@ -472,7 +472,7 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
         return false;
     }
     calc_inputs own = *inputs;
-    snprintf(procs, sizeof procs, "%lld", (long long)inputs->exec.num_procs);
+    snprintf(procs, sizeof procs, "%jd", inputs->exec.num_procs);
     own.procs = procs;
     own.batch = NULL;
     own.framework = framework->name;
@@ -704,8 +704,8 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
     calc_output_text(out, "\n");
     write_change(out, why, start, ' ', true);
     calc_why_script_write(out, in, &start->exec);
-    calc_append(command, sizeof command, "calc sweep %s %s --procs %lld --for %s", model,
-                in->input[CALC_KIND_SYSTEM].name, (long long)in->exec.num_procs, framework->name);
+    calc_append(command, sizeof command, "calc sweep %s %s --procs %jd --for %s", model,
+                in->input[CALC_KIND_SYSTEM].name, in->exec.num_procs, framework->name);
     if (framework->serves) {
         pin_all(&pins, &in->exec, true);
         for (size_t i = 0; i < pins.served; i++) {
@@ -714,7 +714,7 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
         calc_append(command, sizeof command, " --where 'ttft <= %.4gms' --where 'tpot <= %.4gms'",
                     1e3 * why->before.ttft, 1e3 * why->before.tpot);
     } else {
-        calc_append(command, sizeof command, " --set gbs=%lld", (long long)in->exec.batch_size);
+        calc_append(command, sizeof command, " --set gbs=%jd", in->exec.batch_size);
     }
     calc_help_command_line(out, command);
     calc_output_text(out, "  has the others, also of other number formats\n");

@@ -82,7 +82,7 @@ static void add_row(calc_listing *l, const calc_plan_task *t, const calc_planner
     char words[CALC_STAGE_WORDS_SIZE];
     calc_listing_addf(l, "%zu%s", rank, runs ? " " : "!");
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        calc_listing_addf(l, "%lld", (long long)size[i]);
+        calc_listing_addf(l, "%jd", size[i]);
     }
     add_outcome(l, t, f);
     calc_listing_add(l, t->chips > 1 ? chips_text(t, f, words) : "");
@@ -416,10 +416,10 @@ static void write_layers_rows(calc_output *out, const calc_plan_task *t,
     for (size_t i = 0; i < r->count; i++) {
         const calc_exec *e = &r->found[i].exec;
         calc_listing_addf(&l, "%zu", i + 1);
-        calc_listing_addf(&l, "%lld", (long long)e->pipeline_par);
-        calc_listing_addf(&l, "%lld", (long long)e->pipeline_interleaving);
+        calc_listing_addf(&l, "%jd", e->pipeline_par);
+        calc_listing_addf(&l, "%jd", e->pipeline_interleaving);
         calc_listing_addf(&l, "%.0f", r->found[i].stats.num_microbatches);
-        calc_listing_addf(&l, "%lld", (long long)calc_layer_list_sequences(e));
+        calc_listing_addf(&l, "%jd", calc_layer_list_sequences(e));
         add_outcome(&l, t, &r->found[i]);
         calc_listing_add(&l, calc_layers_table_words(t, e, words));
     }
@@ -437,7 +437,7 @@ static void add_strategy(calc_listing *l, const calc_exec *e)
                             s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding};
     char again[160];
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        calc_listing_addf(l, "%lld", (long long)size[i]);
+        calc_listing_addf(l, "%jd", size[i]);
     }
     calc_stage_words_recomputed(e, again, sizeof again);
     calc_listing_add(l, again);
@@ -466,7 +466,7 @@ static void write_layers(calc_output *out, const calc_plan_task *t, const calc_p
         first = last + 1;
     }
     const calc_exec ends = list->count > 0 ? calc_layer_list_exec(&f->exec, &list->ends) : f->exec;
-    calc_listing_addf(&l, list->count > 0 ? "ends" : "0 to %lld", (long long)t->app.num_blocks - 1);
+    calc_listing_addf(&l, list->count > 0 ? "ends" : "0 to %jd", t->app.num_blocks - 1);
     add_strategy(&l, &ends);
     calc_listing_end(&l, out);
     calc_output_text(out, "\n");

@@ -164,13 +164,13 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
         calc_values *v = &t->space.axis[CALC_AXIS_num_procs];
         if (all > 0 && errors->count == 0 && v->count > 0 && v->value[v->count - 1] > all) {
             calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, "lower it, or raise --chips",
-                           "%lld processors, but the chips are %lld together",
-                           (long long)v->value[v->count - 1], (long long)all);
+                           "%jd processors, but the chips are %jd together", v->value[v->count - 1],
+                           all);
         }
         return;
     }
     if (all > 0) {
-        snprintf(sum, sizeof sum, "%lld", (long long)all);
+        snprintf(sum, sizeof sum, "%jd", all);
         set_axis(t, "num_procs", sum, "--chips", errors);
     } else {
         calc_errors_at(errors, CALC_ERR_FIELD, "--procs", 0, 0, "for example --procs 512",
@@ -588,10 +588,9 @@ void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
         calc_say(": no layout of this many processors and this batch is legal\n");
     } else if (r->has_bytes > 0) {
         const calc_exec *e = &r->lacking;
-        calc_say(": the nearest%s, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s",
-                 t->listed ? " whose layers are alike" : "", (long long)e->strategy.tensor_par,
-                 (long long)e->pipeline_par, (long long)e->strategy.data_par,
-                 calc_human_bytes(r->needs_bytes, needs));
+        calc_say(": the nearest%s, tensor_par %jd, pipeline_par %jd, data_par %jd, needs %s",
+                 t->listed ? " whose layers are alike" : "", e->strategy.tensor_par,
+                 e->pipeline_par, e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs));
         if (!t->listed) {
             calc_say(" on stage %d, which has", r->lacking_stage);
         }

@@ -45,16 +45,15 @@ static char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
     text[0] = '\0';
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].value > 1) {
-            calc_append(text, size, "%s%s=%lld", text[0] ? " " : "", sizes[i].name,
-                        (long long)sizes[i].value);
+            calc_append(text, size, "%s%s=%jd", text[0] ? " " : "", sizes[i].name, sizes[i].value);
         }
     }
     if (exec->training) {
         char recompute[64];
         calc_stage_words_recomputed(exec, recompute, sizeof recompute);
-        calc_append(text, size, "%smbs=%lld", text[0] ? " " : "", (long long)exec->microbatch_size);
+        calc_append(text, size, "%smbs=%jd", text[0] ? " " : "", exec->microbatch_size);
         if (s->zero_stage > 0) {
-            calc_append(text, size, " zero=%lld", (long long)s->zero_stage);
+            calc_append(text, size, " zero=%jd", s->zero_stage);
         }
         if (strcmp(recompute, "none") != 0) {
             calc_append(text, size, " recompute %s", recompute);
@@ -308,7 +307,7 @@ static void put_count(calc_put *put, const char *name, int64_t value)
 {
     char text[24];
     if (value > 0) {
-        snprintf(text, sizeof text, "%lld", (long long)value);
+        snprintf(text, sizeof text, "%jd", value);
         calc_putf(put, "%s, %s", name, text);
     }
 }
@@ -342,8 +341,8 @@ static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
 static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 {
     if (c->rollout_chips > 0) {
-        snprintf(text, size, "%.0f + %lld, %lld off", c->step.chips - (double)c->rollout_chips,
-                 (long long)c->rollout_chips, (long long)c->steps_off);
+        snprintf(text, size, "%.0f + %jd, %jd off", c->step.chips - (double)c->rollout_chips,
+                 c->rollout_chips, c->steps_off);
     } else {
         snprintf(text, size, "%.0f%s", c->step.chips, c->steps_off > 0 ? ", off" : "");
     }

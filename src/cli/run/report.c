@@ -123,9 +123,9 @@ static void write_experts(calc_output *out, const calc_app *app, const calc_para
 {
     char number[CALC_HUMAN_MAX], active[CALC_HUMAN_MAX];
     if (app->num_experts > 0) {
-        calc_output_printf(out, "%s experts, %lld per token%s: %s parameters active\n",
+        calc_output_printf(out, "%s experts, %jd per token%s: %s parameters active\n",
                            calc_human_integer((double)app->num_experts, number),
-                           (long long)app->experts_per_token,
+                           app->experts_per_token,
                            app->shared_feedforward > 0 ? " beside the shared" : "",
                            calc_human_count(parameters->active, active));
     }

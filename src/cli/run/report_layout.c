@@ -39,7 +39,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     const calc_network *net[2] = {&system->networks[0], &system->networks[top]};
     bool named = false;
     for (int i = 0; i < 2; i++) {
-        snprintf(name[i], sizeof name[i], "network %lld", i == 0 ? 0 : (long long)top);
+        snprintf(name[i], sizeof name[i], "network %jd", i == 0 ? 0 : top);
         if (net[i]->kind != CALC_NETWORK_KIND_UNNAMED) {
             snprintf(name[i], sizeof name[i], "%s", calc_network_kind_names[net[i]->kind]);
             named = true;
@@ -53,11 +53,11 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
             snprintf(text, 64, "%.15s%s %.15s: %.12s in a node", name[0], top > 1 ? " to" : ",",
                      name[1], number);
         } else {
-            snprintf(text, 64, "networks 0 %s %lld: %.12s in a node", top > 1 ? "to" : "and",
-                     (long long)top, number);
+            snprintf(text, 64, "networks 0 %s %jd: %.12s in a node", top > 1 ? "to" : "and", top,
+                     number);
         }
     } else if (list->chips > 0) {
-        snprintf(text, 64, "network %lld of each system", (long long)top);
+        snprintf(text, 64, "network %jd of each system", top);
     } else {
         snprintf(text, 64, "%.15s: %.14s procs, %.14s GB/s", name[1],
                  calc_human_integer((double)net[1]->size, size),
@@ -289,15 +289,13 @@ static void write_trained(calc_output *out, const calc_report *r)
     snprintf(text, sizeof text, "%s", choice(&r->inputs->exec, "trained"));
     if (s->trained == CALC_TRAINED_ADAPTERS) {
         const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "lora_modules");
-        calc_append(text, sizeof text, " of rank %lld%s%s", (long long)s->lora_rank,
-                    s->lora_modules ? " on " : "",
-                    s->lora_modules ? calc_choice_set_text(field->choices, s->lora_modules, set)
-                                    : "");
+        calc_append(
+            text, sizeof text, " of rank %jd%s%s", s->lora_rank, s->lora_modules ? " on " : "",
+            s->lora_modules ? calc_choice_set_text(field->choices, s->lora_modules, set) : "");
     }
     if (s->trained_blocks > 0) {
-        calc_append(text, sizeof text, "%s the last %lld",
-                    s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":",
-                    (long long)s->trained_blocks);
+        calc_append(text, sizeof text, "%s the last %jd",
+                    s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":", s->trained_blocks);
     }
     write_note(out, "trained", text);
     snprintf(text, sizeof text, "%.24s parameters (%.3g %%); frozen ones in %s",
@@ -414,9 +412,9 @@ static void write_batch(calc_output *out, const calc_report *r)
     }
     calc_output_printf(out, "  %-9s%9s", "batch",
                        calc_human_integer((double)e->batch_size, number));
-    calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
+    calc_output_printf(out, "  %s micro-batch%s of %jd per replica\n",
                        calc_human_integer(microbatches, number), microbatches == 1 ? "" : "es",
-                       (long long)e->microbatch_size);
+                       e->microbatch_size);
 }
 
 /* How pipeline and data-parallel messages are hidden. */

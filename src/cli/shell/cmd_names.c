@@ -85,9 +85,9 @@ static void describe_app(const calc_input *input, const calc_app *app, char line
                                                  : "grouped-query";
     int used = snprintf(line, LINE_SIZE, "%10s  %s", calc_human_count(p.total, total), attention);
     if (app->num_experts > 0) {
-        used += snprintf(line + used, (size_t)(LINE_SIZE - used),
-                         ", %lld of %lld experts, %s active", (long long)app->experts_per_token,
-                         (long long)app->num_experts, calc_human_count(p.active, active));
+        used +=
+            snprintf(line + used, (size_t)(LINE_SIZE - used), ", %jd of %jd experts, %s active",
+                     app->experts_per_token, app->num_experts, calc_human_count(p.active, active));
     }
     if (*calc_input_remark(input, CALC_KIND_APP, app, remark)) {
         snprintf(line + used, (size_t)(LINE_SIZE - used),
@@ -110,13 +110,11 @@ static void describe_system(const calc_input *input, const calc_system *system,
 static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
 {
     char procs[CALC_HUMAN_MAX];
-    int used =
-        snprintf(line, LINE_SIZE, "%8s processors: tensor %lld, pipeline %lld, data %lld",
-                 calc_human_integer((double)e->num_procs, procs), (long long)e->strategy.tensor_par,
-                 (long long)e->pipeline_par, (long long)e->strategy.data_par);
+    int used = snprintf(line, LINE_SIZE, "%8s processors: tensor %jd, pipeline %jd, data %jd",
+                        calc_human_integer((double)e->num_procs, procs), e->strategy.tensor_par,
+                        e->pipeline_par, e->strategy.data_par);
     if (e->strategy.expert_par > 1) {
-        snprintf(line + used, (size_t)(LINE_SIZE - used), ", expert %lld",
-                 (long long)e->strategy.expert_par);
+        snprintf(line + used, (size_t)(LINE_SIZE - used), ", expert %jd", e->strategy.expert_par);
     }
 }
 

@@ -203,11 +203,11 @@ void calc_script_tell(const calc_framework *framework, const calc_app *app, cons
     calc_say("%s:", framework->title);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].size > 1) {
-            calc_say(" %s %lld", sizes[i].name, (long long)sizes[i].size);
+            calc_say(" %s %jd", sizes[i].name, sizes[i].size);
         }
     }
-    calc_say(" on %lld processor%s, batch %lld", (long long)exec->num_procs,
-             exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
+    calc_say(" on %jd processor%s, batch %jd", exec->num_procs, exec->num_procs == 1 ? "" : "s",
+             exec->batch_size);
     if (app) {
         char number[CALC_SCRIPT_PARAMETERS];
         calc_say(", %s", calc_script_parameters(app, number));

@@ -27,9 +27,9 @@ static const char *largest_network(const calc_sweep_study *study, char text[REAS
             if (system.networks[i].size > size) {
                 size = system.networks[i].size;
                 snprintf(text, REASON_SIZE,
-                         "at most %lld processors are on a network: --procs %lld, or --set "
-                         "networks[%lld].size",
-                         (long long)size, (long long)size, (long long)i);
+                         "at most %jd processors are on a network: --procs %jd, or --set "
+                         "networks[%jd].size",
+                         size, size, i);
             }
         }
     }
@@ -63,12 +63,11 @@ static void write_need(const calc_sweep_need *need, const calc_space *space, con
     char have[CALC_HUMAN_MAX], least[CALC_HUMAN_MAX];
     const calc_exec *e = &need->least.exec;
     const calc_stats *s = &need->least.stats;
-    calc_say("; the least needs %s of %s: tp/pp/dp %lld/%lld/%lld, micro-batch %lld; hint: --set "
+    calc_say("; the least needs %s of %s: tp/pp/dp %jd/%jd/%jd, micro-batch %jd; hint: --set "
              "mem1.GiB=%.0f lets it run",
              calc_human_bytes(s->proc_mem_tier1_cap_req, least),
-             calc_human_bytes(s->mem_tier1_capacity, have), (long long)e->strategy.tensor_par,
-             (long long)e->pipeline_par, (long long)e->strategy.data_par,
-             (long long)e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
+             calc_human_bytes(s->mem_tier1_capacity, have), e->strategy.tensor_par, e->pipeline_par,
+             e->strategy.data_par, e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
     const char *before = ", ";
     for (size_t i = 0; need->spares && calc_sweep_need_axes[i] > 0; i++) {
         calc_axis axis = calc_sweep_need_axes[i];
@@ -83,7 +82,7 @@ static void write_need(const calc_sweep_need *need, const calc_space *space, con
     }
     calc_say("%s", *before == ' ' ? " another one" : "");
     if (need->num_procs > 0) {
-        calc_say(", --procs %lld another one", (long long)need->num_procs);
+        calc_say(", --procs %jd another one", need->num_procs);
     } else if (otherwise) {
         calc_say("; %s", otherwise);
     }
@@ -153,10 +152,9 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     } else {
         calc_human_number(value / (c->field->scale > 0 ? c->field->scale : 1), best);
     }
-    calc_say("\n  %s is %s at best%s: tp/pp/dp %lld/%lld/%lld on %lld processors", c->field->key,
-             best, alone ? " without the other conditions" : "",
-             (long long)run.exec.strategy.tensor_par, (long long)run.exec.pipeline_par,
-             (long long)run.exec.strategy.data_par, (long long)run.exec.num_procs);
+    calc_say("\n  %s is %s at best%s: tp/pp/dp %jd/%jd/%jd on %jd processors", c->field->key, best,
+             alone ? " without the other conditions" : "", run.exec.strategy.tensor_par,
+             run.exec.pipeline_par, run.exec.strategy.data_par, run.exec.num_procs);
 }
 
 /* The same of every condition, where that does not take long. */

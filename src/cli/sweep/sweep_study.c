@@ -608,8 +608,8 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec, const cha
     for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
         if (is_chosen(&study->space.axis[axis])) {
             any = true;
-            calc_say(" %s=%lld", calc_axis_field((calc_axis)axis)->key,
-                     (long long)calc_axis_get(exec, (calc_axis)axis));
+            calc_say(" %s=%jd", calc_axis_field((calc_axis)axis)->key,
+                     calc_axis_get(exec, (calc_axis)axis));
         }
     }
     calc_say(any ? "\n" : " with defaults alone\n");

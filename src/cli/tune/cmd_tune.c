@@ -53,10 +53,9 @@ static calc_status take_exec(const reading *r, const char *path, size_t *index)
     }
     if (any && (like.batch_size != exec.batch_size || like.num_procs != exec.num_procs)) {
         snprintf(text, sizeof text,
-                 "that layout has %lld processors and a batch of %lld, the candidates %lld and "
-                 "%lld",
-                 (long long)exec.num_procs, (long long)exec.batch_size, (long long)like.num_procs,
-                 (long long)like.batch_size);
+                 "that layout has %jd processors and a batch of %jd, the candidates %jd and "
+                 "%jd",
+                 exec.num_procs, exec.batch_size, like.num_procs, like.batch_size);
         return complain(r, CALC_ERR_RULE, "times of a step are of the same work", text);
     }
     status = calc_tune_layouts_add(&t->layouts, &exec, index, r->errors);

@@ -320,13 +320,13 @@ static char *words_of(const calc_tune_task *t, size_t candidate, char text[WORDS
     *text = '\0';
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].size > 1) {
-            calc_append(text, WORDS_SIZE, "%s%s %lld", *text ? " " : "", sizes[i].name,
-                        (long long)sizes[i].size);
+            calc_append(text, WORDS_SIZE, "%s%s %jd", *text ? " " : "", sizes[i].name,
+                        sizes[i].size);
         }
     }
-    calc_append(text, WORDS_SIZE, "%smbs %lld", *text ? ", " : "", (long long)e.microbatch_size);
+    calc_append(text, WORDS_SIZE, "%smbs %jd", *text ? ", " : "", e.microbatch_size);
     if (e.pipeline_interleaving > 1) {
-        calc_append(text, WORDS_SIZE, ", %lld chunks", (long long)e.pipeline_interleaving);
+        calc_append(text, WORDS_SIZE, ", %jd chunks", e.pipeline_interleaving);
     }
     return text;
 }
@@ -601,7 +601,7 @@ static void write_csv_row(calc_output *out, const calc_tune_task *t, const calc_
     calc_output_printf(out, "%s,%zu", calc_tune_layouts_id(&t->layouts, candidate, id),
                        candidate + 1);
     for (int i = 0; i < CHOICES; i++) {
-        calc_output_printf(out, ",%lld", (long long)value[i]);
+        calc_output_printf(out, ",%jd", value[i]);
     }
     calc_output_printf(out, ",%s", recompute);
     const double number[] = {c->step_s,
