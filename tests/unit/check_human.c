@@ -16,71 +16,71 @@
 
 CALC_TEST(integers_have_commas)
 {
-    assert_text(calc_human_integer(0, buffer), "0");
-    assert_text(calc_human_integer(999, buffer), "999");
-    assert_text(calc_human_integer(1000, buffer), "1,000");
-    assert_text(calc_human_integer(-123456, buffer), "-123,456");
-    assert_text(calc_human_integer(1234567.4, buffer), "1,234,567");
-    assert_text(calc_human_integer(999999.5, buffer), "1,000,000");
-    assert_text(calc_human_integer(1e300, buffer), "1.000e+300");
+    assert_text(calc_human_integer_in(0, buffer), "0");
+    assert_text(calc_human_integer_in(999, buffer), "999");
+    assert_text(calc_human_integer_in(1000, buffer), "1,000");
+    assert_text(calc_human_integer_in(-123456, buffer), "-123,456");
+    assert_text(calc_human_integer_in(1234567.4, buffer), "1,234,567");
+    assert_text(calc_human_integer_in(999999.5, buffer), "1,000,000");
+    assert_text(calc_human_integer_in(1e300, buffer), "1.000e+300");
 }
 
 CALC_TEST(numbers_have_four_significant_digits)
 {
-    assert_text(calc_human_number(0, buffer), "0");
-    assert_text(calc_human_number(1, buffer), "1.000");
-    assert_text(calc_human_number(159.49, buffer), "159.5");
-    assert_text(calc_human_number(9.99949, buffer), "9.999");
-    assert_text(calc_human_number(9.9996, buffer), "10.00");
-    assert_text(calc_human_number(999.94, buffer), "999.9");
-    assert_text(calc_human_number(999.95, buffer), "1,000");
-    assert_text(calc_human_number(326701.3, buffer), "326,701");
-    assert_text(calc_human_number(-0.012345, buffer), "-0.01235");
-    assert_text(calc_human_number(1e-300, buffer), "0.000000000000");
+    assert_text(calc_human_number_in(0, buffer), "0");
+    assert_text(calc_human_number_in(1, buffer), "1.000");
+    assert_text(calc_human_number_in(159.49, buffer), "159.5");
+    assert_text(calc_human_number_in(9.99949, buffer), "9.999");
+    assert_text(calc_human_number_in(9.9996, buffer), "10.00");
+    assert_text(calc_human_number_in(999.94, buffer), "999.9");
+    assert_text(calc_human_number_in(999.95, buffer), "1,000");
+    assert_text(calc_human_number_in(326701.3, buffer), "326,701");
+    assert_text(calc_human_number_in(-0.012345, buffer), "-0.01235");
+    assert_text(calc_human_number_in(1e-300, buffer), "0.000000000000");
 }
 
 CALC_TEST(units_change_where_four_digits_would_be_five)
 {
-    assert_text(calc_human_seconds(0, buffer), "0 s");
-    assert_text(calc_human_seconds(19.2643, buffer), "19.26 s");
-    assert_text(calc_human_seconds(0.9999, buffer), "999.9 ms");
-    assert_text(calc_human_seconds(0.99996, buffer), "1.000 s");
-    assert_text(calc_human_seconds(12e-6, buffer), "12.00 us");
-    assert_text(calc_human_seconds(2.5e-10, buffer), "0.2500 ns");
-    assert_text(calc_human_seconds(86400, buffer), "86,400 s");
-    assert_text(calc_human_bytes(80 * 0x1p30, buffer), "80.00 GiB");
-    assert_text(calc_human_bytes(1023 * 0x1p30, buffer), "1,023 GiB");
-    assert_text(calc_human_bytes(0x1p40, buffer), "1.000 TiB");
-    assert_text(calc_human_bytes(0, buffer), "0 B");
-    assert_text(calc_human_count(174.6158e9, buffer), "174.6 B");
-    assert_text(calc_human_count(1.008e12, buffer), "1.008 T");
-    assert_text(calc_human_count(12, buffer), "12.00");
+    assert_text(calc_human_seconds_in(0, buffer), "0 s");
+    assert_text(calc_human_seconds_in(19.2643, buffer), "19.26 s");
+    assert_text(calc_human_seconds_in(0.9999, buffer), "999.9 ms");
+    assert_text(calc_human_seconds_in(0.99996, buffer), "1.000 s");
+    assert_text(calc_human_seconds_in(12e-6, buffer), "12.00 us");
+    assert_text(calc_human_seconds_in(2.5e-10, buffer), "0.2500 ns");
+    assert_text(calc_human_seconds_in(86400, buffer), "86,400 s");
+    assert_text(calc_human_bytes_in(80 * 0x1p30, buffer), "80.00 GiB");
+    assert_text(calc_human_bytes_in(1023 * 0x1p30, buffer), "1,023 GiB");
+    assert_text(calc_human_bytes_in(0x1p40, buffer), "1.000 TiB");
+    assert_text(calc_human_bytes_in(0, buffer), "0 B");
+    assert_text(calc_human_count_in(174.6158e9, buffer), "174.6 B");
+    assert_text(calc_human_count_in(1.008e12, buffer), "1.008 T");
+    assert_text(calc_human_count_in(12, buffer), "12.00");
 }
 
 CALC_TEST(one_is_singular)
 {
-    assert_text(calc_human_counted(1, "block", buffer), "1 block");
-    assert_text(calc_human_counted(0, "block", buffer), "0 blocks");
-    assert_text(calc_human_counted(9600, "block", buffer), "9,600 blocks");
+    assert_text(calc_human_counted_in(1, "block", buffer), "1 block");
+    assert_text(calc_human_counted_in(0, "block", buffer), "0 blocks");
+    assert_text(calc_human_counted_in(9600, "block", buffer), "9,600 blocks");
 }
 
 CALC_TEST(percentages_have_one_decimal)
 {
-    assert_text(calc_human_percent(0.38249, buffer), "38.2 %");
-    assert_text(calc_human_percent(1, buffer), "100.0 %");
-    assert_text(calc_human_percent(3.5, buffer), "350.0 %");
+    assert_text(calc_human_percent_in(0.38249, buffer), "38.2 %");
+    assert_text(calc_human_percent_in(1, buffer), "100.0 %");
+    assert_text(calc_human_percent_in(3.5, buffer), "350.0 %");
 }
 
 CALC_TEST(what_is_not_a_number_is_not_available)
 {
     double nan = (double)NAN;
-    assert_text(calc_human_integer(nan, buffer), "n/a");
-    assert_text(calc_human_number(nan, buffer), "n/a");
-    assert_text(calc_human_count(nan, buffer), "n/a");
-    assert_text(calc_human_seconds(nan, buffer), "n/a");
-    assert_text(calc_human_bytes(nan, buffer), "n/a");
-    assert_text(calc_human_percent(nan, buffer), "n/a");
-    assert_text(calc_human_percent((double)INFINITY, buffer), "n/a");
+    assert_text(calc_human_integer_in(nan, buffer), "n/a");
+    assert_text(calc_human_number_in(nan, buffer), "n/a");
+    assert_text(calc_human_count_in(nan, buffer), "n/a");
+    assert_text(calc_human_seconds_in(nan, buffer), "n/a");
+    assert_text(calc_human_bytes_in(nan, buffer), "n/a");
+    assert_text(calc_human_percent_in(nan, buffer), "n/a");
+    assert_text(calc_human_percent_in((double)INFINITY, buffer), "n/a");
 }
 
 CALC_TEST(the_largest_remainders_are_rounded_up)

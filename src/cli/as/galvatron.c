@@ -79,29 +79,27 @@ static int fullest(const calc_galvatron_answer *a)
 
 static void show_step(const task *s, calc_output *out)
 {
-    char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found.best;
-    calc_output_printf(out, "throughput   %s samples/s\n",
-                       calc_human_number(a->throughput, number));
+    calc_output_printf(out, "throughput   %s samples/s\n", calc_human_number(a->throughput));
     calc_output_printf(out, "step         %s: %jd samples in %jd micro-batch%s",
-                       calc_human_seconds(a->step_s, time), a->task.gbsz, a->task.chunks,
+                       calc_human_seconds(a->step_s), a->task.gbsz, a->task.chunks,
                        a->task.chunks == 1 ? "" : "es");
     if (a->reshard_s > 0) {
         calc_output_printf(out, "; %s of it between layers that differ",
-                           calc_human_seconds(a->reshard_s, time));
+                           calc_human_seconds(a->reshard_s));
     }
     calc_output_text(out, "\n");
 }
 
 static void show_stages(const task *s, calc_output *out)
 {
-    char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
+    char text[RUNS_SIZE];
     const calc_galvatron_answer *a = &s->found.best;
     calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
         char name[32];
         snprintf(name, sizeof name, "stage %d", i);
-        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i], mb),
+        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i]),
                            runs_of(s, first, first + s->layout.division[i], text));
     }
     calc_output_printf(
@@ -111,7 +109,6 @@ static void show_stages(const task *s, calc_output *out)
 
 static void show_search(const task *s, calc_output *out)
 {
-    char share[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     const calc_galvatron_task *t = &f->best.task;
     calc_output_printf(
@@ -124,37 +121,35 @@ static void show_search(const task *s, calc_output *out)
         calc_output_text(out, "nothing in the space is faster\n");
     } else {
         calc_output_printf(out, "none: a step could be %s shorter, at most\n",
-                           calc_human_percent(f->gap, share));
+                           calc_human_percent(f->gap));
     }
 }
 
 static void show_limit(const task *s, calc_output *out)
 {
-    char share[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX],
-        reserve[CALC_HUMAN_MAX];
+    char left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     int stage = fullest(&f->best);
     double costs = memory_costs(f);
-    calc_human_integer(f->best.remain_mb[stage], left);
-    calc_human_integer(f->limit_mb, limit);
+    calc_human_integer_in(f->best.remain_mb[stage], left);
+    calc_human_integer_in(f->limit_mb, limit);
     if (costs >= 0.0005) {
         calc_output_printf(out,
                            "limit        memory: without one a sample would take up to %s less",
-                           calc_human_percent(costs, share));
+                           calc_human_percent(costs));
     } else {
         calc_output_text(out, "limit        time, not memory");
     }
     calc_output_printf(out, "; stage %d has %s MB left of %s", stage, left, limit);
     if (f->reserve_mb > 0) {
-        calc_output_printf(out, ", and %s are reserved",
-                           calc_human_integer(f->reserve_mb, reserve));
+        calc_output_printf(out, ", and %s are reserved", calc_human_integer(f->reserve_mb));
     }
     calc_output_text(out, "\n");
 }
 
 static void show_second(const task *s, calc_output *out)
 {
-    char number[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX], ends[CALC_GALVATRON_STRATEGY_SIZE];
+    char ends[CALC_GALVATRON_STRATEGY_SIZE];
     const calc_galvatron_answer *a = &s->found.second;
     if (!a->feasible) {
         calc_output_text(out, "runner-up    none: no other batch, micro-batches or stages fit\n");
@@ -162,14 +157,13 @@ static void show_second(const task *s, calc_output *out)
     }
     calc_output_printf(
         out, "runner-up    %s samples/s, %s less: %jd samples in %jd, %d stage%s, embedding %s\n",
-        calc_human_number(a->throughput, number),
-        calc_human_percent(1 - a->throughput / s->found.best.throughput, share), a->task.gbsz,
+        calc_human_number(a->throughput),
+        calc_human_percent(1 - a->throughput / s->found.best.throughput), a->task.gbsz,
         a->task.chunks, a->task.pp, a->task.pp == 1 ? "" : "s", notation(s, &a->ends, ends));
 }
 
 static void show_none(const task *s, calc_output *out)
 {
-    char least[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     const calc_galvatron_request *r = &s->arguments.request;
     int64_t samples = r->settle_chunk > 0 ? r->settle_bsz / r->settle_chunk : 0;
@@ -196,8 +190,7 @@ static void show_none(const task *s, calc_output *out)
         calc_output_printf(out,
                            "The least that a layout needs on its fullest stage are %s MB; %s are "
                            "there for layers, embedding and head\n",
-                           calc_human_integer(ceil(f->least_mb), least),
-                           calc_human_integer(f->limit_mb, limit));
+                           calc_human_integer(ceil(f->least_mb)), calc_human_integer(f->limit_mb));
     }
 }
 

@@ -153,15 +153,14 @@ static void put_strategy(calc_put *put, const task *s, const calc_mindspeed_conf
 
 static void show_job(const task *s, calc_output *out)
 {
-    char seqs[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
     const calc_mindspeed_job *job = &s->study.arguments->job;
     calc_output_printf(out, "job          %d layers of width %d, %d heads%s", job->layers,
                        job->hidden, job->heads, job->experts > 0 ? "" : "; ");
     if (job->experts > 0) {
         calc_output_printf(out, ", %d experts; ", job->experts);
     }
-    calc_output_printf(out, "%s sequences of %s tokens, %s\n", calc_human_integer(job->batch, seqs),
-                       calc_human_integer(job->seq, tokens), job->fp16 ? "fp16" : "bf16");
+    calc_output_printf(out, "%s sequences of %s tokens, %s\n", calc_human_integer(job->batch),
+                       calc_human_integer(job->seq), job->fp16 ? "fp16" : "bf16");
     calc_output_printf(out, "devices      %d: %d node%s of %d %s\n", calc_mindspeed_devices(job),
                        job->target_nodes, job->target_nodes == 1 ? "" : "s", job->per_node,
                        s->input.name);
@@ -188,14 +187,13 @@ static void show_space(const task *s, calc_output *out)
 
 static void show_row(const task *s, const calc_mindspeed_candidate *c, calc_output *out)
 {
-    char time[CALC_HUMAN_MAX], number[32] = "-";
+    char number[32] = "-";
     const calc_mindspeed_config *f = &c->config;
     calc_output_printf(out, "%4d %4d %4d %4d %4d %4d %4d %4d  %10s", f->pp, f->tp, f->dp, f->cp,
-                       f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s, time));
+                       f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s));
     if (s->ranking.spread) {
-        char share[CALC_HUMAN_MAX];
-        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s, time));
-        calc_output_printf(out, " %8s", calc_human_percent(c->best, share));
+        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s));
+        calc_output_printf(out, " %8s", calc_human_percent(c->best));
     }
     if (isfinite(c->calc_bytes)) {
         snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
@@ -221,10 +219,10 @@ static const char *stop_words(calc_mindspeed_stop stop)
 
 static void show_next(const task *s, calc_output *out)
 {
-    char name[CALC_MINDSPEED_NAME], share[CALC_HUMAN_MAX];
+    char name[CALC_MINDSPEED_NAME];
     const calc_mindspeed_next *n = &s->next;
     calc_output_printf(out, "\nmeasured     %zu; %s of the pool is not\n", n->trials,
-                       calc_human_percent(n->unmeasured, share));
+                       calc_human_percent(n->unmeasured));
     if (n->stop == CALC_MINDSPEED_GOES_ON) {
         calc_output_printf(out, "next         %s\n",
                            calc_mindspeed_config_name(&n->config, s->study.generation, name));

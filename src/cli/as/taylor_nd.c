@@ -316,10 +316,9 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     calc_taylor_tell(&s->file.config, calc_opt_value(s->flags, FLAG_YAML));
     s->space = space_of(s);
     calc_taylor_counts counts = calc_taylor_space_walk(&s->space, take_layout, s);
-    char total[CALC_HUMAN_MAX], kept[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s candidates on %jd processors, %s pass the filters: %jd layouts\n",
-                       calc_human_integer((double)counts.total, total), s->space.world,
-                       calc_human_integer((double)counts.kept, kept), counts.layouts);
+                       calc_human_integer((double)counts.total), s->space.world,
+                       calc_human_integer((double)counts.kept), counts.layouts);
     status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
     status = status ? status : weigh(s, out);
     size_t top =

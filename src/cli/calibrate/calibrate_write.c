@@ -60,12 +60,11 @@ static void write_memory(calc_output *out, const calc_results *results)
         const calc_result *r = &results->item[i];
         count += r->quantity == CALC_QUANTITY_MEMORY && r->use != CALC_USE_UNPREDICTED;
     }
-    char text[CALC_HUMAN_MAX];
     if (count > 0) {
         calc_output_printf(out,
                            "\nnot fitted to: %s of memory, which no constant of a machine changes; "
                            "calc validate shows them\n",
-                           calc_human_counted((double)count, "measurement", text));
+                           calc_human_counted((double)count, "measurement"));
     }
 }
 

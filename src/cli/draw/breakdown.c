@@ -297,7 +297,6 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
 {
     const calc_stage_list *list = &exec->stages;
     int64_t all = calc_stage_list_places(list);
-    char number[CALC_HUMAN_MAX];
     text[0] = '\0';
     for (int32_t i = 0; i < list->count; i++) {
         const char *mine = chip_name(exec, list->run[i].chip, name);
@@ -311,7 +310,7 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
         if (!before) {
             int64_t procs = exec->num_procs * places / all;
             calc_append(text, CALC_STAGE_WORDS_SIZE, "%s%s x %.100s", i > 0 ? " and " : "",
-                        calc_human_integer((double)procs, number), mine);
+                        calc_human_integer((double)procs), mine);
         }
     }
     return text;

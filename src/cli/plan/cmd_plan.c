@@ -271,7 +271,6 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
                                          const calc_planner_found *f, calc_errors *errors)
 {
     const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
-    char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
     calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
     if (!b) {
         return calc_errors_first(errors);
@@ -282,15 +281,15 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
         &b->problem, calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT), solved, errors);
     if (status == CALC_OK && calc_is_yes(calc_balance_solve(&b->problem, &search, &b->solution))) {
         calc_output_printf(out, "The pipeline by the search: %s%s; ",
-                           calc_human_seconds(b->solution.answer.step_s, own),
+                           calc_human_seconds(b->solution.answer.step_s),
                            b->solution.proven ? ", proven" : "");
         if (solved->feasible) {
             calc_output_printf(out, "by %s: %s, %s.\n", name,
-                               calc_human_seconds(solved->answer.step_s, text),
+                               calc_human_seconds(solved->answer.step_s),
                                solved->proven ? "proven" : "not proven in this time");
         } else {
             calc_output_printf(out, "%s found nothing in this time, and no less than %s.\n", name,
-                               calc_human_seconds(fmax(solved->bound_s, 0), bound));
+                               calc_human_seconds(fmax(solved->bound_s, 0)));
         }
     }
     free(solved);

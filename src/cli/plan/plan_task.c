@@ -580,7 +580,6 @@ void calc_plan_room_write(calc_output *out, const calc_plan_task *t)
 
 void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
 {
-    char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
     bool left = plan_room_left(t);
     calc_say(r->complete ? "calc plan: no layout fits"
                          : "calc plan: stopped early, and none found so far fits");
@@ -590,11 +589,11 @@ void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
         const calc_exec *e = &r->lacking;
         calc_say(": the nearest%s, tensor_par %jd, pipeline_par %jd, data_par %jd, needs %s",
                  t->listed ? " whose layers are alike" : "", e->strategy.tensor_par,
-                 e->pipeline_par, e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs));
+                 e->pipeline_par, e->strategy.data_par, calc_human_bytes(r->needs_bytes));
         if (!t->listed) {
             calc_say(" on stage %d, which has", r->lacking_stage);
         }
-        calc_say("%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes, has),
+        calc_say("%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes),
                  left ? " to be 90 % sure" : "");
         calc_say("  hint: more processors, a smaller micro-batch, or more memory%s\n",
                  left ? "; --all-memory fills all there is" : "");

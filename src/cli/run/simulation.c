@@ -181,7 +181,6 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
                       double idle)
 {
     calc_plot_kind kind[CALC_PAINT_MAX_COLUMNS];
-    char percent[CALC_HUMAN_MAX];
     calc_plot_choose(c->share + row * c->columns, c->columns, kind);
     calc_output_printf(out, "%*jd ", LEFT - 1, (row * c->every));
     for (int i = 0, end; i < c->columns; i = end) {
@@ -191,7 +190,7 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
         }
         write_run(out, paint, kind[i], end - i);
     }
-    calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle, percent));
+    calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle));
 }
 
 static void write_legend(calc_output *out, const calc_paint *paint, const canvas *c)
@@ -212,13 +211,12 @@ static void write_legend(calc_output *out, const calc_paint *paint, const canvas
 static void write_canvas(calc_output *out, const calc_report *report, const canvas *c,
                          const calc_simulation *s)
 {
-    char title[600], text[CALC_HUMAN_MAX], column[CALC_HUMAN_MAX], every[64] = "";
+    char title[600], every[64] = "";
     if (c->every > 1) {
         snprintf(every, sizeof every, ", one stage of %jd", c->every);
     }
     snprintf(title, sizeof title, "Pipeline of one step, simulated: %s, %s per column%s",
-             calc_human_seconds(s->pipeline_s, text), calc_human_seconds(c->column_s, column),
-             every);
+             calc_human_seconds(s->pipeline_s), calc_human_seconds(c->column_s), every);
     calc_report_title(out, report, title);
     calc_output_printf(out, "%*s%*s\n", LEFT - 1, "stage", c->columns + RIGHT + 1, "idle");
     for (int64_t row = 0; row < c->rows; row++) {

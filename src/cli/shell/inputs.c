@@ -64,13 +64,11 @@ void calc_script_tell_rest(const calc_script_unread *u)
 char *calc_script_parameters(const calc_app *app, char text[CALC_SCRIPT_PARAMETERS])
 {
     calc_parameters parameters;
-    char number[CALC_HUMAN_MAX];
     calc_count_parameters(app, &parameters);
-    snprintf(text, CALC_SCRIPT_PARAMETERS, "%s parameters",
-             calc_human_count(parameters.total, number));
+    snprintf(text, CALC_SCRIPT_PARAMETERS, "%s parameters", calc_human_count(parameters.total));
     if (parameters.encoder > 0) {
         calc_append(text, CALC_SCRIPT_PARAMETERS, " and an encoder of images of %s",
-                    calc_human_count(parameters.encoder, number));
+                    calc_human_count(parameters.encoder));
     }
     return text;
 }

@@ -25,10 +25,8 @@
 /* The share of points with a verdict. */
 static void write_share(calc_output *out, const char *what, size_t points, size_t drawn)
 {
-    char number[CALC_HUMAN_MAX];
-    char percent[CALC_HUMAN_MAX];
-    calc_output_printf(out, "  %14s  %8s  %s\n", calc_human_integer((double)points, number),
-                       calc_human_percent((double)points / (double)drawn, percent), what);
+    calc_output_printf(out, "  %14s  %8s  %s\n", calc_human_integer((double)points),
+                       calc_human_percent((double)points / (double)drawn), what);
 }
 
 /* Quantiles of `count` values in ascending order: the value that the given share of them does not
@@ -38,10 +36,8 @@ static void write_quantiles(calc_output *out, const char *name, const double *va
     static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
     calc_output_printf(out, "\n%s of the feasible ones:\n", name);
     for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
-        char number[CALC_HUMAN_MAX];
         size_t at = (count - 1) * (size_t)percents[i] / 100;
-        calc_output_printf(out, "  %12d %%  %s\n", percents[i],
-                           calc_human_number(value[at], number));
+        calc_output_printf(out, "  %12d %%  %s\n", percents[i], calc_human_number(value[at]));
     }
 }
 
@@ -51,7 +47,6 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
 {
     const calc_objective *objective = &study->options.top_by;
     size_t with[CALC_VERDICT_COUNT] = {0};
-    char number[CALC_HUMAN_MAX];
     size_t count = 0;
     for (size_t i = 0; i < drawn; i++) {
         with[point[i].verdict]++;
@@ -60,8 +55,8 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
                 calc_objective_value(objective, calc_objective_of(objective, &point[i].stats));
         }
     }
-    calc_output_printf(out, "\n  %14s  layouts\n", calc_human_integer((double)total, number));
-    calc_output_printf(out, "  %14s  drawn at random\n", calc_human_integer((double)drawn, number));
+    calc_output_printf(out, "\n  %14s  layouts\n", calc_human_integer((double)total));
+    calc_output_printf(out, "  %14s  drawn at random\n", calc_human_integer((double)drawn));
     write_share(out, "feasible", with[CALC_VERDICT_OK], drawn);
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         if (with[v] > 0) {

@@ -86,7 +86,7 @@ static void stat_text(const calc_field *field, const calc_stats *stats, char *te
     } else if (strcmp(field->key, "ttft") == 0 || strcmp(field->key, "tpot") == 0) {
         snprintf(text, CALC_SWEEP_CELL_SIZE, "%.4g", 1e3 * value);
     } else if (strcmp(field->key, "sample_rate") == 0) {
-        calc_human_number(value, text);
+        calc_human_number_in(value, text);
     } else if (field->type == CALC_TYPE_ENUM) {
         field_text(field, (const char *)stats + field->offset, text);
     } else {
@@ -651,7 +651,6 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
                                const calc_sweep_view *view, const calc_sweep_rows *rows,
                                const char *title, legend *marks, calc_errors *errors)
 {
-    char number[CALC_HUMAN_MAX];
     calc_sweep_columns columns;
     if (rows->count == 0) {
         return CALC_OK;
@@ -667,8 +666,7 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     }
     calc_output_printf(out, "\n%s", title);
     if (rows->count < rows->of) {
-        calc_output_printf(out, " (%zu of %s)", rows->count,
-                           calc_human_integer((double)rows->of, number));
+        calc_output_printf(out, " (%zu of %s)", rows->count, calc_human_integer((double)rows->of));
     }
     calc_output_text(out, ":\n");
     if (!columns.chosen) {
@@ -720,17 +718,15 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
 
 static void write_count(calc_output *out, uint64_t count, const char *what)
 {
-    char number[CALC_HUMAN_MAX];
     if (count > 0) {
-        calc_output_printf(out, "%18s  %s\n", calc_human_integer((double)count, number), what);
+        calc_output_printf(out, "%18s  %s\n", calc_human_integer((double)count), what);
     }
 }
 
 void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, bool conditions)
 {
     const calc_sweep_counts *c = &result->counts;
-    char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX];
-    calc_output_printf(out, "\n%18s  layouts%s\n", calc_human_integer((double)c->total, number),
+    calc_output_printf(out, "\n%18s  layouts%s\n", calc_human_integer((double)c->total),
                        result->partial ? " so far: the sweep is partial" : "");
     write_count(out, c->skipped,
                 conditions ? "skipped: by a condition, or dominated or too large by bounds"
@@ -744,8 +740,8 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
         write_count(out, c->rejected[v], what);
     }
     double per_s = calc_sweep_rate(result);
-    calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s, time),
+    calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s),
                        result->threads, result->threads == 1 ? "" : "s");
-    calc_output_printf(out, "%s evaluations/s", calc_human_count(per_s, rate));
-    calc_output_printf(out, ", %s per core\n", calc_human_count(per_s / result->threads, rate));
+    calc_output_printf(out, "%s evaluations/s", calc_human_count(per_s));
+    calc_output_printf(out, ", %s per core\n", calc_human_count(per_s / result->threads));
 }
