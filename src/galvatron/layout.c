@@ -571,10 +571,10 @@ static calc_status missing(const reader *r, const char *key)
 static calc_status wrong_value(const reader *r, const calc_setting *s, size_t offset,
                                const char *expected)
 {
-    char text[192], shown[CALC_UTF8_SHOW_SIZE];
+    char text[192];
     const char *value = s->value + offset;
     snprintf(text, sizeof text, "expected %s, found \"%s\"", expected,
-             calc_utf8_show(shown, value, strcspn(value, ",")));
+             calc_utf8_shown(value, strcspn(value, ",")));
     return wrong(r, s, offset, NULL, text);
 }
 

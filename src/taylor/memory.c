@@ -131,10 +131,10 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         CALC_TAYLOR_MEMORY_LIST(CALC_X)
 #undef CALC_X
             NULL};
-    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
-    return calc_errors_at(
-        errors, CALC_ERR_FIELD, name, line, 1, calc_did_you_mean(calc_nearest(key, keys), hint),
-        "no term of memory is called \"%s\"", calc_utf8_show(shown, key, strlen(key)));
+    char hint[CALC_HINT_SIZE];
+    return calc_errors_at(errors, CALC_ERR_FIELD, name, line, 1,
+                          calc_did_you_mean(calc_nearest(key, keys), hint),
+                          "no term of memory is called \"%s\"", calc_utf8_shown(key, strlen(key)));
 }
 
 /* Reads one line, zero-terminated in place. @param said  a bit for each member, by its place */
@@ -163,10 +163,9 @@ static calc_status take_line(calc_taylor_memory *out, uint64_t *said, char *text
     char *end;
     double mb = calc_decimal_at(value, &end);
     if (end == value || end[strspn(end, " \t\r")] != '\0' || !(mb >= 0 && mb <= most_mb)) {
-        char shown[CALC_UTF8_SHOW_SIZE];
         return calc_errors_at(errors, CALC_ERR_RANGE, name, line, (int)(value - text) + 1, NULL,
                               "%s: expected MB from 0 to %g, found \"%s\"", start, most_mb,
-                              calc_utf8_show(shown, value, strcspn(value, "\r")));
+                              calc_utf8_shown(value, strcspn(value, "\r")));
     }
     *member = mb;
     *said |= UINT64_C(1) << ((size_t)((char *)member - (char *)out) / sizeof *member);

@@ -395,9 +395,9 @@ static calc_status read_settings(task *t, calc_errors *errors)
     }
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
-        const char *value = calc_opt_value(f, i);
-        if (calc_opt_given(f, i) && !calc_settings_put(&t->settings, rows[i].name, value)) {
-            status = CALC_ERR_NOMEM;
+        if (calc_opt_given(f, i) &&
+            !calc_settings_put(&t->settings, rows[i].name, calc_opt_value(f, i))) {
+            calc_end_without_memory();
         }
     }
     return status ? status : calc_settings_from_words(&t->settings, f->passed, f->passed_count);
@@ -547,21 +547,13 @@ static calc_exit answer(task *t)
         status = rank(t, &errors);
     }
     status = status ? status : show(t, &errors);
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
-    bool none = status == CALC_OK && t->ranking.fit == 0;
+    bool none = calc_is_yes(status) && t->ranking.fit == 0;
     return none ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
 }
 
 static calc_exit run(const calc_args *flags)
 {
-    task *t = calloc(1, sizeof *t);
-    if (!t) {
-        calc_errors errors = {0};
-        calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
+    task *t = calc_make(1, sizeof *t);
     t->flags = flags;
     calc_exit code = answer(t);
     calc_mindspeed_rank_free(&t->ranking);

@@ -148,9 +148,7 @@ calc_status calc_taylor_solve(calc_taylor_job *j, calc_errors *errors)
     double start_s = calc_clock_s(CLOCK_MONOTONIC);
     calc_status status = solve_rounds(j, errors);
     j->took_s = calc_clock_s(CLOCK_MONOTONIC) - start_s;
-    if (status == CALC_ERR_NOMEM && errors->count == 0) {
-        calc_errors_no_memory(errors);
-    }
+    (void)calc_is_yes(status); /* without memory the command ends */
     return status;
 }
 
@@ -426,7 +424,7 @@ typedef struct ranking {
     calc_system system;
     calc_csv_rows profiles, only;
     ranked **item;
-    size_t count, capacity;
+    size_t count;
 } ranking;
 
 /* Whether --nd_path, if given, contains the layout. */
@@ -442,25 +440,19 @@ static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
     return !calc_opt_given(r->flags, FLAG_CANDIDATES);
 }
 
-static calc_status add(ranking *r, const char *folder, const char *name, calc_errors *errors)
+static void add(ranking *r, const char *folder, const char *name)
 {
     calc_taylor_candidate candidate;
     const char *ending = strrchr(name, '.');
     bool yaml = ending && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0);
     if (!yaml || !calc_taylor_file_layout(name, &candidate) || !is_wanted(r, &candidate)) {
-        return CALC_OK;
+        return;
     }
-    ranked **list = calc_grown(r->item, r->count, &r->capacity, sizeof *r->item);
-    ranked *one = calloc(1, sizeof *one);
-    r->item = list ? list : r->item;
-    if (!list || !one) {
-        free(one);
-        return calc_errors_no_memory(errors);
-    }
+    ranked *one = calc_make(1, sizeof *one);
+    r->item = calc_longer(r->item, r->count + 1, sizeof *r->item);
     one->candidate = candidate;
     calc_as_path(folder, name, one->path);
     r->item[r->count++] = one;
-    return CALC_OK;
 }
 
 static int by_path(const void *a, const void *b)
@@ -472,26 +464,23 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
 {
     const char *path = calc_opt_value(r->flags, FLAG_YAML);
     DIR *folder = opendir(path);
-    calc_status status = CALC_OK;
     if (!folder) {
         return calc_errors_at(errors, errno == ENOENT ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path, 0,
                               0, "calc as taylor nd makes it", "cannot read the folder: %s",
                               strerror(errno));
     }
-    for (struct dirent *entry; status == CALC_OK && (entry = readdir(folder));) {
-        status = add(r, path, entry->d_name, errors);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        add(r, path, entry->d_name);
     }
     closedir(folder);
-    if (status == CALC_OK && r->count == 0) {
-        status =
-            calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
-                           "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
-                           calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
+    if (r->count == 0) {
+        return calc_errors_at(
+            errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
+            "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
+            calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
     }
-    if (status == CALC_OK) {
-        qsort(r->item, r->count, sizeof *r->item, by_path);
-    }
-    return status;
+    qsort(r->item, r->count, sizeof *r->item, by_path);
+    return CALC_OK;
 }
 
 /* Whether a configuration describes the layout that its name states. */

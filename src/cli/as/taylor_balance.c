@@ -321,10 +321,7 @@ static calc_exit run(const calc_args *flags)
     calc_errors errors = {0};
     calc_as_tell_unused(flags);
     r = (request){.flags = flags, .out = calc_write_to("-")};
-    calc_status status = extracts ? extract(&r, &errors) : balance(&r, &errors);
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
+    (void)calc_is_yes(extracts ? extract(&r, &errors) : balance(&r, &errors));
     (void)!calc_output_close(r.out, &errors);
     calc_text_free(&r.file.text);
     calc_exit result = calc_complain_errors(&errors);

@@ -649,10 +649,9 @@ static void write_table(calc_output *out, const calc_point_calibration *c,
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
         size_t alike = calc_point_is_used(p) ? 0 : refused_like(points, i);
-        char op[CALC_UTF8_SHOW_SIZE];
         if (alike > 0) {
             calc_output_printf(out, "  %zu not used: %s (line %d, \"%s\"%s)\n", alike, p->reason,
-                               p->line, calc_utf8_show(op, p->op, strlen(p->op)),
+                               p->line, calc_utf8_shown(p->op, strlen(p->op)),
                                alike > 1 ? ", and others" : "");
         }
     }
@@ -775,8 +774,5 @@ calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *t)
         free(j);
     }
     free(jobs);
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
-    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_failure(&errors);
+    return calc_is_yes(status) ? CALC_EXIT_OK : calc_complain_failure(&errors);
 }

@@ -171,16 +171,13 @@ static void fill(calc_run_outcome *o, const calc_plan_task *t, const calc_planne
 static calc_status write_page(const char *path, const calc_plan_task *t,
                               const calc_planner_result *r, calc_errors *errors)
 {
-    calc_output *out;
     calc_text json = {0};
     calc_run_outcome *o = calc_make(1, sizeof *o);
-    calc_status status = calc_output_open_memory(&out, &json, errors);
-    if (status == CALC_OK) {
-        write_json(out, t, r);
-        status = calc_output_close(out, errors);
-    }
+    calc_output *out = calc_write_to_memory(&json);
+    write_json(out, t, r);
+    (void)calc_is_yes(calc_output_close(out, NULL));
     fill(o, t, &r->found[0]);
-    status = status == CALC_OK ? calc_run_outcome_evaluate(o, true, errors) : status;
+    calc_status status = calc_run_outcome_evaluate(o, true, errors);
     calc_run_outcome_stages(o);
     o->stage_count = o->stage_known;
     status = status == CALC_OK ? calc_run_page_write(path, o, &json, errors) : status;

@@ -198,10 +198,7 @@ static void take_layers(calc_plan_task *t, calc_errors *errors)
 
 static void take_space(calc_plan_task *t, calc_errors *errors)
 {
-    if (calc_space_init(&t->space) != CALC_OK) {
-        calc_errors_no_memory(errors);
-        return;
-    }
+    (void)calc_is_yes(calc_space_init(&t->space));
     t->space.batch_is_maximum = false;
     for (size_t i = 0; i < t->args->use_count; i++) {
         const calc_opt_use *use = &t->args->use[i];
@@ -211,10 +208,8 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
             (void)!calc_axis_assign(&t->space, &t->builder, use->value, errors);
         }
     }
-    if (calc_designs_add_app(&t->builder, t->app_name, &t->app) != CALC_OK ||
-        calc_designs_add_system(&t->builder, t->chip[0].name, &t->chip[0].system) != CALC_OK) {
-        calc_errors_no_memory(errors);
-    }
+    (void)calc_is_yes(calc_designs_add_app(&t->builder, t->app_name, &t->app));
+    (void)calc_is_yes(calc_designs_add_system(&t->builder, t->chip[0].name, &t->chip[0].system));
     take_procs(t, errors);
     const char *batch = calc_opt_value(t->args, CALC_PLAN_OPT_BATCH);
     if (batch) {
@@ -229,8 +224,8 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
     if (t->listed) {
         take_layers(t, errors);
     }
-    if (errors->count == 0 && calc_defaults_modern(&t->space, &t->builder) != CALC_OK) {
-        calc_errors_no_memory(errors);
+    if (errors->count == 0) {
+        (void)calc_is_yes(calc_defaults_modern(&t->space, &t->builder));
     }
     (void)!calc_study_software(&t->space, calc_find_document, NULL, errors);
     if (errors->count == 0) {

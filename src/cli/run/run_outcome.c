@@ -543,19 +543,14 @@ static void put_command(calc_put *put, const calc_run_outcome *o,
     calc_put_close(put);
 }
 
-calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS],
-                                     calc_errors *errors)
+void calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS])
 {
-    calc_output *out;
     calc_text text = {0};
-    calc_status status = calc_output_open_memory(&out, &text, errors);
-    if (status == CALC_OK) {
-        calc_put put = calc_put_to(out);
-        put_command(&put, o, argument);
-        status = calc_output_close(out, errors);
-    }
+    calc_output *out = calc_write_to_memory(&text);
+    calc_put put = calc_put_to(out);
+    put_command(&put, o, argument);
+    (void)calc_is_yes(calc_output_close(out, NULL));
     o->command = text.data;
-    return status;
 }
 
 /* Digests of the documents' bytes before --set (after decompression, for compressed ones): the

@@ -214,25 +214,22 @@ static void write_described(calc_output *out, int kind, const calc_find_list *li
 
 static calc_exit run(const calc_args *args)
 {
-    calc_find_list list = {0};
     calc_errors errors = {0};
     int kind = calc_choice_index(kinds, args->argument[0]);
     calc_kind folder = kind > ASIDE ? CALC_KIND_EXEC : (calc_kind)kind;
     bool described = calc_opt_value(args, OPT_LONG) ||
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
-    if (calc_find_names(folder, &list, &errors) == CALC_OK) {
-        calc_output *out = calc_write_to("-");
-        if (!described) {
-            for (size_t i = 0; i < list.count; i++) {
-                if (!is_hidden(&list, i, kind, args->argument[1])) {
-                    calc_output_printf(out, "%s\n", name_of(&list, i));
-                }
-            }
-        } else {
-            write_described(out, kind, &list, args->argument[1]);
+    calc_find_list list = calc_find_names(folder);
+    calc_output *out = calc_write_to("-");
+    for (size_t i = 0; i < list.count && !described; i++) {
+        if (!is_hidden(&list, i, kind, args->argument[1])) {
+            calc_output_printf(out, "%s\n", name_of(&list, i));
         }
-        (void)!calc_output_close(out, &errors);
     }
+    if (described) {
+        write_described(out, kind, &list, args->argument[1]);
+    }
+    (void)!calc_output_close(out, &errors);
     calc_find_free(&list);
     return calc_complain_errors(&errors);
 }

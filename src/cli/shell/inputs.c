@@ -593,12 +593,10 @@ static bool is_calibrated(const char *path)
  * short name is a plain machine. */
 static void find_alike(const char *name, char *found, size_t size)
 {
-    calc_find_list list = {0};
-    calc_errors ignored = {0};
+    calc_find_list list = calc_find_names(CALC_KIND_SYSTEM);
     size_t family = strcspn(name, "_");
     const char *best = NULL;
-    bool listed = calc_is_yes(calc_find_names(CALC_KIND_SYSTEM, &list, &ignored));
-    for (size_t i = 0; listed && i < list.count; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         const char *other = list.entry[i].name;
         bool alike = strncmp(other, name, family) == 0 && strcspn(other, "_") == family;
         if (!alike || strcmp(other, name) == 0 || !is_calibrated(list.entry[i].path)) {

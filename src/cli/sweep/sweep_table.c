@@ -379,7 +379,6 @@ static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, con
 static calc_status unknown_column(const char *word, calc_errors *errors)
 {
     const char *names[KNOWNS + 1];
-    char shown[CALC_UTF8_SHOW_SIZE];
     char hint[CALC_HINT_SIZE];
     for (size_t i = 0; i < KNOWNS; i++) {
         names[i] = knowns[i].name;
@@ -389,7 +388,7 @@ static calc_status unknown_column(const char *word, calc_errors *errors)
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
                            near ? calc_did_you_mean(near, hint)
                                 : "a column is a head of the table, a statistic or a field",
-                           "unknown column \"%s\"", calc_utf8_show(shown, word, strlen(word)));
+                           "unknown column \"%s\"", calc_utf8_shown(word, strlen(word)));
 }
 
 static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *study, const char *word,
@@ -690,10 +689,8 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
     calc_sweep_rows rows = {.measured = view->best->measured};
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
-        status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));
-        status = status == CALC_OK
-                     ? write_table(out, study, view, &rows, "Best of each group", &l, errors)
-                     : status;
+        calc_sweep_rows_groups(&rows, study, result);
+        status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
     } else {
         char title[96];
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
@@ -703,13 +700,10 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
             calc_sweep_next_write(out, study, view->advice->start.layout);
             write_next(out, study, view);
         }
-        status = status == CALC_OK && view->front
-                     ? calc_errors_status(
-                           errors, calc_sweep_rows_front(&rows, study, &result->group[0].front))
-                     : status;
-        status = status == CALC_OK && view->front
-                     ? write_table(out, study, view, &rows, "Pareto front", &l, errors)
-                     : status;
+        if (status == CALC_OK && view->front) {
+            calc_sweep_rows_front(&rows, study, &result->group[0].front);
+            status = write_table(out, study, view, &rows, "Pareto front", &l, errors);
+        }
     }
     calc_sweep_rows_free(&rows);
     write_legend(out, &l);
