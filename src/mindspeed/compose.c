@@ -1,6 +1,5 @@
 #include "mindspeed/compose.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "model/cost/block.h"

@@ -10,7 +10,6 @@
 #include "estimate.h"
 #include "parallel.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "spec/serving_engine.h"
 
 /* Draws per round, and rounds: where few layouts are feasible, fewer points are found. */

@@ -1,7 +1,5 @@
 #include "spec/alias.h"
 
-#include <string.h>
-
 #include "frame.h"
 #include "spec/field.h"
 

@@ -16,7 +16,6 @@
 #include "scratch.h"
 #include "shipped_case.h"
 #include "spec/field.h"
-#include "spec/stack.h"
 
 static void answer(const char *said, FILE *out);
 

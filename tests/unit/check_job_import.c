@@ -11,7 +11,6 @@
 #include "frame.h"
 #include "io/job_load.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 
 static calc_job_launch launch;
 static calc_errors errors;

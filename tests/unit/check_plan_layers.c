@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "formats/export.h"
 #include "formats/import.h"
-#include "formats/read.h"
 #include "frame.h"
 #include "spec/stack.h"
 

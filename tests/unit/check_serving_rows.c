@@ -1,5 +1,4 @@
 /* Tables of runs of serving, and how they are known. */
-#include "base/error.h"
 #include "validate/serving_map.h"
 
 #include <math.h>

@@ -16,7 +16,6 @@
 #include "formats/hf.h"
 #include "formats/read.h"
 #include "formats/settings.h"
-#include "spec/software.h"
 
 static const struct {
     const char *folder, *text, *text_with_article;
@@ -103,16 +102,6 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : strcmp(left->name, right->name);
 }
 
-/* Add models/, systems/ or executions/ of one data directory. */
-static void add_place(calc_find_list *list, calc_kind kind, const char *place, size_t length,
-                      int index)
-{
-    char directory[CALC_FIND_PATH_MAX];
-    snprintf(directory, sizeof directory, "%.*s/%s", (int)length, place, kinds[kind].folder);
-    calc_append(list->places, sizeof list->places, "%s%s", *list->places ? ", " : "", directory);
-    add_directory(list, directory, "", index);
-}
-
 /* ../share/calc beside the command. @return false if its place is not known */
 static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
 {
@@ -130,44 +119,53 @@ static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
     return true;
 }
 
-calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *errors)
+/* The data directories: those of CALC_PATH, then the one beside the command. */
+typedef struct places {
+    const char *rest; /* of CALC_PATH; start with getenv() */
+    bool ended;
+} places;
+
+static bool next_place(places *p, char place[CALC_FIND_PATH_MAX])
 {
-    (void)errors;
-    int index = 0;
-    char beside[CALC_FIND_PATH_MAX];
-    const char *place = getenv("CALC_PATH");
-    while (place && *place) {
-        size_t length = strcspn(place, ":");
+    while (p->rest && *p->rest) {
+        size_t length = strcspn(p->rest, ":");
+        snprintf(place, CALC_FIND_PATH_MAX, "%.*s", (int)length, p->rest);
+        p->rest += length + (p->rest[length] == ':');
         if (length > 0) {
-            add_place(list, kind, place, length, index++);
+            return true;
         }
-        place += length + (place[length] == ':');
     }
-    if (data_beside_command(beside)) {
-        add_place(list, kind, beside, strlen(beside), index);
+    bool last = !p->ended && data_beside_command(place);
+    p->ended = true;
+    return last;
+}
+
+calc_find_list calc_find_names(calc_kind kind)
+{
+    calc_find_list list = {0};
+    places all = {.rest = getenv("CALC_PATH")};
+    char place[CALC_FIND_PATH_MAX], directory[CALC_FIND_PATH_MAX];
+    for (int index = 0; next_place(&all, place); index++) {
+        snprintf(directory, sizeof directory, "%.*s/%s", CALC_FIND_PATH_MAX - 32, place,
+                 kinds[kind].folder);
+        calc_append(list.places, sizeof list.places, "%s%s", index > 0 ? ", " : "", directory);
+        add_directory(&list, directory, "", index);
     }
-    if (list->count > 0) {
-        qsort(list->entry, list->count, sizeof *list->entry, compare_entries);
+    if (list.count > 0) {
+        qsort(list.entry, list.count, sizeof *list.entry, compare_entries);
     }
-    return CALC_OK;
+    return list;
 }
 
 calc_status calc_find_data(const char *file, char *path, calc_errors *errors)
 {
-    const char *place = getenv("CALC_PATH");
-    while (place && *place) {
-        size_t length = strcspn(place, ":");
-        int needed = snprintf(path, CALC_FIND_PATH_MAX, "%.*s/%s", (int)length, place, file);
-        if (length > 0 && needed < CALC_FIND_PATH_MAX && access(path, F_OK) == 0) {
+    places all = {.rest = getenv("CALC_PATH")};
+    char place[CALC_FIND_PATH_MAX];
+    while (next_place(&all, place)) {
+        if (snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", place, file) < CALC_FIND_PATH_MAX &&
+            access(path, F_OK) == 0) {
             return CALC_OK;
         }
-        place += length + (place[length] == ':');
-    }
-    char folder[CALC_FIND_PATH_MAX] = "";
-    if (data_beside_command(folder) &&
-        snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", folder, file) < CALC_FIND_PATH_MAX &&
-        access(path, F_OK) == 0) {
-        return CALC_OK;
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
                            "CALC_PATH adds directories", "no file %.60s in the data directories",
@@ -515,11 +513,9 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
 static calc_kind kind_of_name(calc_kind kind, const char *name)
 {
     for (calc_kind other = CALC_KIND_APP; other <= CALC_KIND_EXEC; other++) {
-        calc_find_list list = {0};
-        calc_errors ignored = {0};
+        calc_find_list list = calc_find_names(other);
         const calc_find_entry *rival;
-        bool found = other != kind && calc_is_yes(calc_find_names(other, &list, &ignored)) &&
-                     look_up(&list, name, &rival);
+        bool found = other != kind && look_up(&list, name, &rival);
         calc_find_free(&list);
         if (found) {
             return other;
@@ -552,30 +548,28 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
 static calc_status find_name(calc_kind kind, const char *name, char *path, bool required, bool hub,
                              calc_errors *errors)
 {
-    calc_find_list list = {0};
-    calc_status status = calc_find_names(kind, &list, errors);
-    if (status == CALC_OK) {
-        const calc_find_entry *rival;
-        const calc_find_entry *found = look_up(&list, name, &rival);
-        if (!found && hub && (found = look_up_hub(&list, name))) {
-            calc_checkpoint_formats formats = {0};
-            char text[CALC_HF_FORMATS_TEXT];
-            (void)calc_hf_name_formats(name, &formats, text);
-            calc_say("%s: taken as the model %s, %s\n", name, found->name, text);
-        } else if (!found && required && kind == CALC_KIND_SYSTEM &&
-                   (found = look_up_machine(&list, name))) {
-            calc_say("%s: taken as the machine %s\n", name, found->name);
-        }
-        if (found && rival) {
-            char hint[256];
-            snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
-            status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
-                                     "more than one %s is named \"%.60s\"", kinds[kind].text, name);
-        } else if (found) {
-            snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);
-        } else if (required) {
-            status = not_found(kind, name, &list, errors);
-        }
+    calc_find_list list = calc_find_names(kind);
+    calc_status status = CALC_OK;
+    const calc_find_entry *rival;
+    const calc_find_entry *found = look_up(&list, name, &rival);
+    if (!found && hub && (found = look_up_hub(&list, name))) {
+        calc_checkpoint_formats formats = {0};
+        char text[CALC_HF_FORMATS_TEXT];
+        (void)calc_hf_name_formats(name, &formats, text);
+        calc_say("%s: taken as the model %s, %s\n", name, found->name, text);
+    } else if (!found && required && kind == CALC_KIND_SYSTEM &&
+               (found = look_up_machine(&list, name))) {
+        calc_say("%s: taken as the machine %s\n", name, found->name);
+    }
+    if (found && rival) {
+        char hint[256];
+        snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
+        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+                                 "more than one %s is named \"%.60s\"", kinds[kind].text, name);
+    } else if (found) {
+        snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);
+    } else if (required) {
+        status = not_found(kind, name, &list, errors);
     }
     calc_find_free(&list);
     return status;

@@ -14,13 +14,11 @@
 #include "formats/export.h"
 #include "formats/hf.h"
 #include "formats/launch.h"
-#include "formats/read.h"
 #include "formats/run_log.h"
 #include "galvatron/layout.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "spec/software.h"
 #include "spec/value_text.h"
 
@@ -66,13 +64,11 @@ void calc_script_tell_rest(const calc_script_unread *u)
 char *calc_script_parameters(const calc_app *app, char text[CALC_SCRIPT_PARAMETERS])
 {
     calc_parameters parameters;
-    char number[CALC_HUMAN_MAX];
     calc_count_parameters(app, &parameters);
-    snprintf(text, CALC_SCRIPT_PARAMETERS, "%s parameters",
-             calc_human_count(parameters.total, number));
+    snprintf(text, CALC_SCRIPT_PARAMETERS, "%s parameters", calc_human_count(parameters.total));
     if (parameters.encoder > 0) {
         calc_append(text, CALC_SCRIPT_PARAMETERS, " and an encoder of images of %s",
-                    calc_human_count(parameters.encoder, number));
+                    calc_human_count(parameters.encoder));
     }
     return text;
 }
@@ -205,11 +201,11 @@ void calc_script_tell(const calc_framework *framework, const calc_app *app, cons
     calc_say("%s:", framework->title);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].size > 1) {
-            calc_say(" %s %lld", sizes[i].name, (long long)sizes[i].size);
+            calc_say(" %s %jd", sizes[i].name, sizes[i].size);
         }
     }
-    calc_say(" on %lld processor%s, batch %lld", (long long)exec->num_procs,
-             exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
+    calc_say(" on %jd processor%s, batch %jd", exec->num_procs, exec->num_procs == 1 ? "" : "s",
+             exec->batch_size);
     if (app) {
         char number[CALC_SCRIPT_PARAMETERS];
         calc_say(", %s", calc_script_parameters(app, number));
@@ -598,12 +594,10 @@ static bool is_calibrated(const char *path)
  * short name is a plain machine. */
 static void find_alike(const char *name, char *found, size_t size)
 {
-    calc_find_list list = {0};
-    calc_errors ignored = {0};
+    calc_find_list list = calc_find_names(CALC_KIND_SYSTEM);
     size_t family = strcspn(name, "_");
     const char *best = NULL;
-    bool listed = calc_is_yes(calc_find_names(CALC_KIND_SYSTEM, &list, &ignored));
-    for (size_t i = 0; listed && i < list.count; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         const char *other = list.entry[i].name;
         bool alike = strncmp(other, name, family) == 0 && strcspn(other, "_") == family;
         if (!alike || strcmp(other, name) == 0 || !is_calibrated(list.entry[i].path)) {
