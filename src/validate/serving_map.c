@@ -78,13 +78,6 @@ static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_er
     return CALC_OK;
 }
 
-/* Only fields of one value, which a member of a row can hold. */
-static bool is_single(const calc_field *field)
-{
-    return field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL ||
-           field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM;
-}
-
 static const char *path_of(const char *title)
 {
     return strncmp(title, "exe.", 4) == 0 ? title + 4 : title;
@@ -108,7 +101,7 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
         calc_field_ref ref;
         bool column = calc_csv_has_column(columns, COLUMNS, title);
         bool field = !column && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK &&
-                     is_single(ref.field);
+                     calc_field_is_single(ref.field);
         bool meant = path != title || strncmp(title, "inference.", 10) == 0;
         if (field && fields->count < CALC_SERVING_FIELDS_MAX) {
             fields->ref[fields->count] = ref;
