@@ -486,12 +486,11 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
 double calc_parameters_trained(const calc_app *app, const calc_exec *exec)
 {
     calc_parameters all;
+    const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
     if (!calc_adapter_freezes(&exec->strategy, true)) {
-        const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
         calc_count_parameters(app, &all);
         return all.total + all.mtp + calc_encoder_weights(&s, &exec->strategy, true);
     }
-    const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
     return sum_trained(&s, &exec->strategy).weights;
 }
 
