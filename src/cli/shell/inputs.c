@@ -460,17 +460,17 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
             *errors = found;
             return script;
         }
-        bool prints;
-        return calc_input_is_log(input->path, &prints, errors);
     }
-    if (other != CALC_KIND_NONE) {
-        /* One sentence instead of an error per field. */
-        *errors = before;
-        calc_errors_add(errors, status, kind, NULL, CALC_FIND_ORDER, "this is %s, not %s",
-                        calc_find_kind_text(other), calc_find_kind_text(kind));
-        if (errors->count > before.count) {
-            calc_error_place(&errors->item[errors->count - 1], input->path, 0, 0);
-        }
+    if (other == CALC_KIND_NONE) {
+        bool prints;
+        return calc_input_is_log(input->path, kind == CALC_KIND_APP ? &prints : NULL, errors);
+    }
+    /* One sentence instead of an error per field. */
+    *errors = before;
+    calc_errors_add(errors, status, kind, NULL, CALC_FIND_ORDER, "this is %s, not %s",
+                    calc_find_kind_text(other), calc_find_kind_text(kind));
+    if (errors->count > before.count) {
+        calc_error_place(&errors->item[errors->count - 1], input->path, 0, 0);
     }
     return status;
 }

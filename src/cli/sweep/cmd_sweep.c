@@ -241,8 +241,11 @@ static void write_files(task *t, calc_errors *errors)
 static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
                   calc_errors *errors)
 {
-    calc_output *out = calc_write_to("-");
-    (void)!calc_output_end(out, write(out, t, errors), errors);
+    calc_fold fold;
+    calc_output *out;
+    if (calc_fold_open(&fold, &out, errors) == CALC_OK) {
+        (void)!calc_fold_end(&fold, out, write(out, t, errors), errors);
+    }
 }
 
 static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
@@ -327,8 +330,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     }
     bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
     choose_best(t);
-    write_files(t, errors); /* first: if the reader of the table closes the pipe, as head does, calc
-                             * ends */
+    write_files(t, errors); /* first: calc ends where its reader closes the pipe, as head does */
     if (!calc_opt_takes_stdout(t->args)) {
         print(t, write_result, errors);
     }
@@ -340,8 +342,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     if (result == CALC_EXIT_OK && atomic_load(&t->watch.interrupted)) {
         return CALC_EXIT_INTERRUPTED;
     }
-    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have
-                                                                 * layouts */
+    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* others may have */
         calc_sweep_infeasible(&t->study, &t->result);
         result = CALC_EXIT_INFEASIBLE;
     }
