@@ -102,8 +102,9 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
     bool number = row && (row->how == CALC_HOW_NUMBER || row->how == CALC_HOW_FACTOR);
     *computed = !shell && (strncmp(value, "${", 2) == 0 ||
                            (strcmp(value, "auto") == 0 && !(syntax == CALC_SYNTAX_YAML && listed)));
-    if (shell) {
-        return false;
+    if (shell) { /* servers find sizes by themselves */
+        return import->framework->serves && number &&
+               (strcmp(value, "auto") == 0 || strcmp(value, "-1") == 0);
     }
     if (syntax == CALC_SYNTAX_YAML) {
         return !value[0] || strcmp(value, "null") == 0 ||

@@ -133,11 +133,11 @@ static void count_linear(const calc_shape *s, weights *w)
         w->norms = s->linear_norm ? size : 0;
         w->tensors += 2 + s->linear_norm;
         break;
-    case CALC_PART_TYPE_KIMI_DELTA: /* decay by way of a low rank, and so may be the gate */
-        w->matrices += size * width + s->low_rank * width + width * hidden;
+    case CALC_PART_TYPE_KIMI_DELTA: /* decay and gate may be of low ranks */
+        w->matrices += s->decay_rank * width + s->low_rank * width + width * hidden;
         w->others += heads + width;
         w->norms = s->linear_norm ? size : 0;
-        w->tensors += 8 + (s->low_rank > 0) + s->linear_norm;
+        w->tensors += 7 + (s->decay_rank > 0) + (s->low_rank > 0) + s->linear_norm;
         break;
     case CALC_PART_TYPE_LIGHTNING:
         w->matrices += width * hidden;

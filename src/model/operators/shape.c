@@ -92,6 +92,7 @@ static void set_linear(calc_shape *s, const calc_part *p)
     s->conv = (double)p->linear_conv;
     s->scan_chunk = p->linear_chunk > 0 ? (double)p->linear_chunk : chunk;
     s->low_rank = (double)p->linear_rank;
+    s->decay_rank = p->linear_whole_decay ? 0 : s->value_size;
     s->linear_norm = chosen(p->linear_norm, p->type != CALC_PART_TYPE_MAMBA1);
 }
 

@@ -37,7 +37,7 @@ typedef struct calc_shape {
     double compress_ratio, output_groups, output_rank;       /**< compressed attention */
     /** Linear mixers: key heads or groups, and their width or the size of the state; heads and
      *  their width; tokens of the convolution and of a chunk of the kernels; low rank. */
-    double key_heads, key_size, value_heads, value_size, conv, scan_chunk, low_rank;
+    double key_heads, key_size, value_heads, value_size, conv, scan_chunk, low_rank, decay_rank;
     double streams;         /**< of the residual, >= 1 */
     double residual_rank;   /**< of the low-rank residual beside a layer; 0: none */
     double layer_embedding; /**< width of an embedding per layer and word; 0: none */
