@@ -257,7 +257,7 @@ static members members_of(const calc_shape *s)
 {
     members m = {0};
     if (!s->stack) {
-        double moe = calc_shape_moe_blocks(s);
+        double moe = s->moe_blocks;
         return plain_members(s, s->blocks - moe, moe);
     }
     for (int i = 0; i < s->stack->kinds; i++) {
@@ -456,7 +456,7 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
     calc_operator item[CALC_MAX_OPERATORS];
     calc_strategy own;
     const calc_shape s = alone_of(shape, strategy, &own);
-    double moe = calc_shape_moe_blocks(&s);
+    double moe = s.moe_blocks;
     const double blocks[CALC_BLOCK_KINDS] = {s.blocks - moe, moe};
     trained_sum sum = {0, 0, 0};
     for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
