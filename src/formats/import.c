@@ -103,8 +103,7 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
     *computed = !shell && (strncmp(value, "${", 2) == 0 ||
                            (strcmp(value, "auto") == 0 && !(syntax == CALC_SYNTAX_YAML && listed)));
     if (shell) { /* servers find sizes by themselves */
-        return import->framework->serves && number &&
-               (strcmp(value, "auto") == 0 || strcmp(value, "-1") == 0);
+        return import->framework->serves && number && strcmp(value, "auto") == 0;
     }
     if (syntax == CALC_SYNTAX_YAML) {
         return !value[0] || strcmp(value, "null") == 0 ||

@@ -26,7 +26,7 @@ static const calc_setting_row vllm[] = {
     CALC_ROW(SWITCH, SERVE_EXPERTS, "--enable-expert-parallel", .value = 1)
     CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
     CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .read_only = true)
-    CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len")
+    CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len", .unset = true)
     CALC_ROW(NUMBER, SERVE_SLOTS, "--max-num-seqs")
     CALC_ROW(NUMBER, SERVE_STEP, "--max-num-batched-tokens")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-chunked-prefill", .value = 1)
