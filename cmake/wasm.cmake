@@ -51,7 +51,7 @@ file(WRITE "${wasm_dir}/include/jansson_config.h" "#define JSON_INLINE inline
 #define JSON_HAVE_SYNC_BUILTINS 1
 #define JSON_PARSER_MAX_DEPTH 2048
 ")
-set(wasm_flags --target=wasm32-wasi -Os -msimd128 -std=c17 -ffp-contract=off -ffunction-sections -fdata-sections -fvisibility=hidden
+set(wasm_flags --target=wasm32-wasi -Oz -msimd128 -std=c17 -ffp-contract=off -ffunction-sections -fdata-sections -fvisibility=hidden
     -D_XOPEN_SOURCE=700 -D_GNU_SOURCE -D_WASI_EMULATED_SIGNAL -DHAVE_STDINT_H -DF_DUPFD_CLOEXEC=1030
     "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=" "-I${PROJECT_SOURCE_DIR}/src/wasm/include" "-I${wasm_dir}/include"
     "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/sweep" "-I${jansson}"
@@ -65,7 +65,7 @@ function(calc_wasm_object source name)
     set(wasm_objects "${wasm_objects};${object}" PARENT_SCOPE)
 endfunction()
 
-# The layers of the library, but for what reads and writes files (src/wasm/absent.c); readers of documents in the fewest bytes.
+# The layers of the library, but for what reads and writes files (src/wasm/absent.c); all but model and sweep in the fewest bytes.
 foreach(layer IN ITEMS base spec model io formats study report_data session)
     get_target_property(sources calc_${layer} SOURCES)
     foreach(source IN LISTS sources)
@@ -73,7 +73,7 @@ foreach(layer IN ITEMS base spec model io formats study report_data session)
             get_filename_component(path "${source}" ABSOLUTE)
             file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}" "${path}")
             string(REGEX REPLACE "[^a-z0-9_]" "_" name "${name}")
-            calc_wasm_object("${path}" "${name}" $<$<STREQUAL:${layer},formats>:-Oz>)
+            calc_wasm_object("${path}" "${name}" $<$<STREQUAL:${layer},model>:-Os>)
         endif()
     endforeach()
 endforeach()
@@ -88,7 +88,8 @@ file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sweep/*.c")
 list(FILTER sources EXCLUDE REGEX "/(kernel|ranks_mpi|ranks_host)[.]c$")
 foreach(path IN LISTS sources)
     get_filename_component(name "${path}" NAME_WE)
-    calc_wasm_object("${path}" "sweep_${name}" -Wno-unknown-pragmas)
+    string(REGEX MATCH "^(axis|checkpoint|defaults|designs)$" cold "${name}")
+    calc_wasm_object("${path}" "sweep_${name}" $<$<NOT:$<BOOL:${cold}>>:-Os> -Wno-unknown-pragmas)
 endforeach()
 calc_wasm_object("${PROJECT_SOURCE_DIR}/sweep/kernel.c" sweep_kernel -O2 -fno-unroll-loops -ffinite-math-only -fno-signed-zeros
     -fno-math-errno -fno-trapping-math -Wno-unknown-pragmas -Wno-pass-failed)

@@ -4,15 +4,20 @@ of docs/post-training.md. A row becomes one command `calc run MODEL MACHINE --se
 its program does unless it is told otherwise (FRAMEWORKS, RECIPES). Where something is not said and cannot be assumed, the row
 is listed with the reason.
 
-  scripts/make_finetune.py [--calc build/dev/bin/calc] [--commands] [--set FIELD=VALUE]..."""
+  scripts/make_finetune.py [--calc build/dev/bin/calc] [--commands | --docs | --check] [--set FIELD=VALUE]...
+
+--docs writes the summary into docs/post-training.md, --check compares it."""
 import argparse
 import collections
+import contextlib
 import csv
+import io
 import json
 import math
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GIB = 2.0 ** 30
@@ -397,11 +402,27 @@ def print_unsaid(unsaid, done):
         print(f"| {reason} | {'; '.join(name + (f' ({n})' if n > 1 else '') for name, n in rows.items())} |")
 
 
+def put(done, check):
+    page = ROOT / "docs/post-training.md"
+    made = io.StringIO()
+    with contextlib.redirect_stdout(made):
+        print_summary(done)
+    text = page.read_text(encoding="utf-8")
+    new = re.sub(r"(?<=<!-- now -->\n).*?(?=<!-- /now -->)", lambda _: made.getvalue(), text, flags=re.DOTALL)
+    if check and new != text:
+        print(f"{page} is not what {pathlib.Path(__file__).name} --docs writes")
+    if not check:
+        page.write_text(new, encoding="utf-8")
+    return 1 if check and new != text else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", nargs="?", default=str(ROOT / "tests/measured/finetune.csv"))
     parser.add_argument("--calc", default=str(ROOT / "build/dev/bin/calc"))
     parser.add_argument("--commands", action="store_true", help="print the commands as well")
+    parser.add_argument("--docs", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="for all rows, to see what it changes")
     options = parser.parse_args()
     done, unsaid = [], []
@@ -411,6 +432,8 @@ def main():
                 done.append(predict(row, options.calc, options.set))
             except Unsaid as reason:
                 unsaid.append((row, str(reason)))
+    if options.docs or options.check:
+        return put(done, options.check)
     print_summary(done)
     print()
     print_rows(done)
@@ -419,7 +442,8 @@ def main():
     if options.commands:
         for d in done:
             print(" ".join(["calc", *d["command"][1:]]))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

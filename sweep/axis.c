@@ -1,6 +1,5 @@
 #include "axis.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "objective.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 #include "spec/value_text.h"
@@ -367,77 +367,15 @@ calc_study_key calc_study_key_find(const char *key)
     return index < 0 ? CALC_STUDY_KEY_COUNT : (calc_study_key)index;
 }
 
-/* ---- The nearest name ----------------------------------------------------------------------- */
-
-/* The best so far. */
-typedef struct nearest {
-    const char *word;
-    int distance;
-    char path[PATH_SIZE];
-} nearest;
-
-static void consider(nearest *best, const char *path)
-{
-    const char *const one[] = {path, NULL};
-    if (calc_nearest(best->word, one)) {
-        int distance = calc_edit_distance(best->word, path);
-        if (distance < best->distance) {
-            best->distance = distance;
-            snprintf(best->path, sizeof best->path, "%s", path);
-        }
-    }
-}
-
-/* Consider all fields of a table that can be swept; `path` is extended and restored. */
-static void consider_table(nearest *best, const calc_table *table, char path[PATH_SIZE])
-{
-    size_t used = strlen(path);
-    size_t room = PATH_SIZE - used;
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        int copies = field->type == CALC_TYPE_OBJECT ? 1
-                     : field->type == CALC_TYPE_LIST ? CALC_MAX_NETWORKS
-                                                     : 0;
-        if (calc_field_is_single(field)) {
-            snprintf(path + used, room, "%s", field->key);
-            consider(best, path);
-        }
-        for (int k = 0; field->type == CALC_TYPE_MAP ? field->choices[k] != NULL : k < copies;
-             k++) {
-            if (field->type == CALC_TYPE_MAP) {
-                snprintf(path + used, room, "%s.%s.", field->key, field->choices[k]);
-            } else if (copies > 1) {
-                snprintf(path + used, room, "%s[%d].", field->key, k);
-            } else {
-                snprintf(path + used, room, "%s.", field->key);
-            }
-            consider_table(best, field->table, path);
-        }
-    }
-    path[used] = '\0';
-}
-
 /* ---- Finding the field ---------------------------------------------------------------------- */
 
 static void unknown(const calc_axis_text *text, calc_kind only, const char *path,
                     calc_errors *errors)
 {
-    nearest best = {.word = path, .distance = INT_MAX};
-    char at[PATH_SIZE] = "";
     char shown[CALC_SHOW_SIZE];
-    char hint[PATH_SIZE + 32] = "";
-    for (int i = 0; i < KINDS; i++) {
-        if (only == CALC_KIND_NONE || only == kinds[i]) {
-            consider_table(&best, calc_table_of(kinds[i]), at);
-        }
-    }
-    for (int i = 0; only == CALC_KIND_NONE && !text->name && study_keys[i]; i++) {
-        consider(&best, study_keys[i]);
-    }
-    if (best.path[0]) {
-        snprintf(hint, sizeof hint, "did you mean \"%s%s%s\"?", calc_kind_name(only),
-                 only == CALC_KIND_NONE ? "" : ".", best.path);
-    }
+    char hint[PATH_SIZE + 32];
+    bool keys = only == CALC_KIND_NONE && !text->name; /* of a file */
+    calc_alias_hint(only, path, keys ? study_keys : NULL, hint, sizeof hint);
     calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint, "unknown %s \"%s\"%s%s",
                     text->name ? "field" : "key", calc_show(shown, path),
                     only == CALC_KIND_NONE ? "" : " in ", calc_kind_name(only));

@@ -150,8 +150,8 @@ static void put_shape(calc_kernel_chunking *to, const calc_shape *shape, const c
     }
 }
 
-static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_rows *rows,
-                           calc_compat compat)
+void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *rows,
+                     calc_compat compat)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
     int64_t overlap[2];
@@ -195,6 +195,9 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     }
     k->plain = whole;
     k->plain_of = (int64_t)e->pipeline_balance;
+    e->strategy.weight_offload = true;
+    k->offloads = !calc_verdict_offload_blocks(e, k->fewest_blocks);
+    e->strategy.weight_offload = k->exec.strategy.weight_offload;
 }
 
 /* Without replicas only the state that shards nothing is legal. */
@@ -278,15 +281,6 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     }
     calc_cell_forget_links(k);
     k->filled = true;
-}
-
-void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *rows,
-                     calc_compat compat)
-{
-    fill_chunkings(k, space, rows, compat);
-    k->trial.strategy.weight_offload = true;
-    k->offloads = !calc_verdict_offload_blocks(&k->trial, k->fewest_blocks);
-    k->trial.strategy.weight_offload = k->exec.strategy.weight_offload;
 }
 
 size_t calc_cell_choices_count(const calc_cell *k, const calc_rows *rows, int64_t expert_par,

@@ -690,7 +690,10 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
         return;
     }
     memset(w->allowed, 0, sizeof w->allowed);
-    calc_filter_set_flags(w);
+    w->conditions.flags_met = 0;
+    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
+        w->conditions.flags_met += w->conditions.flag_met[i];
+    }
     for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
         w->allowed[tile_reduces(c, i)][tile_gathers(c, i)] |=
             w->conditions.flag_met[i] || w->conditions.flags_met == 0;

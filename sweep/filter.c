@@ -10,15 +10,6 @@
 /* Rounding keeps to the safe side. */
 static const double more = 1 + 1e-9;
 
-bool calc_condition_needs_run(const calc_sweep_options *o)
-{
-    bool needs = false;
-    for (size_t i = 0; i < o->constraints; i++) {
-        needs |= o->constraint[i].when == CALC_CONDITION_OTHER;
-    }
-    return needs;
-}
-
 static bool is_tier1(const calc_constraint *c)
 {
     return strcmp(c->field->key, "proc_mem_tier1_cap_req") == 0;
@@ -166,14 +157,6 @@ bool calc_filter_tile(const calc_worker *w, const calc_exec *exec)
 {
     return !w->conditions.any[CALC_CONDITION_TILE] || w->options->no_prune ||
            all_met(w->options, CALC_CONDITION_TILE, exec, NULL);
-}
-
-void calc_filter_set_flags(calc_worker *w)
-{
-    w->conditions.flags_met = 0;
-    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
-        w->conditions.flags_met += w->conditions.flag_met[i];
-    }
 }
 
 bool calc_filter_flags(const calc_worker *w)

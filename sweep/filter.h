@@ -8,9 +8,6 @@
 #include "point.h"
 #include "worker.h"
 
-/** Whether a sweep has conditions that need calc_run(). */
-bool calc_condition_needs_run(const calc_sweep_options *options);
-
 void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *options);
 
 /** Whether an execution meets all conditions of a kind that fields decide: TILE, LANE or FLAG. */
@@ -28,8 +25,7 @@ void calc_filter_cell(calc_worker *worker);
 /** Whether points of a row and a choice may meet the conditions. @param exec  theirs */
 bool calc_filter_tile(const calc_worker *worker, const calc_exec *exec);
 
-/** The current flags: how many of them meet the conditions; whether they may be evaluated. */
-void calc_filter_set_flags(calc_worker *worker);
+/** Whether the current flags may be evaluated: some of them meet the conditions. */
 bool calc_filter_flags(const calc_worker *worker);
 
 /** Whether points of a chunking and a pair of networks may meet the conditions. */

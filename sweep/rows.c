@@ -126,18 +126,6 @@ static calc_status profile_parts(calc_rows *rows)
     return rows->timed ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* The first choice of a row that offloads the same of a block. */
-static size_t like_choice(const calc_rows *rows, const calc_row *row, size_t index)
-{
-    const calc_row_choice *c = &rows->choice[index];
-    size_t i = 0;
-    while (!calc_row_has(rows, row, i) || rows->choice[i].activations != c->activations ||
-           rows->choice[i].weights != c->weights) {
-        i++;
-    }
-    return i;
-}
-
 /* Steps of the optimizer on one rank for each list of layers with weights. */
 typedef struct optimizer_steps {
     bool known[CALC_ROW_WEIGHTS];
@@ -189,27 +177,19 @@ calc_status calc_rows_terms(calc_rows *rows)
             if (!calc_row_has(rows, row, c)) {
                 continue;
             }
-            size_t like = like_choice(rows, row, c);
-            calc_row_choice_put(&rows->choice[c], &e->strategy);
+            const calc_row_choice *choice = &rows->choice[c];
+            size_t like = 0; /* the first choice that offloads the same of a block */
+            while (!calc_row_has(rows, row, like) ||
+                   rows->choice[like].activations != choice->activations ||
+                   rows->choice[like].weights != choice->weights) {
+                like++;
+            }
+            calc_row_choice_put(choice, &e->strategy);
             calc_stage_terms_row(&row->context, e, &row->parts, like < c ? &of_row[like] : NULL,
                                  step, &of_row[c]);
         }
     }
     return CALC_OK;
-}
-
-/* Networks of data parallelism that the cost of a block depends on: those of experts, where these
- * name none. */
-static void list_data_networks(calc_rows *rows, const calc_space *space, const calc_system *system,
-                               const calc_exec *base)
-{
-    rows->datas = 1;
-    rows->data[0] = -1;
-    if (base->strategy.expert_par > 1 && base->strategy.expert_par_net < 0 &&
-        base->rank_order == CALC_RANK_ORDER_NETWORKS) {
-        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->strategy.expert_par,
-                                          system, rows->data);
-    }
 }
 
 static void add_kind(calc_rows *rows, const calc_row *row)
@@ -454,7 +434,14 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
     rows->networks_count =
         calc_space_networks(space, CALC_AXIS_tensor_par_net, placed ? 1 : base->strategy.tensor_par,
                             system, rows->networks);
-    list_data_networks(rows, space, system, base);
+    /* Networks of data parallelism that the cost of a block depends on: those of experts, where
+     * these name none. */
+    rows->datas = 1;
+    rows->data[0] = -1;
+    if (base->strategy.expert_par > 1 && base->strategy.expert_par_net < 0 && !placed) {
+        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->strategy.expert_par,
+                                          system, rows->data);
+    }
     list_choices(rows, space, system, base);
     for (size_t i = 0; i < rows->spreads.count && status == CALC_OK; i++) {
         status = add_spread(rows, space, compat, i, base);

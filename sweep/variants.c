@@ -394,9 +394,6 @@ bool calc_variant_legal(const calc_app *app, const calc_exec *e)
            app->shared_feedforward % e->strategy.tensor_par == 0;
 }
 
-/* Whether the sizes of a cell are compatible: the rules of calc_check() that neither variants nor
- * rows cover. */
-
 /* Whether it never is idle: the sizes of a cell. */
 static bool is_size(calc_axis axis)
 {

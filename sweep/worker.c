@@ -202,7 +202,10 @@ bool calc_worker_by_run(const calc_sweep_options *o)
     for (size_t i = 0; i < o->objectives; i++) {
         other = other || o->objective[i].kind == CALC_OBJECTIVE_OTHER;
     }
-    return other || (o->no_prune && calc_condition_needs_run(o)) || o->point;
+    for (size_t i = 0; i < o->constraints && o->no_prune; i++) {
+        other = other || o->constraint[i].when == CALC_CONDITION_OTHER;
+    }
+    return other || o->point;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */

@@ -78,8 +78,7 @@ bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *com
         all += gpus->of[i].most;
     }
     if (all < count) {
-        snprintf(complaint, size, "%lld processors at most, fewer than %lld", (long long)all,
-                 (long long)count);
+        snprintf(complaint, size, "%jd processors at most, fewer than %jd", all, count);
     }
     return all >= count;
 }

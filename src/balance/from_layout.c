@@ -80,7 +80,7 @@ static void set_layers(const calc_balance_chip *chip, int chips, calc_balance_pr
 {
     const calc_shape *shape = &chip[0].full->shape;
     double dense = calc_shape_alternating(shape);
-    int moe = dense > 0 ? (int)shape->blocks : (int)calc_shape_moe_blocks(shape);
+    int moe = dense > 0 ? (int)shape->blocks : (int)shape->moe_blocks;
     out->chips = chips;
     out->layers[0] = (int)shape->blocks - moe;
     out->layers[1] = moe;

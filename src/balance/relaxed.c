@@ -396,10 +396,9 @@ static bool add(fitting *f)
         if (!make(f, c, 1)) {
             continue;
         }
-        double saved = saved_bytes_by(f, c.place);
-        double worth = saved / calc_max(takes_s(f, c), 1e-300);
+        double worth = saved_bytes_by(f, c.place) / calc_max(takes_s(f, c), 1e-300);
         make(f, c, -1);
-        if (saved > 0 && worth > most) {
+        if (worth > most) {
             most = worth;
             best = i;
         }

@@ -67,5 +67,5 @@ CALC_FIELD(parts,          NOTE, _, .flags = CALC_OPTIONAL | CALC_STACK, .doc = 
 CALC_FIELD(layers,         NOTE, _, .flags = CALC_OPTIONAL | CALC_STACK, .doc = "the layers one by one: 3xattention+mlp 58xattention+moe (docs/models.md); absent: as dense_blocks, moe_every and global_every say")
 CALC_FIELD(mtp_layers,     NOTE, _, .flags = CALC_OPTIONAL | CALC_STACK, .doc = "layers of one depth of multi-token prediction; absent: the last layer")
 CALC_FIELD(source,         NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the numbers come from")
-CALC_FIELD(hub,            NOTE, _, .flags = CALC_OPTIONAL, .doc = "names that a hub has models of these sizes under, without owners, versions and formats, separated by blanks; its own name need not be among them")
+CALC_FIELD(names,          NOTE, _, .flags = CALC_OPTIONAL, .doc = "other names that a hub has models of these sizes under, without owners, versions and formats, separated by blanks")
 /* clang-format on */

@@ -14,5 +14,6 @@ CALC_FIELD(linear_value_size, INT, _, .key = "value_size", .lo = 0, .hi = 1e6, .
 CALC_FIELD(linear_conv,  INT,  _, .key = "conv", .lo = 0, .hi = 64, .flags = CALC_OPTIONAL, .doc = "tokens that the causal convolution of a linear mixer spans; 0: no convolution")
 CALC_FIELD(linear_chunk, INT,  _, .key = "chunk", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "tokens that a linear mixer's kernels take at once; 0: 128 for mamba2, 64 for delta rules, 256 for lightning")
 CALC_FIELD(linear_rank,  INT,  _, .key = "rank", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "kimi_delta: width of the output gate's low-rank projection, 0: a whole matrix; mamba1: rank of the step size")
+CALC_FIELD(linear_whole_decay, BOOL, _, .key = "whole_decay", .flags = CALC_OPTIONAL, .doc = "kimi_delta: the decay is of a whole matrix, not of one as narrow as a head")
 CALC_FIELD(linear_norm,  ENUM, choice, .key = "norm", .flags = CALC_OPTIONAL, .doc = "norm of a linear mixer's output, and of mamba1's projections; auto: true, but false for mamba1")
 /* clang-format on */

@@ -35,5 +35,6 @@ CALC_CHIP_FIELD(watts,           REAL,   _, .lo = 1e-6, .hi = 1e9, .flags = CALC
 CALC_CHIP_FIELD(usd_per_hour,    REAL,   _, .lo = 1e-6, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "USD/h", .doc = "price of one processor; 0: not known")
 CALC_FIELD(platform,        ENUM,   platform, .flags = CALC_OPTIONAL, .doc = "what software of its processors is built on: cuda, rocm, cann (Ascend), xpu (Kunlun), hpu (Gaudi), tpu, neuron (Trainium); no time depends on it: it says which frameworks start a layout there; any: all of them")
 CALC_FIELD(source,          NOTE,   _, .flags = CALC_OPTIONAL, .doc = "where the numbers come from")
+CALC_FIELD(names,           NOTE,   _, .flags = CALC_OPTIONAL, .doc = "other names that people give it, separated by blanks; letters and digits count")
 /* clang-format on */
 #undef CALC_CHIP_FIELD

@@ -1,5 +1,6 @@
 /** @file words.h  The words of the documents: each list gives an enum, its texts and its
- *  documentation. A part of calc.h. */
+ *  documentation. A part of calc.h. A row of a list is X(T, NAME, "text"): T is what the names of
+ *  the enum begin with. */
 #ifndef CALC_WORDS_H
 #define CALC_WORDS_H
 
@@ -11,189 +12,189 @@
 #define CALC_GRAPHED_ROUTER 0.2
 
 /** Number formats a processor may compute in. */
-#define CALC_DATATYPE_LIST(X)                                                                      \
-    X(FLOAT8, "float8")                                                                            \
-    X(FLOAT16, "float16")                                                                          \
-    X(BFLOAT16, "bfloat16")                                                                        \
-    X(FLOAT32, "float32")                                                                          \
-    X(FLOAT4, "float4")
+#define CALC_DATATYPE_LIST(X, T)                                                                   \
+    X(T, FLOAT8, "float8")                                                                         \
+    X(T, FLOAT16, "float16")                                                                       \
+    X(T, BFLOAT16, "bfloat16")                                                                     \
+    X(T, FLOAT32, "float32")                                                                       \
+    X(T, FLOAT4, "float4")
 
 /** Number formats for storage and communication; auto: see the documentation of the field. */
-#define CALC_FORMAT_LIST(X)                                                                        \
-    X(AUTO, "auto")                                                                                \
-    X(FLOAT4, "float4")                                                                            \
-    X(FLOAT8, "float8")                                                                            \
-    X(FLOAT16, "float16")                                                                          \
-    X(BFLOAT16, "bfloat16")                                                                        \
-    X(FLOAT32, "float32")
+#define CALC_FORMAT_LIST(X, T)                                                                     \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, FLOAT4, "float4")                                                                         \
+    X(T, FLOAT8, "float8")                                                                         \
+    X(T, FLOAT16, "float16")                                                                       \
+    X(T, BFLOAT16, "bfloat16")                                                                     \
+    X(T, FLOAT32, "float32")
 
 /** Yes, no, or as the preset says; true and false in JSON. */
-#define CALC_CHOICE_LIST(X)                                                                        \
-    X(AUTO, "auto")                                                                                \
-    X(TRUE, "true")                                                                                \
-    X(FALSE, "false")
+#define CALC_CHOICE_LIST(X, T)                                                                     \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, TRUE, "true")                                                                             \
+    X(T, FALSE, "false")
 
 /** Attention heads: one key and value per head; one for all; one per group (app.kv_heads);
  *  compressed (app.kv_lora_rank). flash is multihead with flash_attention. */
-#define CALC_ATTENTION_TYPE_LIST(X)                                                                \
-    X(MULTIHEAD, "multihead")                                                                      \
-    X(MULTIQUERY, "multiquery")                                                                    \
-    X(FLASH, "flash")                                                                              \
-    X(GROUPED_QUERY, "grouped_query")                                                              \
-    X(MULTI_LATENT, "multi_latent")
+#define CALC_ATTENTION_TYPE_LIST(X, T)                                                             \
+    X(T, MULTIHEAD, "multihead")                                                                   \
+    X(T, MULTIQUERY, "multiquery")                                                                 \
+    X(T, FLASH, "flash")                                                                           \
+    X(T, GROUPED_QUERY, "grouped_query")                                                           \
+    X(T, MULTI_LATENT, "multi_latent")
 
 /** Feed-forward layer: two matrices with GELU or ReLU between, or three with a gate. */
-#define CALC_FFN_TYPE_LIST(X)                                                                      \
-    X(AUTO, "auto")                                                                                \
-    X(GELU, "gelu")                                                                                \
-    X(RELU, "relu")                                                                                \
-    X(SWIGLU, "swiglu")                                                                            \
-    X(GEGLU, "geglu")
+#define CALC_FFN_TYPE_LIST(X, T)                                                                   \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, GELU, "gelu")                                                                             \
+    X(T, RELU, "relu")                                                                             \
+    X(T, SWIGLU, "swiglu")                                                                         \
+    X(T, GEGLU, "geglu")
 
 /** Parts of a layer: mixers, which let tokens see each other, up to SHORT_CONV; then feed-forward
  *  parts. */
-#define CALC_PART_TYPE_LIST(X)                                                                     \
-    X(ATTENTION, "attention")                                                                      \
-    X(COMPRESSED, "compressed")                                                                    \
-    X(MAMBA1, "mamba1")                                                                            \
-    X(MAMBA2, "mamba2")                                                                            \
-    X(GATED_DELTA, "gated_delta")                                                                  \
-    X(KIMI_DELTA, "kimi_delta")                                                                    \
-    X(LIGHTNING, "lightning")                                                                      \
-    X(SHORT_CONV, "short_conv")                                                                    \
-    X(MLP, "mlp")                                                                                  \
-    X(MOE, "moe")
+#define CALC_PART_TYPE_LIST(X, T)                                                                  \
+    X(T, ATTENTION, "attention")                                                                   \
+    X(T, COMPRESSED, "compressed")                                                                 \
+    X(T, MAMBA1, "mamba1")                                                                         \
+    X(T, MAMBA2, "mamba2")                                                                         \
+    X(T, GATED_DELTA, "gated_delta")                                                               \
+    X(T, KIMI_DELTA, "kimi_delta")                                                                 \
+    X(T, LIGHTNING, "lightning")                                                                   \
+    X(T, SHORT_CONV, "short_conv")                                                                 \
+    X(T, MLP, "mlp")                                                                               \
+    X(T, MOE, "moe")
 
 /** Sigmoid gate on the output of a mixer: one number per head, or one per channel. */
-#define CALC_OUTPUT_GATE_LIST(X)                                                                   \
-    X(NONE, "none")                                                                                \
-    X(HEAD, "head")                                                                                \
-    X(CHANNEL, "channel")
+#define CALC_OUTPUT_GATE_LIST(X, T)                                                                \
+    X(T, NONE, "none")                                                                             \
+    X(T, HEAD, "head")                                                                             \
+    X(T, CHANNEL, "channel")
 
 /** Norms of a sub-layer: before it, behind it, or both. */
-#define CALC_NORM_PLACE_LIST(X)                                                                    \
-    X(PRE, "pre")                                                                                  \
-    X(POST, "post")                                                                                \
-    X(SANDWICH, "sandwich")
+#define CALC_NORM_PLACE_LIST(X, T)                                                                 \
+    X(T, PRE, "pre")                                                                               \
+    X(T, POST, "post")                                                                             \
+    X(T, SANDWICH, "sandwich")
 
 /** How layers are joined: a plain residual stream; several streams mixed before and behind every
  *  sub-layer (hyper-connections, mHC) or layer (AltUp with LAuReL); snapshots of earlier layers
  *  that every sub-layer attends to. */
-#define CALC_RESIDUAL_TYPE_LIST(X)                                                                 \
-    X(PLAIN, "plain")                                                                              \
-    X(HYPER, "hyper")                                                                              \
-    X(ALTUP, "altup")                                                                              \
-    X(ATTENTION, "attention")
+#define CALC_RESIDUAL_TYPE_LIST(X, T)                                                              \
+    X(T, PLAIN, "plain")                                                                           \
+    X(T, HYPER, "hyper")                                                                           \
+    X(T, ALTUP, "altup")                                                                           \
+    X(T, ATTENTION, "attention")
 
 /** Normalization. */
-#define CALC_NORM_TYPE_LIST(X)                                                                     \
-    X(AUTO, "auto")                                                                                \
-    X(LAYER, "layer")                                                                              \
-    X(RMS, "rms")
+#define CALC_NORM_TYPE_LIST(X, T)                                                                  \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, LAYER, "layer")                                                                           \
+    X(T, RMS, "rms")
 
 /** Positions: a learned table, rotary embedding, or none. */
-#define CALC_POSITION_TYPE_LIST(X)                                                                 \
-    X(AUTO, "auto")                                                                                \
-    X(LEARNED, "learned")                                                                          \
-    X(ROPE, "rope")                                                                                \
-    X(NONE, "none")
+#define CALC_POSITION_TYPE_LIST(X, T)                                                              \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, LEARNED, "learned")                                                                       \
+    X(T, ROPE, "rope")                                                                             \
+    X(T, NONE, "none")
 
 /** Presets of a block's structure: llama is swiglu, rms, rope, no bias, no dropout, untied. */
-#define CALC_STRUCTURE_TYPE_LIST(X)                                                                \
-    X(GPT, "gpt")                                                                                  \
-    X(LLAMA, "llama")
+#define CALC_STRUCTURE_TYPE_LIST(X, T)                                                             \
+    X(T, GPT, "gpt")                                                                               \
+    X(T, LLAMA, "llama")
 
 /** Activations that the backward pass recomputes instead of keeping them: none; the scores of
  *  attention; all but the inputs of blocks; parts of a block (recompute_modules); all but the
  * inputs of blocks and the results of attention, of every second matrix multiplication of a block
  * and of collectives that reduce or exchange. */
-#define CALC_ACTIVATION_RECOMPUTE_LIST(X)                                                          \
-    X(NONE, "none")                                                                                \
-    X(ATTN_ONLY, "attn_only")                                                                      \
-    X(FULL, "full")                                                                                \
-    X(MODULES, "modules")                                                                          \
-    X(SELECTIVE_OP, "selective_op")
+#define CALC_ACTIVATION_RECOMPUTE_LIST(X, T)                                                       \
+    X(T, NONE, "none")                                                                             \
+    X(T, ATTN_ONLY, "attn_only")                                                                   \
+    X(T, FULL, "full")                                                                             \
+    X(T, MODULES, "modules")                                                                       \
+    X(T, SELECTIVE_OP, "selective_op")
 
 /** Parts of a block that are recomputed, as Megatron-LM names them (recompute_modules). */
-#define CALC_RECOMPUTE_MODULES_LIST(X)                                                             \
-    X(CORE_ATTN, "core_attn")                                                                      \
-    X(LAYERNORM, "layernorm")                                                                      \
-    X(MLA_UP_PROJ, "mla_up_proj")                                                                  \
-    X(MLP, "mlp")                                                                                  \
-    X(MOE_ACT, "moe_act")                                                                          \
-    X(SHARED_EXPERTS, "shared_experts")                                                            \
-    X(MOE, "moe")
+#define CALC_RECOMPUTE_MODULES_LIST(X, T)                                                          \
+    X(T, CORE_ATTN, "core_attn")                                                                   \
+    X(T, LAYERNORM, "layernorm")                                                                   \
+    X(T, MLA_UP_PROJ, "mla_up_proj")                                                               \
+    X(T, MLP, "mlp")                                                                               \
+    X(T, MOE_ACT, "moe_act")                                                                       \
+    X(T, SHARED_EXPERTS, "shared_experts")                                                         \
+    X(T, MOE, "moe")
 
 /** Parts of a block whose inputs are kept in the second memory tier, as Megatron-LM names them
  *  (offload_modules). */
-#define CALC_OFFLOAD_MODULES_LIST(X)                                                               \
-    X(ATTN_NORM, "attn_norm")                                                                      \
-    X(QKV_LINEAR, "qkv_linear")                                                                    \
-    X(CORE_ATTN, "core_attn")                                                                      \
-    X(ATTN_PROJ, "attn_proj")                                                                      \
-    X(MLP_NORM, "mlp_norm")                                                                        \
-    X(EXPERT_FC1, "expert_fc1")                                                                    \
-    X(MOE_ACT, "moe_act")                                                                          \
-    X(FUSED_GROUP_MLP, "fused_group_mlp")
+#define CALC_OFFLOAD_MODULES_LIST(X, T)                                                            \
+    X(T, ATTN_NORM, "attn_norm")                                                                   \
+    X(T, QKV_LINEAR, "qkv_linear")                                                                 \
+    X(T, CORE_ATTN, "core_attn")                                                                   \
+    X(T, ATTN_PROJ, "attn_proj")                                                                   \
+    X(T, MLP_NORM, "mlp_norm")                                                                     \
+    X(T, EXPERT_FC1, "expert_fc1")                                                                 \
+    X(T, MOE_ACT, "moe_act")                                                                       \
+    X(T, FUSED_GROUP_MLP, "fused_group_mlp")
 
 /** Optimizers. */
-#define CALC_OPTIMIZER_LIST(X)                                                                     \
-    X(ADAM, "adam")                                                                                \
-    X(MUON, "muon")
+#define CALC_OPTIMIZER_LIST(X, T)                                                                  \
+    X(T, ADAM, "adam")                                                                             \
+    X(T, MUON, "muon")
 
 /** Weights that are trained: all; those of adapters; the last blocks; the head. The others are
  *  frozen: they have no gradients and no optimizer state. */
-#define CALC_TRAINED_LIST(X)                                                                       \
-    X(ALL, "all")                                                                                  \
-    X(ADAPTERS, "adapters")                                                                        \
-    X(BLOCKS, "blocks")                                                                            \
-    X(HEAD, "head")
+#define CALC_TRAINED_LIST(X, T)                                                                    \
+    X(T, ALL, "all")                                                                               \
+    X(T, ADAPTERS, "adapters")                                                                     \
+    X(T, BLOCKS, "blocks")                                                                         \
+    X(T, HEAD, "head")
 
 /** What is trained of an encoder of images. */
-#define CALC_ENCODER_TRAINED_LIST(X)                                                               \
-    X(ALL, "all")                                                                                  \
-    X(PROJECTOR, "projector")                                                                      \
-    X(NONE, "none")
+#define CALC_ENCODER_TRAINED_LIST(X, T)                                                            \
+    X(T, ALL, "all")                                                                               \
+    X(T, PROJECTOR, "projector")                                                                   \
+    X(T, NONE, "none")
 
 /** Number formats of frozen weights; auto: datatype. nf4: 4 bits and a scale of 32 for every 64
  *  numbers; nf4_double: these scales in 8 bits, with one of 32 for every 256 of them (QLoRA, arXiv
  *  2305.14314). */
-#define CALC_FROZEN_DATATYPE_LIST(X)                                                               \
-    X(AUTO, "auto")                                                                                \
-    X(NF4_DOUBLE, "nf4_double")                                                                    \
-    X(NF4, "nf4")                                                                                  \
-    X(FLOAT4, "float4")                                                                            \
-    X(INT8, "int8")                                                                                \
-    X(FLOAT8, "float8")                                                                            \
-    X(FLOAT16, "float16")                                                                          \
-    X(BFLOAT16, "bfloat16")                                                                        \
-    X(FLOAT32, "float32")
+#define CALC_FROZEN_DATATYPE_LIST(X, T)                                                            \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, NF4_DOUBLE, "nf4_double")                                                                 \
+    X(T, NF4, "nf4")                                                                               \
+    X(T, FLOAT4, "float4")                                                                         \
+    X(T, INT8, "int8")                                                                             \
+    X(T, FLOAT8, "float8")                                                                         \
+    X(T, FLOAT16, "float16")                                                                       \
+    X(T, BFLOAT16, "bfloat16")                                                                     \
+    X(T, FLOAT32, "float32")
 
 /** Matrices that have adapters, as Hugging Face names them (lora_modules); those of experts have
  *  theirs by lora_experts. */
-#define CALC_LORA_MODULES_LIST(X)                                                                  \
-    X(Q_PROJ, "q_proj")                                                                            \
-    X(K_PROJ, "k_proj")                                                                            \
-    X(V_PROJ, "v_proj")                                                                            \
-    X(O_PROJ, "o_proj")                                                                            \
-    X(Q_A_PROJ, "q_a_proj")                                                                        \
-    X(Q_B_PROJ, "q_b_proj")                                                                        \
-    X(KV_A_PROJ, "kv_a_proj")                                                                      \
-    X(KV_B_PROJ, "kv_b_proj")                                                                      \
-    X(IN_PROJ, "in_proj")                                                                          \
-    X(OUT_PROJ, "out_proj")                                                                        \
-    X(GATE_PROJ, "gate_proj")                                                                      \
-    X(UP_PROJ, "up_proj")                                                                          \
-    X(DOWN_PROJ, "down_proj")                                                                      \
-    X(HEAD, "head")
+#define CALC_LORA_MODULES_LIST(X, T)                                                               \
+    X(T, Q_PROJ, "q_proj")                                                                         \
+    X(T, K_PROJ, "k_proj")                                                                         \
+    X(T, V_PROJ, "v_proj")                                                                         \
+    X(T, O_PROJ, "o_proj")                                                                         \
+    X(T, Q_A_PROJ, "q_a_proj")                                                                     \
+    X(T, Q_B_PROJ, "q_b_proj")                                                                     \
+    X(T, KV_A_PROJ, "kv_a_proj")                                                                   \
+    X(T, KV_B_PROJ, "kv_b_proj")                                                                   \
+    X(T, IN_PROJ, "in_proj")                                                                       \
+    X(T, OUT_PROJ, "out_proj")                                                                     \
+    X(T, GATE_PROJ, "gate_proj")                                                                   \
+    X(T, UP_PROJ, "up_proj")                                                                       \
+    X(T, DOWN_PROJ, "down_proj")                                                                   \
+    X(T, HEAD, "head")
 
 /** Adapters of routed experts: none; one for all of a layer; one for each; the factor on the side
  *  of the residual stream for all, the other for each. */
-#define CALC_LORA_EXPERTS_LIST(X)                                                                  \
-    X(NONE, "none")                                                                                \
-    X(SHARED, "shared")                                                                            \
-    X(EACH, "each")                                                                                \
-    X(OUTER, "outer")
+#define CALC_LORA_EXPERTS_LIST(X, T)                                                               \
+    X(T, NONE, "none")                                                                             \
+    X(T, SHARED, "shared")                                                                         \
+    X(T, EACH, "each")                                                                             \
+    X(T, OUTER, "outer")
 
 /** Memory that a framework takes for itself: copies of weight gradients of Transformer Engine, of
  *  workspaces, of logits in PyTorch's loss, and in the one over tensor-parallel ranks of DTensor;
@@ -201,83 +202,83 @@
  *  single precision, which a training loop holds until its backward pass is done; log-probabilities
  * and entropy by kernels of their own, for parts of the vocabulary (loss_chunks); experts' results
  *  weighed in single precision. */
-#define CALC_FRAMEWORK_MEM_LIST(X)                                                                 \
-    X(TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                            \
-    X(GEMM_WORKSPACE, "gemm_workspace")                                                            \
-    X(LOSS_COPIES, "loss_copies")                                                                  \
-    X(LOSS_PARALLEL, "loss_parallel")                                                              \
-    X(LOGITS_GATHERED, "logits_gathered")                                                          \
-    X(LOGITS_HELD, "logits_held")                                                                  \
-    X(LOGPROBS, "logprobs")                                                                        \
-    X(WIDE_SCORES, "wide_scores")
+#define CALC_FRAMEWORK_MEM_LIST(X, T)                                                              \
+    X(T, TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                         \
+    X(T, GEMM_WORKSPACE, "gemm_workspace")                                                         \
+    X(T, LOSS_COPIES, "loss_copies")                                                               \
+    X(T, LOSS_PARALLEL, "loss_parallel")                                                           \
+    X(T, LOGITS_GATHERED, "logits_gathered")                                                       \
+    X(T, LOGITS_HELD, "logits_held")                                                               \
+    X(T, LOGPROBS, "logprobs")                                                                     \
+    X(T, WIDE_SCORES, "wide_scores")
 
 /** Collectives of tensor parallelism: all-reduce; all-reduce with the pipeline message scattered;
  *  reduce-scatter and all-gather (sequence parallelism). */
-#define CALC_TENSOR_PAR_COMM_TYPE_LIST(X)                                                          \
-    X(AR, "ar")                                                                                    \
-    X(P2P_RS_AG, "p2p_rs_ag")                                                                      \
-    X(RS_AG, "rs_ag")
+#define CALC_TENSOR_PAR_COMM_TYPE_LIST(X, T)                                                       \
+    X(T, AR, "ar")                                                                                 \
+    X(T, P2P_RS_AG, "p2p_rs_ag")                                                                   \
+    X(T, RS_AG, "rs_ag")
 
 /** How tensor-parallel communication overlaps with the matrix multiplication beside it: in tiles
  *  (ring, pipe), asynchronously in the backward pass, or fused into the kernels (user buffers,
  *  async tensor parallelism, MC2). */
-#define CALC_TENSOR_PAR_OVERLAP_LIST(X)                                                            \
-    X(NONE, "none")                                                                                \
-    X(RING, "ring")                                                                                \
-    X(PIPE, "pipe")                                                                                \
-    X(ASYNC, "async")                                                                              \
-    X(FUSED, "fused")
+#define CALC_TENSOR_PAR_OVERLAP_LIST(X, T)                                                         \
+    X(T, NONE, "none")                                                                             \
+    X(T, RING, "ring")                                                                             \
+    X(T, PIPE, "pipe")                                                                             \
+    X(T, ASYNC, "async")                                                                           \
+    X(T, FUSED, "fused")
 
 /** How the network of a group of ranks is determined: by the `_net` fields, one tier per group, or
  *  by the order in which ranks are laid out over nodes, fastest first (Megatron-LM's --use-tp-...
  *  orders); a group that spans nodes then uses both tiers. */
-#define CALC_RANK_ORDER_LIST(X)                                                                    \
-    X(NETWORKS, "networks")                                                                        \
-    X(TP_CP_EP_DP_PP, "tp-cp-ep-dp-pp")                                                            \
-    X(TP_CP_EP_PP_DP, "tp-cp-ep-pp-dp")
+#define CALC_RANK_ORDER_LIST(X, T)                                                                 \
+    X(T, NETWORKS, "networks")                                                                     \
+    X(T, TP_CP_EP_DP_PP, "tp-cp-ep-dp-pp")                                                         \
+    X(T, TP_CP_EP_PP_DP, "tp-cp-ep-pp-dp")
 
 /** How context parallelism exchanges keys and values. */
-#define CALC_CONTEXT_PAR_TYPE_LIST(X)                                                              \
-    X(RING, "ring")                                                                                \
-    X(ALL_GATHER, "all_gather")                                                                    \
-    X(ULYSSES, "ulysses")                                                                          \
-    X(HIERARCHICAL, "hierarchical")
+#define CALC_CONTEXT_PAR_TYPE_LIST(X, T)                                                           \
+    X(T, RING, "ring")                                                                             \
+    X(T, ALL_GATHER, "all_gather")                                                                 \
+    X(T, ULYSSES, "ulysses")                                                                       \
+    X(T, HIERARCHICAL, "hierarchical")
 
 /** How the triangle of causal attention is spread over context-parallel ranks. */
-#define CALC_CONTEXT_PAR_BALANCE_LIST(X)                                                           \
-    X(ZIGZAG, "zigzag")                                                                            \
-    X(NONE, "none")
+#define CALC_CONTEXT_PAR_BALANCE_LIST(X, T)                                                        \
+    X(T, ZIGZAG, "zigzag")                                                                         \
+    X(T, NONE, "none")
 
 /** Matrices of attention that stay as wide as the activations where others are narrower: none,
  *  those before the products of queries and keys, or also the one behind them. */
-#define CALC_WIDE_ATTENTION_LIST(X)                                                                \
-    X(NONE, "none")                                                                                \
-    X(INPUTS, "inputs")                                                                            \
-    X(ALL, "all")
+#define CALC_WIDE_ATTENTION_LIST(X, T)                                                             \
+    X(T, NONE, "none")                                                                             \
+    X(T, INPUTS, "inputs")                                                                         \
+    X(T, ALL, "all")
 
 /** How tokens reach their experts: one copy per expert; gathered by all; one copy per node; or all
  *  ranks have all tokens and add up the outputs of their experts (serving). */
-#define CALC_DISPATCH_TYPE_LIST(X)                                                                 \
-    X(ALL_TO_ALL, "all_to_all")                                                                    \
-    X(ALL_GATHER, "all_gather")                                                                    \
-    X(NODE_LIMITED, "node_limited")                                                                \
-    X(REPLICATED, "replicated")
+#define CALC_DISPATCH_TYPE_LIST(X, T)                                                              \
+    X(T, ALL_TO_ALL, "all_to_all")                                                                 \
+    X(T, ALL_GATHER, "all_gather")                                                                 \
+    X(T, NODE_LIMITED, "node_limited")                                                             \
+    X(T, REPLICATED, "replicated")
 
 /** Overlap of the all-to-all of experts with: nothing, the shared experts, another micro-batch. */
-#define CALC_EXPERT_PAR_OVERLAP_LIST(X)                                                            \
-    X(NONE, "none")                                                                                \
-    X(SHARED, "shared")                                                                            \
-    X(BATCH, "batch")
+#define CALC_EXPERT_PAR_OVERLAP_LIST(X, T)                                                         \
+    X(T, NONE, "none")                                                                             \
+    X(T, SHARED, "shared")                                                                         \
+    X(T, BATCH, "batch")
 
 /** Pipeline schedules. */
-#define CALC_PIPELINE_SCHEDULE_LIST(X)                                                             \
-    X(1F1B, "1f1b")                                                                                \
-    X(GPIPE, "gpipe")                                                                              \
-    X(ZB_H1, "zb_h1")                                                                              \
-    X(ZB_H2, "zb_h2")                                                                              \
-    X(ZB_V, "zb_v")                                                                                \
-    X(DUALPIPE, "dualpipe")                                                                        \
-    X(DUALPIPE_V, "dualpipe_v")
+#define CALC_PIPELINE_SCHEDULE_LIST(X, T)                                                          \
+    X(T, 1F1B, "1f1b")                                                                             \
+    X(T, GPIPE, "gpipe")                                                                           \
+    X(T, ZB_H1, "zb_h1")                                                                           \
+    X(T, ZB_H2, "zb_h2")                                                                           \
+    X(T, ZB_V, "zb_v")                                                                             \
+    X(T, DUALPIPE, "dualpipe")                                                                     \
+    X(T, DUALPIPE_V, "dualpipe_v")
 
 /** What tells them apart, in the same order: calc_schedule_traits of spec/schedule.h. */
 #define CALC_PIPELINE_SCHEDULE_TRAITS(X)                                                           \
@@ -291,100 +292,100 @@
 
 /** How blocks are spread over stages: equally many on each; with embedding and head each counted as
  *  one block; or a free layout, as even as possible. */
-#define CALC_PIPELINE_BALANCE_LIST(X)                                                              \
-    X(BLOCKS, "blocks")                                                                            \
-    X(ENDS, "ends")                                                                                \
-    X(FREE, "free")
+#define CALC_PIPELINE_BALANCE_LIST(X, T)                                                           \
+    X(T, BLOCKS, "blocks")                                                                         \
+    X(T, ENDS, "ends")                                                                             \
+    X(T, FREE, "free")
 
 /** Memory model: Calculon's, or Megatron-LM's (whole fp32 gradients, peak over the stages). */
-#define CALC_MEMORY_MODEL_LIST(X)                                                                  \
-    X(CALCULON, "calculon")                                                                        \
-    X(MEGATRON, "megatron")
+#define CALC_MEMORY_MODEL_LIST(X, T)                                                               \
+    X(T, CALCULON, "calculon")                                                                     \
+    X(T, MEGATRON, "megatron")
 
 /** How a sharded optimizer's state is divided among ranks: equal parts of a flat buffer, or whole
  *  tensors. */
-#define CALC_OPTIMIZER_SHARDS_LIST(X)                                                              \
-    X(EVEN, "even")                                                                                \
-    X(TENSORS, "tensors")
+#define CALC_OPTIMIZER_SHARDS_LIST(X, T)                                                           \
+    X(T, EVEN, "even")                                                                             \
+    X(T, TENSORS, "tensors")
 
 /** Kernels of flash attention: the vendor's, or portable ones. */
-#define CALC_ATTENTION_KERNEL_LIST(X)                                                              \
-    X(VENDOR, "vendor")                                                                            \
-    X(GENERIC, "generic")
+#define CALC_ATTENTION_KERNEL_LIST(X, T)                                                           \
+    X(T, VENDOR, "vendor")                                                                         \
+    X(T, GENERIC, "generic")
 
 /** Scales of 8 and 4 bit numbers: per tensor, or per block of numbers (MX, DeepSeek). */
-#define CALC_SCALING_LIST(X)                                                                       \
-    X(TENSOR, "tensor")                                                                            \
-    X(BLOCK, "block")                                                                              \
-    X(ROW, "row")
+#define CALC_SCALING_LIST(X, T)                                                                    \
+    X(T, TENSOR, "tensor")                                                                         \
+    X(T, BLOCK, "block")                                                                           \
+    X(T, ROW, "row")
 
 /** What people call a tier of memory, and a network; no number depends on it. */
-#define CALC_MEMORY_KIND_LIST(X)                                                                   \
-    X(UNNAMED, "unnamed")                                                                          \
-    X(HBM, "HBM")                                                                                  \
-    X(GDDR, "GDDR")                                                                                \
-    X(LPDDR, "LPDDR")                                                                              \
-    X(HOST, "host memory")
-#define CALC_NETWORK_KIND_LIST(X)                                                                  \
-    X(UNNAMED, "unnamed")                                                                          \
-    X(NVLINK, "NVLink")                                                                            \
-    X(XGMI, "xGMI")                                                                                \
-    X(HCCS, "HCCS")                                                                                \
-    X(UNIFIED_BUS, "unified bus")                                                                  \
-    X(ICI, "ICI")                                                                                  \
-    X(NEURONLINK, "NeuronLink")                                                                    \
-    X(PCIE, "PCIe")                                                                                \
-    X(INFINIBAND, "InfiniBand")                                                                    \
-    X(ROCE, "RoCE")                                                                                \
-    X(ETHERNET, "Ethernet")                                                                        \
-    X(EFA, "EFA")
+#define CALC_MEMORY_KIND_LIST(X, T)                                                                \
+    X(T, UNNAMED, "unnamed")                                                                       \
+    X(T, HBM, "HBM")                                                                               \
+    X(T, GDDR, "GDDR")                                                                             \
+    X(T, LPDDR, "LPDDR")                                                                           \
+    X(T, HOST, "host memory")
+#define CALC_NETWORK_KIND_LIST(X, T)                                                               \
+    X(T, UNNAMED, "unnamed")                                                                       \
+    X(T, NVLINK, "NVLink")                                                                         \
+    X(T, XGMI, "xGMI")                                                                             \
+    X(T, HCCS, "HCCS")                                                                             \
+    X(T, UNIFIED_BUS, "unified bus")                                                               \
+    X(T, ICI, "ICI")                                                                               \
+    X(T, NEURONLINK, "NeuronLink")                                                                 \
+    X(T, PCIE, "PCIe")                                                                             \
+    X(T, INFINIBAND, "InfiniBand")                                                                 \
+    X(T, ROCE, "RoCE")                                                                             \
+    X(T, ETHERNET, "Ethernet")                                                                     \
+    X(T, EFA, "EFA")
 
 /** Software platform of the processors; ANY: not specified. */
-#define CALC_PLATFORM_LIST(X)                                                                      \
-    X(ANY, "any")                                                                                  \
-    X(CUDA, "cuda")                                                                                \
-    X(ROCM, "rocm")                                                                                \
-    X(CANN, "cann")                                                                                \
-    X(XPU, "xpu")                                                                                  \
-    X(HPU, "hpu")                                                                                  \
-    X(TPU, "tpu")                                                                                  \
-    X(NEURON, "neuron")
+#define CALC_PLATFORM_LIST(X, T)                                                                   \
+    X(T, ANY, "any")                                                                               \
+    X(T, CUDA, "cuda")                                                                             \
+    X(T, ROCM, "rocm")                                                                             \
+    X(T, CANN, "cann")                                                                             \
+    X(T, XPU, "xpu")                                                                               \
+    X(T, HPU, "hpu")                                                                               \
+    X(T, TPU, "tpu")                                                                               \
+    X(T, NEURON, "neuron")
 
 /** Time of an operation: the larger of arithmetic and memory time, or their sum. */
-#define CALC_PROCESSING_MODE_LIST(X)                                                               \
-    X(ROOFLINE, "roofline")                                                                        \
-    X(NO_OVERLAP, "no_overlap")
+#define CALC_PROCESSING_MODE_LIST(X, T)                                                            \
+    X(T, ROOFLINE, "roofline")                                                                     \
+    X(T, NO_OVERLAP, "no_overlap")
 
 /** Phase of serving: none (Calculon's forward pass), prompts, tokens, both together, or each on
  *  processors of its own. */
-#define CALC_INFERENCE_PHASE_LIST(X)                                                               \
-    X(NONE, "none")                                                                                \
-    X(PREFILL, "prefill")                                                                          \
-    X(DECODE, "decode")                                                                            \
-    X(SERVE, "serve")                                                                              \
-    X(DISAGGREGATED, "disaggregated")
+#define CALC_INFERENCE_PHASE_LIST(X, T)                                                            \
+    X(T, NONE, "none")                                                                             \
+    X(T, PREFILL, "prefill")                                                                       \
+    X(T, DECODE, "decode")                                                                         \
+    X(T, SERVE, "serve")                                                                           \
+    X(T, DISAGGREGATED, "disaggregated")
 
 /** Programs that serve, as far as calc knows by which rules they start a layout
  *  (spec/serving_engine.h). */
-#define CALC_SERVING_PROGRAM_LIST(X)                                                               \
-    X(OTHER, "other")                                                                              \
-    X(VLLM, "vllm")                                                                                \
-    X(SGLANG, "sglang")                                                                            \
-    X(TENSORRT_LLM, "tensorrt-llm")
+#define CALC_SERVING_PROGRAM_LIST(X, T)                                                            \
+    X(T, OTHER, "other")                                                                           \
+    X(T, VLLM, "vllm")                                                                             \
+    X(T, SGLANG, "sglang")                                                                         \
+    X(T, TENSORRT_LLM, "tensorrt-llm")
 
 /** What inference.memory_share is a share of: of the memory, for everything; of the memory, for
  *  weights and cache; of what all but the cache leaves. */
-#define CALC_MEMORY_TAKEN_LIST(X)                                                                  \
-    X(ALL, "all")                                                                                  \
-    X(STATIC, "static")                                                                            \
-    X(FREE, "free")
+#define CALC_MEMORY_TAKEN_LIST(X, T)                                                               \
+    X(T, ALL, "all")                                                                               \
+    X(T, STATIC, "static")                                                                         \
+    X(T, FREE, "free")
 
 /** Time of the multiplications of experts: the larger of arithmetic and memory time, or their sum;
  *  auto: their sum. */
-#define CALC_GROUPED_MODE_LIST(X)                                                                  \
-    X(AUTO, "auto")                                                                                \
-    X(ROOFLINE, "roofline")                                                                        \
-    X(NO_OVERLAP, "no_overlap")
+#define CALC_GROUPED_MODE_LIST(X, T)                                                               \
+    X(T, AUTO, "auto")                                                                             \
+    X(T, ROOFLINE, "roofline")                                                                     \
+    X(T, NO_OVERLAP, "no_overlap")
 
 /** Conventions of Calculon that may be applied to a layout (docs/calculon.md): each is a rule with
  *  a name and a sentence, tested in one place. Without any, calc's own model applies. The first
@@ -415,48 +416,10 @@
     X(BLOCK_EFFICIENCY, "block-efficiency",                                                        \
       "efficiencies count the arithmetic of the ceiling of blocks, and the optimizer's")
 
+#define CALC_ENUMERATOR(T, name, text) T##name,
 #define CALC_DECLARE_ENUM(type, TYPE)                                                              \
-    typedef enum calc_##type{CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT} calc_##type;
-#define CALC_X_DATATYPE(name, text) CALC_DATATYPE_##name,
-#define CALC_X_ATTENTION_TYPE(name, text) CALC_ATTENTION_TYPE_##name,
-#define CALC_X_STRUCTURE_TYPE(name, text) CALC_STRUCTURE_TYPE_##name,
-#define CALC_X_ACTIVATION_RECOMPUTE(name, text) CALC_ACTIVATION_RECOMPUTE_##name,
-#define CALC_X_TENSOR_PAR_COMM_TYPE(name, text) CALC_TENSOR_PAR_COMM_TYPE_##name,
-#define CALC_X_TENSOR_PAR_OVERLAP(name, text) CALC_TENSOR_PAR_OVERLAP_##name,
-#define CALC_X_MEMORY_KIND(name, text) CALC_MEMORY_KIND_##name,
-#define CALC_X_NETWORK_KIND(name, text) CALC_NETWORK_KIND_##name,
-#define CALC_X_PLATFORM(name, text) CALC_PLATFORM_##name,
-#define CALC_X_PROCESSING_MODE(name, text) CALC_PROCESSING_MODE_##name,
-#define CALC_X_GROUPED_MODE(name, text) CALC_GROUPED_MODE_##name,
-#define CALC_X_FORMAT(name, text) CALC_FORMAT_##name,
-#define CALC_X_CHOICE(name, text) CALC_CHOICE_##name,
-#define CALC_X_FFN_TYPE(name, text) CALC_FFN_TYPE_##name,
-#define CALC_X_NORM_TYPE(name, text) CALC_NORM_TYPE_##name,
-#define CALC_X_PART_TYPE(name, text) CALC_PART_TYPE_##name,
-#define CALC_X_OUTPUT_GATE(name, text) CALC_OUTPUT_GATE_##name,
-#define CALC_X_NORM_PLACE(name, text) CALC_NORM_PLACE_##name,
-#define CALC_X_RESIDUAL_TYPE(name, text) CALC_RESIDUAL_TYPE_##name,
-#define CALC_X_POSITION_TYPE(name, text) CALC_POSITION_TYPE_##name,
-#define CALC_X_RANK_ORDER(name, text) CALC_RANK_ORDER_##name,
-#define CALC_X_CONTEXT_PAR_TYPE(name, text) CALC_CONTEXT_PAR_TYPE_##name,
-#define CALC_X_CONTEXT_PAR_BALANCE(name, text) CALC_CONTEXT_PAR_BALANCE_##name,
-#define CALC_X_WIDE_ATTENTION(name, text) CALC_WIDE_ATTENTION_##name,
-#define CALC_X_DISPATCH_TYPE(name, text) CALC_DISPATCH_TYPE_##name,
-#define CALC_X_EXPERT_PAR_OVERLAP(name, text) CALC_EXPERT_PAR_OVERLAP_##name,
-#define CALC_X_PIPELINE_SCHEDULE(name, text) CALC_PIPELINE_SCHEDULE_##name,
-#define CALC_X_PIPELINE_BALANCE(name, text) CALC_PIPELINE_BALANCE_##name,
-#define CALC_X_MEMORY_MODEL(name, text) CALC_MEMORY_MODEL_##name,
-#define CALC_X_OPTIMIZER_SHARDS(name, text) CALC_OPTIMIZER_SHARDS_##name,
-#define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
-#define CALC_X_OPTIMIZER(name, text) CALC_OPTIMIZER_##name,
-#define CALC_X_SCALING(name, text) CALC_SCALING_##name,
-#define CALC_X_TRAINED(name, text) CALC_TRAINED_##name,
-#define CALC_X_ENCODER_TRAINED(name, text) CALC_ENCODER_TRAINED_##name,
-#define CALC_X_FROZEN_DATATYPE(name, text) CALC_FROZEN_DATATYPE_##name,
-#define CALC_X_LORA_EXPERTS(name, text) CALC_LORA_EXPERTS_##name,
-#define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
-#define CALC_X_SERVING_PROGRAM(name, text) CALC_SERVING_PROGRAM_##name,
-#define CALC_X_MEMORY_TAKEN(name, text) CALC_MEMORY_TAKEN_##name,
+    typedef enum calc_##type{CALC_##TYPE##_LIST(CALC_ENUMERATOR, CALC_##TYPE##_)                   \
+                                 CALC_##TYPE##_COUNT} calc_##type;
 /* The types of choices: X(name, NAME). */
 #define CALC_ENUM_LIST(X)                                                                          \
     X(datatype, DATATYPE)                                                                          \
@@ -503,12 +466,8 @@ CALC_ENUM_LIST(CALC_DECLARE_ENUM)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \
-    enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                \
+    enum { CALC_##TYPE##_LIST(CALC_ENUMERATOR, CALC_##TYPE##_) CALC_##TYPE##_COUNT };              \
     typedef int64_t calc_##type;
-#define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
-#define CALC_X_OFFLOAD_MODULES(name, text) CALC_OFFLOAD_MODULES_##name,
-#define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
-#define CALC_X_LORA_MODULES(name, text) CALC_LORA_MODULES_##name,
 #define CALC_X_COMPAT(name, text, sentence) CALC_COMPAT_##name,
 CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
 CALC_DECLARE_SET(offload_modules, OFFLOAD_MODULES)

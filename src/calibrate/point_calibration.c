@@ -121,20 +121,14 @@ static size_t pool_nearest(block *b, size_t count)
     return count - 1;
 }
 
-static size_t make_rise(block *b, size_t count)
-{
-    count = pool_falling(b, count, 0);
-    count = pool_falling(b, count, log(SAME));
-    while (count > CALC_MAX_CURVE_STEPS) {
-        count = pool_nearest(b, count);
-    }
-    return count;
-}
-
 static void make_curve(calc_curve *curve, const sample *samples, size_t count, int left_out)
 {
     block b[OCTAVES];
-    size_t steps = make_rise(b, fill_blocks(samples, count, left_out, b));
+    size_t steps = pool_falling(b, fill_blocks(samples, count, left_out, b), 0);
+    steps = pool_falling(b, steps, log(SAME));
+    while (steps > CALC_MAX_CURVE_STEPS) {
+        steps = pool_nearest(b, steps);
+    }
     curve->count = (int64_t)steps;
     for (size_t i = 0; i < steps; i++) {
         curve->threshold[steps - 1 - i] = i == 0 ? 0 : b[i].threshold;

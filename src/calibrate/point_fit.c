@@ -26,6 +26,9 @@
 #include "spec/rules.h"
 #include "validate/error_groups.h"
 
+#define LOG CALC_CONSTANT_LOG
+#define LOGIT CALC_CONSTANT_LOGIT
+
 static void start(const calc_point *p, calc_app *app, calc_exec *exec)
 {
     calc_absent_fill(calc_table_of(CALC_KIND_APP), app);
@@ -407,39 +410,31 @@ static bool counts(const source *s, size_t i)
     return calc_point_is_used(&s->points[i]) && !(s->skip && s->skip[i]);
 }
 
-static bool has_class(const source *s, calc_point_class class)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && s->points[i].class == class) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether points of a class have different numbers at that size. */
-static bool has_several(const source *s, calc_point_class class, size_t size)
-{
-    double one = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && s->points[i].class == class) {
-            if (one > 0 && s->points[i].size[size] != one) {
-                return true;
-            }
-            one = s->points[i].size[size];
-        }
-    }
-    return false;
-}
-
-/* Whether a class of serving has operands of so many bits. */
-static bool has_bits(const source *s, calc_point_class class, int bits)
+/* Whether there are points of some classes, with operands of so many bits. @param bits  any of
+ * these; 0: whatever they have */
+static bool has(const source *s, unsigned classes, int bits)
 {
     for (size_t i = 0; i < s->count; i++) {
         calc_datatype d = s->points[i].datatype;
         int of_point = d == CALC_DATATYPE_FLOAT4 ? 4 : d == CALC_DATATYPE_FLOAT8 ? 8 : 16;
-        if (counts(s, i) && s->points[i].class == class && of_point == bits) {
+        if (counts(s, i) && classes >> s->points[i].class & 1 &&
+            (bits == 0 || (bits & of_point) != 0)) {
             return true;
+        }
+    }
+    return false;
+}
+
+/* Whether such points have different numbers at a size. */
+static bool has_several(const source *s, unsigned classes, size_t size)
+{
+    double one = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        if (counts(s, i) && classes >> s->points[i].class & 1) {
+            if (one > 0 && s->points[i].size[size] != one) {
+                return true;
+            }
+            one = s->points[i].size[size];
         }
     }
     return false;
@@ -490,8 +485,8 @@ static void add_matrix(const source *s, calc_datatype datatype)
     if (!has_matrix(s, datatype) || !(s->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
         return;
     }
-    calc_point_constant *c = add(s->fit, "", CALC_CONSTANT_LOGIT, 0.5,
-                                 "matrix.%s.gflops_efficiency", calc_datatype_names[datatype]);
+    calc_point_constant *c =
+        add(s->fit, "", LOGIT, 0.5, "matrix.%s.gflops_efficiency", calc_datatype_names[datatype]);
     /* Both formats of 16 bits run alike: one that has no points follows the other. */
     calc_datatype other = datatype == CALC_DATATYPE_BFLOAT16  ? CALC_DATATYPE_FLOAT16
                           : datatype == CALC_DATATYPE_FLOAT16 ? CALC_DATATYPE_BFLOAT16
@@ -504,60 +499,54 @@ static void add_matrix(const source *s, calc_datatype datatype)
     }
 }
 
-static void add_served_matrix(const source *s, calc_point_class class, const char *name,
-                              double fixed_s)
-{
-    if (!has_class(s, class)) {
-        return;
-    }
-    add(s->fit, "", CALC_CONSTANT_LOGIT, 0.8, "serving.%s.memory_efficiency", name);
-    add(s->fit, "s", CALC_CONSTANT_LOG, fixed_s, "serving.%s.fixed", name);
-    if (has_bits(s, class, 16)) {
-        add(s->fit, "", CALC_CONSTANT_LOG, 0.7, "serving.%s.efficiency", name);
-    }
-    if (has_bits(s, class, 8)) {
-        add(s->fit, "", CALC_CONSTANT_LOG, 0.6, "serving.%s.efficiency_8bit", name);
-    }
-    if (has_bits(s, class, 4)) {
-        add(s->fit, "", CALC_CONSTANT_LOG, 0.5, "serving.%s.efficiency_4bit", name);
-    }
-    bool narrow = has_bits(s, class, 8) || has_bits(s, class, 4);
-    if (class == CALC_POINT_SERVING_MATRIX && narrow && has_bits(s, class, 16)) {
-        add(s->fit, "s", CALC_CONSTANT_LOG, 2e-6, "serving.matrix.quantize");
-    }
-}
-
-static void add_served_attention(const source *s)
-{
-    if (has_class(s, CALC_POINT_SERVING_DECODE)) {
-        add(s->fit, "", CALC_CONSTANT_LOGIT, 0.8, "serving.decode.memory_efficiency");
-        add(s->fit, "s", CALC_CONSTANT_LOG, 8e-6, "serving.decode.fixed");
-        if (has_several(s, CALC_POINT_SERVING_DECODE, 1)) {
-            add(s->fit, "s", CALC_CONSTANT_LOG, 3e-6, "serving.decode.growth");
-        }
-    }
-    if (has_class(s, CALC_POINT_SERVING_PREFILL)) {
-        add(s->fit, "", CALC_CONSTANT_LOG, 0.5, "serving.prefill.memory_efficiency");
-        add(s->fit, "s", CALC_CONSTANT_LOG, 1e-5, "serving.prefill.fixed");
-        add(s->fit, "", CALC_CONSTANT_LOG, 0.6, "serving.prefill.efficiency");
-        if (has_several(s, CALC_POINT_SERVING_PREFILL, 4)) {
-            add(s->fit, "", CALC_CONSTANT_LOG, 100, "serving.prefill.softmax_size");
-        }
-    }
-}
-
-static void add_served_all_reduce(const source *s)
-{
-    if (has_class(s, CALC_POINT_SERVING_ALL_REDUCE)) {
-        add(s->fit, "", CALC_CONSTANT_LOGIT, 0.6, "serving.all_reduce.one_shot_efficiency");
-        add(s->fit, "s", CALC_CONSTANT_LOG, 3e-6, "serving.all_reduce.fixed");
-        if (has_several(s, CALC_POINT_SERVING_ALL_REDUCE, 1)) {
-            add(s->fit, "s", CALC_CONSTANT_LOG, 5e-7, "serving.all_reduce.doubling");
-        }
-        add(s->fit, "", CALC_CONSTANT_LOGIT, 0.5, "serving.all_reduce.two_shot_efficiency");
-        add(s->fit, "s", CALC_CONSTANT_LOG, 4e-6, "serving.all_reduce.two_shot");
-    }
-}
+/* Constants of kernels: where they start if the file does not give them, and of which classes there
+ * must be points, of which others, with operands of how many bits, and fewer, too; and a size in
+ * which points must differ. Matrix multiplications alone would pass traffic that they hide for
+ * bandwidth. */
+#define OF(class) (1U << CALC_POINT_##class)
+/* clang-format off */
+static const struct {
+    const char *path, *unit;
+    calc_constant_scale scale;
+    double usual;
+    unsigned classes, others;
+    int bits;
+    bool narrow;
+    size_t size; /* 0: none */
+} kernels[] = {
+    {"grouped.efficiency", "", LOG, 1, .classes = OF(GROUPED), .others = OF(MATRIX)},
+    {"launch.matrix", "s", LOG, 5e-6, .classes = OF(GROUPED) | OF(MATRIX)},
+    {"mem1.MB_efficiency", "", LOGIT, 0.8, .classes = OF(MEMORY) | OF(NORM)},
+    {"launch.vector", "s", LOG, 5e-6, .classes = OF(MEMORY) | OF(NORM)},
+    {"attention.fw_efficiency", "", LOGIT, 0.6, .classes = OF(ATTENTION_FW)},
+    {"attention.bw_efficiency", "", LOGIT, 0.5, .classes = OF(ATTENTION_BW)},
+    {"attention.launch", "s", LOG, 3e-5, .classes = OF(ATTENTION_FW) | OF(ATTENTION_BW)},
+    {"attention.softmax_size", "", LOG, 30, .classes = OF(ATTENTION_FW) | OF(ATTENTION_BW)},
+    {"serving.matrix.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_MATRIX)},
+    {"serving.matrix.fixed", "s", LOG, 3e-6, .classes = OF(SERVING_MATRIX)},
+    {"serving.matrix.efficiency", "", LOG, 0.7, .classes = OF(SERVING_MATRIX), .bits = 16},
+    {"serving.matrix.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_MATRIX), .bits = 8},
+    {"serving.matrix.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_MATRIX), .bits = 4},
+    {"serving.matrix.quantize", "s", LOG, 2e-6, .classes = OF(SERVING_MATRIX), .bits = 16, .narrow = true},
+    {"serving.grouped.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_GROUPED)},
+    {"serving.grouped.fixed", "s", LOG, 1.2e-5, .classes = OF(SERVING_GROUPED)},
+    {"serving.grouped.efficiency", "", LOG, 0.7, .classes = OF(SERVING_GROUPED), .bits = 16},
+    {"serving.grouped.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_GROUPED), .bits = 8},
+    {"serving.grouped.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_GROUPED), .bits = 4},
+    {"serving.decode.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_DECODE)},
+    {"serving.decode.fixed", "s", LOG, 8e-6, .classes = OF(SERVING_DECODE)},
+    {"serving.decode.growth", "s", LOG, 3e-6, .classes = OF(SERVING_DECODE), .size = 1},
+    {"serving.prefill.memory_efficiency", "", LOG, 0.5, .classes = OF(SERVING_PREFILL)},
+    {"serving.prefill.fixed", "s", LOG, 1e-5, .classes = OF(SERVING_PREFILL)},
+    {"serving.prefill.efficiency", "", LOG, 0.6, .classes = OF(SERVING_PREFILL)},
+    {"serving.prefill.softmax_size", "", LOG, 100, .classes = OF(SERVING_PREFILL), .size = 4},
+    {"serving.all_reduce.one_shot_efficiency", "", LOGIT, 0.6, .classes = OF(SERVING_ALL_REDUCE)},
+    {"serving.all_reduce.fixed", "s", LOG, 3e-6, .classes = OF(SERVING_ALL_REDUCE)},
+    {"serving.all_reduce.doubling", "s", LOG, 5e-7, .classes = OF(SERVING_ALL_REDUCE), .size = 1},
+    {"serving.all_reduce.two_shot_efficiency", "", LOGIT, 0.5, .classes = OF(SERVING_ALL_REDUCE)},
+    {"serving.all_reduce.two_shot", "s", LOG, 4e-6, .classes = OF(SERVING_ALL_REDUCE)},
+};
+/* clang-format on */
 
 /* Add the constants of kernels that have points. Constants absent from the file start from a usual
  * value in fit->system. See calc_point_fit_make() for the parameters. */
@@ -568,36 +557,14 @@ static void point_constants_of_kernels(calc_point_fit *fit, const calc_point *po
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
         add_matrix(&s, (calc_datatype)i);
     }
-    bool grouped = has_class(&s, CALC_POINT_GROUPED);
-    bool matrix = has_class(&s, CALC_POINT_MATRIX);
-    bool traffic = has_class(&s, CALC_POINT_MEMORY) || has_class(&s, CALC_POINT_NORM);
-    bool forward = has_class(&s, CALC_POINT_ATTENTION_FW);
-    bool backward = has_class(&s, CALC_POINT_ATTENTION_BW);
-    if (grouped && matrix) {
-        add(fit, "", CALC_CONSTANT_LOG, 1, "grouped.efficiency");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        unsigned classes = kernels[i].classes, others = kernels[i].others;
+        if (has(&s, classes, kernels[i].bits) && (others == 0 || has(&s, others, 0)) &&
+            (!kernels[i].narrow || has(&s, classes, 8 | 4)) &&
+            (kernels[i].size == 0 || has_several(&s, classes, kernels[i].size))) {
+            add(fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
+        }
     }
-    if (grouped || matrix) {
-        add(fit, "s", CALC_CONSTANT_LOG, 5e-6, "launch.matrix");
-    }
-    /* Matrix multiplications alone would pass traffic that they hide for bandwidth. */
-    if (traffic) {
-        add(fit, "", CALC_CONSTANT_LOGIT, 0.8, "mem1.MB_efficiency");
-        add(fit, "s", CALC_CONSTANT_LOG, 5e-6, "launch.vector");
-    }
-    if (forward) {
-        add(fit, "", CALC_CONSTANT_LOGIT, 0.6, "attention.fw_efficiency");
-    }
-    if (backward) {
-        add(fit, "", CALC_CONSTANT_LOGIT, 0.5, "attention.bw_efficiency");
-    }
-    if (forward || backward) {
-        add(fit, "s", CALC_CONSTANT_LOG, 3e-5, "attention.launch");
-        add(fit, "", CALC_CONSTANT_LOG, 30, "attention.softmax_size");
-    }
-    add_served_matrix(&s, CALC_POINT_SERVING_MATRIX, "matrix", 3e-6);
-    add_served_matrix(&s, CALC_POINT_SERVING_GROUPED, "grouped", 1.2e-5);
-    add_served_attention(&s);
-    add_served_all_reduce(&s);
 }
 
 /* Add those of one collective on one network: share of the bandwidth, fixed latency, and latency
@@ -621,13 +588,12 @@ static void point_constants_of_network(calc_point_fit *fit, const calc_point *po
     const calc_network *n = &fit->system.networks[network];
     const char *name = calc_point_class_name(class);
     double latency_s = n->latency_s > 0 ? n->latency_s : 5e-6;
-    add(fit, "", CALC_CONSTANT_LOGIT, n->efficiency, "networks[%d].op_parameters.%s.efficiency",
-        (int)network, name);
-    add(fit, "s", CALC_CONSTANT_LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed",
-        (int)network, name);
+    add(fit, "", LOGIT, n->efficiency, "networks[%d].op_parameters.%s.efficiency", (int)network,
+        name);
+    add(fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
+        name);
     if (several) {
-        add(fit, "s", CALC_CONSTANT_LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step",
-            (int)network, name);
+        add(fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network, name);
     }
 }
 
@@ -778,7 +744,7 @@ static calc_status fit_group(task *t, calc_errors *errors)
     for (size_t k = 0; k < t->free; k++) {
         calc_point_constant *c = &t->fit->item[t->index[k]];
         double value = calc_constant_get(&c->constant, &t->fit->system);
-        bool share = c->constant.scale == CALC_CONSTANT_LOGIT;
+        bool share = c->constant.scale == LOGIT;
         t->start[t->index[k]] =
             calc_constant_to_free(&c->constant, share ? fmin(fmax(value, 0.02), 0.98) : value);
         t->x[k] = 0;

@@ -234,14 +234,6 @@ static bool read_datatype(calc_point *p)
                   calc_utf8_show(shown, p->dtype, strlen(p->dtype)));
 }
 
-/* The settings of a block, beside its sizes. */
-static bool read_block(calc_point *p)
-{
-    calc_app app;
-    calc_exec exec;
-    return p->class != CALC_POINT_BLOCK || calc_point_block_of(p, &app, &exec, p->reason);
-}
-
 /* Arithmetic as benchmarks count it: attention on the whole square of scores unless they say
  * otherwise, and its backward pass as two and a half times forward. */
 static double counted_flop(const calc_point *p)
@@ -357,7 +349,10 @@ static bool read_seconds(calc_point *p)
 /* Fill the members of a point after its texts, or its reason. */
 static void point_meaning(calc_point *p)
 {
-    bool used = read_class(p) && read_datatype(p) && read_sizes(p) && read_block(p);
+    calc_app app; /* of a block, whose settings stand beside its sizes */
+    calc_exec exec;
+    bool used = read_class(p) && read_datatype(p) && read_sizes(p) &&
+                (p->class != CALC_POINT_BLOCK || calc_point_block_of(p, &app, &exec, p->reason));
     bool among = p->class == CALC_POINT_SERVING_ALL_REDUCE ||
                  (calc_point_is_network(p) && p->class != CALC_POINT_P2P);
     if (used && among && p->size[1] < 2) {

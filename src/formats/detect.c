@@ -162,6 +162,10 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
         s.fresh = true;
         s.only = best->only;
         s.named = has_program(framework->program, text, length);
+        /* A server may be told no more than a model: one processor is enough. */
+        const calc_setting *model = calc_settings_last(settings, "serve");
+        model = model && !model->value[0] ? calc_settings_last(settings, "--model") : model;
+        s.read += s.read == 0 && s.named && framework->serves && model && model->length > 1;
         bool alone = framework->alone && syntax == CALC_SYNTAX_SHELL && settings->commands > 0;
         if (!s.named && (alone || adds_nothing(&s, syntax, settings))) {
             continue;

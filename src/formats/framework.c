@@ -299,15 +299,15 @@ static const calc_setting_row *find_row(const calc_framework *framework, const c
     const char *plain = key + strspn(key, "-");
     for (size_t i = 0; i < framework->count; i++) {
         row = &framework->rows[i];
-        const char *name = row->key ? row->key : "";
-        while (*name == '-') {
-            name++;
-        }
-        if (row->key && same_letter(*name, *plain) && same_key(name, plain)) {
-            if (same_key(row->key, key)) {
-                return row;
+        for (int k = 0; k < 2; k++) {
+            const char *full = k == 0 ? row->key : row->also;
+            const char *name = full ? full + strspn(full, "-") : "";
+            if (full && same_letter(*name, *plain) && same_key(name, plain)) {
+                if (same_key(full, key)) {
+                    return row;
+                }
+                bare = bare ? bare : row;
             }
-            bare = bare ? bare : row;
         }
     }
     row = bare;
@@ -683,8 +683,9 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
         const char *at = row->words;
         bool known = false;
         while (!known && calc_word_next(row, &at, &word)) {
-            known = word.length == length - above &&
-                    strncasecmp(word.text, text + above, word.length) == 0;
+            known = (word.length == length - above &&
+                     strncasecmp(word.text, text + above, word.length) == 0) ||
+                    (!adapted && word.length == 1 && *word.text == '*'); /* whatever else */
         }
         int on = known ? -1 : read_switch(text); /* "yes" of YAML 1.1 */
         if (on >= 0 && strcasecmp(text, on ? "true" : "false") != 0) {
@@ -694,8 +695,11 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
             list_words(row, expect, size);
             return false;
         }
-        set |= row->how == CALC_HOW_SET ? (int64_t)word.value : 0;
-        plan->value[row->member] = row->how == CALC_HOW_SET ? (double)set : word.value;
+        if (row->how != CALC_HOW_SET) {
+            plan->value[row->member] = word.value;
+        } else if (!isnan(word.value)) {
+            plan->value[row->member] = (double)(set |= (int64_t)word.value);
+        }
         text += length;
         text += strspn(text, " ,[]");
     } while (*text && row->how == CALC_HOW_SET);

@@ -63,12 +63,13 @@ typedef struct calc_word {
 /** One row of a table. */
 typedef struct calc_setting_row {
     const char *key; /**< "--hidden-size"; dotted for a nested key of a file: "model.hidden_size" */
+    const char *also; /**< a second name, only read; NULL: none */
     calc_how how;
     calc_plan_member member;
     double value;
     /** Words and their values, "bf16=bfloat16 no=float32 float16 other=": a value is a number or a
      *  choice of the member's field, of a set its bit; without "=" it is the word itself, and with
-     *  nothing behind it the member stays open */
+     *  nothing behind it the member stays open; "*" is any other word */
     const char *words;
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */

@@ -40,7 +40,7 @@ typedef struct reader {
     calc_settings rows; /* of families */
     calc_hf_family family;
     size_t ignored;
-    bool audio; /* was skipped */
+    const char *part; /* the last model beside the text model that was left out; or NULL */
     calc_errors *errors;
 } reader;
 
@@ -61,6 +61,22 @@ static calc_hf_member member_of(const char *key)
     return (calc_hf_member)member;
 }
 
+/* Length of the name of an object, with its dot, that is a model beside the text model; 0: the key
+ * is in none. */
+static size_t model_beside(const reader *r, const char *key)
+{
+    char type[CALC_UTF8_SHOW_SIZE];
+    size_t above = strncmp(key, "thinker_config.", 15) == 0 ? 15 : 0;
+    size_t length = above + strcspn(key + above, ".");
+    snprintf(type, sizeof type, "%.*s", (int)length, key);
+    bool one = key[length] && !calc_hf_key_structural(type);
+    snprintf(type, sizeof type, "%.*s.model_type", (int)length, key);
+    return one && (strncmp(key + above, "audio_", 6) == 0 ||
+                   calc_settings_last(r->said.hf->settings, type))
+               ? length + 1
+               : 0;
+}
+
 /* Refuses a key of the text model that is not known and may change its layers; notes another one
  * that has a value. Parts that are not read are noted once, other keys by name. */
 static calc_status pass_over(reader *r, const calc_setting *setting, const char *key, bool nested)
@@ -68,19 +84,23 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     if (calc_hf_encoder_prefix(key) > 0) { /* read behind all others */
         return CALC_OK;
     }
-    if (strncmp(key, "audio_config.", strlen("audio_config.")) == 0) {
-        if (!r->audio) {
-            calc_hf_tell(r->said.hf, "audio_config is not read: sound is not modelled");
-        }
-        r->audio = true;
+    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
+    if (passes == CALC_HF_PASSES || calc_hf_formats_key(key) > 0 ||
+        calc_hf_contains(key, "dropout initializer _eps flash_attn")) {
         return CALC_OK;
     }
-    calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
-    if (nested || passes == CALC_HF_PASSES || calc_hf_formats_key(key) > 0) {
+    size_t part = model_beside(r, key);
+    if (part > 0 && (!r->part || strncmp(r->part, key, part) != 0)) {
+        snprintf(text, sizeof text, "%s is not read: only the text model is",
+                 calc_utf8_show(shown, key, part - 1));
+        calc_hf_tell(r->said.hf, text);
+        r->part = key;
+    }
+    if (nested || part > 0) {
         return CALC_OK;
     }
     if (passes == CALC_HF_PASSES_OTHERWISE) {
-        char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
         snprintf(text, sizeof text, "calc has nothing for models with the value %.80s",
                  calc_utf8_show(shown, setting->value, setting->length));
         return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL, text);
@@ -91,7 +111,6 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
                    : wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
                            "calc does not know this key, which seems to change the layers");
     }
-    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
     if (r->ignored++ < NOTES) {
         snprintf(text, sizeof text, "ignored: %s", calc_utf8_show(shown, key, strlen(key)));
         calc_hf_tell(r->said.hf, text);
@@ -153,7 +172,7 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         int value;
     } meanings[] = {
         {CALC_HF_HEAD_GATE, "false", CALC_OUTPUT_GATE_NONE},
-        {CALC_HF_HEAD_GATE, "true per-head", CALC_OUTPUT_GATE_HEAD},
+        {CALC_HF_HEAD_GATE, "true per-head head_wise", CALC_OUTPUT_GATE_HEAD},
         {CALC_HF_HEAD_GATE, "per-element", CALC_OUTPUT_GATE_CHANNEL},
         {CALC_HF_TWO_WAYS, "true all", 1},
         {CALC_HF_TWO_WAYS, "false vision", 0}, /* of images: their tokens are few */
@@ -270,6 +289,12 @@ static calc_status find_family(reader *r, const calc_setting *type)
                  type ? "is not known, " : "is missing",
                  type ? calc_utf8_show(shown, type->value, type->length) : "");
         calc_hf_tell(r->said.hf, text);
+        const calc_setting *class = calc_settings_last(r->said.hf->settings, "architectures");
+        const calc_setting *mask = calc_settings_last(r->said.hf->settings, "mask_token_id");
+        if ((class && strstr(class->value, "MaskedLM")) || (mask && mask->value[0])) {
+            calc_hf_tell(r->said.hf, "it fills in masked words: attention is to both sides");
+            r->family.is.causal = false;
+        }
     } else if (r->family.refused) {
         snprintf(text, sizeof text, "calc has nothing for %s", r->family.refused);
         return wrong(r, type, CALC_ERR_UNSUPPORTED, NULL, text);

@@ -128,7 +128,8 @@ static bool set_layers(const char *words, calc_hf_family *f)
         const char *word;
         bool *flag;
     } flags[] = {{"windowless", &f->windowless}, {"beside", &f->beside},     {"twin", &f->twin},
-                 {"lightning", &f->lightning},   {"ssm_norm", &f->ssm_norm}, {"alone", &f->alone}};
+                 {"lightning", &f->lightning},   {"ssm_norm", &f->ssm_norm}, {"alone", &f->alone},
+                 {"halved", &f->halved}};
     bool any = false;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (calc_hf_word_in(words, flags[i].word, strlen(flags[i].word))) {
@@ -161,13 +162,25 @@ calc_status calc_hf_family_read(const calc_settings *rows, const char *type, cal
                  : CALC_OK;
 }
 
+/* Whether a key is one of a row, where a star stands for a number. */
+static bool is_named(const char *key, const char *own)
+{
+    for (; *own == '*' ? strspn(key, "0123456789") > 0 : *own == *key; own++) {
+        if (*own == '\0') {
+            return true;
+        }
+        key += *own == '*' ? strspn(key, "0123456789") : 1;
+    }
+    return false;
+}
+
 const char *calc_hf_family_key(const calc_hf_family *f, const char *key)
 {
     const calc_setting *s;
     const char *own;
     for (int link = 0; link < f->row.links; link++) {
         for (size_t at = 0; (s = calc_hf_row_next(&f->row, link, "names", &at, &own));) {
-            if (strcmp(own, key) == 0) {
+            if (is_named(key, own)) {
                 return s->value;
             }
         }

@@ -42,7 +42,7 @@ static const struct {
     {"eetq int8_weight_only int8weightonlyconfig float8_weight_only float8weightonlyconfig int8 8bit", {8, WIDE, false}, 3},
     {"nvfp4 nvfp4_awq fp4", {4, 4, true}, 3},
     {"mxfp4 int4_awq int4_weight_only int4weightonlyconfig int4 4bit nvfp4a16", {4, WIDE, false}, 3},
-    {"int8_dynamic_activation_int4_weight int8dynamicactivationint4weightconfig float8dynamicactivationint4weightconfig", {4, 8, false}, 3},
+    {"w4afp8 int8_dynamic_activation_int4_weight int8dynamicactivationint4weightconfig float8dynamicactivationint4weightconfig", {4, 8, false}, 3},
     {"no_quant compressed-tensors bf16 fp16", {WIDE, WIDE, false}, 3},
     {"awq gptq autoround", {4, WIDE, false}, 2},
     {"bnb gguf quantized mlx exl2", {WIDE, WIDE, false}, 1}};
@@ -84,12 +84,17 @@ typedef struct source {
 typedef struct storage_reader {
     const calc_hf *hf;
     source source[2];
+    const calc_app *app;
     const calc_setting *decides; /* the width */
-    bool several;                /* formats of different layers */
+    widths taken;                /* of formats that differ, that of most weights */
+    int attention;               /* bits of its weights among those; 0: not said */
+    bool several, found;         /* formats differ; that of most weights is among them */
+    bool unsaid;                 /* they differ, and which layers have which is not said */
     calc_errors *errors;
 } storage_reader;
 
-static const char *const objects[] = {"quantization_config.", "compression_config."};
+static const char *const objects[] = {"quantization_config.", "compression_config.",
+                                      "quantization." /* of MLX */};
 
 size_t calc_hf_formats_key(const char *key)
 {
@@ -214,84 +219,6 @@ static int fewest(const storage_reader *r, const char *first, const char *last, 
     return least > 0 ? least : otherwise;
 }
 
-/* Groups of layers: compressed-tensors, and what is written like it. */
-static void read_groups(storage_reader *r, widths *out)
-{
-    static const char first[] = "config_groups.", last[] = ".weights.num_bits";
-    place at = {0};
-    const calc_setting *setting;
-    *out = (widths){WIDE, WIDE, false};
-    for (bool more = false; (setting = next(r, &at, first, last)); more = true) {
-        r->decides = setting;
-        char group[WORD_SIZE], key[WORD_SIZE + 32];
-        widths one = {.weight = number_in(setting->value)};
-        const char *tail = setting->key + r->source[at.source].length;
-        snprintf(group, sizeof group, "%.*s", (int)(strlen(tail) - strlen(last)), tail);
-        snprintf(key, sizeof key, "%s.input_activations.num_bits", group);
-        one.input = fewest(r, key, "", WIDE);
-        snprintf(key, sizeof key, "%s.weights.strategy", group);
-        one.block = says(find(r, key), "block");
-        r->several = r->several || (more && (one.weight != out->weight || one.input != out->input));
-        *out = one;
-    }
-}
-
-/* AMD's Quark: formats of all layers, and of some. */
-static void read_quark(storage_reader *r, widths *out)
-{
-    place at = {0};
-    const calc_setting *setting;
-    out->weight = fewest(r, "global_quant_config.weight.", "dtype", WIDE);
-    out->input = fewest(r, "global_quant_config.input_tensors.", "dtype", WIDE);
-    while ((setting = next(r, &at, "layer_quant_config.", "dtype"))) {
-        r->several = r->several ||
-                     (strstr(setting->key, ".weight.") && number_in(setting->value) != out->weight);
-    }
-}
-
-/* The algorithm of NVIDIA's Model Optimizer, or the method with what it needs. */
-static calc_status read_widths(storage_reader *r, widths *out)
-{
-    static const char counted[] = "awq gptq auto-round intel/auto-round auto_round moe_wna16 hqq";
-    const calc_setting *method = find(r, "quant_method"), *named = find(r, "quant_algo");
-    const calc_setting *bits = find(r, "bits w_bit nbits quant_config.weight_quant_params.nbits");
-    const calc_setting *input = find(r, "act_bits");
-    place groups = {0};
-    char word[WORD_SIZE];
-    small(method ? method->value : "", method ? method->length : 0, word);
-    named = named ? named
-            : method && strcmp(word, "torchao") == 0
-                ? find(r, "quant_type quant_type.default._type")
-                : NULL;
-    r->decides = named ? named : bits ? bits : method;
-    if (says(named, "mixed_precision")) {
-        r->several = true;
-    } else if (named) {
-        return find_algorithm(named->value, named->length, out) == 3
-                   ? CALC_OK
-                   : unknown(r, named, "the algorithm");
-    } else if (next(r, &groups, "config_groups.", "")) {
-        read_groups(r, out);
-    } else if (strcmp(word, "quark") == 0) {
-        read_quark(r, out);
-    } else if (find(r, "load_in_4bit load_in_8bit")) {
-        *out = (widths){says(find(r, "load_in_4bit"), "true") ? 4 : 8, WIDE, false};
-    } else if (bits && (!method || calc_hf_word_in(counted, word, strlen(word)))) {
-        *out = (widths){number_in(bits->value), input ? number_in(input->value) : WIDE, false};
-    } else if (method && find_algorithm(method->value, method->length, out) < 3) {
-        return unknown(r, method, "the method");
-    }
-    out->block = out->block || find(r, "weight_block_size");
-    return CALC_OK;
-}
-
-/* The format of a number of bits. @return whether there is one */
-static bool format_of(int bits, calc_format *out)
-{
-    *out = bits == 4 ? CALC_FORMAT_FLOAT4 : bits == 8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
-    return bits == 4 || bits == 8 || bits >= WIDE;
-}
-
 /* The parts of one name or pattern. Whole layers behind the last are those of multi-token
  * prediction. */
 static unsigned parts_of(const char *name, size_t length, const calc_app *app)
@@ -323,6 +250,127 @@ static unsigned parts_in(const char *value, const calc_app *app)
         value += length + (value[length] == ' ');
     }
     return parts;
+}
+
+/* The parts that hold most of the weights. */
+static unsigned most_of(const calc_app *app)
+{
+    return app->num_experts > 0 ? EXPERTS : DENSE;
+}
+
+/* Takes the formats of some layers, of no named ones if `parts` is 0, unless those with most
+ * weights are known. */
+static void take(storage_reader *r, const calc_setting *decides, unsigned parts, const widths *one)
+{
+    bool most = parts & most_of(r->app), first = r->taken.weight == 0;
+    r->several =
+        r->several || (!first && (one->weight != r->taken.weight || one->input != r->taken.input));
+    if (first || (!r->found && (most || parts == 0))) {
+        r->taken = *one;
+        r->decides = decides;
+    }
+    r->found = r->found || most;
+    bool attention = parts & ATTENTION || (parts == 0 && r->attention == 0);
+    r->attention = attention ? one->weight : r->attention;
+}
+
+/* Groups of layers: compressed-tensors, and what is written like it. */
+static void read_groups(storage_reader *r, widths *out)
+{
+    static const char first[] = "config_groups.", last[] = ".weights.num_bits";
+    place at = {0};
+    const calc_setting *setting;
+    while ((setting = next(r, &at, first, last))) {
+        char group[WORD_SIZE], key[WORD_SIZE + 32];
+        widths one = {.weight = number_in(setting->value)};
+        const char *tail = setting->key + r->source[at.source].length;
+        snprintf(group, sizeof group, "%.*s", (int)(strlen(tail) - strlen(last)), tail);
+        snprintf(key, sizeof key, "%s.input_activations.num_bits", group);
+        one.input = fewest(r, key, "", WIDE);
+        snprintf(key, sizeof key, "%s.weights.strategy", group);
+        const calc_setting *strategy = find(r, key);
+        one.block = says(strategy, "block") || (one.weight == one.input && says(strategy, "group"));
+        snprintf(key, sizeof key, "%s.targets", group);
+        const calc_setting *targets = find(r, key);
+        take(r, setting, targets ? parts_in(targets->value, r->app) : 0, &one);
+        r->unsaid = r->unsaid || (!targets && r->several);
+    }
+    *out = r->unsaid ? *out : r->taken;
+}
+
+/* Layers with algorithms of their own: NVIDIA's Model Optimizer. @return whether there are any */
+static bool read_layers(storage_reader *r, widths *out)
+{
+    static const char first[] = "quantized_layers.", last[] = ".quant_algo";
+    place at = {0};
+    const calc_setting *setting;
+    widths one;
+    while ((setting = next(r, &at, first, last))) {
+        const char *name = setting->key + r->source[at.source].length + strlen(first);
+        if (find_algorithm(setting->value, setting->length, &one) == 3) {
+            take(r, setting, parts_of(name, strlen(name) - strlen(last), r->app), &one);
+        }
+    }
+    *out = r->found ? r->taken : *out;
+    return r->found;
+}
+
+/* AMD's Quark: formats of all layers, and of some. */
+static void read_quark(storage_reader *r, widths *out)
+{
+    place at = {0};
+    const calc_setting *setting;
+    out->weight = fewest(r, "global_quant_config.weight.", "dtype", WIDE);
+    out->input = fewest(r, "global_quant_config.input_tensors.", "dtype", WIDE);
+    while ((setting = next(r, &at, "layer_quant_config.", "dtype"))) {
+        r->several = r->several ||
+                     (strstr(setting->key, ".weight.") && number_in(setting->value) != out->weight);
+    }
+}
+
+/* The algorithm of NVIDIA's Model Optimizer, or the method with what it needs. */
+static calc_status read_widths(storage_reader *r, widths *out)
+{
+    static const char counted[] =
+        "awq gptq auto-round intel/auto-round auto_round moe_wna16 hqq inc sinq higgs";
+    const calc_setting *method = find(r, "quant_method"), *named = find(r, "quant_algo");
+    const calc_setting *bits = find(r, "bits w_bit nbits quant_config.weight_quant_params.nbits");
+    const calc_setting *input = find(r, "act_bits");
+    place groups = {0};
+    char word[WORD_SIZE];
+    small(method ? method->value : "", method ? method->length : 0, word);
+    named = named ? named
+            : method && strcmp(word, "torchao") == 0
+                ? find(r, "quant_type quant_type.default._type")
+                : NULL;
+    r->decides = named ? named : bits ? bits : method;
+    if (says(named, "mixed_precision")) {
+        r->several = true;
+        r->unsaid = !read_layers(r, out);
+    } else if (named) {
+        return find_algorithm(named->value, named->length, out) == 3
+                   ? CALC_OK
+                   : unknown(r, named, "the algorithm");
+    } else if (next(r, &groups, "config_groups.", "")) {
+        read_groups(r, out);
+    } else if (strcmp(word, "quark") == 0) {
+        read_quark(r, out);
+    } else if (find(r, "load_in_4bit load_in_8bit")) {
+        *out = (widths){says(find(r, "load_in_4bit"), "true") ? 4 : 8, WIDE, false};
+    } else if (bits && (!method || calc_hf_word_in(counted, word, strlen(word)))) {
+        *out = (widths){number_in(bits->value), input ? number_in(input->value) : WIDE, false};
+    } else if (method && find_algorithm(method->value, method->length, out) < 3) {
+        return unknown(r, method, "the method");
+    }
+    out->block = out->block || find(r, "weight_block_size");
+    return CALC_OK;
+}
+
+/* The format of a number of bits. @return whether there is one */
+static bool format_of(int bits, calc_format *out)
+{
+    *out = bits == 4 ? CALC_FORMAT_FLOAT4 : bits == 8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    return bits == 4 || bits == 8 || bits >= WIDE;
 }
 
 /* The parts that are not narrowed: listed, or not aimed at. */
@@ -461,8 +509,13 @@ static void tell(const storage_reader *r, const calc_app *app, unsigned wide)
         }
     }
     if (r->several) {
-        calc_hf_tell(r->hf, "the layers of the checkpoint have several number formats, which a "
-                            "layout cannot say: --set weight_datatype and matrix_datatype choose");
+        snprintf(text, sizeof text,
+                 "the layers of the checkpoint have several number formats: %s is taken; "
+                 "--set weight_datatype and matrix_datatype choose",
+                 r->unsaid              ? "none"
+                 : app->num_experts > 0 ? "the experts'"
+                                        : "the feed-forward layers'");
+        calc_hf_tell(r->hf, text);
     }
     put_formats(c, text);
     if (*text) {
@@ -495,20 +548,25 @@ static calc_status set_formats(storage_reader *r, calc_app *app)
         const calc_setting *setting = &r->hf->settings->item[i];
         const char *dot = strrchr(setting->key, '.');
         bool experts = strcmp(dot ? dot + 1 : setting->key, "expert_dtype") == 0;
-        r->several =
-            r->several || (experts && setting->value[0] && number_in(setting->value) != w.weight);
-    }
-    /* What is left is not most of the weights. */
-    r->several = r->several || (wide & (app->num_experts > 0 ? EXPERTS : DENSE) && w.weight < WIDE);
-    if (!r->several) {
-        if (!take_widths(&w, c)) {
-            return unknown(r, r->decides ? r->decides : said, "the width");
+        int bits = experts ? number_in(setting->value) : 0;
+        if (bits > 0 && bits != w.weight) {
+            r->several = true;
+            r->attention = w.weight;
+            w.weight = bits;
         }
-        c->wide_attention = c->weight_datatype == CALC_FORMAT_AUTO ? CALC_WIDE_ATTENTION_NONE
-                            : (wide & ATTENTION) == ATTENTION      ? CALC_WIDE_ATTENTION_ALL
-                            : (wide & ATTENTION) == INPUTS         ? CALC_WIDE_ATTENTION_INPUTS
-                                                                   : CALC_WIDE_ATTENTION_NONE;
     }
+    if (wide & most_of(app) && !r->found && w.weight < WIDE) {
+        r->several = true;
+        w = (widths){WIDE, WIDE, false};
+    }
+    if (!take_widths(&w, c)) {
+        return unknown(r, r->decides ? r->decides : said, "the width");
+    }
+    wide |= r->attention > 0 && r->attention != w.weight ? (unsigned)ATTENTION : 0;
+    c->wide_attention = c->weight_datatype == CALC_FORMAT_AUTO ? CALC_WIDE_ATTENTION_NONE
+                        : (wide & ATTENTION) == ATTENTION      ? CALC_WIDE_ATTENTION_ALL
+                        : (wide & ATTENTION) == INPUTS         ? CALC_WIDE_ATTENTION_INPUTS
+                                                               : CALC_WIDE_ATTENTION_NONE;
     tell(r, app, wide);
     return CALC_OK;
 }
@@ -539,7 +597,7 @@ calc_status calc_hf_formats_read(const calc_hf *hf, calc_app *app, calc_errors *
     static const char inner[] = "quantization.";
     char path[CALC_HF_PATH_SIZE];
     calc_settings beside = {0};
-    storage_reader r = {.hf = hf, .errors = errors};
+    storage_reader r = {.hf = hf, .app = app, .errors = errors};
     for (size_t i = 0; i < hf->settings->count && !r.source[0].settings; i++) {
         size_t length = calc_hf_formats_key(hf->settings->item[i].key);
         if (length > 0) {

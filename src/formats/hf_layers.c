@@ -80,8 +80,9 @@ static const struct {
     const char *word; /* or several */
     what mixer, ffn;
 } words[] = {
-    {CALC_HF_LAYER_TYPES, "full_attention attention deepseek_sparse_attention", FULL, SAME},
-    {CALC_HF_LAYER_TYPES, "sliding_attention", LOCAL, SAME},
+    {CALC_HF_LAYER_TYPES, "full_attention attention deepseek_sparse_attention global hybrid", FULL,
+     SAME},
+    {CALC_HF_LAYER_TYPES, "sliding_attention local hybrid_sliding", LOCAL, SAME},
     {CALC_HF_LAYER_TYPES, "chunked_attention", CHUNKED, SAME},
     {CALC_HF_LAYER_TYPES, "compressed_sparse_attention heavily_compressed_attention", RATIO, SAME},
     {CALC_HF_LAYER_TYPES, "minimax_m3_sparse", SPARSE, SAME},
@@ -370,6 +371,10 @@ static calc_status take_mixers(plan *p)
     if (status == CALC_OK && SAYS(CHUNK) && !SAYS(LAYER_TYPES)) {
         status = take_list(p, CALC_HF_ROPE_LIST);
     }
+    for (int64_t i = 0; i < p->count && SAYS(LOCAL_LAYERS); i++) {
+        p->layer[i].mixer = FULL;
+    }
+    status = status == CALC_OK ? take_numbers(p, CALC_HF_LOCAL_LAYERS, 0, LOCAL, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_FULL_LAYERS, 0, FULL, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_LINEAR_FROM_1, 1, LINEAR, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_FULL_FROM_1, 1, FULL, SAME) : status;
@@ -488,10 +493,11 @@ static bool say_short(plan *p, calc_app *a)
 static void set_linear(const calc_hf_said *s, const calc_app *a, calc_part *part)
 {
     if (part->type == CALC_PART_TYPE_KIMI_DELTA) {
-        part->linear_value_heads = COUNT(KDA_HEADS);
-        part->linear_value_size = COUNT(KDA_SIZE);
+        part->linear_value_heads = (int64_t)GET(KDA_HEADS, a->attn_heads);
+        part->linear_value_size = (int64_t)GET(KDA_SIZE, GET(HEAD_SIZE, a->attn_size));
         part->linear_conv = COUNT(KDA_CONV);
-        part->linear_rank = YES(KDA_WHOLE_GATE) ? 0 : COUNT(KDA_SIZE);
+        part->linear_rank = YES(KDA_WHOLE_GATE) || YES(KDA_WHOLE) ? 0 : part->linear_value_size;
+        part->linear_whole_decay = YES(KDA_WHOLE);
     } else if (part->type == CALC_PART_TYPE_GATED_DELTA) {
         part->linear_key_heads = COUNT(LINEAR_KEYS);
         part->linear_key_size = COUNT(LINEAR_KEY_SIZE);
@@ -529,7 +535,7 @@ static const char *linear_name(const calc_hf_said *s, calc_part_type *type)
         bool is;
         calc_part_type type;
         const char *name;
-    } sorts[] = {{SAYS(KDA_HEADS), CALC_PART_TYPE_KIMI_DELTA, "kda"},
+    } sorts[] = {{SAYS(KDA_CONV), CALC_PART_TYPE_KIMI_DELTA, "kda"},
                  {SAYS(LINEAR_VALUES), CALC_PART_TYPE_GATED_DELTA, "gdn"},
                  {COUNT(SSM_HEADS) > 0, CALC_PART_TYPE_MAMBA2, "mamba"},
                  {SAYS(CONV), CALC_PART_TYPE_SHORT_CONV, "conv"},

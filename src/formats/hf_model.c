@@ -429,9 +429,9 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
     }
     a->router_bias = GET(ROUTER, GET(ROUTER_BIAS, s->family->is.router_bias)) > 0;
     if (SAYS(DENSE_FFN)) { /* the usual key is the width of an expert, then */
-        a->expert_feedforward = a->feedforward;
+        a->expert_feedforward = (int64_t)GET(EXPERT_FFN, a->feedforward);
         a->shared_feedforward =
-            SAYS(SHARED_FFN) ? COUNT(SHARED_FFN) : COUNT(SHARED) * a->feedforward;
+            SAYS(SHARED_FFN) ? COUNT(SHARED_FFN) : COUNT(SHARED) * a->expert_feedforward;
         a->feedforward = COUNT(DENSE_FFN);
     }
 }
@@ -582,6 +582,7 @@ calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *err
     app->feedforward = COUNT(FFN) > 0          ? COUNT(FFN)
                        : COUNT(EXPERT_FFN) > 0 ? COUNT(EXPERT_FFN)
                                                : 4 * app->hidden;
+    app->feedforward /= s->family->halved ? 2 : 1;
     if (YES(FFN_FITTED)) { /* two thirds, in whole steps: a gate is a third matrix */
         int64_t step = (int64_t)GET(FFN_STEP, 256);
         app->feedforward = (2 * app->feedforward / 3 + step - 1) / step * step;

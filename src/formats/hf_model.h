@@ -20,7 +20,7 @@ typedef enum calc_hf_member {
 } calc_hf_member;
 
 enum {
-    CALC_HF_LINKS = 4,      /**< most rows that a family is made of */
+    CALC_HF_LINKS = 6,      /**< most rows that a family is made of */
     CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
 };
 
@@ -78,6 +78,7 @@ typedef struct calc_hf_family {
     bool twin;       /**< a layer of the file is two: experts stand beside the first dense one */
     bool lightning;  /**< linear attention is lightning attention */
     bool ssm_norm;   /**< the projections of Mamba-1 are normalized */
+    bool halved;     /**< the width of a dense layer counts both matrices in front of its gate */
     bool alone;      /**< layers are linear mixers without a feed-forward part */
     const char *note, *refused; /**< or NULL */
 } calc_hf_family;

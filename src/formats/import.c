@@ -102,8 +102,8 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
     bool number = row && (row->how == CALC_HOW_NUMBER || row->how == CALC_HOW_FACTOR);
     *computed = !shell && (strncmp(value, "${", 2) == 0 ||
                            (strcmp(value, "auto") == 0 && !(syntax == CALC_SYNTAX_YAML && listed)));
-    if (shell) {
-        return false;
+    if (shell) { /* servers find sizes by themselves */
+        return import->framework->serves && number && strcmp(value, "auto") == 0;
     }
     if (syntax == CALC_SYNTAX_YAML) {
         return !value[0] || strcmp(value, "null") == 0 ||
@@ -243,6 +243,13 @@ static bool is_given_again(const calc_import *import, size_t setting, const calc
     return false;
 }
 
+/* Whether a row is of a field of the model. @param field  NULL: any */
+static bool is_of_model(const calc_setting_row *row, const char *field)
+{
+    const char *path = row ? calc_plan_field(row->member) : NULL;
+    return path && strncmp(path, "app.", 4) == 0 && (!field || strcmp(path + 4, field) == 0);
+}
+
 static calc_status read_settings(const calc_import *import, reading *r)
 {
     calc_status status = CALC_OK;
@@ -261,6 +268,9 @@ static calc_status read_settings(const calc_import *import, reading *r)
             one = take_file(import, setting, NULL, r);
         } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
+        } else if (row && !computed && !import->model && is_of_model(row, NULL) &&
+                   strchr(setting->value, '$')) { /* the layout does not need it */
+            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
         } else if (row && !computed) {
             one = take(import, setting, row, r);
             if (setting->conditional && one == CALC_OK) {
@@ -337,9 +347,7 @@ static const char *key_of(const calc_framework *framework, const char *field)
 {
     for (size_t i = 0; i < framework->count; i++) {
         const calc_setting_row *row = &framework->rows[i];
-        const char *path = calc_plan_field(row->member);
-        if (row->key && !row->read_only && path && strncmp(path, "app.", 4) == 0 &&
-            strcmp(path + 4, field) == 0) {
+        if (row->key && !row->read_only && is_of_model(row, field)) {
             return row->key;
         }
     }
@@ -371,8 +379,7 @@ calc_status calc_import_complete(const calc_import *import, const calc_app *app,
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *s = &import->settings->item[i];
         const calc_setting_row *row = calc_framework_row(import->framework, s->key);
-        const char *path = row ? calc_plan_field(row->member) : NULL;
-        if (path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, e->pointer + 1) == 0) {
+        if (is_of_model(row, e->pointer + 1)) {
             return calc_import_wrong(import, s, e->status, NULL, e->text, errors);
         }
     }

@@ -14,6 +14,7 @@
 #define CALC_LAUNCH_LIST(X)                                                                        \
     X(MODEL, NULL, NAME) /* of the actor, as the framework names it */                             \
     X(CRITIC_MODEL, NULL, NAME)                                                                    \
+    X(TEACHER_MODEL, NULL, NAME) /* its outputs are all that is trained on */                      \
     X(REWARD_MODEL, NULL, NAME)                                                                    \
     X(REWARD_ON, NULL, NUMBER)                                                                     \
     X(ALGORITHM, "algorithm", CHOICE)                                                              \
@@ -23,6 +24,9 @@
     X(MINI_BATCH, "mini_batch", NUMBER)                                                            \
     X(MINI_PROMPTS, NULL, NUMBER) /* prompts of an optimizer step */                               \
     X(MINI_STEPS, NULL, NUMBER)   /* optimizer steps of a rollout */                               \
+    X(QUEUED, NULL, NUMBER)     /* optimizer steps that the trainer takes from a queue at once */  \
+    X(SYNC_STEPS, NULL, NUMBER) /* how often it does before weights are sent */                    \
+    X(STALENESS, NULL, NUMBER)  /* share of a step that is older than the weights */               \
     X(EPOCHS, "epochs", NUMBER)                                                                    \
     X(ASYNC, NULL, NUMBER)                                                                         \
     X(STEPS_OFF, "steps_off", NUMBER)                                                              \
@@ -89,6 +93,7 @@ typedef struct calc_job_launch_row {
     calc_job_launch_member member;
     const char *words;  /**< words and their values, "gae=ppo grpo"; NULL: a number or a text */
     const char *preset; /**< value where no key says it; NULL: it is then unknown */
+    const char *ahead; /**< the same for programs whose rollout is a step ahead; NULL: as .preset */
 } calc_job_launch_row;
 
 /** The tokens that a key says are of a processor; those of a replica are so many times more. */
@@ -111,6 +116,7 @@ typedef struct calc_job_launch_format {
     calc_job_launch_ranks ranks;
     bool within;               /**< the processors of the engines are some of those that are said */
     bool offloads;             /**< beside engines the trainer is always moved to the host */
+    bool ahead_apart;          /**< roles are colocated without the engines where these are ahead */
     const char *command;       /**< starts the program; NULL: it is not written */
     const char *command_async; /**< the same where the rollout is a step ahead; NULL: none */
     const char *fsdp, *core;   /**< beginnings of keys that are only of FSDP, or Megatron Core */

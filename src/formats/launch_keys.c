@@ -15,7 +15,7 @@
 static const char yes[] = "true=1 false=0 1 0 yes=1 no=0";
 static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
 /* Numbers are those of calc_serving_program. */
-static const char engines[] = "vllm=1 sglang=2 trtllm=3";
+static const char engines[] = "vllm=1 sglang=2 trtllm=3 dynamo=1"; /* vLLM behind a router */
 
 #define ACTOR "actor_rollout_ref.actor."
 #define ROLLOUT "actor_rollout_ref.rollout."
@@ -33,21 +33,25 @@ static const calc_job_launch_row verl[] = {
     ROW(EPOCHS, ACTOR "ppo_epochs", .preset = "1")
     SWITCH(KL, ACTOR "use_kl_loss", .preset = "0")
     SWITCH(KL_REWARD, "algorithm.use_kl_in_reward", .preset = "0")
-    ROW(OLD, "algorithm.rollout_correction.bypass_mode", .words = "true=engine false=trainer", .preset = "trainer")
+    ROW(OLD, "algorithm.rollout_correction.bypass_mode", .words = "true=engine false=trainer", .preset = "trainer", .ahead = "engine")
+    ROW(OLD, "async_training.compute_prox_log_prob", .words = "true=trainer false=engine")
+    ROW(QUEUED, "async_training.require_batches")
+    ROW(SYNC_STEPS, "async_training.trigger_parameter_sync_step")
+    ROW(STALENESS, "async_training.staleness_threshold")
     ROW(PROMPT_MAX, "data.max_prompt_length", .preset = "512")
     ROW(RESPONSE_MAX, "data.max_response_length", .preset = "512")
     SWITCH(PACKED, ACTOR "use_dynamic_bsz", .preset = "0")
     ROW(MICRO_TOKENS, ACTOR "ppo_max_token_len_per_gpu", .preset = "16384")
     ROW(FORWARD_TOKENS, ROLLOUT "log_prob_max_token_len_per_gpu")
     ROW(REFERENCE_TOKENS, REF "log_prob_max_token_len_per_gpu")
-    SWITCH(COLOCATED, "actor_rollout_ref.hybrid_engine", .preset = "1")
+    SWITCH(COLOCATED, "actor_rollout_ref.hybrid_engine", .preset = "1", .ahead = "0")
     ROW(NODES, "trainer.nnodes", .preset = "1")
     ROW(NODE_PROCS, "trainer.n_gpus_per_node", .preset = "8")
-    ROW(ROLLOUT_NODES, "rollout.nnodes")
-    ROW(ROLLOUT_NODE_PROCS, "rollout.n_gpus_per_node")
+    ROW(ROLLOUT_NODES, "rollout.nnodes", .ahead = "1")
+    ROW(ROLLOUT_NODE_PROCS, "rollout.n_gpus_per_node", .ahead = "8")
     ROW(ROLLOUT_NODES, ROLLOUT "nnodes")
     ROW(ROLLOUT_NODE_PROCS, ROLLOUT "n_gpus_per_node")
-    ROW(SLEEP, ROLLOUT "free_cache_engine", .words = "true=2 false=0", .preset = "2")
+    ROW(SLEEP, ROLLOUT "free_cache_engine", .words = "true=2 false=0", .preset = "2", .ahead = "0")
     SWITCH(OFFLOAD_WEIGHTS, ACTOR "fsdp_config.param_offload", .preset = "0")
     SWITCH(OFFLOAD_OPTIMIZER, ACTOR "fsdp_config.optimizer_offload", .preset = "0")
     SWITCH(OFFLOAD_WEIGHTS, ACTOR "megatron.param_offload")
@@ -115,13 +119,20 @@ static const calc_setting_row slime_engine_rows[] = {
 #define GENERATION "policy.generation."
 static const calc_job_launch_row nemo[] = {
     ROW(MODEL, "policy.model_name")
-    ROW(ALGORITHM, "grpo.adv_estimator.name", .words = "grpo reinforce_plus_plus=reinforce gdpo=grpo", .preset = "grpo")
-    ROW(PROMPTS, "grpo.num_prompts_per_step")
-    ROW(SAMPLES, "grpo.num_generations_per_prompt")
+    ROW(ALGORITHM, "grpo.adv_estimator.name", .words = "grpo reinforce_plus_plus=reinforce gdpo=grpo")
+    ROW(ALGORITHM, "ppo.adv_estimator.name", .words = "gae=ppo grpo reinforce_plus_plus=reinforce")
+    ROW(ALGORITHM, NULL, .preset = "grpo")
+    ROW(TEACHER_MODEL, "teacher.model_name")
+    ROW(CRITIC_MODEL, "value.model_name")
+    ROW(PROMPTS, "grpo.num_prompts_per_step", .also = "distillation.num_prompts_per_step")
+    ROW(PROMPTS, "ppo.num_prompts_per_step")
+    ROW(SAMPLES, "grpo.num_generations_per_prompt", .also = "distillation.num_generations_per_prompt")
+    ROW(SAMPLES, "ppo.num_generations_per_prompt")
     ROW(MINI_BATCH, "policy.train_global_batch_size")
     ROW(EPOCHS, NULL, .preset = "1")
-    SWITCH(ASYNC, "grpo.async_grpo.enabled", .preset = "0")
-    ROW(STEPS_OFF, "grpo.async_grpo.max_trajectory_age_steps")
+    ROW(EPOCHS, "ppo.ppo_epochs")
+    SWITCH(ASYNC, "grpo.async_grpo.enabled", .also = "ppo.async_ppo.enabled", .preset = "0")
+    ROW(STEPS_OFF, "grpo.async_grpo.max_trajectory_age_steps", .also = "ppo.async_ppo.warmup_generation_lead_steps")
     ROW(KL, "loss_fn.reference_policy_kl_penalty", .preset = "0.01")
     ROW(OLD, "loss_fn.force_on_policy_ratio", .words = "true=none false=trainer", .preset = "trainer")
     ROW(PROMPT_MAX, "data.max_input_seq_length")
@@ -140,7 +151,8 @@ static const calc_job_launch_row nemo[] = {
 static const calc_setting_row nemo_engine_rows[] = {
     CALC_ROW(WORDS, SERVE_PROGRAM, GENERATION "backend", .words = engines)
     CALC_ROW(NUMBER, EXPERT, GENERATION "vllm_cfg.expert_parallel_size")
-    CALC_ROW(WORDS, PRECISION, GENERATION "vllm_cfg.precision", .words = datatype)
+    CALC_ROW(WORDS, NARROW, GENERATION "vllm_cfg.precision", .words = "fp8=1 bfloat16= float16= half= auto=")
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
 };
 
 #define POLICY "policy."
@@ -158,9 +170,15 @@ static const calc_setting_row nemo_rl_rows[] = {
     CALC_ROW(NUMBER, EXPERT, TENSORS "expert_parallel_size")
     CALC_ROW(SWITCH, SEQ_PAR, TENSORS "sequence_parallel", .value = 1)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, TENSORS "cpu_offload", .value = 1)
-    CALC_ROW(WORDS, RECOMPUTE, TENSORS "activation_checkpointing", .words = "true=2 false=0")
-    CALC_ROW(WORDS, RECOMPUTE, POLICY "megatron_cfg.activation_checkpointing", .words = "true=2 false=0")
+    CALC_ROW(WORDS, RECOMPUTE, TENSORS "activation_checkpointing", .also = POLICY "megatron_cfg.activation_checkpointing", .words = "true=2 false=0")
     CALC_ROW(NAME, MODEL, POLICY "model_name")
+    CALC_ROW(WORDS, FP8_RECIPE, POLICY "megatron_cfg.fp8_cfg.fp8_recipe", .words = "blockwise=block tensorwise=tensor delayed=tensor mxfp8=block")
+    CALC_ROW(WORDS, FP8, POLICY "megatron_cfg.fp8_cfg.fp8", .words = "e4m3=1 hybrid=1")
+    CALC_ROW(IS, ADAPTER, TENSORS "lora_cfg.enabled", .also = POLICY "megatron_cfg.peft.enabled", .value = CALC_TRAINED_ADAPTERS)
+    CALC_ROW(NUMBER, LORA_RANK, TENSORS "lora_cfg.dim", .also = POLICY "megatron_cfg.peft.dim")
+    CALC_ROW(SET, LORA_MODULES, TENSORS "lora_cfg.target_modules", .words = CALC_LORA_WORDS)
+    CALC_ROW(SET, LORA_MODULES, POLICY "megatron_cfg.peft.target_modules", .words = CALC_LORA_WORDS_CORE)
+    CALC_ROW(DECIMAL, LORA_DROPOUT, TENSORS "lora_cfg.dropout", .also = POLICY "megatron_cfg.peft.dropout")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(DIST_OPT, 1)
 };
@@ -179,10 +197,10 @@ static const calc_job_launch_row openrlhf[] = {
     ROW(KL, "--algo.kl.init_coef", .also = "--init_kl_coef", .preset = "0.01")
     ROW(OLD, NULL, .preset = "trainer")
     ROW(PROMPT_MAX, "--prompt_max_len")
-    ROW(RESPONSE_MAX, "--generate_max_len")
+    ROW(RESPONSE_MAX, "--rollout.max_new_tokens", .also = "--generate_max_len")
     ROW(TOTAL_MAX, "--data.max_len", .also = "--max_len")
     SWITCH(PACKED, "--train.dynamic_batch_enable", .also = "--use_dynamic_batch", .preset = "0")
-    ROW(MICRO_TOKENS, "--train.max_tokens_per_gpu", .also = "--train_max_tokens_per_gpu")
+    ROW(MICRO_TOKENS, "--train.max_tokens_per_gpu", .also = "--train_max_tokens_per_gpu", .preset = "16192")
     ROW(FORWARD_TOKENS, "--rollout.max_tokens_per_gpu", .also = "--rollout_max_tokens_per_gpu")
     SWITCH(COLOCATED, "--train.colocate_all", .also = "--colocate_all_models", .preset = "0")
     ROW(NODES, "--actor.num_nodes", .also = "--actor_num_nodes", .preset = "1")
@@ -209,36 +227,26 @@ static const calc_setting_row openrlhf_engine_rows[] = {
 };
 
 static const calc_setting_row openrlhf_rows[] = {
-    CALC_ROW(NUMBER, NODES, "--actor.num_nodes")
-    CALC_ROW(NUMBER, NODES, "--actor_num_nodes")
-    CALC_ROW(NUMBER, NODE_PROCS, "--actor.num_gpus_per_node")
-    CALC_ROW(NUMBER, NODE_PROCS, "--actor_num_gpus_per_node")
-    CALC_ROW(NUMBER, BATCH, "--train.batch_size")
-    CALC_ROW(NUMBER, BATCH, "--train_batch_size")
-    CALC_ROW(NUMBER, MICROBATCH, "--train.micro_batch_size")
-    CALC_ROW(NUMBER, MICROBATCH, "--micro_train_batch_size")
-    CALC_ROW(NUMBER, SHARDED, "--ds.zero_stage")
-    CALC_ROW(NUMBER, SHARDED, "--zero_stage")
-    CALC_ROW(NUMBER, TENSOR, "--ds.tensor_parallel_size")
-    CALC_ROW(NUMBER, TENSOR, "--ds_tensor_parallel_size")
-    CALC_ROW(NUMBER, RING_RANKS, "--ds.ring_attn_size")
-    CALC_ROW(NUMBER, RING_RANKS, "--ring_attn_size")
-    CALC_ROW(SWITCH, OPT_OFFLOAD, "--ds.adam_offload", .value = 1)
-    CALC_ROW(SWITCH, OPT_OFFLOAD, "--adam_offload", .value = 1)
-    CALC_ROW(SWITCH, GRAD_OVERLAP, "--ds.overlap_comm", .value = 1)
-    CALC_ROW(SWITCH, GRAD_OVERLAP, "--overlap_comm", .value = 1)
-    CALC_ROW(IS, RECOMPUTE, "--actor.gradient_checkpointing_enable", .value = 2)
-    CALC_ROW(IS, RECOMPUTE, "--gradient_checkpointing", .value = 2)
-    CALC_ROW(IS, LIGER, "--ds.use_liger_kernel", .value = 1)
-    CALC_ROW(IS, LIGER, "--use_liger_kernel", .value = 1)
-    CALC_ROW(IS, PACKED, "--ds.packing_samples", .value = 1)
-    CALC_ROW(IS, PACKED, "--packing_samples", .value = 1)
-    CALC_ROW(NUMBER, SEQ, "--data.max_len")
-    CALC_ROW(NUMBER, SEQ, "--max_len")
+    CALC_ROW(NUMBER, NODES, "--actor.num_nodes", .also = "--actor_num_nodes")
+    CALC_ROW(NUMBER, NODE_PROCS, "--actor.num_gpus_per_node", .also = "--actor_num_gpus_per_node")
+    CALC_ROW(NUMBER, BATCH, "--train.batch_size", .also = "--train_batch_size")
+    CALC_ROW(NUMBER, MICROBATCH, "--train.micro_batch_size", .also = "--micro_train_batch_size")
+    CALC_ROW(NUMBER, SHARDED, "--ds.zero_stage", .also = "--zero_stage")
+    CALC_ROW(NUMBER, TENSOR, "--ds.tensor_parallel_size", .also = "--ds_tensor_parallel_size")
+    CALC_ROW(NUMBER, RING_RANKS, "--ds.ring_attn_size", .also = "--ring_attn_size")
+    CALC_ROW(SWITCH, OPT_OFFLOAD, "--ds.adam_offload", .also = "--adam_offload", .value = 1)
+    CALC_ROW(SWITCH, GRAD_OVERLAP, "--ds.overlap_comm", .also = "--overlap_comm", .value = 1)
+    CALC_ROW(IS, RECOMPUTE, "--actor.gradient_checkpointing_enable", .also = "--gradient_checkpointing", .value = 2)
+    CALC_ROW(IS, LIGER, "--ds.use_liger_kernel", .also = "--use_liger_kernel", .value = 1)
+    CALC_ROW(IS, PACKED, "--ds.packing_samples", .also = "--packing_samples", .value = 1)
+    CALC_ROW(NUMBER, SEQ, "--data.max_len", .also = "--max_len")
     CALC_ROW(NUMBER, PROMPT, "--prompt_max_len")
     CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
-    CALC_ROW(NAME, MODEL, "--actor.model_name_or_path")
-    CALC_ROW(NAME, MODEL, "--pretrain")
+    CALC_ROW(NUMBER, LORA_RANK, "--ds.lora.rank", .also = "--lora_rank")
+    CALC_ROW(SET, LORA_MODULES, "--ds.lora.target_modules", .also = "--target_modules", .words = CALC_LORA_WORDS)
+    CALC_ROW(DECIMAL, LORA_DROPOUT, "--ds.lora.dropout")
+    CALC_ROW(IS, FROZEN, "--ds.load_in_4bit", .also = "--load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4)
+    CALC_ROW(NAME, MODEL, "--actor.model_name_or_path", .also = "--pretrain")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SHARDED, 2)
     CALC_ROW_DEFAULT(MICROBATCH, 4)
@@ -279,6 +287,10 @@ static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
     } else {
         SET(FSDP, NAN);
     }
+    if (YES(ADAPTER)) { /* Automodel's adapters, or Megatron-Bridge's */
+        SET(LORA_FUSED, !YES(FSDP));
+        SET(LORA_EXPERTS, YES(FSDP) ? CALC_LORA_EXPERTS_EACH : CALC_LORA_EXPERTS_SHARED);
+    }
     calc_plan_note(plan, "the layout is of the policy's training; --job writes all of it");
     return CALC_OK;
 }
@@ -286,6 +298,9 @@ static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
 static calc_status settle_openrlhf(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
+    if (YES(LORA_RANK)) {
+        SET(ADAPTER, CALC_TRAINED_ADAPTERS);
+    }
     calc_plan_note(plan, "the layout is of the actor's training; --job writes all of it");
     return CALC_OK;
 }
@@ -300,13 +315,13 @@ const calc_framework calc_framework_openrlhf = {.name = "openrlhf", .title = "Op
     .launch = "run it with bash", .script = "openrlhf.cli.train_ppo_ray", .program = "openrlhf", .syntax = CALC_SYNTAX_SHELL,
     .settle = settle_openrlhf, CALC_FRAMEWORK_ROWS(openrlhf_rows, openrlhf)};
 
-#define ENGINE(name_, base, ...) {.name = #name_, .title = #name_, .syntax = CALC_SYNTAX_YAML, .serves = true, \
+#define ENGINE(name_, base, syntax_, ...) {.name = #name_, .title = #name_, .syntax = CALC_SYNTAX_##syntax_, .serves = true, \
     ROWS(name_##_rows), CALC_FRAMEWORK_BASES(&calc_framework_##base), __VA_ARGS__}
 #define ROWS(table) .rows = table, .count = sizeof table / sizeof *table
-static const calc_framework verl_engine = ENGINE(verl_engine, vllm, .settle = settle_engine);
-static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, .settle = settle_engine, .renamed = GENERATION "vllm_cfg.=--");
-static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, .settle = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
-static const calc_framework slime_engine = ENGINE(slime_engine, sglang, .settle = settle_slime_engine, .renamed = "--sglang-=--");
+static const calc_framework verl_engine = ENGINE(verl_engine, vllm, YAML, .settle = settle_engine);
+static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, YAML, .settle = settle_engine, .renamed = GENERATION "vllm_cfg.=--");
+static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, SHELL, .settle = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
+static const calc_framework slime_engine = ENGINE(slime_engine, sglang, SHELL, .settle = settle_slime_engine, .renamed = "--sglang-=--");
 
 static const calc_job_launch_format formats[] = {
     {&calc_framework_verl, &verl_engine, ROLLOUT, ROWS(verl), &calc_unread_verl_job, .ranks = CALC_LAUNCH_CONTEXT,
@@ -316,9 +331,11 @@ static const calc_job_launch_format formats[] = {
      .ranks = CALC_LAUNCH_CONTEXT, .offloads = true, .async = "train_async.py", .command = "python3 train.py",
      .command_async = "python3 train_async.py", .engine_written = "--sglang-"},
     {&calc_framework_nemo_rl, &nemo_engine, GENERATION "vllm_cfg. " GENERATION "backend", ROWS(nemo), &calc_unread_nemo_rl_job,
-     .switches = "policy.dtensor_cfg.enabled policy.megatron_cfg.enabled grpo.async_grpo.enabled policy.sequence_packing.enabled policy.dynamic_batching.enabled",
+     .switches = "policy.dtensor_cfg.enabled policy.megatron_cfg.enabled grpo.async_grpo.enabled policy.sequence_packing.enabled policy.dynamic_batching.enabled "
+         "policy.dtensor_cfg.lora_cfg.enabled policy.megatron_cfg.peft.enabled policy.megatron_cfg.fp8_cfg.enabled",
      .within = true, .offloads = true},
-    {&calc_framework_openrlhf, &openrlhf_engine, "--vllm. --vllm_", ROWS(openrlhf), &calc_unread_openrlhf_job, .ranks = CALC_LAUNCH_TENSOR},
+    {&calc_framework_openrlhf, &openrlhf_engine, "--vllm. --vllm_", ROWS(openrlhf), &calc_unread_openrlhf_job, .ranks = CALC_LAUNCH_TENSOR,
+     .ahead_apart = true},
 };
 /* clang-format on */
 

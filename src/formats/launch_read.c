@@ -16,18 +16,19 @@
 
 enum { VALUE_SIZE = 256, DEEP = 6 /* references in one another */ };
 
-static const char *resolve(const calc_settings *settings, const char *value, int depth,
-                           char text[VALUE_SIZE]);
+static const char *resolve(const calc_settings *settings, const char *key, const char *value,
+                           int depth, char text[VALUE_SIZE]);
 
 /* The product of what is between commas. @return whether all of it are numbers */
-static bool multiply(const calc_settings *settings, const char *list, int depth, double *product)
+static bool multiply(const calc_settings *settings, const char *key, const char *list, int depth,
+                     double *product)
 {
     *product = 1;
     while (*list) {
         char one[VALUE_SIZE], text[VALUE_SIZE], *end;
         size_t length = strcspn(list, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, list);
-        const char *number = resolve(settings, one + strspn(one, " "), depth + 1, text);
+        const char *number = resolve(settings, key, one + strspn(one, " "), depth + 1, text);
         *product *= calc_decimal_at(number, &end);
         if (end == number) {
             return false;
@@ -37,11 +38,12 @@ static bool multiply(const calc_settings *settings, const char *list, int depth,
     return true;
 }
 
-/* What "${key}" or "${mul:a, b}" stands for; else the value itself. */
-static const char *resolve(const calc_settings *settings, const char *value, int depth,
-                           char text[VALUE_SIZE])
+/* What "${key}" or "${mul:a, b}" stands for in the value of a key, "${.a}" of the same table and
+ * "${..a}" of the one around it; else the value itself. */
+static const char *resolve(const calc_settings *settings, const char *key, const char *value,
+                           int depth, char text[VALUE_SIZE])
 {
-    char inner[VALUE_SIZE];
+    char inner[VALUE_SIZE], table[VALUE_SIZE], *dot;
     size_t length = strlen(value);
     double product;
     if (depth > DEEP || length < 4 || length >= VALUE_SIZE || strncmp(value, "${", 2) != 0 ||
@@ -50,14 +52,23 @@ static const char *resolve(const calc_settings *settings, const char *value, int
     }
     snprintf(inner, sizeof inner, "%.*s", (int)length - 3, value + 2);
     if (strncmp(inner, "mul:", 4) == 0) {
-        if (!multiply(settings, inner + 4, depth, &product)) {
+        if (!multiply(settings, key, inner + 4, depth, &product)) {
             return value;
         }
         snprintf(text, VALUE_SIZE, "%.17g", product);
         return text;
     }
-    const calc_setting *setting = calc_settings_last(settings, inner);
-    return setting ? resolve(settings, setting->value, depth + 1, text) : value;
+    const char *name = inner;
+    snprintf(table, sizeof table, "%s", key);
+    for (; *name == '.'; name++) {
+        dot = strrchr(table, '.');
+        *(dot ? dot : table) = '\0';
+    }
+    bool beside = name > inner && table[0];
+    table[beside ? strlen(table) : 0] = '\0';
+    calc_append(table, sizeof table, "%s%s", beside ? "." : "", name);
+    const calc_setting *setting = calc_settings_last(settings, table);
+    return setting ? resolve(settings, setting->key, setting->value, depth + 1, text) : value;
 }
 
 /* Whether a switch is off by which a key counts. */
@@ -86,7 +97,8 @@ calc_status calc_job_launch_prepare(const calc_job_launch_format *format, const 
         if (calc_settings_last(all, s->key) != s || is_off(format, all, s->key)) {
             continue;
         }
-        calc_setting *item = calc_settings_put(out, s->key, resolve(all, s->value, 0, text));
+        calc_setting *item =
+            calc_settings_put(out, s->key, resolve(all, s->key, s->value, 0, text));
         if (!item) {
             return calc_errors_no_memory(errors);
         }
@@ -110,6 +122,8 @@ typedef struct reading {
     const calc_import *import;
     value said[CALC_LAUNCH_COUNT];
     calc_job_launch *launch;
+    bool ahead;    /* the rollout is a step ahead */
+    bool together; /* engines are on the actor's processors */
     calc_errors *errors;
 } reading;
 
@@ -274,16 +288,23 @@ static calc_status read_settings(reading *r)
         }
         status = status == CALC_OK ? one : status;
     }
+    if (SAYS_IT(TEACHER_MODEL)) {
+        strcpy(r->said[CALC_LAUNCH_ALGORITHM].text, "distillation");
+        strcpy(r->said[CALC_LAUNCH_OLD].text, "none");
+        strcpy(r->said[CALC_LAUNCH_KL].text, "0");
+        r->said[CALC_LAUNCH_KL].number = 0;
+    }
     for (size_t i = 0; i < f->count && status == CALC_OK; i++) {
         const calc_job_launch_row *row = &f->rows[i];
+        const char *preset = r->ahead && row->ahead ? row->ahead : row->preset;
         char word[64];
-        if (!row->preset || r->said[row->member].text[0]) {
+        if (!preset || r->said[row->member].text[0]) {
             continue;
         }
-        status = take(r, row, NULL, row->preset);
-        snprintf(word, sizeof word, "%s", row->preset);
+        status = take(r, row, NULL, preset);
+        snprintf(word, sizeof word, "%s", preset);
         if (row->words) {
-            (void)!calc_job_launch_word(row, row->preset, true, word, sizeof word);
+            (void)!calc_job_launch_word(row, preset, true, word, sizeof word);
         }
         if (row->key && strcmp(word, "false") != 0 && strcmp(word, "0") != 0) {
             calc_append(presets, sizeof presets, "%s%s=%s", presets[0] ? ", " : "", row->key, word);
@@ -299,6 +320,21 @@ static calc_status read_settings(reading *r)
         calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);
     }
     return status;
+}
+
+/* What a trainer takes from a queue before it sends the weights is a step. */
+static void read_queue(reading *r)
+{
+    value *prompts = &r->said[CALC_LAUNCH_PROMPTS];
+    double queued = SAYS_IT(QUEUED) ? NUMBER(QUEUED) : 1;
+    double times = SAYS_IT(SYNC_STEPS) ? NUMBER(SYNC_STEPS) : 4;
+    if (IS(PROMPTS) || !(SAYS_IT(QUEUED) || SAYS_IT(SYNC_STEPS))) {
+        return;
+    }
+    prompts->number = NUMBER(MINI_PROMPTS) * queued * times;
+    snprintf(prompts->text, sizeof prompts->text, "%.17g", prompts->number);
+    calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED,
+                     "a step is what is trained on between two syncs of the weights");
 }
 
 static calc_status read_batches(reading *r)
@@ -355,18 +391,23 @@ static void read_roles(reading *r)
     job->kl = IS(KL) || IS(KL_REWARD) ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool scores = SAYS_IT(REWARD_MODEL) && (IS(REWARD_ON) || !SAYS_IT(REWARD_ON));
     job->roles.reward.given = scores ? CALC_JOB_RUNS : CALC_JOB_SILENT;
-    if (scores) {
-        calc_import_tell(
-            r->import, NULL, CALC_UNREAD_COMPUTED,
-            "the reward model is taken to be as large as the actor; reward.model of the job "
-            "names another");
-    }
-    if (calc_job_runs(job, CALC_JOB_CRITIC) && SAYS_IT(CRITIC_MODEL) &&
-        strcmp(r->said[CALC_LAUNCH_CRITIC_MODEL].text, r->said[CALC_LAUNCH_MODEL].text) != 0) {
-        calc_import_tell(
-            r->import, NULL, CALC_UNREAD_COMPUTED,
-            "the critic is taken to be as large as the actor; critic.model of the job names "
-            "another");
+    const struct {
+        calc_job_role_index role;
+        calc_job_launch_member model;
+    } others[] = {{CALC_JOB_REWARD, CALC_LAUNCH_REWARD_MODEL},
+                  {CALC_JOB_CRITIC, CALC_LAUNCH_CRITIC_MODEL},
+                  {CALC_JOB_TEACHER, CALC_LAUNCH_TEACHER_MODEL}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *model = r->said[others[i].model].text,
+                   *name = calc_job_role_name(others[i].role);
+        char text[160];
+        snprintf(text, sizeof text,
+                 "the %s%s is taken to be as large as the actor; %s.model of the job names another",
+                 name, others[i].role == CALC_JOB_REWARD ? " model" : "", name);
+        if (calc_job_runs(job, others[i].role) && model[0] &&
+            strcmp(model, r->said[CALC_LAUNCH_MODEL].text) != 0) {
+            calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);
+        }
     }
 }
 
@@ -427,7 +468,7 @@ static calc_status read_pools(reading *r, double engine, double *actor)
                      : r->format->within      ? NUMBER(ROLLOUT_NODE_PROCS)
                                               : NAN;
     char text[240];
-    bool together = IS(COLOCATED);
+    bool together = r->together;
     *actor = r->import->procs > 0 ? (double)r->import->procs : NUMBER(NODES) * node;
     if (isnan(*actor)) {
         return wrong(r, CALC_LAUNCH_NODES, CALC_ERR_FIELD, "--procs N says how many",
@@ -464,13 +505,13 @@ static calc_status read_pools(reading *r, double engine, double *actor)
     if (!together && status == CALC_OK) {
         status = add_pool(r, &job->roles.rollout, "rollout", rollout);
     }
-    return status == CALC_OK && !together ? read_other_pools(r) : status;
+    return status == CALC_OK && !IS(COLOCATED) ? read_other_pools(r) : status;
 }
 
 static void read_offload(reading *r)
 {
     calc_job_roles *roles = &r->launch->job.roles;
-    bool together = IS(COLOCATED), all = IS(OFFLOAD_ALL) || r->format->offloads;
+    bool together = r->together, all = IS(OFFLOAD_ALL) || r->format->offloads;
     bool gradients = SAYS_IT(OFFLOAD_GRADIENTS) ? IS(OFFLOAD_GRADIENTS) : IS(OFFLOAD_WEIGHTS);
     calc_job_offload moved = (all || IS(OFFLOAD_WEIGHTS)) << CALC_JOB_OFFLOAD_WEIGHTS |
                              (all || gradients) << CALC_JOB_OFFLOAD_GRADIENTS |
@@ -569,7 +610,11 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     }
     memset(launch, 0, sizeof *launch);
     calc_job_init(&launch->job);
+    r->ahead = has_any(text, format->async);
     calc_status status = read_settings(r);
+    r->ahead |= IS(ASYNC);
+    r->together = IS(COLOCATED) && !(r->ahead && format->ahead_apart);
+    read_queue(r);
     status = status == CALC_OK ? read_layout(r, format->engine, 0, &launch->rollout) : status;
     status = status == CALC_OK ? read_fields(r, false) : status;
     status = status == CALC_OK ? read_batches(r) : status;
@@ -585,14 +630,17 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     status = status == CALC_OK ? read_lengths(r) : status;
     status = status == CALC_OK ? read_fields(r, true) : status;
     if (status == CALC_OK) {
-        bool ahead = IS(ASYNC) || has_any(text, format->async);
-        if (ahead && IS(COLOCATED)) {
+        if (r->ahead && r->together) {
             status = wrong(r, CALC_LAUNCH_COLOCATED, CALC_ERR_RULE, NULL,
                            "the rollout is to be a step ahead, and its engines are on the "
                            "actor's processors");
         }
         read_offload(r);
-        launch->job.steps_off = !ahead ? 0 : launch->job.steps_off > 0 ? launch->job.steps_off : 1;
+        /* Engines that may begin what is older than the weights are kept full. */
+        launch->job.steps_off = !r->ahead                   ? 0
+                                : IS(STALENESS)             ? 2
+                                : launch->job.steps_off > 0 ? launch->job.steps_off
+                                                            : 1;
         int before = errors->count;
         status = status == CALC_OK ? calc_job_check(&launch->job, errors) : status;
         for (int i = before; i < errors->count; i++) {

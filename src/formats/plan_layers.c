@@ -19,9 +19,9 @@ static bool uses(const calc_part *part, size_t member)
 {
 #define AT(name) offsetof(calc_part, name)
     static const size_t experts[] = {
-        AT(num_experts),        AT(experts_per_token),  AT(expert_feedforward),
-        AT(shared_feedforward), AT(router_bias),        AT(shared_gate),
-        AT(expert_latent),      AT(expert_latent_norm), AT(zero_experts)};
+        AT(num_experts),  AT(experts_per_token), AT(expert_feedforward), AT(shared_feedforward),
+        AT(router_bias),  AT(shared_gate),       AT(expert_latent),      AT(expert_latent_norm),
+        AT(zero_experts), AT(router_scale)};
     bool act = member == AT(ffn_type), width = member == AT(feedforward);
     bool linear = member >= AT(linear_key_heads), routed = false; /* the last rows */
     for (size_t i = 0; i < sizeof experts / sizeof *experts; i++) {

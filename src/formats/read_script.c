@@ -52,6 +52,19 @@ static bool serves(const char *word)
            (length == 5 || word[length - 6] == '-');
 }
 
+/* Whether a word is an image of a container that serves what its next word names. */
+static bool is_server(const char *word)
+{
+    const char *slash = strrchr(word, '/');
+    bool image = isalnum((unsigned char)*word) && slash && strchr(slash, ':') && !strchr(word, '=');
+    bool any = false;
+    for (size_t i = 0; calc_framework_all[i] && image && !any; i++) {
+        const calc_framework *f = calc_framework_all[i];
+        any = f->serves && f->program && strstr(word, f->program);
+    }
+    return any;
+}
+
 /* Starts an option, or adds a word to the last one. What follows a configuration sets its keys,
  * "steps=10". @param starts  no option is open: a command that serves begins like an option */
 static bool take_word(calc_settings *settings, const char *word, bool starts, int argument,
@@ -60,14 +73,15 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
     bool named = (starts || last->length > 0) && is_file(word);
     bool sets = last && last->key[0] != '-' && isalpha((unsigned char)*word) && strchr(word, '=');
-    bool serving = serves(word);
-    if (serving && last && !last->length && serves(last->key)) {
-        return true; /* trtllm-serve serve */
+    bool server = is_server(word), serving = serves(word) || server;
+    if (serving && last && serves(last->key) && !strchr(last->value, '/')) {
+        last->value[last->length = 0] = '\0'; /* trtllm-serve serve, IMAGE vllm serve */
+        return true;
     }
-    if (!calc_settings_is_option(word) && !named && !sets && !(starts && serving)) {
+    if (!calc_settings_is_option(word) && !named && !sets && !(starts && serving) && !server) {
         return starts || calc_setting_append(last, word, strlen(word));
     }
-    word += serving ? strlen(word) - 5 : strspn(word, "+~");
+    word = server ? "serve" : word + (serving ? strlen(word) - 5 : strspn(word, "+~"));
     size_t length = named ? 0 : strcspn(word, "=");
     calc_setting *setting = calc_settings_add(settings, named ? "file" : word, named ? 4 : length);
     if (!setting) {
@@ -530,8 +544,8 @@ static void place_word(script *s, bool option)
     }
     group *g = &s->group[s->list < 0 ? s->command : s->list];
     const char *slash = strrchr(s->word, '/');
-    bool program =
-        s->module || (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
+    bool program = s->module || is_server(s->word) ||
+                   (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
     s->module = strcmp(s->word, "-m") == 0;
     g->lists |= s->used;
     g->options = g->options || option;
@@ -586,7 +600,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
-        s->closed = s->closed && !option && !serves(s->word);
+        s->closed = s->closed && !option && !serves(s->word) && !is_server(s->word);
         /* A second one that is not known may be a list of options: those are read where they are.
          */
         bool list = s->word[0] == '$' && settings->count > 0 &&

@@ -11,23 +11,22 @@
 /* clang-format off */
 static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
 static const char cache[] = "auto fp8=float8 fp8_e4m3=float8 fp8_e5m2=float8 bfloat16";
-/* CALC_PLAN_NARROW_8, CALC_PLAN_NARROW_4_STORED or CALC_PLAN_NARROW_4 */
+/* CALC_PLAN_NARROW_8, CALC_PLAN_NARROW_4_STORED or CALC_PLAN_NARROW_4; 0: as the checkpoint is */
 static const char quantization[] =
-    "fp8=1 w8a8_fp8=1 awq=2 awq_marlin=2 gptq=2 gptq_marlin=2 mxfp4=2 modelopt_fp4=3";
+    "fp8=1 w8a8_fp8=1 w8a8_int8=1 blockwise_int8=1 fbgemm_fp8=1 ptpc_fp8=1 modelopt_fp8=1 mxfp8=1 experts_int8=1 "
+    "awq=2 awq_marlin=2 gptq=2 gptq_marlin=2 moe_wna16=2 bitsandbytes=2 mxfp4=2 petit_nvfp4=2 w4afp8=2 auto-round=2 "
+    "modelopt_fp4=3 nvfp4=3 modelopt=0 modelopt_mixed=0 compressed-tensors=0 quark=0 torchao=0 ascend=0 gguf=0 inc=0 auto=0";
 
 static const calc_setting_row vllm[] = {
     CALC_ROW(NAME, MODEL, "--model", .read_only = true)
     CALC_ROW(NAME, MODEL, "serve", .read_only = true)
-    CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
-    CALC_ROW(NUMBER, TENSOR, "-tp", .read_only = true)
-    CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
-    CALC_ROW(NUMBER, PIPELINE, "-pp", .read_only = true)
-    CALC_ROW(NUMBER, DATA, "--data-parallel-size")
-    CALC_ROW(NUMBER, DATA, "-dp", .read_only = true)
+    CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size", .also = "-tp")
+    CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size", .also = "-pp")
+    CALC_ROW(NUMBER, DATA, "--data-parallel-size", .also = "-dp")
     CALC_ROW(SWITCH, SERVE_EXPERTS, "--enable-expert-parallel", .value = 1)
     CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
     CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .read_only = true)
-    CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len")
+    CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len", .unset = true)
     CALC_ROW(NUMBER, SERVE_SLOTS, "--max-num-seqs")
     CALC_ROW(NUMBER, SERVE_STEP, "--max-num-batched-tokens")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-chunked-prefill", .value = 1)
@@ -46,20 +45,15 @@ static const calc_setting_row vllm[] = {
 };
 
 static const calc_setting_row sglang[] = {
-    CALC_ROW(NAME, MODEL, "--model", .read_only = true)
-    CALC_ROW(NAME, MODEL, "--model-path", .read_only = true)
-    CALC_ROW(NUMBER, SERVE_RANKS, "--tp-size")
-    CALC_ROW(NUMBER, SERVE_RANKS, "--tp", .read_only = true)
+    CALC_ROW(NAME, MODEL, "--model", .also = "--model-path", .read_only = true)
+    CALC_ROW(NUMBER, SERVE_RANKS, "--tp-size", .also = "--tp")
     CALC_ROW(NUMBER, SERVE_RANKS, "--tensor-parallel-size", .read_only = true)
-    CALC_ROW(NUMBER, PIPELINE, "--pp-size")
-    CALC_ROW(NUMBER, PIPELINE, "--pp", .read_only = true)
+    CALC_ROW(NUMBER, PIPELINE, "--pp-size", .also = "--pp")
     CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size", .read_only = true)
-    CALC_ROW(NUMBER, DATA, "--dp-size")
-    CALC_ROW(NUMBER, DATA, "--dp", .read_only = true)
+    CALC_ROW(NUMBER, DATA, "--dp-size", .also = "--dp")
     CALC_ROW(NUMBER, DATA, "--data-parallel-size", .read_only = true)
     CALC_ROW(SWITCH, SERVE_TOGETHER, "--enable-dp-attention", .value = 1)
-    CALC_ROW(NUMBER, EXPERT, "--ep-size")
-    CALC_ROW(NUMBER, EXPERT, "--ep", .read_only = true)
+    CALC_ROW(NUMBER, EXPERT, "--ep-size", .also = "--ep")
     CALC_ROW(NUMBER, EXPERT, "--expert-parallel-size", .read_only = true)
     CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
     CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .read_only = true)
@@ -96,6 +90,7 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_PAGE, "kv_cache_config.tokens_per_block")
     CALC_ROW_CONSTANT("speculative_config.decoding_type", .text = "MTP", .when = CALC_PLAN_SERVE_PREDICTED)
     CALC_ROW(NUMBER, SERVE_PREDICTED, "speculative_config.num_nextn_predict_layers")
+    CALC_ROW(NUMBER, SERVE_PREDICTED, "speculative_config.max_draft_len", .read_only = true)
     /* Options of trtllm-serve, which the file adds to. */
     CALC_ROW(NAME, MODEL, "serve", .read_only = true)
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp_size", .read_only = true)

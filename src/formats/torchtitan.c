@@ -10,10 +10,8 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, MODEL, "model.flavor", .words = "8B=0 70B=1 405B=2 16B=3 236B=4 671B=5")
     CALC_ROW(SET, FP8, "model.converters",
         .words = "quantize.linear.float8=1 quantize.linear.mx=2 quantize.grouped_mm.float8=1 quantize.grouped_mm.mx=2 float8=1 mx=2", .read_only = true)
-    CALC_ROW(WORDS, FP8_RECIPE, "quantize.linear.float8.recipe_name", .words = "tensorwise=tensor rowwise=row rowwise_with_gw_hp=row", .read_only = true)
-    CALC_ROW(WORDS, FP8_RECIPE, "float8.recipe_name", .words = "tensorwise=tensor rowwise=row rowwise_with_gw_hp=row", .read_only = true)
-    CALC_ROW(NUMBER, LOCAL_BATCH, "training.local_batch_size")
-    CALC_ROW(NUMBER, LOCAL_BATCH, "training.batch_size", .read_only = true)
+    CALC_ROW(WORDS, FP8_RECIPE, "quantize.linear.float8.recipe_name", .also = "float8.recipe_name", .words = "tensorwise=tensor rowwise=row rowwise_with_gw_hp=row", .read_only = true)
+    CALC_ROW(NUMBER, LOCAL_BATCH, "training.local_batch_size", .also = "training.batch_size")
     CALC_ROW(SWITCH, EAGER, "training.compile", .value = 0, .read_only = true)
     CALC_ROW(NUMBER, BATCH, "training.global_batch_size")
     CALC_ROW(NUMBER, SEQ, "training.seq_len")

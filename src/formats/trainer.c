@@ -15,7 +15,7 @@ enum {
 /* Bits of CALC_PLAN_TORCH_FSDP: words of the argument "fsdp". */
 enum { FULL = 1, KEPT = 2, FULL_SOME = 4, KEPT_SOME = 8, AWAY = 16 };
 /* Values of CALC_PLAN_OPTIMIZER and CALC_PLAN_ADAPTER beside those of the field; of
- * CALC_PLAN_PRECISION: all is of bfloat16. */
+ * CALC_PLAN_PRECISION: all is of bfloat16; what CALC_PLAN_RECOMPUTE has more: activations move. */
 enum { BYTES = 10 /* Adam with moments of 8 bits */, OTHER = 20 };
 /* Of the host, as the estimators of DeepSpeed have it. */
 static const double ENGINE_BUFFERS = 1.5;
@@ -24,7 +24,7 @@ static const double ENGINE_BUFFERS = 1.5;
 static const char strategy[] =
     "FULL_SHARD=3 SHARD_GRAD_OP=2 NO_SHARD=0 HYBRID_SHARD=13 HYBRID_SHARD_ZERO2=12 true=3 "
     "false=2 1=3 2=2 3=0 4=13 5=12";
-static const char checkpoint[] = "true=2 false=0 offload=2 offload_disk=2 unsloth=2";
+static const char checkpoint[] = "true=2 false=0 offload=22 offload_disk=22 unsloth=22";
 static const char attention[] =
     "flash_attention_2=1 sdpa=1 eager=0 flash_attention_3=1 flash_attn=1 fa2=1 fa3=1 auto=1 "
     "disabled=0 xformers=1 flex_attention=1 sage=1 flash_attn3=1 flash_attention_4=1 "
@@ -115,8 +115,7 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(IS, ADAPTER, "use_lora", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(IS, ADAPTER, "lora_enable", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(IS, FROZEN, "q_lora", .value = CALC_FROZEN_DATATYPE_NF4)
-    CALC_ROW(NUMBER, LORA_RANK, "lora_r")
-    CALC_ROW(NUMBER, LORA_RANK, "lora_rank")
+    CALC_ROW(NUMBER, LORA_RANK, "lora_r", .also = "lora_rank")
     CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
     CALC_ROW(WORDS, FLASH, "attn_implementation", .words = attention)
     CALC_ROW(SWITCH, EAGER, "torch_compile", .value = 0)
@@ -172,8 +171,7 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(SWITCH, NESTED, "bnb_config_kwargs.bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel_size")
     CALC_ROW(NUMBER, EXPERT, "expert_parallel_size")
-    CALC_ROW(NUMBER, CONTEXT, "context_parallel_size")
-    CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_degree")
+    CALC_ROW(NUMBER, CONTEXT, "context_parallel_size", .also = "sequence_parallel_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "dp_shard_size")
     CALC_ROW(NUMBER, REPLICATED, "dp_replicate_size")
     CALC_ROW(NUMBER, FSDP, "fsdp_version")
@@ -184,7 +182,9 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(IS, FUSED_LOSS, "liger_fused_linear_cross_entropy", .value = 1)
     CALC_ROW(IS, FUSED_LOSS, "liger_cross_entropy", .value = 1)
     CALC_ROW(IS, FUSED_NORM, "liger_rms_norm", .value = 1)
+    CALC_ROW(WORDS, ACT_OFFLOAD, "activation_offloading", .words = "true=1 false=0 legacy=1 disk=1 hidden_states=1")
     CALC_ROW(IS, FUSED_LOSS, "cut_cross_entropy", .value = 1)
+    CALC_ROW(SET, FUSED_LOSS, "plugins", .words = "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin=1 *=")
     CALC_ROW(IS, FUSED_LOSS, "chunked_cross_entropy", .value = 1)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
     CALC_ROW(NAME, MODEL, "base_model")
@@ -197,11 +197,11 @@ static const calc_setting_row axolotl_rows[] = {
 
 /* trl/trainer/: of TRL 1.9 */
 static const calc_setting_row trl_rows[] = {
-    CALC_ROW(NUMBER, SEQ, "max_length")
-    CALC_ROW(NUMBER, SEQ, "max_seq_length")
+    CALC_ROW(NUMBER, SEQ, "max_length", .also = "max_seq_length")
     CALC_ROW(NUMBER, PROMPT, "max_prompt_length")
     CALC_ROW(NUMBER, RESPONSE, "max_completion_length")
     CALC_ROW(FILE, SHARDED, "accelerate_config", .words = "fsdp1=3 fsdp2=3 zero1=31 zero2=32 zero3=33 multi_gpu=0 single_gpu=0", .text = "accelerate")
+    CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_offloading", .value = 1)
     CALC_ROW(IS, ADAPTER, "use_peft", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(SWITCH, NESTED, "use_bnb_nested_quant", .value = 1)
     CALC_ROW_DEFAULT(SEQ, 1024)
@@ -216,8 +216,7 @@ static const calc_setting_row trl_rows[] = {
 /* swift/arguments/, swift/trainers/arguments.py: of ms-swift 4.6 */
 static const calc_setting_row swift_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
-    CALC_ROW(WORDS, ADAPTER, "tuner_type", .words = part)
-    CALC_ROW(WORDS, ADAPTER, "train_type", .words = part)
+    CALC_ROW(WORDS, ADAPTER, "tuner_type", .also = "train_type", .words = part)
     CALC_ROW(SET, LORA_MODULES, "target_modules", .words = modules)
     CALC_ROW(SWITCH, TOWER, "freeze_vit", .value = 1)
     CALC_ROW(SWITCH, TOWER_OUT, "freeze_aligner", .value = 1)
@@ -351,6 +350,10 @@ static calc_status settle_loaded(calc_plan *plan, double loaded, calc_errors *er
     }
     if (COUNT(OPTIMIZER) >= BYTES) {
         SET(OPTIMIZER, NAN);
+    }
+    if (COUNT_OR(RECOMPUTE, 0) >= OTHER) {
+        SET(RECOMPUTE, VALUE(RECOMPUTE) - OTHER);
+        SET(ACT_OFFLOAD, 1);
     }
     calc_status status = settle_data(plan, errors);
     settle_sharding(plan, loaded);

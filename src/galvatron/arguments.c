@@ -46,9 +46,8 @@ void calc_galvatron_arguments_start(calc_galvatron_arguments *out)
 
 static bool refuse(const char *value, const char *expected, char *why, size_t size)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     snprintf(why, size, "expected %s, found \"%s\"", expected,
-             calc_utf8_show(shown, value, strlen(value)));
+             calc_utf8_shown(value, strlen(value)));
     return false;
 }
 
@@ -276,10 +275,10 @@ static void names_of(const char *block, const char *list[NAMES])
 static calc_status unknown(const reader *r, const calc_setting *s, const char *what,
                            const char *word, const char *const *words)
 {
-    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
+    char hint[CALC_HINT_SIZE];
     return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, s->line, s->column,
                           calc_did_you_mean(calc_nearest(word, words), hint), "unknown %s \"%s\"",
-                          what, calc_utf8_show(shown, word, strlen(word)));
+                          what, calc_utf8_shown(word, strlen(word)));
 }
 
 static calc_status wrong(const reader *r, const calc_setting *s, const char *text)

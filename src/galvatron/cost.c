@@ -23,8 +23,8 @@ static bool check_layers(const calc_galvatron_request *r, char *why, size_t size
     }
     int64_t layers = calc_galvatron_layer_count(r);
     if (layers > CALC_GALVATRON_LAYERS) {
-        snprintf(why, size, "num_layers: %lld are more than %d, which are searched at most",
-                 (long long)layers, CALC_GALVATRON_LAYERS);
+        snprintf(why, size, "num_layers: %jd are more than %d, which are searched at most", layers,
+                 CALC_GALVATRON_LAYERS);
         return false;
     }
     return true;
@@ -35,8 +35,8 @@ static bool check_gpus(const calc_galvatron_request *r, char *why, size_t size)
     int64_t gpus = r->num_nodes * r->num_gpus_per_node;
     if (gpus < 1 || gpus > GPUS_MAX || (gpus & (gpus - 1)) != 0) {
         snprintf(why, size,
-                 "num_nodes * num_gpus_per_node: %lld GPUs are not a power of two from 1 to %d",
-                 (long long)gpus, GPUS_MAX);
+                 "num_nodes * num_gpus_per_node: %jd GPUs are not a power of two from 1 to %d",
+                 gpus, GPUS_MAX);
         return false;
     }
     return true;
@@ -47,22 +47,22 @@ static bool check_batch(const calc_galvatron_request *r, char *why, size_t size)
     int64_t first = r->min_bsz > r->bsz_scale ? r->min_bsz : r->bsz_scale;
     if (r->settle_bsz < 1 && first > r->max_bsz) {
         snprintf(why, size,
-                 "max_bsz: %lld is below the first batch, %lld, the larger of min_bsz and "
+                 "max_bsz: %jd is below the first batch, %jd, the larger of min_bsz and "
                  "bsz_scale (bsz_step): raise it, or give settle_bsz",
-                 (long long)r->max_bsz, (long long)first);
+                 r->max_bsz, first);
         return false;
     }
     int64_t batches = (r->max_bsz - first) / r->bsz_scale + 1;
     if (r->settle_bsz < 1 && batches > BATCHES_MAX / r->max_bsz) {
         snprintf(why, size,
-                 "max_bsz: %lld batches up to %lld are too many to search: raise bsz_scale, or "
+                 "max_bsz: %jd batches up to %jd are too many to search: raise bsz_scale, or "
                  "give settle_bsz",
-                 (long long)batches, (long long)r->max_bsz);
+                 batches, r->max_bsz);
         return false;
     }
     if (r->settle_bsz > 0 && r->settle_chunk > 0 && r->settle_bsz % r->settle_chunk != 0) {
-        snprintf(why, size, "settle_chunk: %lld does not divide settle_bsz, %lld",
-                 (long long)r->settle_chunk, (long long)r->settle_bsz);
+        snprintf(why, size, "settle_chunk: %jd does not divide settle_bsz, %jd", r->settle_chunk,
+                 r->settle_bsz);
         return false;
     }
     return true;

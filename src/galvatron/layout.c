@@ -75,11 +75,11 @@ char *calc_galvatron_layout_name(const calc_galvatron_request *request,
         }
     }
     calc_append(name, CALC_GALVATRON_NAME_SIZE,
-                "galvatron_config_%s_%lldnodes_%lldgpus_per_node_%gGB_%s", r->model,
-                (long long)r->num_nodes, (long long)r->num_gpus_per_node, r->memory_constraint,
+                "galvatron_config_%s_%jdnodes_%jdgpus_per_node_%gGB_%s", r->model, r->num_nodes,
+                r->num_gpus_per_node, r->memory_constraint,
                 calc_galvatron_precision_words[r->mixed_precision]);
     if (r->settle_bsz > 0) {
-        calc_append(name, CALC_GALVATRON_NAME_SIZE, "_bsz%lld", (long long)r->settle_bsz);
+        calc_append(name, CALC_GALVATRON_NAME_SIZE, "_bsz%jd", r->settle_bsz);
     }
     return calc_append(name, CALC_GALVATRON_NAME_SIZE, "%s%s.json", off, *off ? "off]" : "");
 }
@@ -203,9 +203,9 @@ void calc_galvatron_paddle_options(const calc_galvatron_layout *l, calc_output *
     calc_output_printf(out,
                        "--sharding_parallel_degree %d\n--tensor_parallel_degree %d\n"
                        "--pipeline_parallel_degree %d\n--recompute %s\n"
-                       "--gradient_accumulation_steps %lld\n--per_device_train_batch_size %lld\n",
+                       "--gradient_accumulation_steps %jd\n--per_device_train_batch_size %jd\n",
                        first->dp, calc_galvatron_degree(first), l->pp, recompute ? "true" : "false",
-                       (long long)l->chunks, (long long)(l->gbsz / l->chunks / first->dp));
+                       l->chunks, (l->gbsz / l->chunks / first->dp));
 }
 
 bool calc_galvatron_paddle_uniform(const calc_galvatron_layout *l)
@@ -253,9 +253,9 @@ static calc_status set_sizes(const calc_galvatron_layout *s, calc_exec *e, calc_
         const calc_galvatron_strategy *at = i < s->layers ? &s->layer[i] : &s->ends;
         if (s->gbsz % s->chunks != 0 || together % at->dp != 0) {
             return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
-                                   "global_bsz %lld / chunks %lld is not whole, or not a multiple "
+                                   "global_bsz %jd / chunks %jd is not whole, or not a multiple "
                                    "of data parallelism %d: ranks would have unequal micro-batches",
-                                   (long long)s->gbsz, (long long)s->chunks, at->dp);
+                                   s->gbsz, s->chunks, at->dp);
         }
         if (at->sp > 1 && at->cp > 1) {
             return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
@@ -571,10 +571,10 @@ static calc_status missing(const reader *r, const char *key)
 static calc_status wrong_value(const reader *r, const calc_setting *s, size_t offset,
                                const char *expected)
 {
-    char text[192], shown[CALC_UTF8_SHOW_SIZE];
+    char text[192];
     const char *value = s->value + offset;
     snprintf(text, sizeof text, "expected %s, found \"%s\"", expected,
-             calc_utf8_show(shown, value, strcspn(value, ",")));
+             calc_utf8_shown(value, strcspn(value, ",")));
     return wrong(r, s, offset, NULL, text);
 }
 
@@ -590,8 +590,7 @@ static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_
     char *end, expected[64];
     long long value = strtoll(s->value, &end, 10);
     if (*end || value < lo || value > hi) {
-        snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)lo,
-                 (long long)hi);
+        snprintf(expected, sizeof expected, "a whole number from %jd to %jd", lo, hi);
         return wrong_value(r, s, 0, expected);
     }
     *out = value;
@@ -678,8 +677,7 @@ static calc_status read_world(const reader *r, int64_t given)
                                   "add it, or convert the file with calc import --procs N",
                                   "world_size is missing: how many GPUs there are");
         }
-        calc_notes_add(r->notes, "no world_size: %lld GPUs, as the name of the file says",
-                       (long long)given);
+        calc_notes_add(r->notes, "no world_size: %jd GPUs, as the name of the file says", given);
     }
     r->out->world = (int)(given > 0 ? given : world);
     return status;
@@ -801,8 +799,8 @@ static calc_status read_division(const reader *r)
         sum += l->of[i];
     }
     if (!status && (l->count != out->pp || sum != out->layers)) {
-        snprintf(text, sizeof text, "%d stages with %lld layers, not %d with %d", l->count,
-                 (long long)sum, out->pp, out->layers);
+        snprintf(text, sizeof text, "%d stages with %jd layers, not %d with %d", l->count, sum,
+                 out->pp, out->layers);
         status = wrong(r, s, 0, NULL, text);
     }
     for (int i = 0; i < out->pp && !status; i++) {

@@ -75,7 +75,7 @@ static double mean(const double of[CALC_STAGE_KINDS], double experts)
 static void take(const calc_layout *l, const calc_galvatron_run *run, calc_galvatron_measured *out)
 {
     const calc_stage_terms *t = &l->terms;
-    double experts = calc_shape_moe_blocks(&l->shape) / l->shape.blocks;
+    double experts = l->shape.moe_blocks / l->shape.blocks;
     double s[CALC_STAGE_KINDS], elements[CALC_STAGE_KINDS], bytes[CALC_STAGE_KINDS];
     double passing[CALC_STAGE_KINDS];
     for (int kind = 0; kind < CALC_STAGE_KINDS; kind++) {

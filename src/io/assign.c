@@ -12,7 +12,6 @@
 #include "spec/value_text.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -65,65 +64,11 @@ static size_t next_name(const char *path, char word[PATH_SIZE])
     return length;
 }
 
-/* Where the path leaves the tables of `kind`, suggest the nearest name. */
-static void suggest(calc_kind kind, const char *path, char *hint, size_t size)
-{
-    const char *at = path;
-    const char *nearest = NULL;
-    char word[PATH_SIZE];
-    size_t length = next_name(at, word);
-    const calc_table *table = calc_table_of(kind);
-    const calc_field *field = calc_table_find(table, word);
-    while (field && field->table) {
-        at += length;
-        if (field->type == CALC_TYPE_LIST && *at != '[') {
-            snprintf(hint, size, "write \"%.*s[0]%s\"", (int)(at - path), path, at);
-            return;
-        }
-        at += field->type == CALC_TYPE_LIST ? strcspn(at, ".") : 0;
-        at += *at == '.';
-        length = next_name(at, word);
-        if (field->type == CALC_TYPE_MAP) {
-            if (calc_choice_index(field->choices, word) < 0) {
-                nearest = calc_nearest(word, field->choices);
-                break;
-            }
-            at += length;
-            at += *at == '.';
-            length = next_name(at, word);
-        }
-        table = field->table;
-        field = calc_table_find(table, word);
-    }
-    if (!field) {
-        nearest = calc_json_bind_nearest(table, word);
-    }
-    if (nearest) {
-        snprintf(hint, size, "did you mean \"%.*s%s%s\"?", (int)(at - path), path, nearest,
-                 at + length);
-    }
-}
-
 static void unknown_field(const assignment *set, calc_json_report *report)
 {
-    char word[PATH_SIZE];
     char shown[CALC_UTF8_SHOW_SIZE];
-    char hint[2 * PATH_SIZE] = "";
-    int best = INT_MAX;
-    calc_kind kind = set->only;
-    next_name(set->path, word);
-    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
-        const char *nearest = calc_json_bind_nearest(calc_table_of(kinds[i]), word);
-        bool other = calc_alias_find(calc_table_of(kinds[i]), word) != NULL;
-        int distance = other ? 0 : nearest ? calc_edit_distance(word, nearest) : INT_MAX;
-        if (distance < best) {
-            best = distance;
-            kind = kinds[i];
-        }
-    }
-    if (kind != CALC_KIND_NONE) {
-        suggest(kind, set->path, hint, sizeof hint);
-    }
+    char hint[PATH_SIZE + 32];
+    calc_alias_hint(set->only, set->path, NULL, hint, sizeof hint);
     calc_utf8_show(shown, set->path, strlen(set->path));
     calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "unknown field \"%s\"%s%s",
                          shown, set->only == CALC_KIND_NONE ? "" : " in ",

@@ -256,6 +256,16 @@ static calc_status read_rows(reading *r, calc_csv_rows *out)
     return r->count < 0 && status == CALC_OK ? CALC_ERR_SYNTAX : status;
 }
 
+bool calc_csv_has_column(const calc_csv_column *column, size_t columns, const char *name)
+{
+    bool has = false;
+    for (size_t i = 0; i < columns; i++) {
+        has = has || (column[i].name && strcmp(column[i].name, name) == 0) ||
+              (column[i].also && strcmp(column[i].also, name) == 0);
+    }
+    return has;
+}
+
 calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_csv_table *table, calc_text text,
                                  const char *name, calc_errors *errors)
 {

@@ -74,6 +74,21 @@ typedef struct calc_csv_column {
                      int: CALC_CSV_WHOLE, bool: CALC_CSV_FLAG, default: CALC_CSV_WORD),            \
     .offset = offsetof(row, member)
 
+/** Columns that a file may lack, with the name of their member, and another one or NULL: a text; a
+ *  number, which may be blank, up to 1e9: the product of two is a whole number still. */
+#define CALC_CSV_OPTIONAL_TEXT(row, member, another)                                               \
+    {                                                                                              \
+        .name = #member, .also = another, CALC_CSV_MEMBER(row, member), .flags = CALC_CSV_OPTIONAL \
+    }
+#define CALC_CSV_OPTIONAL_NUMBER(row, member, another)                                             \
+    {                                                                                              \
+        .name = #member, .also = another, CALC_CSV_MEMBER(row, member),                            \
+        .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK, .hi = 1e9                                     \
+    }
+
+/** Whether a name is that of a column, or its other one. */
+bool calc_csv_has_column(const calc_csv_column *column, size_t columns, const char *name);
+
 /** A row of a file, for columns that a table cannot list. Borrowed. */
 typedef struct calc_csv_row {
     const calc_csv_reader *reader; /**< name of the file, columns of cells */

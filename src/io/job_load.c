@@ -86,15 +86,6 @@ static void bind_roles(calc_json_report *report, const json_t *roles, calc_job *
     }
 }
 
-static void bind_pools(calc_json_report *report, const json_t *pools, calc_job *job)
-{
-    for (size_t i = 0; i < (size_t)job->pools_count; i++) {
-        size_t mark = calc_json_report_enter_index(report, i);
-        bind_texts(report, pool_texts, POOL_TEXTS, json_array_get(pools, i), &job->pools[i]);
-        calc_json_report_leave(report, mark);
-    }
-}
-
 static void bind_job(calc_json_report *report, json_t *root, calc_job *job)
 {
     json_t *roles = json_object_get(root, "roles");
@@ -112,7 +103,12 @@ static void bind_job(calc_json_report *report, json_t *root, calc_job *job)
         bind_roles(report, roles, job);
         calc_json_report_leave(report, mark);
         mark = calc_json_report_enter(report, "pools");
-        bind_pools(report, json_object_get(root, "pools"), job);
+        const json_t *pools = json_object_get(root, "pools");
+        for (size_t i = 0; i < (size_t)job->pools_count; i++) {
+            size_t inside = calc_json_report_enter_index(report, i);
+            bind_texts(report, pool_texts, POOL_TEXTS, json_array_get(pools, i), &job->pools[i]);
+            calc_json_report_leave(report, inside);
+        }
         calc_json_report_leave(report, mark);
         json_decref(plain);
     }

@@ -28,4 +28,8 @@ void calc_utf8_for_terminal(const char *bytes, size_t length,
  *  @return buffer */
 char *calc_utf8_show(char *buffer, const char *bytes, size_t length);
 
+/** The same in a buffer of its own, which lasts as long as the block around the call. */
+#define calc_utf8_shown(bytes, length)                                                             \
+    calc_utf8_show((char[CALC_UTF8_SHOW_SIZE]){0}, (bytes), (length))
+
 #endif

@@ -220,21 +220,19 @@ typedef struct reading {
 static calc_status wrong(const reading *r, const calc_setting *setting, calc_status status,
                          const char *expected)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(r->errors, status, setting->line > 0 ? r->name : NULL, setting->line,
                           setting->column, NULL, "%s: %s, found \"%s\"", setting->key, expected,
-                          calc_utf8_show(shown, setting->value, strlen(setting->value)));
+                          calc_utf8_shown(setting->value, strlen(setting->value)));
 }
 
 static void tell_unused(void *context, const char *key, calc_unread what, const char *assumed)
 {
     (void)what, (void)assumed;
     reading *r = context;
-    char shown[CALC_UTF8_SHOW_SIZE];
     char *text = r->out->unused;
     if (!is_one_of(key, silent) && !is_one_of(key, ours) && r->unused++ < UNUSED_SHOWN) {
         calc_append(text, CALC_MINDSPEED_UNUSED, "%s%s", *text ? ", " : "",
-                    calc_utf8_show(shown, key, strlen(key)));
+                    calc_utf8_shown(key, strlen(key)));
     }
 }
 

@@ -1,6 +1,5 @@
 #include "mindspeed/compose.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "model/cost/block.h"
@@ -20,7 +19,7 @@ static calc_cost *cost_of(calc_stage_parts *parts, int list)
 static size_t operators_of(const calc_layout *l, int list, calc_operator *out)
 {
     if ((list == CALC_MOE_BLOCK && l->shape.experts == 0) ||
-        (list == CALC_DENSE_BLOCK && calc_shape_moe_blocks(&l->shape) >= l->shape.blocks)) {
+        (list == CALC_DENSE_BLOCK && l->shape.moe_blocks >= l->shape.blocks)) {
         return 0;
     }
     return list == EMBEDDING ? calc_block_embedding(&l->context, out)

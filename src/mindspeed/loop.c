@@ -576,14 +576,13 @@ static calc_status finish(void *context, void *row, const calc_csv_row *from, ca
     }
     r->step_s = strtod(r->ms, &end) * 1e-3;
     bool number = end != r->ms && *end == '\0';
-    char shown[CALC_UTF8_SHOW_SIZE];
     return number && isfinite(r->step_s) && r->step_s > 0
                ? CALC_OK
                : calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
                                 calc_csv_read_column(from->reader, r->ms), NULL,
                                 "e2e_time: expected milliseconds above 0, oom or failed, found "
                                 "\"%s\"",
-                                calc_utf8_show(shown, r->ms, strlen(r->ms)));
+                                calc_utf8_shown(r->ms, strlen(r->ms)));
 }
 
 static calc_status take(calc_mindspeed_results *out, const result_row *row, size_t count,

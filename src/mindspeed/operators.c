@@ -206,7 +206,6 @@ static calc_status shape_finish(void *context, void *row, const calc_csv_row *fr
 {
     calc_mindspeed_shape_cells *c = row;
     calc_mindspeed_shape ignored;
-    char shown[CALC_UTF8_SHOW_SIZE];
     (void)context;
     calc_mindspeed_type type = c->shape.type = calc_mindspeed_shape_type(c->type);
     c->kind = type == CALC_MINDSPEED_TYPES
@@ -224,7 +223,7 @@ static calc_status shape_finish(void *context, void *row, const calc_csv_row *fr
                           "sizes stand between commas, tensors between semicolons",
                           "%s: expected shapes like 4096,4096;11008,4096, found \"%s\"",
                           input ? "Input Shapes" : "Output Shapes",
-                          calc_utf8_show(shown, cell, strlen(cell)));
+                          calc_utf8_shown(cell, strlen(cell)));
 }
 
 /* Reads a file whose rows begin with these cells, and makes room for the results.

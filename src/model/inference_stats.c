@@ -98,7 +98,7 @@ static void put_time(const calc_serving *r, calc_stats *s)
 static void put_block(const calc_serving *r, calc_stats *s)
 {
     const calc_shape *shape = &r->model.shape;
-    bool moe = calc_shape_moe_blocks(shape) * 2 > shape->blocks;
+    bool moe = shape->moe_blocks * 2 > shape->blocks;
     const calc_inference_pass *pass =
         r->parts > 1 && r->part[0].times == 0 ? r->part[1].pass : r->part[0].pass;
     const calc_pass_block *b = &pass->cost.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];

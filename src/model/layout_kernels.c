@@ -70,7 +70,7 @@ size_t calc_layout_kernels(const calc_app *app, const calc_system *system, const
                  .recompute = calc_operator_recompute(&exec->strategy, true),
                  .again = again > 0 ? fmin(1, again / shape.blocks) : 1,
                  .out = out};
-    double moe = calc_shape_moe_blocks(&shape);
+    double moe = shape.moe_blocks;
     if (shape.blocks - moe > 0) {
         add_block(&k, CALC_DENSE_BLOCK, shape.blocks - moe);
     }

@@ -229,7 +229,7 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
 /* Blocks of a kind in the whole model. */
 static double blocks_of(const calc_shape *s, calc_block_kind kind)
 {
-    double moe = calc_shape_moe_blocks(s);
+    double moe = s->moe_blocks;
     return kind == CALC_MOE_BLOCK ? moe : s->blocks - moe;
 }
 

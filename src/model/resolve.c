@@ -172,7 +172,7 @@ static bool splits_as(const layout *l, const calc_exec *plain, const calc_stage_
     calc_stages stages = calc_stages_split(&shape, plain, CALC_COMPAT_NONE);
     int64_t chunks = places / plain->pipeline_par;
     size_t class = 0;
-    double dense = shape.blocks - calc_shape_moe_blocks(&shape);
+    double dense = shape.blocks - shape.moe_blocks;
     bool spread = dense > place[0].blocks && dense < shape.blocks; /* which a list tells better */
     bool same = stages.fit && (!spread || calc_shape_alternating(&shape) > 0);
     for (int64_t i = 0; i < places; i++) {

@@ -67,13 +67,11 @@ static double closed_s(const calc_placed *p)
         return p->fit ? calc_placed_pipeline_s(p) : (double)NAN;
     }
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        pass[i] = calc_stage_pass_of(&l->terms, &l->links, &l->stages.item[i], l->stages.chunks,
-                                     l->exposed);
-    }
-    return calc_stage_pipeline_s(&l->terms, &l->links, p->exec->pipeline_schedule,
-                                 calc_stages_classes(&l->stages), l->stages.item, pass,
-                                 l->stages.chunks, l->exposed);
+    int classes = calc_stages_classes(&l->stages);
+    calc_stage_passes_of(&l->terms, &l->links, classes, l->stages.item, l->stages.chunks,
+                         l->exposed, pass);
+    return calc_stage_pipeline_s(&l->terms, &l->links, p->exec->pipeline_schedule, classes,
+                                 l->stages.item, pass, l->stages.chunks, l->exposed);
 }
 
 void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,

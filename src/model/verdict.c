@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "calc.h"
+#include "model/operators/collective.h"
 #include "model/stages/stages.h"
 #include "spec/layer_list.h"
 #include "spec/rules.h"
@@ -14,42 +15,22 @@
 /** Blocks per processor that offload needs: one computed, one coming, one going. */
 #define OFFLOAD_BLOCKS 3
 
-/* The same of the experts' own split of the ranks. */
-static double expert_ranks(const calc_exec *e, int64_t index)
+/* Ranks of a group that are on that network. */
+static double on(const calc_group *group, int64_t network)
 {
-    if (e->strategy.expert_par <= 1 && e->strategy.expert_tensor_par <= 1) {
-        return 1;
-    }
-    int64_t expert =
-        e->strategy.expert_par_net < 0 ? e->strategy.data_par_net : e->strategy.expert_par_net;
-    int64_t split = e->strategy.expert_tensor_par_net < 0 ? e->strategy.tensor_par_net
-                                                          : e->strategy.expert_tensor_par_net;
-    int64_t replica = e->strategy.expert_data_par_net < 0 ? e->strategy.data_par_net
-                                                          : e->strategy.expert_data_par_net;
-    double ep = e->strategy.expert_par > 1 ? (double)e->strategy.expert_par : 1;
-    double etp = e->strategy.expert_tensor_par > 1 ? (double)e->strategy.expert_tensor_par : 1;
-    double replicas = (double)e->num_procs / ((double)e->pipeline_par * ep * etp);
-    double ranks = 1;
-    ranks *= expert == index ? ep : 1;
-    ranks *= split == index ? etp : 1;
-    ranks *= replica == index && replicas > 1 ? replicas : 1;
-    ranks *= e->pipeline_par_net == index ? (double)e->pipeline_par : 1;
-    return ranks;
+    return group->network == network ? group->ranks : 1;
 }
 
 double calc_verdict_network_ranks(const calc_exec *exec, int64_t index)
 {
-    double ranks = 1;
-    ranks *= exec->strategy.tensor_par_net == index ? (double)exec->strategy.tensor_par : 1;
-    ranks *= exec->pipeline_par_net == index ? (double)exec->pipeline_par : 1;
-    ranks *= exec->strategy.data_par_net == index ? (double)exec->strategy.data_par : 1;
-    if (exec->strategy.context_par > 1) {
-        int64_t net = exec->strategy.context_par_net < 0 ? exec->strategy.tensor_par_net
-                                                         : exec->strategy.context_par_net;
-        ranks *= net == index ? (double)exec->strategy.context_par : 1;
-    }
-    double experts = expert_ranks(exec, index);
-    return ranks > experts ? ranks : experts;
+    const calc_groups g = calc_groups_of(exec, &exec->strategy);
+    double data = g.dense_data.network == index ? (double)exec->strategy.data_par : 1;
+    double ranks = on(&g.tensor, index) * on(&g.pipeline, index) * on(&g.context, index) * data;
+    /* Experts split the same ranks in their own way. */
+    double experts = on(&g.expert, index) * on(&g.expert_tensor, index) *
+                     on(&g.expert_data, index) * on(&g.pipeline, index);
+    bool apart = g.expert.ranks > 1 || g.expert_tensor.ranks > 1;
+    return apart && experts > ranks ? experts : ranks;
 }
 
 calc_verdict calc_verdict_network(const calc_network *network, double ranks)

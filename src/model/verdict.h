@@ -25,8 +25,4 @@ bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc);
 calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, bool fit,
                              double blocks, double tier1_bytes, double tier2_bytes);
 
-/* Reasons why layouts cannot run, beside networks: a machine that is too
- * small for ranks laid out over nodes, blocks that do not split over the stages, and the largest
- * part of the fullest stage's memory. Texts of up to 255 bytes; pure. */
-
 #endif

@@ -230,7 +230,7 @@ calc_layers_common calc_layers_common_of(const calc_layout *l)
     const calc_stage_terms *t = &l->terms;
     const calc_shape *shape = &l->shape;
     bool turns = calc_shape_alternating(shape) > 0;
-    int moe = turns ? (int)shape->blocks : (int)calc_shape_moe_blocks(shape);
+    int moe = turns ? (int)shape->blocks : (int)shape->moe_blocks;
     moe = shape->experts > 0 ? moe : 0;
     return (calc_layers_common){
         .stages = t->stages,

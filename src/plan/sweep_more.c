@@ -10,7 +10,6 @@
 #include "estimate.h"
 #include "parallel.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "spec/serving_engine.h"
 
 /* Draws per round, and rounds: where few layouts are feasible, fewer points are found. */
@@ -68,19 +67,21 @@ static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_p
 {
     calc_status status = CALC_OK;
     uint64_t total;
-    for (uint64_t seed = 0; seed < ROUNDS && status == CALC_OK; seed++) {
-        status = calc_sample(&study->space, &study->designs, study->options.compat, seed, DRAWS,
+    size_t draws = DRAWS; /* of the next round: a few more than it probably needs */
+    for (uint64_t seed = 0; seed < ROUNDS && draws > 0 && status == CALC_OK; seed++) {
+        size_t missing = CALC_SWEEP_CLOUD_POINTS - f->cloud->count;
+        status = calc_sample(&study->space, &study->designs, study->options.compat, seed, draws,
                              drawn, &total, errors);
-        for (size_t i = 0; i < DRAWS && status == CALC_OK; i++) {
+        for (size_t i = 0; i < draws && status == CALC_OK; i++) {
             if (meets(study, &drawn[i])) {
                 const calc_sweep_point point = {drawn[i].design, &drawn[i].exec, &drawn[i].stats,
                                                 0};
                 take(f, &point);
             }
         }
-        if (f->cloud->count == CALC_SWEEP_CLOUD_POINTS) {
-            break;
-        }
+        size_t left = CALC_SWEEP_CLOUD_POINTS - f->cloud->count;
+        uint64_t wanted = (uint64_t)left * draws / (missing - left + 1) * 21 / 20;
+        draws = wanted < DRAWS ? (size_t)wanted : DRAWS;
     }
     return status;
 }

@@ -136,8 +136,7 @@ bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors);
 
 enum {
     CALC_SWEEP_CLOUD_POINTS = 20000, /**< that a picture holds */
-    CALC_SWEEP_CLOUD_ALL = 200000    /**< spaces with more layouts than this, feasible or not, are
-                                          sampled */
+    CALC_SWEEP_CLOUD_ALL = 100000    /**< larger spaces are sampled */
 };
 
 /** A feasible layout that meets the constraints. */

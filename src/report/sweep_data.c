@@ -196,8 +196,6 @@ void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
     calc_put_close(put);
 }
 
-/* ---- The cloud ------------------------------------------------------------------------------- */
-
 enum { SWEEP_PAGE_COLUMNS = 40 };
 
 /* Statistics of layouts on the page: the page's own and those that the study names. */

@@ -391,8 +391,7 @@ double calc_rl_tensors(const calc_app *app, const calc_exec *exec)
 {
     calc_strategy whole = exec->strategy;
     double dense, expert;
-    whole.tensor_par = 1;
-    whole.context_par = whole.expert_par = whole.expert_tensor_par = 1;
+    whole.expert_par = 1; /* other splits leave a part of each tensor */
     const calc_shape shape = calc_shape_of(app, &whole, 1, exec->seq_size);
     calc_parameters_tensors(&shape, 1, &dense, &expert);
     return dense + expert;

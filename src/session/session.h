@@ -13,11 +13,6 @@
 void calc_session_answer(calc_session *session, const char *request, size_t length,
                          calc_output *out);
 
-/* Files of other programs in answers: settings of a framework for a
- * layout, and the model of a configuration of Hugging Face. */
-
-/* Sweeps as a request asks, and writes what is found. */
-
 /** Who finds documents that the options name. */
 typedef struct calc_sweep_asked {
     calc_request_find *find; /**< systems */

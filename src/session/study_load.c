@@ -17,6 +17,7 @@
 #include "spec/absent.h"
 #include "spec/compat.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 #include "spec/value_text.h"
 #include "units.h"
 
@@ -635,12 +636,7 @@ static void take_budget(sources *s)
     }
     int64_t node = 0;
     for (size_t i = 0; i < b->systems; i++) {
-        int64_t size = b->system[i].system.networks[0].size;
-        while (size != 0) {
-            int64_t rest = node % size;
-            node = size;
-            size = rest;
-        }
+        node = calc_gcd(node, b->system[i].system.networks[0].size);
     }
     double most = fmin(floor(budget / price), 1e9);
     if (most < 1) {

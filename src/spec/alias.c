@@ -1,7 +1,10 @@
 #include "spec/alias.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "spec/field.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -152,4 +155,88 @@ const char *calc_alias_of_choice(const char *choice)
         }
     }
     return NULL;
+}
+
+enum { PATH_SIZE = 128 };
+
+/* The best so far. */
+typedef struct nearest {
+    const char *word;
+    int distance;
+    char path[PATH_SIZE];
+} nearest;
+
+/* What is inside the same object is told apart by the rest of its name. */
+static void consider(nearest *best, const char *path)
+{
+    size_t same = 0;
+    for (size_t i = 0; path[i] && path[i] == best->word[i]; i++) {
+        same = path[i] == '.' ? i + 1 : same;
+    }
+    const char *const one[] = {path + same, NULL};
+    if (calc_nearest(best->word + same, one)) {
+        int distance = calc_edit_distance(best->word + same, path + same);
+        if (distance < best->distance) {
+            best->distance = distance;
+            snprintf(best->path, sizeof best->path, "%s", path);
+        }
+    }
+}
+
+/* Consider all fields of a table that are no notes; `path` is extended and restored. */
+static void consider_table(nearest *best, const calc_table *table, char path[PATH_SIZE])
+{
+    const unsigned list = CALC_STAGES | CALC_LAYERS | CALC_STACK | CALC_SOFTWARE;
+    size_t used = strlen(path);
+    size_t room = PATH_SIZE - used;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        int copies = field->type == CALC_TYPE_OBJECT ? 1
+                     : field->type == CALC_TYPE_LIST ? CALC_MAX_NETWORKS
+                                                     : 0;
+        if (!field->table && (field->type != CALC_TYPE_NOTE || field->flags & list)) {
+            snprintf(path + used, room, "%s", field->key);
+            consider(best, path);
+        }
+        for (int k = 0; field->type == CALC_TYPE_MAP ? field->choices[k] != NULL : k < copies;
+             k++) {
+            if (field->type == CALC_TYPE_MAP) {
+                snprintf(path + used, room, "%s.%s.", field->key, field->choices[k]);
+            } else if (copies > 1) {
+                snprintf(path + used, room, "%s[%d].", field->key, k);
+            } else {
+                snprintf(path + used, room, "%s.", field->key);
+            }
+            consider_table(best, field->table, path);
+        }
+    }
+    path[used] = '\0';
+}
+
+void calc_alias_hint(calc_kind only, const char *path, const char *const *others, char *hint,
+                     size_t size)
+{
+    static const calc_kind kinds[] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_SYSTEM};
+    nearest best = {.word = path, .distance = INT_MAX};
+    char at[PATH_SIZE] = "";
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const calc_table *table = calc_table_of(kinds[i]);
+        const calc_alias *alias = calc_alias_find(table, path);
+        if (only != CALC_KIND_NONE && only != kinds[i]) {
+            continue;
+        }
+        consider_table(&best, table, at);
+        if (alias) { /* whose number is another one */
+            best.distance = 0;
+            snprintf(best.path, sizeof best.path, "%s", alias->field);
+        }
+    }
+    for (; others && *others; others++) {
+        consider(&best, *others);
+    }
+    hint[0] = '\0';
+    if (best.path[0]) {
+        snprintf(hint, size, "did you mean \"%s%s%s\"?", calc_kind_name(only),
+                 only == CALC_KIND_NONE ? "" : ".", best.path);
+    }
 }

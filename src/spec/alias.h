@@ -1,5 +1,6 @@
 /** @file alias.h  Other names of fields, statistics and choices: from files in circulation, short
- *  names that people type (tp, mfu), and labels in the summary of a run ("time per step"). */
+ *  names that people type (tp, mfu), and labels in the summary of a run ("time per step"); and the
+ *  nearest name to one that no field has. */
 #ifndef CALC_SPEC_ALIAS_H
 #define CALC_SPEC_ALIAS_H
 
@@ -30,5 +31,13 @@ const char *calc_alias_choice(const char *word);
 
 /** The other word for a choice; NULL if there is none. */
 const char *calc_alias_of_choice(const char *choice);
+
+/** A hint for a path that leads to no field: 'did you mean "sys.mem1.GiB"?', by the nearest path of
+ *  a field that can be set; empty if none is near.
+ *  @param only    the document that the name began with; CALC_KIND_NONE: none, any of the three
+ *  @param path    behind that
+ *  @param others  more names that would do, NULL at the end; NULL: none */
+void calc_alias_hint(calc_kind only, const char *path, const char *const *others, char *hint,
+                     size_t size);
 
 #endif

@@ -13,25 +13,25 @@
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-#define CHOICE(name, text) text,
+#define WORD(T, name, text) text,
+#define WORD_OF_MORE(name, text, ...) text,
 #define NAMES(type, TYPE)                                                                          \
-    static const char *const type##_names[] = {CALC_##TYPE##_LIST(CHOICE) NULL};
+    static const char *const type##_names[] = {CALC_##TYPE##_LIST(WORD, ) NULL};
 CALC_ENUM_LIST(NAMES)
 const char *const *const calc_datatype_names = datatype_names;
 const char *const *const calc_memory_kind_names = memory_kind_names;
 const char *const *const calc_network_kind_names = network_kind_names;
 const char *const *const calc_pipeline_schedule_names = pipeline_schedule_names;
 const char *const *const calc_part_type_names = part_type_names;
-static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) NULL};
-static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
-static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
-static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
-static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
-#define CHOICE_OF_MORE(name, text, ...) text,
-static const char *const job_algorithm_names[] = {CALC_JOB_ALGORITHM_LIST(CHOICE_OF_MORE) NULL};
-static const char *const job_old_logprob_names[] = {CALC_JOB_OLD_LOGPROB_LIST(CHOICE) NULL};
-static const char *const job_offload_names[] = {CALC_JOB_OFFLOAD_LIST(CHOICE) NULL};
-static const char *const job_sync_method_names[] = {CALC_JOB_SYNC_METHOD_LIST(CHOICE) NULL};
+NAMES(lora_modules, LORA_MODULES)
+NAMES(recompute_modules, RECOMPUTE_MODULES)
+NAMES(offload_modules, OFFLOAD_MODULES)
+NAMES(framework_mem, FRAMEWORK_MEM)
+static const char *const verdict_names[] = {CALC_VERDICT_LIST(CALC_WORD_OF) NULL};
+static const char *const job_algorithm_names[] = {CALC_JOB_ALGORITHM_LIST(WORD_OF_MORE) NULL};
+static const char *const job_old_logprob_names[] = {CALC_JOB_OLD_LOGPROB_LIST(CALC_WORD_OF) NULL};
+static const char *const job_offload_names[] = {CALC_JOB_OFFLOAD_LIST(CALC_WORD_OF) NULL};
+static const char *const job_sync_method_names[] = {CALC_JOB_SYNC_METHOD_LIST(CALC_WORD_OF) NULL};
 
 const char *calc_verdict_text(calc_verdict verdict)
 {

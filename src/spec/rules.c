@@ -496,9 +496,12 @@ void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
     if (a->expert_groups > 1 && a->num_experts % a->expert_groups != 0) {
         BROKEN_APP(errors, expert_groups, NULL, "%lld does not divide num_experts = %lld",
                    (long long)a->expert_groups, (long long)a->num_experts);
-    } else if (a->expert_groups > 1 && a->groups_per_token > a->expert_groups) {
-        BROKEN_APP(errors, groups_per_token, NULL, "a token cannot be sent to %lld of %lld groups",
-                   (long long)a->groups_per_token, (long long)a->expert_groups);
+    } else if (a->expert_groups > 1 && a->groups_per_token > 0 &&
+               (a->groups_per_token > a->expert_groups ||
+                a->experts_per_token > a->num_experts / a->expert_groups * a->groups_per_token)) {
+        BROKEN_APP(errors, groups_per_token, NULL, "%lld experts are not in %lld of %lld groups",
+                   (long long)a->experts_per_token, (long long)a->groups_per_token,
+                   (long long)a->expert_groups);
     }
     if (a->mtp_blocks > 0 && a->lm_head == CALC_CHOICE_FALSE) {
         BROKEN_APP(errors, mtp_blocks, "leave it out, or lm_head",

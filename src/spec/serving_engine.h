@@ -50,7 +50,7 @@ static inline bool calc_divides(int64_t n, int64_t m)
 /** Engines that are known, sorted by month and name. Owns them. */
 typedef struct calc_serving_engines {
     calc_serving_engine *item;
-    size_t count, capacity;
+    size_t count;
 } calc_serving_engines;
 
 /** Put them in order. */

@@ -20,10 +20,9 @@ typedef struct reader {
 
 static calc_status wrong(const reader *r, const calc_setting *s, const char *expected)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, s->line, s->column, NULL,
                           "%s: expected %s, found \"%s\"", s->key, expected,
-                          calc_utf8_show(shown, s->value, strlen(s->value)));
+                          calc_utf8_shown(s->value, strlen(s->value)));
 }
 
 /* Reads a count from 1 to `hi`; `absent` without the key, or an error if that is -1. */
@@ -144,8 +143,8 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     out->dense = out->experts > 0 ? out->dense : 0;
     if (out->dense > out->layers) {
         return calc_errors_at(r->errors, CALC_ERR_RULE, r->name, 0, 0, NULL,
-                              "first_k_dense_replace: %lld layers of %lld cannot be dense",
-                              (long long)out->dense, (long long)out->layers);
+                              "first_k_dense_replace: %jd layers of %jd cannot be dense",
+                              out->dense, out->layers);
     }
     return read_memory(r, out);
 }

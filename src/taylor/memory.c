@@ -131,10 +131,10 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         CALC_TAYLOR_MEMORY_LIST(CALC_X)
 #undef CALC_X
             NULL};
-    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
-    return calc_errors_at(
-        errors, CALC_ERR_FIELD, name, line, 1, calc_did_you_mean(calc_nearest(key, keys), hint),
-        "no term of memory is called \"%s\"", calc_utf8_show(shown, key, strlen(key)));
+    char hint[CALC_HINT_SIZE];
+    return calc_errors_at(errors, CALC_ERR_FIELD, name, line, 1,
+                          calc_did_you_mean(calc_nearest(key, keys), hint),
+                          "no term of memory is called \"%s\"", calc_utf8_shown(key, strlen(key)));
 }
 
 /* Reads one line, zero-terminated in place. @param said  a bit for each member, by its place */
@@ -163,10 +163,9 @@ static calc_status take_line(calc_taylor_memory *out, uint64_t *said, char *text
     char *end;
     double mb = calc_decimal_at(value, &end);
     if (end == value || end[strspn(end, " \t\r")] != '\0' || !(mb >= 0 && mb <= most_mb)) {
-        char shown[CALC_UTF8_SHOW_SIZE];
         return calc_errors_at(errors, CALC_ERR_RANGE, name, line, (int)(value - text) + 1, NULL,
                               "%s: expected MB from 0 to %g, found \"%s\"", start, most_mb,
-                              calc_utf8_show(shown, value, strcspn(value, "\r")));
+                              calc_utf8_shown(value, strcspn(value, "\r")));
     }
     *member = mb;
     *said |= UINT64_C(1) << ((size_t)((char *)member - (char *)out) / sizeof *member);
@@ -293,8 +292,7 @@ static calc_status refuse(calc_errors *errors, const char *what, int64_t found, 
                           int64_t most)
 {
     return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                           "%lld %s: expected %lld to %lld", (long long)found, what,
-                           (long long)least, (long long)most);
+                           "%jd %s: expected %jd to %jd", found, what, least, most);
 }
 
 calc_status calc_taylor_ask_check(const calc_taylor_ask *a, calc_errors *errors)
@@ -454,8 +452,8 @@ void calc_taylor_solution_write(const calc_taylor_ask *a, const calc_balance_sha
         for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
             for (int64_t place = 0; place < a->stages * a->chunks; place++) {
                 calc_balance_share one = share[place];
-                calc_output_printf(out, "%s_%d_%lld_%lld %d\n", variables[variable], kind,
-                                   (long long)(place % a->stages), (long long)(place / a->stages),
+                calc_output_printf(out, "%s_%d_%jd_%jd %d\n", variables[variable], kind,
+                                   (place % a->stages), (place / a->stages),
                                    *variable_of(&one, variable, kind));
             }
         }
@@ -577,8 +575,8 @@ calc_status calc_taylor_solution_parse(const char *text, size_t length, const ch
     }
     if (ask->stages * ask->chunks > CALC_BALANCE_PLACES) {
         return calc_errors_at(errors, CALC_ERR_RANGE, name, 0, 0, NULL,
-                              "%lld stages of %lld chunks: expected at most %d together",
-                              (long long)ask->stages, (long long)ask->chunks, CALC_BALANCE_PLACES);
+                              "%jd stages of %jd chunks: expected at most %d together", ask->stages,
+                              ask->chunks, CALC_BALANCE_PLACES);
     }
     memset(share, 0, CALC_BALANCE_PLACES * sizeof *share);
     return take_text(text, length, name, ask, share, objective, errors);

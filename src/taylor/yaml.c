@@ -29,9 +29,8 @@ static void taylor_edit(calc_taylor_edits *edits, const char *key, const char *f
 
 char *calc_taylor_file_name(const calc_taylor_candidate *c, char name[CALC_TAYLOR_NAME_SIZE])
 {
-    snprintf(name, CALC_TAYLOR_NAME_SIZE, "DP%lld_TP%lld_PP%lld_EP%lld_pretrain.yaml",
-             (long long)c->layout.data, (long long)c->layout.tensor, (long long)c->layout.pipeline,
-             (long long)c->expert);
+    snprintf(name, CALC_TAYLOR_NAME_SIZE, "DP%jd_TP%jd_PP%jd_EP%jd_pretrain.yaml", c->layout.data,
+             c->layout.tensor, c->layout.pipeline, c->expert);
     return name;
 }
 
@@ -86,12 +85,12 @@ static void edit_parallel(const calc_taylor_config *config, int64_t data, int64_
                  {"parallel_config.expert_parallel", expert},
                  {"parallel_config.micro_batch_num", microbatches}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        taylor_edit(edits, sizes[i].key, "%lld", (long long)sizes[i].value);
+        taylor_edit(edits, sizes[i].key, "%jd", sizes[i].value);
     }
     if (config->strategies > 0) {
         char text[4096] = "[";
         for (int64_t i = 0; i < config->strategies; i++) {
-            calc_append(text, sizeof text, "%s[%lld, 1]", i ? ", " : "", (long long)data);
+            calc_append(text, sizeof text, "%s[%jd, 1]", i ? ", " : "", data);
         }
         calc_append(text, sizeof text, "]");
         taylor_edit(edits, "parallel.dataset_strategy", "%s", text);
@@ -152,8 +151,7 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config, const calc_tayl
     edit_parallel(config, data, c->layout.tensor, stages, expert,
                   batch / c->layout.data / config->exec.microbatch_size,
                   c->layout.data <= SMALL_DATA && small_dataset ? small_dataset : dataset, edits);
-    taylor_edit(edits, config->layers_key, "%lld",
-                (long long)(shapes[shape].layers - config->prediction));
+    taylor_edit(edits, config->layers_key, "%jd", (shapes[shape].layers - config->prediction));
     taylor_edit(edits, "model.model_config.offset", "%s",
                 list_text(shapes[shape].offset, stages, text, sizeof text));
     taylor_edit(edits, "recompute_config.recompute", "%s",

@@ -484,10 +484,9 @@ static size_t gather(const calc_tune_candidate *candidate, size_t count, size_t 
     }
     for (size_t i = 0; i < count && kept < POOL; i++) {
         if (candidate[i].memory_bytes <= most_of_capacity * candidate[i].capacity_bytes) {
-            if (all <= POOL || seen * POOL >= kept * all) {
+            if (seen++ * POOL >= kept * all) {
                 pool[kept++] = i;
             }
-            seen++;
         }
     }
     return kept;

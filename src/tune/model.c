@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "gauss/effects.h"
-#include "gauss/process.h"
 
 /* A term's change for its elasticity. Derivatives of maxima are one-sided; a percent is below every
  * uncertainty that is known here. */

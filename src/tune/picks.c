@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "gauss/effects.h"
 
 enum {
     STREAM_MATCHING = 2,

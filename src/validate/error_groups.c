@@ -472,11 +472,6 @@ typedef struct selection {
     bool own; /* of runs in no published table only */
 } selection;
 
-static bool is_selected(const selection *s, const calc_result *r)
-{
-    return counts(r, s->quantity) && (!s->own || r->serving || !calc_sets_is_published(r));
-}
-
 /* A result with its name in a dimension, and the first result that has this name. */
 typedef struct named {
     const calc_result *result, *first;
@@ -510,7 +505,8 @@ static bool add_dimension(maker *m, const selection *s)
     bool fine = true;
     for (size_t i = 0; i < m->results->count; i++) {
         const calc_result *r = &m->results->item[i];
-        const char *name = is_selected(s, r) ? s->name(r) : NULL;
+        bool own = !s->own || r->serving || !calc_sets_is_published(r);
+        const char *name = own && counts(r, s->quantity) ? s->name(r) : NULL;
         if (name) {
             list[count++] = (named){.result = r, .name = name};
         }

@@ -42,21 +42,8 @@ enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 
 static const char example[] = "calc validate --template prints an example";
 
-/* Numbers are at most 1e9: the product of two of them is a whole number still. */
-#define COLUMN_TEXT(member, another)                                                               \
-    {.name = #member,                                                                              \
-     .also = another,                                                                              \
-     CALC_CSV_MEMBER(calc_runs_row, member),                                                       \
-     .flags = CALC_CSV_OPTIONAL},
-#define COLUMN_NUMBER(member, another)                                                             \
-    {.name = #member,                                                                              \
-     .also = another,                                                                              \
-     CALC_CSV_MEMBER(calc_runs_row, member),                                                       \
-     .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK,                                                  \
-     .hi = 1e9},
-
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_runs_row, line)},
-#define CALC_X(type, name, also) COLUMN_##type(name, also)
+#define CALC_X(type, name, also) CALC_CSV_OPTIONAL_##type(calc_runs_row, name, also),
                                           CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
 };
@@ -189,16 +176,6 @@ static calc_status load_documents(const entry *e)
     return model == CALC_OK ? status : model;
 }
 
-static bool is_own_column(const char *title)
-{
-    int i = 1; /* the first is the line */
-    while (i < COLUMNS && strcmp(columns[i].name, title) != 0 &&
-           (!columns[i].also || strcmp(columns[i].also, title) != 0)) {
-        i++;
-    }
-    return i < COLUMNS;
-}
-
 /* A column that is neither a field nor near to one is for people. */
 static calc_status set_field(const entry *e, int column)
 {
@@ -244,7 +221,8 @@ static calc_status set_fields(const entry *e)
 {
     calc_status status = CALC_OK;
     for (int i = 0; i < e->from->cells; i++) {
-        if (!is_own_column(e->from->title[i]) && !calc_csv_is_blank(e->from->cell[i])) {
+        if (!calc_csv_has_column(columns, COLUMNS, e->from->title[i]) &&
+            !calc_csv_is_blank(e->from->cell[i])) {
             calc_status one = set_field(e, i);
             status = status == CALC_OK ? one : status;
         }

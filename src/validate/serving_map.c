@@ -12,21 +12,8 @@
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 
-/* Numbers are at most 1e9: the product of two of them is a whole number still. */
-#define COLUMN_TEXT(member, another)                                                               \
-    {.name = #member,                                                                              \
-     .also = another,                                                                              \
-     CALC_CSV_MEMBER(calc_serving_row, member),                                                    \
-     .flags = CALC_CSV_OPTIONAL},
-#define COLUMN_NUMBER(member, another)                                                             \
-    {.name = #member,                                                                              \
-     .also = another,                                                                              \
-     CALC_CSV_MEMBER(calc_serving_row, member),                                                    \
-     .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK,                                                  \
-     .hi = 1e9},
-
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_serving_row, line)},
-#define CALC_X(type, name, also) COLUMN_##type(name, also)
+#define CALC_X(type, name, also) CALC_CSV_OPTIONAL_##type(calc_serving_row, name, also),
                                           CALC_SERVING_COLUMN_LIST(CALC_X)
 #undef CALC_X
 };
@@ -91,24 +78,6 @@ static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_er
     return CALC_OK;
 }
 
-/* Only fields of one value, which a member of a row can hold. */
-static bool is_single(const calc_field *field)
-{
-    return field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL ||
-           field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM;
-}
-
-static bool is_column(const char *title)
-{
-    bool is = false;
-    for (size_t k = 0; k < COLUMNS; k++) {
-        const calc_csv_column *c = &columns[k];
-        is = is || (c->name && strcmp(c->name, title) == 0) ||
-             (c->also && strcmp(c->also, title) == 0);
-    }
-    return is;
-}
-
 static const char *path_of(const char *title)
 {
     return strncmp(title, "exe.", 4) == 0 ? title + 4 : title;
@@ -130,13 +99,14 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
         const char *title = from->title[i];
         const char *path = path_of(title);
         calc_field_ref ref;
-        bool field = !is_column(title) && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK &&
-                     is_single(ref.field);
+        bool column = calc_csv_has_column(columns, COLUMNS, title);
+        bool field = !column && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK &&
+                     calc_field_is_single(ref.field);
         bool meant = path != title || strncmp(title, "inference.", 10) == 0;
         if (field && fields->count < CALC_SERVING_FIELDS_MAX) {
             fields->ref[fields->count] = ref;
             fields->cell[fields->count++] = i;
-        } else if (field || (meant && !is_column(title))) {
+        } else if (field || (meant && !column)) {
             char shown[CALC_UTF8_SHOW_SIZE];
             calc_errors why = {0};
             calc_exec exec = {0};

@@ -1,7 +1,6 @@
 #include "bench/tune_learn.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -1,5 +1,4 @@
 /* Any line is answered with one line of JSON; what was asked before does not matter to its form. */
-#include "../unit/documents.h"
 #include "fuzz.h"
 
 #include <jansson.h>

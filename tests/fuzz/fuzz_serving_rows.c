@@ -2,8 +2,6 @@
 #include "engines.h"
 #include "fuzz.h"
 
-#include <math.h>
-
 #include "validate/results.h"
 
 enum { ROWS = 8 /* of one input that are predicted */ };

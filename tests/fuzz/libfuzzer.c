@@ -1,5 +1,4 @@
 /* The mutations for libFuzzer, beside its own. Its arguments may have those of the seeds. */
-#include "fuzz.h"
 
 #include "mutate.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/export.h"
 #include "frame.h"
 #include "property/field_walk.h"
 #include "property/random_modern.h"

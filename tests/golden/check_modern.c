@@ -186,7 +186,7 @@ CALC_TEST_LOOP(block_counts_are_those_of_the_parameter_count, 0, MODELS)
     set_up(&l, r);
     calc_parameters count;
     calc_count_parameters(&l.app, &count);
-    double moe = calc_shape_moe_blocks(&l.shape);
+    double moe = l.shape.moe_blocks;
     double blocks =
         (l.shape.blocks - moe) * r->params[CALC_DENSE_BLOCK] + moe * r->params[CALC_MOE_BLOCK];
     double ends = 2 * l.shape.vocab * l.shape.hidden + l.shape.hidden;

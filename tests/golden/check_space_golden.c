@@ -1,5 +1,4 @@
 /* The studies that calc ships: they have as many executions as Calculon's have. */
-#include "../unit/documents.h"
 #include "../unit/space_file.h"
 #include "sweep.h"
 

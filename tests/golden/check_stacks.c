@@ -108,7 +108,7 @@ static double block_weights(const calc_shape *shape)
     calc_operator list[CALC_MAX_OPERATORS];
     double sum = 0;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        double moe = calc_shape_moe_blocks(shape);
+        double moe = shape->moe_blocks;
         double blocks = kind == CALC_MOE_BLOCK ? moe : shape->blocks - moe;
         const calc_recipe recipe = {
             .kind = kind, .shape = shape, .chip = &chip, .strategy = &strategy};

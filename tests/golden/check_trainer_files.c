@@ -9,7 +9,6 @@
 #include "formats/read.h"
 #include "frame.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 
 /* A run: the file, its machine, and what was measured; NAN: not published, INFINITY: out of memory.
  */

@@ -192,7 +192,7 @@ static void answer(const char *said, FILE *out)
     char folder[256];
     scratch_enter(folder, sizeof folder);
     ck_assert_int_eq(symlink(CALC_DATA_DIR_SOURCE, "ROOT"), 0);
-    setenv("CALC_PATH", "ROOT", 1);
+    setenv("CALC_PATH", "ROOT:ROOT/tests", 1); /* models, and what was measured */
     setenv("LC_ALL", "C.UTF-8", 1);
     setenv("TERM", "xterm", 1);
     unsetenv("COLUMNS");

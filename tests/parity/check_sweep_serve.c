@@ -7,7 +7,6 @@
 #include "frame.h"
 #include "random_space.h"
 #include "sampled.h"
-#include "spec/field.h"
 #include "spec/format.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 600};

@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "classic.h"
-#include "model/cost/state.h"
 #include "model/operators/transformer.h"
 #include "model/stages/stages.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "units.h"
 
 /* ---- Every layout ---------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* The range of a field keeps every statistic finite: each number of a layout alone at the ends of
    its range either gives numbers or a verdict that it does not fit. On every shipped machine. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* A field that is said to change nothing does not change a bit of any statistic, on random layouts
  * of today; and each of them matters somewhere else. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

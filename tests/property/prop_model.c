@@ -1,7 +1,6 @@
 /* Laws of the model, on random layouts. CALC_PROPERTY_CASES says how many (2,000 if not given).
    A failure names the seed and the case: case n is what stream n of the seed gives. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -383,7 +383,7 @@ CALC_TEST(experts_fold_into_the_ranks_of_a_stage)
 static double context_bytes(const calc_random_layout *l, const calc_shape *shape, bool forward)
 {
     calc_operator o[CALC_MAX_OPERATORS];
-    calc_block_kind kind = calc_shape_moe_blocks(shape) > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
+    calc_block_kind kind = shape->moe_blocks > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
     calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, shape, CALC_COMPAT_NONE);
     size_t count = calc_block_operators(&context, kind, o);
     double sum = 0;
@@ -482,7 +482,7 @@ static bool law_weights(const calc_random_layout *l)
     }
     calc_parameters count;
     calc_count_parameters(&l->app, &count);
-    double norm = (s.rms ? 1 : 2) * s.hidden, moe = calc_shape_moe_blocks(&s);
+    double norm = (s.rms ? 1 : 2) * s.hidden, moe = s.moe_blocks;
     double want = count.attention + count.mlp + count.experts + count.norm - norm;
     want += (s.blocks - moe) * replicated_weights(&s, false) + moe * replicated_weights(&s, true);
     if (s.vocab > 0) {
@@ -524,7 +524,7 @@ static bool law_blocks(const calc_random_layout *l)
     }
     must(count == (double)l->exec.pipeline_par, "stages", count, (double)l->exec.pipeline_par);
     must_be_close("blocks", blocks, s.blocks);
-    must_be_close("blocks with experts", moe, calc_shape_moe_blocks(&s));
+    must_be_close("blocks with experts", moe, s.moe_blocks);
     return stages.fit;
 }
 

@@ -2,14 +2,12 @@
    alone or beside others gives a step, and a rule that has no object on a layout changes nothing.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frame.h"
 #include "random_layout.h"
 #include "spec/compat.h"
-#include "spec/field.h"
 
 enum { LAYOUTS = 200 };
 

@@ -1,11 +1,9 @@
 /* What a run of serving is called, who published it and where, and what its model and machine are
  * called, changes no bit of its prediction. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "validate/results.h"
 
 #include "engines.h"

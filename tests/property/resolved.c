@@ -5,7 +5,6 @@
 
 #include "model/cost/cost.h"
 #include "model/operators/collective.h"
-#include "model/serve/inference_pass.h"
 #include "spec/format.h"
 #include "spec/serving_engine.h"
 

@@ -252,7 +252,7 @@ class Diff(unittest.TestCase):
         a, b = calc.load("app", "gpt3-175B"), calc.load("app", "llama3-405B")
         text = command("diff", "gpt3-175B", "llama3-405B")
         listed = set(re.findall(r"^  (\w+)", text, re.M)) - {"gpt3"}
-        want = {key for key in a.keys() | b.keys() if a.get(key) != b.get(key)} - {"source", "hub"}
+        want = {key for key in a.keys() | b.keys() if a.get(key) != b.get(key)} - {"source", "names"}
         self.assertEqual(want - listed, {key for key in want - listed if not (a.get(key) or b.get(key))})
         self.assertLessEqual(listed, want)
 

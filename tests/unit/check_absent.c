@@ -4,7 +4,6 @@
 
 #include "classic.h"
 #include "frame.h"
-#include "spec/field.h"
 
 CALC_TEST(an_execution_without_keys_is_calculons)
 {

@@ -1,7 +1,5 @@
 #include "spec/alias.h"
 
-#include <string.h>
-
 #include "frame.h"
 #include "spec/field.h"
 
@@ -47,6 +45,29 @@ CALC_TEST(statistics_have_short_names_and_those_of_the_summary)
         ck_assert_msg(field != NULL, "%s", names[i].name);
         ck_assert_str_eq(field->key, names[i].key);
         ck_assert_ptr_null(calc_alias_of(stats, names[i].key)); /* not in a document */
+    }
+}
+
+/* The rest of a name says what is meant inside an object: "inference." is no likeness. */
+CALC_TEST(a_hint_has_the_nearest_path)
+{
+    static const char *const others[] = {"objectives", NULL};
+    static const struct {
+        calc_kind only;
+        const char *path, *hint;
+    } cases[] = {{CALC_KIND_NONE, "mem1GiB", "did you mean \"mem1.GiB\"?"},
+                 {CALC_KIND_SYSTEM, "men1.GiB", "did you mean \"sys.mem1.GiB\"?"},
+                 {CALC_KIND_NONE, "networks.size", "did you mean \"networks[0].size\"?"},
+                 {CALC_KIND_NONE, "inference.phse", "did you mean \"inference.phase\"?"},
+                 {CALC_KIND_NONE, "inference.max_batch_tokens", ""},
+                 {CALC_KIND_NONE, "layer", "did you mean \"layers\"?"},
+                 {CALC_KIND_EXEC, "hidden", ""},
+                 {CALC_KIND_NONE, "objektives", "did you mean \"objectives\"?"},
+                 {CALC_KIND_NONE, "", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char hint[160];
+        calc_alias_hint(cases[i].only, cases[i].path, others, hint, sizeof hint);
+        ck_assert_str_eq(hint, cases[i].hint);
     }
 }
 

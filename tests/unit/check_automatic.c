@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "frame.h"
-#include "spec/field.h"
 
 static const calc_field *row(size_t i)
 {

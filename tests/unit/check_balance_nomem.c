@@ -1,8 +1,6 @@
 /* Out of memory, from the n-th allocation on, for every n: a status, and no crash. */
 #include "balance/solve.h"
 
-#include <math.h>
-
 #include "failing.h"
 #include "frame.h"
 

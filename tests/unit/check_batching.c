@@ -1,4 +1,3 @@
-#include "model/serve/inference.h"
 
 #include <math.h>
 

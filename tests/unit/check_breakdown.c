@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "classic.h"
@@ -12,7 +11,6 @@
 #include "cli/run/simulation.h"
 #include "frame.h"
 #include "shipped_case.h"
-#include "small_case.h"
 
 static calc_app app;
 static calc_system machine;

@@ -4,7 +4,6 @@
 #include "frame.h"
 #include "shipped_case.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "spec/format.h"
 
 static shipped_case c;

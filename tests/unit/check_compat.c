@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "frame.h"
-#include "small_case.h"
 
 static calc_compat read_ok(const char *text)
 {

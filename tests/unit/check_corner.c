@@ -1,8 +1,6 @@
 /* Corners: no bound on one of them is above that of a lane that it stands for, in no cell. */
 #include "sheet.h"
 
-#include <string.h>
-
 #include "bound_case.h"
 #include "frame.h"
 

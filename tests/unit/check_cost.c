@@ -331,13 +331,20 @@ CALC_TEST(limited_routing_limits_the_copies)
     c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     double leaves_s = 7.0 / 8 * o.message_bytes / slow;
     double reached = 8 * (1 - 1420494075 / 4426165368.0); /* C(56, 8) / C(64, 8) */
-    static const int64_t limits[] = {0, 4, 5, 6, 8};
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        double limit = (double)limits[i];
-        c.app.groups_per_token = limits[i];
+    /* Of C(64, 8) choices so many are on h nodes: C(8, h) times those that leave none of h out; a
+       limited token is on the smaller of h and its limit, as a node is a group. */
+    static const double limited[][2] = {{4, 17664916456}, {5, 21515942888}, {6, 23600774120}};
+    c.app.groups_per_token = 0;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), reached / 8 * leaves_s);
+    c.app.groups_per_token = 8;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), reached / 8 * leaves_s);
+    for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+        c.app.groups_per_token = (int64_t)limited[i][0];
         resolve(&c);
-        double nodes = limit > 0 && limit < reached ? limit : reached;
-        assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), nodes / 8 * leaves_s);
+        assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
+                    limited[i][1] / 4426165368.0 / 8 * leaves_s);
     }
     c.app.expert_groups = 1; /* one group is no limit */
     c.app.groups_per_token = 1;

@@ -7,7 +7,6 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "small_case.h"
 
 enum { RANDOM = 200000 };
 

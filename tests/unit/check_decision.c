@@ -1,9 +1,7 @@
 #include "tune/decision.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "cli/tune/tune_journal.h"

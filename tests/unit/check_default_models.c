@@ -2,7 +2,6 @@
  * best layout trains that model. */
 #include <glob.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "defaults.h"
 #include "frame.h"

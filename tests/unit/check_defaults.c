@@ -6,7 +6,6 @@
 #include "engines.h"
 #include "frame.h"
 #include "shipped_case.h"
-#include "small_case.h"
 #include "sweep.h"
 
 static calc_space space;

@@ -1,7 +1,6 @@
 #include "designs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "frame.h"
 

@@ -29,6 +29,15 @@ static const struct {
     {"torchrun x.py --num-layers 4 --moe-fb-overlap\n", "mindspeed", CALC_OK, 0},
     {"vllm serve m --tensor-parallel-size 4\n", "vllm", CALC_OK, 0},
     {"serve m --tensor-parallel-size 4\n", "vllm", CALC_OK, 0},
+    /* An image of a container is the server that it has; a model is enough. */
+    {"docker run --gpus all -v ~/.cache:/root vllm/vllm-openai:v1 m/m --tensor-parallel-size 4\n",
+     "vllm", CALC_OK, 0},
+    {"docker run --gpus all vllm/vllm-openai:v1 m/m\n", "vllm", CALC_OK, 0},
+    {"docker run a/sglang:v1 python3 -m sglang.launch_server --model-path m --tp 4\n", "sglang",
+     CALC_OK, 0},
+    {"vllm serve m/m\n", "vllm", CALC_OK, 0},
+    {"docker pull vllm/vllm-openai:v1\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"vllm bench serve --model m\n", NULL, CALC_ERR_UNSUPPORTED, 1},
     {"python3 -m sglang.launch_server --tensor-parallel-size 4\n", "sglang", CALC_OK, 0},
     {"trtllm-serve m --tp_size 4\n", "tensorrt-llm", CALC_OK, 0},
     /* Options in a table of YAML; words of Hydra; options that are keys of a file. */

@@ -9,7 +9,6 @@
 
 #include "frame.h"
 #include "scratch.h"
-#include "unit/small_case.h"
 
 static char folder[256];
 

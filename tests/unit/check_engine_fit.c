@@ -8,8 +8,6 @@
 #include "engines.h"
 #include "frame.h"
 #include "serving_run_case.h"
-#include "small_case.h"
-#include "spec/field.h"
 
 enum { RUNS = 48, RESULTS = 3 * RUNS };
 

@@ -3,7 +3,6 @@
 #include "calibrate_case.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "frame.h"
 

@@ -4,8 +4,6 @@
 #include "frame.h"
 #include "run_case.h"
 
-#include <string.h>
-
 enum { MAX = 8 };
 
 static calc_runs_row row[MAX];

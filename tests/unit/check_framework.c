@@ -31,8 +31,11 @@ CALC_TEST(every_key_exists_in_the_framework)
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
         for (size_t j = 0; j < framework->count; j++) {
-            const char *key = framework->rows[j].key;
-            ck_assert_msg(!key || is_known(framework->name, key), "%s: %s", framework->name, key);
+            const char *const keys[] = {framework->rows[j].key, framework->rows[j].also};
+            for (size_t k = 0; k < 2; k++) {
+                ck_assert_msg(!keys[k] || is_known(framework->name, keys[k]), "%s: %s",
+                              framework->name, keys[k]);
+            }
         }
     }
 }

@@ -114,6 +114,14 @@ CALC_TEST(frozen_weights_have_no_gradients_and_no_optimizer)
     ck_assert_double_eq(stats.weight_grad_space, 0);
     ck_assert_double_eq(stats.optimizer_space, 0);
     ck_assert_double_eq(stats.dp_comm_link_time, 0);
+    const calc_stats frozen = stats;
+    const calc_exec plain = exec;
+    exec.strategy.lora_modules = 1;
+    exec.strategy.lora_fused = exec.strategy.lora_dropout = exec.strategy.dora = true;
+    exec.strategy.lora_experts = CALC_LORA_EXPERTS_EACH;
+    run();
+    ck_assert_mem_eq(&stats, &frozen, sizeof stats);
+    exec = plain;
     adapt(16);
     double adapters = run().trained_parameters;
     ck_assert_double_eq(stats.weight_space, 2 * (matrices() + others + adapters));

@@ -1,6 +1,6 @@
 /* Arguments of Galvatron's search: unit/check_galvatron_arguments.txt. "file" begins one,
- * NAME=VALUE is a flag, and "finish" asks for the request; the answer is what is not the default,
- * and what is wrong. */
+ * NAME=VALUE is a flag, "compat" too, and "finish" asks for the request; the answer is what is not
+ * the default, and what is wrong. */
 #include "galvatron/arguments.h"
 
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "galvatron/cost.h"
 #include "galvatron_case.h"
 #include "io/text.h"
-#include "small_case.h"
 
 static calc_galvatron_arguments args;
 static char why[512];
@@ -111,6 +110,8 @@ static void answer(const char *said, FILE *out)
         }
     } else if (strcmp(said, "finish\n") == 0) {
         finish(out);
+    } else if (strcmp(said, "compat\n") == 0) {
+        args.request.compat = true;
     } else {
         char name[64], text[512];
         snprintf(name, sizeof name, "%.*s", (int)(value - said), said);
@@ -125,35 +126,6 @@ static void answer(const char *said, FILE *out)
 
 const calc_test_frame calc_tests = {.cases = "unit/check_galvatron_arguments.txt",
                                     .answer = answer};
-
-CALC_TEST(defaults_are_upstreams)
-{
-    calc_galvatron_arguments_start(&args);
-    const calc_galvatron_request *r = &args.request;
-    ck_assert_int_eq(r->default_dp_type, CALC_GALVATRON_DDP);
-    ck_assert_int_eq(r->pipeline_type, CALC_GALVATRON_GPIPE);
-    ck_assert_int_eq(r->mixed_precision, CALC_GALVATRON_BF16);
-    ck_assert(r->async_grad_reduce && r->sequence_parallel && r->global_memory_buffer);
-    ck_assert_int_eq(r->num_nodes, 1);
-    ck_assert_int_eq(r->num_gpus_per_node, 8);
-    ck_assert_double_eq(r->memory_constraint, 24);
-    ck_assert_int_eq(r->min_bsz, 8);
-    ck_assert_int_eq(r->max_bsz, 8);
-    ck_assert_int_eq(r->bsz_scale, 8);
-    ck_assert_int_eq(r->settle_bsz, -1);
-    ck_assert_int_eq(r->settle_chunk, -1);
-    ck_assert(!r->disable_dp && !r->disable_tp && !r->disable_sp && !r->disable_pp);
-    ck_assert(!r->disable_ckpt && !r->disable_fsdp && r->disable_cp);
-    ck_assert(!r->disable_embedding_lmhead_tp && !r->disable_embedding_lmhead_sp);
-    ck_assert_int_eq(r->max_tp_deg, 8);
-    ck_assert_int_eq(r->max_pp_deg, 8);
-    ck_assert_int_eq(r->max_sp_deg, 8);
-    ck_assert_int_eq(r->max_cp_deg, 8);
-    ck_assert_int_eq(r->time_profile_mode, CALC_GALVATRON_TIME_STATIC);
-    ck_assert_int_eq(r->memory_profile_mode, CALC_GALVATRON_MEMORY_STATIC);
-    ck_assert(r->fine_grained && !r->compat);
-    ck_assert_double_eq(r->debug_costmodel_coe, 1);
-}
 
 /* What people are told of defaults is what they are. */
 CALC_TEST(presets_are_the_defaults)
@@ -248,107 +220,4 @@ CALC_TEST(layers_of_several_types_are_listed)
     ck_assert_str_eq(args.path[CALC_GALVATRON_FILE_OVERLAP],
                      CALC_TEST_DATA "/galvatron/17_t5-3B_twolayertypes_1x8_12G_bsz64/../profiles/"
                                     "shipped_hardware");
-}
-
-/* What there is to search for. */
-
-static char request_why[256];
-
-static calc_galvatron_request llama(void)
-{
-    calc_galvatron_arguments defaults;
-    calc_galvatron_arguments_start(&defaults);
-    calc_galvatron_request r = defaults.request;
-    r.types = 1;
-    r.layers[0] = (calc_galvatron_layers){4096, 32, 2048};
-    return r;
-}
-
-static bool good(const calc_galvatron_request *r)
-{
-    request_why[0] = '\0';
-    return calc_galvatron_request_check(r, request_why, sizeof request_why);
-}
-
-static void request_refuses(const calc_galvatron_request *r, const char *expected)
-{
-    ck_assert(!good(r));
-    ck_assert_str_eq(request_why, expected);
-}
-
-CALC_TEST(a_model_has_layers)
-{
-    calc_galvatron_request r = llama();
-    ck_assert(good(&r));
-    r.layers[0].seq_len = 0;
-    request_refuses(&r, "seq_length is missing: the model has none to search for");
-    r = llama();
-    r.types = 2;
-    r.layers[0].layer_num = 512;
-    r.layers[1] = r.layers[0];
-    ck_assert(good(&r));
-    r.layers[1].layer_num = 513;
-    request_refuses(&r, "num_layers: 1025 are more than 1024, which are searched at most");
-    r.types = 0;
-    request_refuses(&r, "num_layers is missing: the model has none to search for");
-}
-
-CALC_TEST(gpus_are_a_power_of_two)
-{
-    calc_galvatron_request r = llama();
-    r.num_nodes = 8192;
-    ck_assert(good(&r));
-    r.num_nodes = 16384;
-    request_refuses(
-        &r, "num_nodes * num_gpus_per_node: 131072 GPUs are not a power of two from 1 to 65536");
-    r.num_nodes = 3;
-    request_refuses(
-        &r, "num_nodes * num_gpus_per_node: 24 GPUs are not a power of two from 1 to 65536");
-}
-
-CALC_TEST(there_is_a_batch)
-{
-    calc_galvatron_request r = llama();
-    r.bsz_scale = 16;
-    request_refuses(
-        &r,
-        "max_bsz: 8 is below the first batch, 16, the larger of min_bsz and bsz_scale (bsz_step): "
-        "raise it, or give settle_bsz");
-    r.settle_bsz = 4;
-    ck_assert(good(&r));
-    r.settle_bsz = -1;
-    r.bsz_scale = 1;
-    r.min_bsz = 1;
-    r.max_bsz = 10000;
-    ck_assert(good(&r));
-    r.max_bsz = 10001;
-    request_refuses(
-        &r, "max_bsz: 10001 batches up to 10001 are too many to search: raise bsz_scale, or "
-            "give settle_bsz");
-    r.settle_bsz = 4;
-    r.settle_chunk = 4;
-    ck_assert(good(&r));
-    r.settle_chunk = 3;
-    request_refuses(&r, "settle_chunk: 3 does not divide settle_bsz, 4");
-}
-
-CALC_TEST(options_that_contradict_are_refused)
-{
-    calc_galvatron_request r = llama();
-    r.sequence_parallel = false;
-    request_refuses(
-        &r, "disable_tp: without sequence_parallel there are no costs of tensor parallelism: "
-            "set disable_tp 1, or sequence_parallel");
-    r.max_tp_deg = 1;
-    ck_assert(good(&r));
-    r.memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
-    request_refuses(&r,
-                    "memory_profile_mode: sequence needs sequence_parallel and one type of layers");
-    r = llama();
-    r.memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
-    ck_assert(good(&r));
-    r.memory_constraint = 23.5;
-    ck_assert(good(&r));
-    r.compat = true;
-    request_refuses(&r, "memory_constraint: 23.5 GB are not whole, as --compat needs them to be");
 }

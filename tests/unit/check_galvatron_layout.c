@@ -24,23 +24,6 @@ static calc_status read_text(const char *text, const char *name, int64_t world, 
     return calc_galvatron_layout_read(&layout, text, strlen(text), name, world, &notes, errors);
 }
 
-static void reads(const char *text)
-{
-    calc_errors errors;
-    calc_status status = read_text(text, "a.json", 0, &errors);
-    ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
-}
-
-static void fails(const char *text, const char *printed)
-{
-    calc_errors errors;
-    char line[1024];
-    ck_assert_int_ne(read_text(text, "a.json", 0, &errors), CALC_OK);
-    ck_assert_int_gt(errors.count, 0);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
-}
-
 static calc_text written(void)
 {
     calc_output *out;
@@ -135,226 +118,97 @@ CALC_TEST(names_are_upstreams)
                      "[dp_tp_pp_fsdp_ckpt_off].json");
 }
 
-#define FILE_OF(more)                                                                              \
-    "{\"pp_deg\": 2, \"tp_sizes_enc\": \"2,2,4,1\", \"tp_consecutive_flags\": \"1,1,1,1\",\n"      \
-    "\"dp_types_enc\": \"0,1,0,1\", \"use_sp\": \"0,0,1,0\", \"checkpoint\": \"1,0,0,0\",\n"       \
-    "\"global_bsz\": 32, \"chunks\": 4, \"world_size\": 8, \"pp_division\": \"1,3\",\n"            \
-    "\"pipeline_type\": \"pipedream_flush\", \"default_dp_type\": \"zero2\"" more "}"
+/* ---- Files in words: unit/check_galvatron_layout.txt ------------------------------------------
+ */
 
-CALC_TEST(every_key_is_read)
+static void print_layout(FILE *out)
 {
-    reads(FILE_OF(", \"vtp\": 4, \"vsp\": 1, \"vocab_sdp\": 1, \"embed_sdp\": 0"));
-    ck_assert_int_eq(layout.world, 8);
-    ck_assert_int_eq(layout.pp, 2);
-    ck_assert_int_eq(layout.gbsz, 32);
-    ck_assert_int_eq(layout.chunks, 4);
-    ck_assert_int_eq(layout.layers, 4);
-    ck_assert_int_eq(layout.division[1], 3);
-    ck_assert_int_eq(layout.pipeline_type, CALC_GALVATRON_PIPEDREAM_FLUSH);
-    char text[CALC_GALVATRON_STRATEGY_SIZE];
-    ck_assert_str_eq(calc_galvatron_strategy_text(&layout.layer[0], text), "2-2*-2-c");
-    ck_assert_str_eq(calc_galvatron_strategy_text(&layout.layer[1], text), "2-2*-2f");
-    ck_assert_str_eq(calc_galvatron_strategy_text(&layout.layer[2], text), "2-4*-1-sp");
-    ck_assert_str_eq(calc_galvatron_strategy_text(&layout.layer[3], text), "2-1-4f");
-    ck_assert_str_eq(calc_galvatron_strategy_text(&layout.ends, text), "2-4*-1f-sp");
-    ck_assert_int_eq(notes.count, 1);
-    ck_assert_str_eq(notes.text[0], "vocab_sdp and embed_sdp differ: vocab_sdp counts");
-}
-
-CALC_TEST(what_is_absent_is_trainings_default)
-{
-    reads("{\"pp_deg\": 2, \"tp_sizes_enc\": \"1,2,2\", \"tp_consecutive_flags\": \"1,1,0\", "
-          "\"dp_types_enc\": \"0,0,0\", \"global_bsz\": 8, \"chunks\": 1, \"world_size\": 4}");
-    ck_assert_int_eq(layout.pipeline_type, CALC_GALVATRON_GPIPE);
-    ck_assert_int_eq(layout.default_dp_type, CALC_GALVATRON_DDP);
-    ck_assert_int_eq(layout.division[0], 1);
-    ck_assert_int_eq(layout.division[1], 2);
-    ck_assert(layout.ends.tp == 1 && layout.ends.sp == 1 && layout.ends.cp == 1 &&
-              layout.ends.dp == 2);
-    ck_assert_int_eq(notes.count, 1); /* strided groups */
-}
-
-#define OLD                                                                                        \
-    "{\"pp_deg\": 1, \"tp_sizes_enc\": \"1\", \"tp_consecutive_flags\": \"1\", "                   \
-    "\"dp_types_enc\": \"1\", \"global_bsz\": 16, \"chunks\": 1, \"embed_sdp\": 1}"
-
-CALC_TEST(the_name_of_a_file_says_how_many_gpus_there_are)
-{
-    calc_errors errors;
-    ck_assert_int_eq(
-        read_text(OLD, "x/galvatron_config_m_2nodes_8gpus_per_node_36GB_bf16.json", 0, &errors),
-        CALC_OK);
-    ck_assert_int_eq(layout.world, 16);
-    ck_assert_int_eq(layout.layer[0].dp, 16);
-    ck_assert_int_eq(notes.count, 2);
-    ck_assert_int_eq(read_text(OLD, "a.json", 4, &errors), CALC_OK);
-    ck_assert_int_eq(layout.world, 4);
-    ck_assert_int_eq(
-        read_text(OLD, "m_2_units_3units_8gpus_per_node_1nodes_4gpus_per_node", 0, &errors),
-        CALC_OK);
-    ck_assert_int_eq(layout.world, 4);
-    static const char *const none[] = {"m_2units_8gpus_per_node", "m_nodes_8gpus_per_node",
-                                       "m_2nodes_8gpus", "m_0nodes_8gpus_per_node",
-                                       "m_2nodes_0gpus_per_node"};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        ck_assert_int_ne(read_text(OLD, none[i], 0, &errors), CALC_OK);
-    }
-    fails(OLD, "a.json: world_size is missing: how many GPUs there are\n  hint: add it, or convert "
-               "the file with calc import --procs N");
-}
-
-CALC_TEST(mistakes_are_at_their_place)
-{
-    fails("{\"pp_deg\": 1}", "a.json: world_size is missing: how many GPUs there are\n  hint: add "
-                             "it, or convert the file with calc import --procs N");
-    fails("{\"world_size\": 8}", "a.json: pp_deg is missing");
-    fails("{\"world_size\": 8, \"pp_deg\": 0}",
-          "a.json:1:29: pp_deg: expected a whole number from 1 to 256, found \"0\"");
-    fails(FILE_OF(", \"pp_deg\": 1.5"),
-          "a.json:4:75: pp_deg: expected a whole number from 1 to 256, found \"1.5\"");
-    fails(FILE_OF(", \"use_sp\": \"0,0\""),
-          "a.json:4:76: use_sp: 2 values beside 4 of tp_sizes_enc\n  hint: a value for each layer");
-    fails(FILE_OF(", \"use_sp\": \"0,0,2,0\""),
-          "a.json:4:80: use_sp: expected 0 or 1, found \"2\"");
-    fails(FILE_OF(", \"checkpoint\": \"0,0,,0\""),
-          "a.json:4:84: checkpoint: expected 0 or 1, found \"\"");
-    fails(FILE_OF(", \"tp_sizes_enc\": \"1,1,1,3\""),
-          "a.json:4:82: tp_sizes_enc: layer 4: pp_deg 2 * 3 does not divide 8 GPUs");
-    fails(FILE_OF(", \"vtp\": 8"), "a.json:4:72: vtp: pp_deg 2 * 8 does not divide 8 GPUs");
-    fails(FILE_OF(", \"pp_division\": \"2,1\""),
-          "a.json:4:81: pp_division: 2 stages with 3 layers, not 2 with 4");
-    fails(FILE_OF(", \"pp_division\": \"4\""),
-          "a.json:4:81: pp_division: 1 stages with 4 layers, not 2 with 4");
-    fails(FILE_OF(", \"pp_deg\": 8, \"tp_sizes_enc\": \"1,1,1,1\""),
-          "a.json:4:75: pp_deg: 8 stages are more than 4 layers");
-    fails(FILE_OF(", \"pipeline_type\": \"1f1b\""),
-          "a.json:4:83: pipeline_type: expected gpipe or pipedream_flush, found \"1f1b\"");
-    fails(FILE_OF(", \"default_dp_type\": \"fsdp\""),
-          "a.json:4:85: default_dp_type: expected ddp, zero2 or zero3, found \"fsdp\"");
-    fails(FILE_OF(", \"ep_sizes_enc\": \"1,1,1,2\""),
-          "a.json:4:82: ep_sizes_enc: experts of layers that differ are not read: all must be 1");
-    fails("{\"pp_deg\": 1,}", "a.json:1:13: a comma with nothing between it and \"}\"\n  hint: "
-                              "remove the comma");
-}
-
-CALC_TEST(other_texts_are_no_such_file)
-{
-    static const char *const texts[] = {
-        "", "{}", "[1]", "{\"pp_deg\": 1}", "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        ck_assert_int_ne(calc_galvatron_layout_is(texts[i], strlen(texts[i])), CALC_OK);
-    }
-    ck_assert_int_eq(calc_galvatron_layout_is(OLD, strlen(OLD)), CALC_OK);
-}
-
-/* global_bsz % (world / pp / min(tp, vtp) / min(cp)) */
-CALC_TEST(training_wants_a_multiple)
-{
-    reads(FILE_OF(", \"vtp\": 4"));
-    ck_assert_int_eq(calc_galvatron_layout_multiple(&layout), 4);
-    for (int i = 0; i < layout.layers; i++) {
-        layout.layer[i].tp = 4;
-    }
-    ck_assert_int_eq(calc_galvatron_layout_multiple(&layout), 1);
-    layout.ends.tp = layout.ends.sp = 1;
-    ck_assert_int_eq(calc_galvatron_layout_multiple(&layout), 4);
-}
-
-CALC_TEST(context_parallelism_is_written)
-{
-    reads(FILE_OF(", \"cp_sizes_enc\": \"2,2,1,4\", \"vcp\": 2"));
-    calc_text text = written();
-    const char *ending = "    \"embed_sdp\": 0,\n    \"cp_sizes_enc\": \"2,2,1,4\",\n    \"vcp\": "
-                         "2,\n    \"vocab_sdp\": 0\n}";
-    ck_assert_ptr_nonnull(strstr(text.data, ending));
+    static const char *const types[] = {"ddp", "zero2", "zero3"};
     char one[CALC_GALVATRON_STRATEGY_SIZE];
-    ck_assert_str_eq(calc_galvatron_strategy_text(&layout.layer[0], one), "2-2*x2-1-c");
-    calc_text_free(&text);
+    fprintf(out, "%d GPUs, %d stages of", layout.world, layout.pp);
+    for (int i = 0; i < layout.pp; i++) {
+        fprintf(out, " %d", layout.division[i]);
+    }
+    fprintf(out, " layers, %jd samples in %jd, %s, %s\nlayers", (intmax_t)layout.gbsz,
+            (intmax_t)layout.chunks,
+            layout.pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
+            types[layout.default_dp_type]);
+    for (int i = 0; i < layout.layers; i++) {
+        fprintf(out, " %s", calc_galvatron_strategy_text(&layout.layer[i], one));
+    }
+    fprintf(out, ", ends %s; training wants a multiple of %jd\n",
+            calc_galvatron_strategy_text(&layout.ends, one),
+            (intmax_t)calc_galvatron_layout_multiple(&layout));
+    for (int i = 0; i < notes.count; i++) {
+        fprintf(out, "note: %s\n", notes.text[i]);
+    }
 }
+
+/* -1: as the execution */
+static void print_strategy(const char *name, const calc_layer_strategy *s, FILE *out)
+{
+    fprintf(out, "%s: tensor %d, context %d of type %d, zero %d, recompute %d\n", name,
+            (int)s->tensor_par, (int)s->context_par, (int)s->context_par_type, (int)s->zero_stage,
+            (int)s->recompute);
+}
+
+static void print_exec(FILE *out)
+{
+    static calc_exec e;
+    char name[32];
+    calc_errors errors = {0};
+    if (calc_galvatron_layout_exec(&layout, &e, &errors) != CALC_OK) {
+        fprintf(out, "no execution: %s\n", errors.item[0].text);
+        return;
+    }
+    const calc_strategy *s = &e.strategy;
+    fprintf(out, "execution: num_procs %jd, tensor %jd, pipeline %jd, data %jd%s, batch %jd of %jd",
+            (intmax_t)e.num_procs, (intmax_t)s->tensor_par, (intmax_t)e.pipeline_par,
+            (intmax_t)s->data_par, s->data_par_overlap ? " overlapped" : "", (intmax_t)e.batch_size,
+            (intmax_t)e.microbatch_size);
+    fprintf(out, ", schedule %d, datatype %d, rank order %d, stages", e.pipeline_schedule,
+            s->datatype, e.rank_order);
+    for (int i = 0; i < e.stages.count; i++) {
+        fprintf(out, " %d", (int)e.stages.run[i].blocks);
+    }
+    fputs("\n", out);
+    for (int i = 0; i < e.layers.count; i++) {
+        snprintf(name, sizeof name, "%d blocks", (int)e.layers.run[i].blocks);
+        print_strategy(name, &e.layers.run[i].strategy, out);
+    }
+    print_strategy("ends", &e.layers.ends, out);
+}
+
+/* The first line is the file's name, and the GPUs if they are given. */
+static void answer(const char *said, FILE *out)
+{
+    char name[256], line[1200];
+    int world = 0;
+    const char *text = strchr(said, '\n') + 1;
+    calc_errors errors = {0};
+    notes = (calc_notes){0};
+    ck_assert_int_ge(sscanf(said, "%255s %d", name, &world), 1);
+    size_t length = strlen(text) - 1;
+    if (calc_galvatron_layout_is(text, length) != CALC_OK) {
+        fputs("not known by its keys\n", out);
+    }
+    if (calc_galvatron_layout_read(&layout, text, length, name, world, &notes, &errors) !=
+        CALC_OK) {
+        calc_error_print(&errors.item[0], line, sizeof line);
+        fprintf(out, "%s\n", line);
+        return;
+    }
+    print_layout(out);
+    print_exec(out);
+    calc_text ours = written();
+    const char *context = strstr(ours.data, "    \"cp_sizes_enc");
+    fprintf(out, context ? "written: %s\n" : "", context);
+    calc_text_free(&ours);
+}
+
+const calc_test_frame calc_tests = {.cases = "unit/check_galvatron_layout.txt", .answer = answer};
 
 /* ---- As an execution ------------------------------------------------------------------------- */
-
-static calc_exec exec_of(const char *text)
-{
-    calc_exec exec;
-    calc_errors errors = {0};
-    reads(text);
-    calc_status status = calc_galvatron_layout_exec(&layout, &exec, &errors);
-    ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
-    return exec;
-}
-
-CALC_TEST(layers_become_a_list)
-{
-    calc_exec e = exec_of(FILE_OF(", \"vtp\": 4, \"vsp\": 1, \"vocab_sdp\": 1"));
-    ck_assert_int_eq(e.num_procs, 8);
-    ck_assert_int_eq(e.pipeline_par, 2);
-    ck_assert_int_eq(e.strategy.tensor_par, 2);
-    ck_assert_int_eq(e.strategy.data_par, 2);
-    ck_assert_int_eq(e.batch_size, 32);
-    ck_assert_int_eq(e.microbatch_size, 4);
-    ck_assert_int_eq(e.pipeline_schedule, CALC_PIPELINE_SCHEDULE_1F1B);
-    ck_assert_int_eq(e.strategy.datatype, CALC_DATATYPE_BFLOAT16);
-    ck_assert_int_eq(e.rank_order, CALC_RANK_ORDER_TP_CP_EP_DP_PP);
-    ck_assert_int_eq(e.layers.count, 4);
-    ck_assert_int_eq(calc_layer_list_blocks(&e.layers), 4);
-    const calc_layer_strategy first = {2, 1, -1, -1, 2, CALC_ACTIVATION_RECOMPUTE_FULL, 0};
-    const calc_layer_strategy second = {2, 1, -1, -1, 3, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
-    const calc_layer_strategy third = {
-        1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 2, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
-    const calc_layer_strategy ends = {1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 3, -1, 0};
-    ck_assert(calc_layer_list_alike(&e.layers.run[0].strategy, &first));
-    ck_assert(calc_layer_list_alike(&e.layers.run[1].strategy, &second));
-    ck_assert(calc_layer_list_alike(&e.layers.run[2].strategy, &third));
-    ck_assert(calc_layer_list_alike(&e.layers.ends, &ends));
-    ck_assert_int_eq(e.stages.count, 2);
-    ck_assert_int_eq(e.stages.run[0].blocks, 1);
-    ck_assert_int_eq(e.stages.run[1].blocks, 3);
-}
-
-#define UNIFORM(tp, zero, more)                                                                    \
-    "{\"pp_deg\": 1, \"tp_sizes_enc\": \"" tp "," tp "\", \"tp_consecutive_flags\": \"1,1\", "     \
-    "\"dp_types_enc\": \"" zero "," zero "\", \"global_bsz\": 16, \"chunks\": 2, "                 \
-    "\"world_size\": 4" more "}"
-
-CALC_TEST(equal_layers_are_listed_too)
-{
-    calc_exec e = exec_of(UNIFORM("2", "1", ", \"vtp\": 2, \"vocab_sdp\": 1"));
-    ck_assert_int_eq(e.layers.count, 1);
-    ck_assert_int_eq(e.layers.run[0].blocks, 2); /* a model with others is a mistake */
-    ck_assert_int_eq(e.layers.run[0].strategy.zero_stage, 3);
-    ck_assert_int_eq(e.stages.count, 0);
-    ck_assert_int_eq(e.strategy.tensor_par, 2);
-    ck_assert(e.strategy.data_par_overlap);
-    ck_assert_int_eq(e.microbatch_size, 4);
-    ck_assert_int_eq(e.pipeline_schedule, CALC_PIPELINE_SCHEDULE_GPIPE);
-    e = exec_of(UNIFORM("4", "0", ", \"vtp\": 4"));
-    ck_assert_int_eq(e.layers.run[0].strategy.zero_stage, 0);
-    ck_assert(!e.strategy.data_par_overlap);
-    ck_assert_int_eq(e.microbatch_size, 8);
-}
-
-static void no_exec(const char *text, const char *expected)
-{
-    calc_exec exec;
-    calc_errors errors = {0};
-    reads(text);
-    ck_assert_int_ne(calc_galvatron_layout_exec(&layout, &exec, &errors), CALC_OK);
-    ck_assert_str_eq(errors.item[0].text, expected);
-}
-
-CALC_TEST(batches_that_do_not_divide_are_refused)
-{
-    no_exec(UNIFORM("1", "0", ", \"global_bsz\": 6"),
-            "global_bsz 6 / chunks 2 is not whole, or not a multiple of data parallelism 4: ranks "
-            "would have unequal micro-batches");
-    no_exec(UNIFORM("1", "0", ", \"global_bsz\": 7"),
-            "global_bsz 7 / chunks 2 is not whole, or not a multiple of data parallelism 4: ranks "
-            "would have unequal micro-batches");
-    no_exec(UNIFORM("2", "0", ", \"use_sp\": \"1,1\", \"cp_sizes_enc\": \"2,2\""),
-            "a layer has Ulysses and a ring of context parallelism: calc has one of them in a "
-            "layer");
-}
 
 /* But for the type that strategies would have that none has. */
 CALC_TEST_LOOP(executions_are_written_as_they_were_read, 0, sizeof cases / sizeof *cases)

@@ -5,10 +5,7 @@
 #include "galvatron_case.h"
 #include "scratch.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_galvatron_request request_of(int64_t sequence)
 {
@@ -26,327 +23,139 @@ static calc_galvatron_request request_of(int64_t sequence)
                                     .max_pp_deg = 2};
 }
 
-static calc_galvatron_profiles out;
-typedef calc_status (*reader)(const calc_galvatron_reading *r);
-
-/* "FILE:LINE:COLUMN: FIELD: TEXT (HINT)", without what there is not. */
-static const char *words(const calc_error *e)
+static void set(calc_galvatron_request *r, const char *key, int64_t value)
 {
-    static char line[1024];
-    int used = 0;
-    if (e->file[0]) {
-        used = e->line ? snprintf(line, sizeof line, "%s:%d:%d: ", e->file, e->line, e->column)
-                       : snprintf(line, sizeof line, "%s: ", e->file);
+    static const char *const times[] = {"time=static", "time=batch", "time=sequence", NULL};
+    const struct {
+        const char *key;
+        int64_t *at;
+    } sizes[] = {{"sequence", &r->layers[0].seq_len}, {"second", &r->layers[1].seq_len},
+                 {"gpus", &r->num_gpus_per_node},     {"max_tp", &r->max_tp_deg},
+                 {"max_pp", &r->max_pp_deg},          {"max_sp", &r->max_sp_deg}};
+    size_t length = strcspn(key, "=");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (strncmp(key, sizes[i].key, length) == 0 && !sizes[i].key[length]) {
+            *sizes[i].at = value;
+            return;
+        }
     }
-    snprintf(line + used, sizeof line - (size_t)used, "%s%s%s%s%s%s",
-             e->pointer[0] ? e->pointer + 1 : "", e->pointer[0] ? ": " : "", e->text,
-             e->hint[0] ? " (" : "", e->hint, e->hint[0] ? ")" : "");
-    return line;
+    if (strncmp(key, "time=", 5) == 0) {
+        r->time_profile_mode = (calc_galvatron_time_mode)galvatron_word(key, times);
+    } else if (strcmp(key, "memory=sequence") == 0) {
+        r->memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
+    } else if (strncmp(key, "types", length) == 0) {
+        r->types = (int)value;
+        r->layers[1].hidden_size = r->layers[0].hidden_size;
+        r->layers[1].layer_num = r->layers[0].layer_num;
+    } else {
+        *(*key == 'c' ? &r->compat : &r->sequence_parallel) = value;
+    }
 }
 
-static calc_errors reported;
-
-static calc_galvatron_reading reading_of(const calc_galvatron_request *request, const char *text)
+static void print_line(const char *name, int k, const calc_galvatron_line *l, FILE *out)
 {
-    reported = (calc_errors){0};
-    memset(&out, 0, sizeof out);
-    return (calc_galvatron_reading){.request = request,
-                                    .out = &out,
-                                    .name = "f.json",
-                                    .text = text,
-                                    .length = strlen(text),
-                                    .errors = &reported};
+    if (l->slope != 0 || l->offset != 0) {
+        fprintf(out, "%s %d: %.12g", name, k, l->offset);
+        fprintf(out, l->slope ? " + %.12g x" : "", l->slope);
+        fprintf(out, l->most ? ", from %g to %g\n" : "\n", l->least, l->most);
+    }
 }
 
-/* What was said: "" or the first error. */
-static const char *complaint(calc_status status)
+static void print_list(const char *name, const double *value, FILE *out)
 {
+    const char *glue = name;
+    for (int k = 0; k < 4; k++) {
+        if (value[k] > 0) {
+            fprintf(out, "%s %d: %.12g", glue, 1 << k, value[k]);
+            glue = ",";
+        }
+    }
+    fputs(*glue == ',' ? "\n" : "", out);
+}
+
+static void print(const calc_galvatron_profiles *p, FILE *out)
+{
+    for (int type = 0; type < 2; type++) {
+        const calc_galvatron_layer_memory *m = &p->memory[type];
+        print_line(p->layer[type].batch ? "batches of layer" : "layer", type, &p->layer[type].line,
+                   out);
+        if (m->parameter_mb > 0) {
+            fprintf(out, "parameters %g, checkpoint %g\n", m->parameter_mb, m->checkpoint_mb);
+            print_list("activations", m->activation_mb, out);
+        }
+    }
+    print_line("other", 0, &p->other.line, out);
+    for (int place = 0; place < CALC_GALVATRON_PLACES; place++) {
+        static const char *const names[] = {"off: states", "first: states", "last: states"};
+        print_list(names[place], p->other_memory[place].states_mb, out);
+        print_list("     activations", p->other_memory[place].activation_mb, out);
+    }
+    print_list("consecutive", p->consecutive, out);
+    print_list("strided", p->strided, out);
+    print_list("p2p", p->p2p, out);
+    fprintf(out, p->overlap ? "overlap %g\n" : "", p->overlap);
+    for (int k = 0; k < 4; k++) {
+        print_list("all-gather", p->all_gather[k].ms, out);
+        print_line("all-gather", 1 << k, &p->all_gather[k].line, out);
+    }
+    for (int i = 0; i < p->notes.count; i++) {
+        fprintf(out, "note: %s\n", p->notes.text[i]);
+    }
+}
+
+/* A file, of the kind that the first line names. "units" there: as a search reads it, with what it
+ * says of units; other words are of the request. */
+static void answer(const char *said, FILE *out)
+{
+    static const struct {
+        const char *word;
+        calc_galvatron_file file;
+        calc_status (*read)(const calc_galvatron_reading *r);
+    } kinds[] = {{"compute", CALC_GALVATRON_FILE_COMPUTATION, calc_galvatron_read_compute},
+                 {"memory", CALC_GALVATRON_FILE_MEMORY, calc_galvatron_read_memory},
+                 {"allreduce", CALC_GALVATRON_FILE_ALLREDUCE, calc_galvatron_read_allreduce},
+                 {"p2p", CALC_GALVATRON_FILE_P2P, calc_galvatron_read_p2p},
+                 {"overlap", CALC_GALVATRON_FILE_OVERLAP, calc_galvatron_read_overlap},
+                 {"collectives", CALC_GALVATRON_FILE_COLLECTIVES, calc_galvatron_read_collectives}};
+    static calc_galvatron_profiles profiles;
+    char words[256], line[1024];
+    const char *text = strchr(said, '\n') + 1;
+    calc_galvatron_request request = request_of(64);
+    snprintf(words, sizeof words, "%.*s", (int)strcspn(said, "\n"), said);
+    char *word = strtok(words, " ");
+    size_t kind = 0;
+    while (strcmp(kinds[kind].word, word) != 0) {
+        kind++;
+        ck_assert_uint_lt(kind, sizeof kinds / sizeof *kinds);
+    }
+    bool units = false;
+    while ((word = strtok(NULL, " "))) {
+        units |= strcmp(word, "units") == 0;
+        if (strchr(word, '=')) {
+            set(&request, word, strtol(strchr(word, '=') + 1, NULL, 10));
+        }
+    }
+    calc_errors reported = {0};
+    memset(&profiles, 0, sizeof profiles);
+    const calc_galvatron_reading reading = {.request = &request,
+                                            .out = &profiles,
+                                            .name = "f.json",
+                                            .text = text,
+                                            .length = strlen(text) - 1,
+                                            .errors = &reported};
+    calc_status status =
+        units ? calc_galvatron_read(&reading, kinds[kind].file) : kinds[kind].read(&reading);
     ck_assert_int_eq(status, calc_errors_first(&reported));
-    return reported.count ? words(&reported.item[0]) : "";
-}
-
-static const char *say(reader read, const calc_galvatron_request *request, const char *text)
-{
-    const calc_galvatron_reading reading = reading_of(request, text);
-    return complaint(read(&reading));
-}
-
-/* A file as a search reads it, with what it says of units. */
-static const char *say_file(calc_galvatron_file file, const calc_galvatron_request *request,
-                            const char *text)
-{
-    const calc_galvatron_reading reading = reading_of(request, text);
-    return complaint(calc_galvatron_read(&reading, file));
-}
-
-/* ---- Computation ----------------------------------------------------------------------------- */
-
-CALC_TEST(static_mode_takes_the_row_of_the_sequence_or_says_so)
-{
-    calc_galvatron_request request = request_of(2048);
-    const char *text = "{\"layernum[2]_bsz1_seq2048\": \"x\", \"layertype_0_bsz1_seq512\": 1.5,"
-                       "\"layertype_0_bsz1_seq20480\": 9, \"layertype_0_bsz2_seq2048\": 5,"
-                       "\"layertype_other_bsz1_seq2048\": 3}";
-    ck_assert_str_eq(say(calc_galvatron_read_compute, &request, text), "");
-    ck_assert_double_eq(out.layer[0].line.offset, 5);
-    ck_assert_double_eq(out.other.line.offset, 3);
-    ck_assert_int_eq(out.notes.count, 0);
-    request.compat = true; /* upstream: the first row, whatever it is of */
-    ck_assert_str_eq(say(calc_galvatron_read_compute, &request, text), "");
-    ck_assert_double_eq(out.layer[0].line.offset, 1.5);
-    ck_assert_str_eq(out.notes.text[0],
-                     "layertype_0 was profiled at sequence 512: time_profile_mode "
-                     "static uses that time for sequence 2048 as it is");
-}
-
-CALC_TEST(several_types_have_a_row_each)
-{
-    calc_galvatron_request request = request_of(512);
-    request.types = 2;
-    request.layers[1] = request.layers[0];
-    request.layers[1].seq_len = 256;
-    const char *text = "{\"layertype_1_bsz8_seq256\": 2, \"layertype_0_bsz8_seq512\": 1,"
-                       "\"layertype_other_bsz8_seq[512,256]\": 3}";
-    for (int compat = 0; compat < 2; compat++) {
-        request.compat = compat;
-        ck_assert_str_eq(say(calc_galvatron_read_compute, &request, text), "");
-        ck_assert_double_eq(out.layer[0].line.offset, 1);
-        ck_assert_double_eq(out.layer[1].line.offset, 2);
-        ck_assert_double_eq(out.other.line.offset, 3);
-        ck_assert_int_eq(out.notes.count, 0);
+    if (status == CALC_OK) {
+        print(&profiles, out);
+    } else {
+        calc_error_print(&reported.item[0], line, sizeof line);
+        fprintf(out, "%s\n", line);
     }
 }
 
-/* A sample of a batch of B takes slope + offset / B. */
-static char *batches(char *text, size_t size, int count, double slope, double offset)
-{
-    int used = snprintf(text, size, "{");
-    for (int b = 1; b <= count; b++) {
-        used += snprintf(text + used, size - (size_t)used,
-                         "%s\"layertype_0_bsz%d_seq64\": %.17g, \"layertype_other_bsz%d_seq64\": 1",
-                         b == 1 ? "" : ",", b, slope + offset / b, b);
-    }
-    snprintf(text + used, size - (size_t)used, "}");
-    return text;
-}
-
-CALC_TEST(a_line_over_batches_needs_eight_and_is_positive)
-{
-    char text[4096];
-    calc_galvatron_request request = request_of(64);
-    request.time_profile_mode = CALC_GALVATRON_TIME_BATCH;
-    ck_assert_str_eq(
-        say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 8, 3, 0.5)), "");
-    ck_assert(out.layer[0].batch);
-    ck_assert_double_eq_tol(out.layer[0].line.slope, 3, 1e-14);
-    ck_assert_double_eq_tol(out.layer[0].line.offset, 0.5, 1e-13);
-    ck_assert_double_eq(out.layer[0].line.least, 1);
-    ck_assert_double_eq(out.layer[0].line.most, 8);
-    ck_assert_double_eq_tol(out.other.line.slope, 1, 1e-14);
-    ck_assert_str_eq(
-        say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 7, 3, 0.5)),
-        "f.json: 7 of layertype_other_bsz<B>_seq64, expected at least 8: time_profile_mode batch "
-        "fits a line over batches (profile more batches, or say time_profile_mode static)");
-    /* Half a sample at the least, with two ranks to a group. */
-    ck_assert_str_eq(
-        say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 8, 3, -1.4)), "");
-    ck_assert_ptr_nonnull(
-        strstr(say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 8, 3, -1.6)),
-               "the fit of layertype_0 is -0.1 ms at sequence 64 and batch 0.5, expected more than"
-               " 0"));
-}
-
-CALC_TEST(a_parabola_over_sequences_says_how_far_it_reaches)
-{
-    calc_galvatron_request request = request_of(8);
-    request.time_profile_mode = CALC_GALVATRON_TIME_SEQUENCE;
-    const char *text = "{\"layertype_0_bsz1_seq1\": 6, \"layertype_0_bsz1_seq2\": 11,"
-                       "\"layertype_0_bsz1_seq4\": 27, \"layertype_0_bsz2_seq8\": 1000,"
-                       "\"layertype_other_bsz1_seq1\": 1, \"layertype_other_bsz1_seq2\": 2}";
-    ck_assert_str_eq(say(calc_galvatron_read_compute, &request, text), "");
-    ck_assert(!out.layer[0].batch);
-    ck_assert_double_eq_tol(out.layer[0].line.offset, 64 + 2 * 8 + 3, 1e-12);
-    ck_assert_double_eq_tol(out.other.line.offset, 8, 1e-12);
-    ck_assert_int_eq(out.notes.count, 2);
-    ck_assert_str_eq(out.notes.text[1], "sequence 8 is 2 times the longest profiled (4): times of "
-                                        "layertype_0 follow the parabola");
-    request.layers[0].seq_len = 4;
-    say(calc_galvatron_read_compute, &request, text);
-    ck_assert_int_eq(out.notes.count, 1);
-    ck_assert_str_eq(say(calc_galvatron_read_compute, &request,
-                         "{\"layertype_other_bsz1_seq1\": 1, \"layertype_other_bsz1_seq2\": 2,"
-                         "\"layertype_0_bsz1_seq1\": 6, \"layertype_0_bsz1_seq2\": 11}"),
-                     "f.json: 2 of layertype_0_bsz1_seq<S>, expected at least 3: time_profile_mode "
-                     "sequence fits a parabola over sequences (profile more sequences, or say "
-                     "time_profile_mode batch or static)");
-}
-
-CALC_TEST(what_is_wrong_has_its_place)
-{
-    calc_galvatron_request request = request_of(64);
-    reader read = calc_galvatron_read_compute;
-    ck_assert_str_eq(say(read, &request, "{\n  \"layertype_0_bsz1_seq64\": \"4.5\"}"),
-                     "f.json:2:29: layertype_0_bsz1_seq64: expected a number, found string \"4.5\" "
-                     "(write 4.5)");
-    ck_assert_str_eq(
-        say(read, &request, "{\n  \"layertype_0_bsz1_seq64\": -1}"),
-        "f.json:2:29: layertype_0_bsz1_seq64: -1 is out of range, expected at least 0");
-    ck_assert_str_eq(say(read, &request, "{\"a\": 1,\n \"layertype_0_bs1_seq64\": 1}"),
-                     "f.json:2:2: layertype_0_bs1_seq64: key \"layertype_0_bs1_seq64\" is not "
-                     "understood (keys are layertype_<i>_bsz<B>_seq<S> and "
-                     "layertype_other_bsz<B>_seq<S>)");
-    ck_assert_ptr_nonnull(
-        strstr(say(read, &request, "{\"layertype_0_bsz1_seq64\": 1"), "f.json:1:"));
-    ck_assert_str_eq(say(read, &request, "[]"),
-                     "f.json:1:1: expected an object, found an array of 0");
-    ck_assert_str_eq(say(read, &request, "{}"),
-                     "f.json: no layertype_other_bsz<B>_seq64: forward time of a sample, in ms "
-                     "(time_profile_mode static takes the first of them)");
-}
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-#define OTHER(name)                                                                                \
-    "\"" name                                                                                      \
-    "\": {\"64\": {\"model_states\": {\"1\": 40, \"2\": 20}, \"activation\": {\"1\": 6, "          \
-    "\"2\": 3}}}"
-#define MEMORY                                                                                     \
-    "{\"model_config\": {\"dim\": \"x\"}, \"1_1_8_sp\": {\"a\": null},\"layertype_0_sp\": {"       \
-    "\"32\": {\"parameter_size\": 10, \"tp_activation_per_bsz_dict\": {\"1\": 4, \"2\": 2,"        \
-    "\"checkpoint\": 1}}, \"64\": {\"parameter_size\": 11, \"tp_activation_per_bsz_dict\":"        \
-    "{\"1\": 9, \"2\": 5, \"checkpoint\": 2}}}," OTHER("other_memory_pp_off_sp") "," OTHER(        \
-        "other_memory_pp_on_first_sp") "," OTHER("other_memory_pp_on_last_sp") "}"
-
-CALC_TEST(static_memory_is_that_of_the_sequence)
-{
-    calc_galvatron_request request = request_of(64);
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY), "");
-    ck_assert_double_eq(out.memory[0].parameter_mb, 11);
-    ck_assert_double_eq(out.memory[0].activation_mb[1], 5);
-    ck_assert_double_eq(out.memory[0].checkpoint_mb, 2);
-    ck_assert_double_eq(out.other_memory[CALC_GALVATRON_LAST].states_mb[1], 20);
-    ck_assert_double_eq(out.other_memory[CALC_GALVATRON_OFF].activation_mb[0], 6);
-    ck_assert_int_eq(out.notes.count, 0);
-    request.layers[0].seq_len = 128;
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY),
-                     "f.json: no layertype_0_sp.128.parameter_size, in MB (sequences up to 64 are "
-                     "there; memory_profile_mode sequence scales the longest)");
-    request.layers[0].seq_len = 64;
-    request.max_tp_deg = 4;
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY),
-                     "f.json: no layertype_0_sp.64.tp_activation_per_bsz_dict.4, in MB (profile "
-                     "that degree, or search fewer: max_tp_deg, max_sp_deg)");
-}
-
-CALC_TEST(memory_of_other_sequences_is_scaled_from_the_longest)
-{
-    calc_galvatron_request request = request_of(256);
-    request.memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY), "");
-    ck_assert_double_eq(out.memory[0].parameter_mb, 10); /* of the shortest */
-    ck_assert_double_eq(out.memory[0].activation_mb[0], 36);
-    ck_assert_double_eq(out.memory[0].checkpoint_mb, 8);
-    ck_assert_double_eq(out.other_memory[CALC_GALVATRON_OFF].activation_mb[1], 12);
-    ck_assert_double_eq(out.other_memory[CALC_GALVATRON_OFF].states_mb[1], 20);
-    ck_assert_int_eq(out.notes.count, 1);
-    ck_assert_str_eq(out.notes.text[0],
-                     "sequence 256 is 4 times the longest profiled (64): activations are scaled");
-}
-
-CALC_TEST(memory_has_the_sections_of_the_request)
-{
-    calc_galvatron_request request = request_of(64);
-    request.sequence_parallel = false;
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY),
-                     "f.json: no section layertype_0 (profile the memory of this model, with the "
-                     "sequence_parallel of the request)");
-    request.max_tp_deg = 1;
-    request.max_pp_deg = 1;
-    request.sequence_parallel = true; /* files of other tools have no suffix */
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request,
-                         "{\"layertype_0\": {\"64\": {\"parameter_size\": 1,"
-                         "\"tp_activation_per_bsz_dict\": {\"1\": 2, \"checkpoint\": 3}}},"
-                         "\"other_memory_pp_off\": {\"64\": {\"model_states\": {\"1\": 4},"
-                         "\"activation\": {\"1\": 5}}}}"),
-                     "");
-    ck_assert_int_eq(out.notes.count, 1);
-    ck_assert_str_eq(say(calc_galvatron_read_memory, &request, "{\"layertype_0_sp\": {\"64\": 3}}"),
-                     "f.json:1:27: layertype_0_sp/64: expected an object, found 3");
-}
-
-/* ---- The machine ----------------------------------------------------------------------------- */
-
-CALC_TEST(bandwidths_tell_neighbours_from_strides_if_the_file_does)
-{
-    calc_galvatron_request request = request_of(64);
-    reader read = calc_galvatron_read_allreduce;
-    ck_assert_str_eq(say(read, &request,
-                         "{\"allreduce_size_4_consec_1\": 100, \"allreduce_size_2_consec_1\": 200,"
-                         "\"allreduce_size_2_consec_0\": 50, \"allreduce_size_8_consec_1\": 1}"),
-                     "");
-    ck_assert_double_eq(out.consecutive[2], 1 / 100.0);
-    ck_assert_double_eq(out.strided[2], 1 / 100.0);
-    ck_assert_double_eq(out.consecutive[1], 1 / 200.0);
-    ck_assert_double_eq(out.strided[1], 1 / 50.0);
-    ck_assert_double_eq(out.consecutive[0], 0);
-    ck_assert_str_eq(say(read, &request, "{\"allreduce_size_4\": 100, \"allreduce_size_2\": 25}"),
-                     "");
-    ck_assert_double_eq(out.strided[1], 1 / 25.0);
-    ck_assert_str_eq(say(read, &request,
-                         "{\"allreduce_size_4_consec_1\": 100, \"allreduce_size_2_consec_1\": 2}"),
-                     "f.json: no allreduce_size_2_consec_0 (profile the machine with as many nodes "
-                     "and GPUs, or search fewer)");
-    ck_assert_str_eq(say(read, &request, "{\"allreduce_size_4_consec_1\": 0}"),
-                     "f.json:1:31: allreduce_size_4_consec_1: 0 is out of range, expected at "
-                     "least 1e-09");
-    ck_assert_ptr_nonnull(
-        strstr(say(read, &request, "{\"allreduce_size_4_consec_2\": 1}"), "is not understood"));
-    read = calc_galvatron_read_p2p;
-    ck_assert_str_eq(say(read, &request, "{\"pp_size_2\": 8}"), "");
-    ck_assert_double_eq(out.p2p[1], 0.125);
-    /* What is divided by is not next to nothing. */
-    ck_assert_str_eq(say(read, &request, "{\"pp_size_2\": 1e-9}"), "");
-    ck_assert_str_eq(say(read, &request, "{\"pp_size_2\": 9e-10}"),
-                     "f.json:1:15: pp_size_2: 9e-10 is out of range, expected at least 1e-09");
-    ck_assert_str_eq(say(read, &request, "{\"pp_size_4\": 8}"),
-                     "f.json: no pp_size_2 (profile the machine with as many nodes and GPUs, or "
-                     "search fewer)");
-}
-
-CALC_TEST(overlap_never_makes_faster)
-{
-    calc_galvatron_request request = request_of(64);
-    reader read = calc_galvatron_read_overlap;
-    ck_assert_str_eq(say(read, &request, "{\"overlap_coe\": 1, \"more\": []}"), "");
-    ck_assert_double_eq(out.overlap, 1);
-    ck_assert_str_eq(say(read, &request, "{\"overlap_coe\": 0.99}"),
-                     "f.json:1:17: overlap_coe: 0.99 is out of range, expected at least 1");
-    ck_assert_str_eq(say(read, &request, "{}"), "f.json: no overlap_coe (1 says that computing and "
-                                                "messages do not slow each other down)");
-}
-
-CALC_TEST(collectives_have_tables_and_lines)
-{
-    char text[2048] = "{";
-    calc_galvatron_request request = request_of(64);
-    for (int k = 0; k < 8; k++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "%s\"allreduce_size_2_%dMB_time\": %g", k ? "," : "", 1 << k,
-                 2 * (0.5 * (1 << k) + 3));
-    }
-    strcat(text, "}");
-    ck_assert_str_eq(say(calc_galvatron_read_collectives, &request, text), "");
-    ck_assert_int_eq(out.all_gather[1].count, 8);
-    ck_assert_double_eq(out.all_gather[1].ms[2], 5);
-    ck_assert_double_eq_tol(out.all_gather[1].line.slope, 0.5, 1e-14);
-    ck_assert_double_eq_tol(out.all_gather[1].line.offset, 3, 1e-13);
-    ck_assert_double_eq(out.all_gather[1].line.least, 1);
-    ck_assert_double_eq(out.all_gather[1].line.most, 128);
-    request.max_sp_deg = 2;
-    ck_assert_str_eq(say(calc_galvatron_read_collectives, &request, text),
-                     "f.json: 0 of all2all_size_2_<M>MB_time, expected at least 8 (profile the "
-                     "machine with as many nodes and GPUs, or search fewer)");
-}
+const calc_test_frame calc_tests = {
+    .timeout_s = 60, .cases = "unit/check_galvatron_profiles.txt", .answer = answer};
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
@@ -382,10 +191,12 @@ CALC_TEST(missing_times_of_collectives_follow_from_bandwidths)
 
 static const char *load_error(galvatron_case *c)
 {
+    static char line[1200];
     calc_errors errors = {0};
     ck_assert_int_ne(calc_galvatron_profiles_load(&c->profiles, &c->request, &c->paths, &errors),
                      CALC_OK);
-    return words(&errors.item[0]);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    return line;
 }
 
 CALC_TEST(missing_files_and_odd_machines_are_errors)
@@ -394,8 +205,8 @@ CALC_TEST(missing_files_and_odd_machines_are_errors)
     galvatron_open(&c, cases[0]);
     c.request.num_gpus_per_node = 6;
     ck_assert_str_eq(load_error(&c),
-                     "1 nodes of 6 GPUs are 6, expected a power of two up to 65536 (degrees are "
-                     "powers of two, and use all GPUs)");
+                     "1 nodes of 6 GPUs are 6, expected a power of two up to 65536\n"
+                     "  hint: degrees are powers of two, and use all GPUs");
     c.request.num_gpus_per_node = 16;
     ck_assert_ptr_nonnull(strstr(load_error(&c),
                                  "profiles/shipped_hardware: has no "
@@ -404,7 +215,7 @@ CALC_TEST(missing_files_and_odd_machines_are_errors)
     c.paths.of[CALC_GALVATRON_FILE_P2P] = NULL;
     ck_assert_str_eq(load_error(&c),
                      "no p2p_bandwidth_config_path: where is p2p_bandwidth_1nodes_8gpus_per_node."
-                     "json? (say the file, or the folder that has it)");
+                     "json?\n  hint: say the file, or the folder that has it");
     c.paths.of[CALC_GALVATRON_FILE_P2P] =
         GALVATRON "profiles/shipped_hardware/p2p_bandwidth_1nodes_8gpus_per_node.json";
     galvatron_load(&c); /* a file in place of its folder */
@@ -412,56 +223,6 @@ CALC_TEST(missing_files_and_odd_machines_are_errors)
         "/nowhere.json"; /* asked for by name: not made up */
     ck_assert_ptr_nonnull(strstr(load_error(&c), "/nowhere.json: "));
     galvatron_close(&c);
-}
-
-CALC_TEST(numbers_in_other_units_are_errors)
-{
-    calc_galvatron_request r = request_of(512);
-    r.num_gpus_per_node = 2;
-    r.max_tp_deg = 1;
-    r.time_profile_mode = CALC_GALVATRON_TIME_STATIC;
-    /* 2 * 1024^2 / 4 * 512 FLOP at 2e16 FLOP/s take 1.34e-5 ms. */
-    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_COMPUTATION, &r,
-                              "{\"layertype_0_bsz1_seq512\": 1.35e-5, "
-                              "\"layertype_other_bsz1_seq512\": 1}"),
-                     "");
-    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_COMPUTATION, &r,
-                              "{\"layertype_0_bsz1_seq512\": 1.34e-5, "
-                              "\"layertype_other_bsz1_seq512\": 1}"),
-                     "f.json: layertype_0: 1.34e-05 ms for 512 tokens of width 1024, expected at "
-                     "least 1.34218e-05 (it is in milliseconds, of one sample)");
-    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_P2P, &r, "{\"pp_size_2\": 1e5}"), "");
-    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_P2P, &r, "{\"pp_size_2\": 147e6}"),
-                     "f.json: pp_size: 1.47e+08 MB/ms, expected at most 100000 (it is in MB in a "
-                     "millisecond)");
-    ck_assert_str_eq(
-        say_file(CALC_GALVATRON_FILE_ALLREDUCE, &r, "{\"allreduce_size_2_consec_1\": 1.6e11}"),
-        "f.json: allreduce_size: 1.6e+11 MB/ms, expected at most 100000 (it is in MB in a "
-        "millisecond)");
-}
-
-/* 12 times the square of the width, in MB; in KB, in GB, in bytes. */
-CALC_TEST(parameters_in_other_units_are_errors)
-{
-    static const struct {
-        double size;
-        bool fits;
-    } sizes[] = {{48, true}, {48 * 1024., false}, {48 / 1024., false}, {48 * 1048576., false}};
-    calc_galvatron_request r = request_of(512);
-    r.num_gpus_per_node = 1;
-    r.max_tp_deg = r.max_pp_deg = 1;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        char text[512];
-        snprintf(text, sizeof text,
-                 "{\"layertype_0_sp\": {\"512\": {\"parameter_size\": %.17g, "
-                 "\"tp_activation_per_bsz_dict\": {\"1\": 8, \"checkpoint\": 1}}}, "
-                 "\"other_memory_pp_off_sp\": {\"512\": {\"model_states\": {\"1\": 9}, "
-                 "\"activation\": {\"1\": 2}}}}",
-                 sizes[i].size);
-        const char *said = say_file(CALC_GALVATRON_FILE_MEMORY, &r, text);
-        ck_assert_msg((said[0] == 0) == sizes[i].fits, "%g: %s", sizes[i].size, said);
-        ck_assert(sizes[i].fits || strstr(said, "the square of hidden_size 1024"));
-    }
 }
 
 CALC_TEST(costs_say_what_they_extrapolate)

@@ -11,7 +11,6 @@
 #include "frame.h"
 #include "io/job_load.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 
 static calc_job_launch launch;
 static calc_errors errors;
@@ -33,8 +32,11 @@ static void tell(void *context, const char *key, calc_unread what, const char *a
     }
 }
 
-static calc_status read_settings(const calc_framework *framework, const calc_settings *settings)
+/* @param file  where programs are looked for; NULL: none */
+static calc_status read_settings(const calc_framework *framework, const calc_settings *settings,
+                                 char *file)
 {
+    calc_text text = {.data = file, .length = file ? strlen(file) : 0};
     const calc_job_launch_format *format = calc_job_launch_format_of(framework);
     calc_settings prepared = {0};
     calc_import import = {
@@ -42,7 +44,7 @@ static calc_status read_settings(const calc_framework *framework, const calc_set
     calc_status status = calc_job_launch_prepare(format, &import, &prepared, &errors);
     import.settings = &prepared;
     status =
-        status == CALC_OK ? calc_job_launch_read(format, &import, NULL, &launch, &errors) : status;
+        status == CALC_OK ? calc_job_launch_read(format, &import, &text, &launch, &errors) : status;
     calc_settings_free(&prepared);
     return status;
 }
@@ -57,7 +59,7 @@ static calc_status from(const calc_framework *framework, const char *text)
             &settings, framework == &calc_framework_nemo_rl ? CALC_SYNTAX_YAML : CALC_SYNTAX_SHELL,
             text, strlen(text), "run", &errors),
         CALC_OK);
-    calc_status status = read_settings(framework, &settings);
+    calc_status status = read_settings(framework, &settings, (char *)text);
     calc_settings_free(&settings);
     return status;
 }
@@ -167,7 +169,7 @@ static void comes_back(const calc_framework *framework, const char *text)
     ck_assert_int_eq(calc_job_launch_lost(format, first, &app, &settings, count_lost, NULL),
                      CALC_OK);
     ck_assert_int_eq(lost, first->job.roles.rollout.memory_share == 0);
-    ck_assert_msg(read_settings(framework, &settings) == CALC_OK, "%s", errors.item[0].text);
+    ck_assert_msg(read_settings(framework, &settings, NULL) == CALC_OK, "%s", errors.item[0].text);
     const calc_job *a = &first->job, *b = &launch.job;
     ck_assert_int_eq(a->prompts, b->prompts);
     ck_assert_int_eq(a->samples, b->samples);

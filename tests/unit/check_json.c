@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "calc.h"
 #include "frame.h"
 #include "io/json_put.h"

@@ -1,5 +1,4 @@
 /* JSON written member by member: src/io/json_put.c. */
-#include "small_case.h"
 
 #include "frame.h"
 #include "io/json_put.h"

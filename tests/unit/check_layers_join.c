@@ -5,7 +5,6 @@
 #include "layers_plan_case.h"
 #include "plan/layers_stage.h"
 #include "spec/layer_list.h"
-#include "spec/stage_list.h"
 
 static int compared, several;
 

@@ -12,7 +12,6 @@
 #include "plan/layers_join.h"
 #include "plan/layers_stage.h"
 #include "shipped_case.h"
-#include "small_case.h"
 #include "spec/layer_list.h"
 #include "units.h"
 

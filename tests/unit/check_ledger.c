@@ -4,7 +4,6 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "small_case.h"
 
 enum { RANKS = 5, CHUNKS = 200 };
 

@@ -2,7 +2,6 @@
 #include "mindspeed/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/import.h"

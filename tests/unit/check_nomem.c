@@ -10,7 +10,6 @@
 #include "formats/export.h"
 #include "frame.h"
 #include "io/output.h"
-#include "io/text.h"
 
 #include <jansson.h>
 

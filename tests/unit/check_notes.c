@@ -1,7 +1,5 @@
 #include "base/notes.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "frame.h"
 

@@ -22,147 +22,49 @@ static const calc_arg rows[] = {
     {.name = "APP", .doc = "app"}, {.name = "REST", .optional = true, .doc = "rest"}, {0}};
 static const calc_arg repeated[] = {{.name = "FILE", .repeated = true, .doc = "files"}, {0}};
 static const calc_arg chosen[] = {{.name = "WHEN", .choices = when, .doc = "when"}, {0}};
-static const calc_command command = {.name = "test", .args = rows, .opts = opts};
 
-/* Parse the words (NULL at the end) of a command with other arguments. */
-static calc_exit parse_with(calc_args *args, const calc_arg *rows_of, char *const *words)
+/* Words between blanks, of the command that the first one names: "plain" with APP and REST,
+ * "several" with FILEs, "chosen" with a choice. unit/check_opt.txt. */
+static void answer(const char *said, FILE *out)
 {
-    static calc_command other; /* args keeps a pointer to it */
-    size_t count = 0;
-    while (words[count]) {
+    const struct {
+        const char *name;
+        const calc_arg *rows;
+    } forms[] = {{"plain", rows}, {"several", repeated}, {"chosen", chosen}};
+    calc_command other = {.name = "test", .opts = opts};
+    char line[256], *word[32];
+    size_t count = 0, cursor = 0;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(said, "\n"), said);
+    char *form = strtok(line, " ");
+    while ((word[count] = strtok(NULL, " "))) {
         count++;
     }
-    other = command;
-    other.args = rows_of;
-    return calc_opt_parse(args, &other, count, words);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        other.args = strcmp(form, forms[i].name) == 0 ? forms[i].rows : other.args;
+    }
+    calc_args args;
+    if (calc_opt_parse(&args, &other, count, word) != CALC_EXIT_OK) {
+        fprintf(out, "%s\n", args.complaint);
+    } else if (args.help) {
+        fputs("help\n", out);
+    } else {
+        for (size_t i = 0; i < args.argument_count; i++) {
+            fprintf(out, "%s ", args.argument[i]);
+        }
+        for (const char *value; (value = calc_opt_next(&args, OPT_SET, &cursor));) {
+            fprintf(out, "set=%s%s ", value, calc_opt_is_stdout(&args, OPT_SET) ? " (stdout)" : "");
+        }
+        const char *value = calc_opt_value(&args, OPT_SET);
+        fprintf(out, "color=%s%s; the last set: %s\n", calc_opt_value(&args, OPT_COLOR),
+                calc_opt_value(&args, OPT_FLAG) ? " layers" : "", value ? value : "none");
+        ck_assert(!calc_opt_is_stdout(&args, OPT_COLOR) && !calc_opt_is_stdout(&args, OPT_FLAG));
+    }
+    calc_opt_free(&args);
 }
+
+const calc_test_frame calc_tests = {.cases = "unit/check_opt.txt", .answer = answer};
 
 #define WORDS(...) ((char *[]){__VA_ARGS__, NULL})
-
-static void assert_complaint(const calc_arg *rows_of, char *const *words, const char *complaint)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows_of, words), CALC_EXIT_USAGE);
-    ck_assert_str_eq(args.complaint, complaint);
-    calc_opt_free(&args);
-}
-
-CALC_TEST(options_and_arguments_may_be_mixed)
-{
-    calc_args args;
-    size_t cursor = 0;
-    ck_assert_int_eq(
-        parse_with(&args, rows,
-                   WORDS("--set", "a=1", "x", "--layers", "--set=b=2", "y", "--color", "never")),
-        CALC_EXIT_OK);
-    ck_assert_uint_eq(args.argument_count, 2);
-    ck_assert_str_eq(args.argument[0], "x");
-    ck_assert_str_eq(args.argument[1], "y");
-    ck_assert_str_eq(calc_opt_next(&args, OPT_SET, &cursor), "a=1");
-    ck_assert_str_eq(calc_opt_next(&args, OPT_SET, &cursor), "b=2");
-    ck_assert_ptr_null(calc_opt_next(&args, OPT_SET, &cursor));
-    ck_assert_str_eq(calc_opt_value(&args, OPT_COLOR), "never");
-    ck_assert_ptr_nonnull(calc_opt_value(&args, OPT_FLAG));
-    calc_opt_free(&args);
-}
-
-CALC_TEST(what_is_not_given_has_its_preset)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("x")), CALC_EXIT_OK);
-    ck_assert_str_eq(calc_opt_value(&args, OPT_COLOR), "auto");
-    ck_assert_ptr_null(calc_opt_value(&args, OPT_SET));
-    ck_assert_ptr_null(calc_opt_value(&args, OPT_FLAG));
-    calc_opt_free(&args);
-}
-
-CALC_TEST(the_last_value_counts)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("x", "--color=never", "--color", "always")),
-                     CALC_EXIT_OK);
-    ck_assert_str_eq(calc_opt_value(&args, OPT_COLOR), "always");
-    calc_opt_free(&args);
-}
-
-CALC_TEST(two_dashes_end_the_options)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("--layers", "--", "--set", "--")), CALC_EXIT_OK);
-    ck_assert_uint_eq(args.argument_count, 2);
-    ck_assert_str_eq(args.argument[0], "--set");
-    ck_assert_str_eq(args.argument[1], "--");
-    calc_opt_free(&args);
-}
-
-CALC_TEST(one_dash_is_an_argument_and_a_value)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("-", "--set", "-")), CALC_EXIT_OK);
-    ck_assert_str_eq(args.argument[0], "-");
-    ck_assert(calc_opt_is_stdout(&args, OPT_SET));
-    ck_assert(!calc_opt_is_stdout(&args, OPT_COLOR));
-    ck_assert(!calc_opt_is_stdout(&args, OPT_FLAG));
-    calc_opt_free(&args);
-}
-
-CALC_TEST(an_option_takes_the_next_word_whatever_it_is)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("x", "--set", "--layers")), CALC_EXIT_OK);
-    ck_assert_str_eq(calc_opt_value(&args, OPT_SET), "--layers");
-    ck_assert_ptr_null(calc_opt_value(&args, OPT_FLAG));
-    calc_opt_free(&args);
-}
-
-CALC_TEST(help_needs_nothing_else)
-{
-    calc_args args;
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("-h")), CALC_EXIT_OK);
-    ck_assert(args.help);
-    calc_opt_free(&args);
-    ck_assert_int_eq(parse_with(&args, rows, WORDS("a", "b", "c", "--help", "--zzz")),
-                     CALC_EXIT_OK);
-    ck_assert(args.help);
-    calc_opt_free(&args);
-}
-
-CALC_TEST(wrong_options_are_named)
-{
-    assert_complaint(rows, WORDS("x", "--colour=never"),
-                     "unknown option \"--colour\", did you mean \"--color\"?");
-    assert_complaint(rows, WORDS("x", "--hepl"),
-                     "unknown option \"--hepl\", did you mean \"--help\"?");
-    assert_complaint(rows, WORDS("x", "--se"), "unknown option \"--se\", did you mean \"--set\"?");
-    assert_complaint(rows, WORDS("x", "--unheard-of"), "unknown option \"--unheard-of\"");
-    assert_complaint(rows, WORDS("x", "-v"), "unknown option \"-v\"");
-    assert_complaint(rows, WORDS("x", "--=1"), "unknown option \"--\"");
-    assert_complaint(rows, WORDS("x", "--set"), "--set needs a value: F=V");
-    assert_complaint(rows, WORDS("x", "--layers=yes"), "--layers takes no value");
-    assert_complaint(rows, WORDS("x", "--color", "blue"),
-                     "--color: \"blue\" is not auto, always or never");
-    assert_complaint(rows, WORDS("x", "--color=blue"),
-                     "--color: \"blue\" is not auto, always or never");
-}
-
-CALC_TEST(arguments_are_counted)
-{
-    calc_args args;
-    assert_complaint(rows, WORDS(NULL), "missing APP");
-    assert_complaint(rows, WORDS("x", "y", "z"), "unexpected argument \"z\"");
-    assert_complaint(repeated, WORDS("--layers"), "missing FILE");
-    ck_assert_int_eq(parse_with(&args, repeated, WORDS("x", "y", "z")), CALC_EXIT_OK);
-    ck_assert_uint_eq(args.argument_count, 3);
-    calc_opt_free(&args);
-}
-
-CALC_TEST(arguments_may_be_limited_to_choices)
-{
-    calc_args args;
-    assert_complaint(chosen, WORDS("blue"), "WHEN: \"blue\" is not auto, always or never");
-    ck_assert_int_eq(parse_with(&args, chosen, WORDS("never")), CALC_EXIT_OK);
-    calc_opt_free(&args);
-}
 
 /* All commands, those of other planners too; NULL behind the last. */
 static const calc_command *command_at(size_t i)

@@ -1,7 +1,6 @@
 #include "pack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "frame.h"
 #include "serving_case.h"

@@ -2,7 +2,6 @@
 #include "report/run_data.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "frame.h"
 

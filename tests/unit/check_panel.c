@@ -5,7 +5,6 @@
 
 #include "frame.h"
 #include "panel_case.h"
-#include "small_case.h"
 
 enum { ROUNDS = 100, SLOTS = sizeof(calc_stage_terms) / sizeof(double) };
 

@@ -1,14 +1,7 @@
 #include "model/cost/cost_kernel.h"
 
-#include <string.h>
-
 #include "frame.h"
-#include "io/csv_table.h"
-#include "io/text.h"
-#include "model/operators/build.h"
-#include "model/serve/inference_pass.h"
 #include "serving_case.h"
-#include "spec/format.h"
 
 /* ---- By hand --------------------------------------------------------------------------------- */
 

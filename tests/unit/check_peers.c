@@ -6,7 +6,6 @@
 #include "scratch.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX = 3 };
 #define HEAD "simulator,machine,quantity,runs,rows,error_percent,worst_percent,note\n"

@@ -1,7 +1,5 @@
 #include "formats/plan.h"
 
-#include <string.h>
-
 #include "frame.h"
 
 /* Llama 3 70B on 64 processors in nodes of 8. */

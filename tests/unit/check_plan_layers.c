@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "formats/export.h"
 #include "formats/import.h"
-#include "formats/read.h"
 #include "frame.h"
 #include "spec/stack.h"
 
@@ -364,6 +363,11 @@ CALC_TEST(a_part_without_a_setting_is_named)
         &calc_framework_megatron,
         OF("\"wide\": {\"type\": \"mlp\", \"feedforward\": 8192}", "attention+mlp attention+wide"),
         e, "it has no setting for parts.mlp.feedforward = 4096\n");
+    refuses(&calc_framework_megatron,
+            OF("\"e\": {\"type\": \"moe\", \"num_experts\": 8, \"experts_per_token\": 2, "
+               "\"router_scale\": true}",
+               "attention+e attention+e"),
+            e, "it has no setting for parts.e.router_scale = true\n");
     refuses(&calc_framework_megatron, OF(MAMBA, "M&attention+mlp attention+mlp"), e,
             "it has no setting for layers = M&attention+mlp\n");
     refuses(

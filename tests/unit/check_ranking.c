@@ -1,4 +1,3 @@
-#include "run_case.h"
 #include "validate/error_groups.h"
 
 #include "base/rng.h"

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "model/run.h"
 #include "sweep_case.h"
 #include "units.h"
 

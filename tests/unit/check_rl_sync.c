@@ -1,8 +1,6 @@
 /* Times of weight syncs. */
 #include "rl/step.h"
 
-#include <math.h>
-
 #include "frame.h"
 
 CALC_TEST(shards_are_sent_once_and_buckets_to_every_rank)

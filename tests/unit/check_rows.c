@@ -2,8 +2,6 @@
 #include "model/stages/stage_parts.h"
 #include "rows.h"
 
-#include <string.h>
-
 #include "frame.h"
 #include "small_case.h"
 #include "spec/absent.h"

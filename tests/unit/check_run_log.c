@@ -1,6 +1,5 @@
 /* Logs: every row of the table in the text that its program prints, JSON and columns; the start
  * left out. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

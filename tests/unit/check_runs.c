@@ -1,7 +1,6 @@
 /* Runs in CSV, by documents, options or fields, and what they are to the model. */
 #include "validate/runs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

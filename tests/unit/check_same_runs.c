@@ -2,7 +2,6 @@
 #include "shipped_case.h"
 #include "validate/runs.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "frame.h"

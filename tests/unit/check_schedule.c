@@ -43,8 +43,8 @@ static double in_flight(const char *name, int64_t p, int64_t v, int64_t m, int64
 
 CALC_TEST(the_names_of_this_test_are_those_of_the_enumeration)
 {
-#define COUNT_AND_COMPARE(name, text) ck_assert_str_eq(names[CALC_PIPELINE_SCHEDULE_##name], text);
-    CALC_PIPELINE_SCHEDULE_LIST(COUNT_AND_COMPARE)
+#define COUNT_AND_COMPARE(T, name, text) ck_assert_str_eq(names[T##name], text);
+    CALC_PIPELINE_SCHEDULE_LIST(COUNT_AND_COMPARE, CALC_PIPELINE_SCHEDULE_)
     ck_assert_int_eq(KINDS, CALC_PIPELINE_SCHEDULE_COUNT);
 }
 

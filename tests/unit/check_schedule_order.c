@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "frame.h"
-#include "small_case.h"
 
 enum { ROOM = 8 * 3 * 4 * 24 };
 

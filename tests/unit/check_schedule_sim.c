@@ -1,7 +1,6 @@
 #include "model/schedule/schedule_sim.h"
 
 #include "frame.h"
-#include "small_case.h"
 
 enum { BYTES = 1 << 16, EVENTS = 64 };
 

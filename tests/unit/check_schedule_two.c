@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "small_case.h"
 
 enum { ROUNDS = 500, CHUNKS = 12 };
 

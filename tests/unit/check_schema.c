@@ -3,7 +3,6 @@
 #include "io/schema.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "frame.h"

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "frame.h"
-#include "small_case.h"
 
 enum { ROUNDS = 300, POINTS = 60, LOOKS = 300 };
 

@@ -2,8 +2,6 @@
  * never screened out, whatever is searched for. */
 #include "filter.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "frame.h"
 #include "point.h"

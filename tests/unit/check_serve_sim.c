@@ -1,7 +1,6 @@
 #include "model/serve/sim_step.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "engines.h"

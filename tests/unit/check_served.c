@@ -3,7 +3,6 @@
 
 #include "axis.h"
 #include "frame.h"
-#include "small_case.h"
 
 static calc_space space;
 static calc_designs_builder designs;

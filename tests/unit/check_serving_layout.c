@@ -2,8 +2,6 @@
 #include "serving_run_case.h"
 #include "validate/serving_map.h"
 
-#include <string.h>
-
 #include "frame.h"
 
 static calc_serving_row row;

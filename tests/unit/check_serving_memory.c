@@ -1,4 +1,3 @@
-#include "model/serve/serving_step.h"
 
 #include "engines.h"
 #include "frame.h"

@@ -1,7 +1,6 @@
 /* Predictions of runs of serving, beside what calc says of the same documents. */
 #include "serving_run_case.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,9 @@
 /* Runs of serving paired with predictions: quantities, uses, shapes, groups, the order of layouts.
  */
-#include "scratch.h"
 #include "serving_run_case.h"
 #include "validate/error_groups.h"
 #include "validate/results.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

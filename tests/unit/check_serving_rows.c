@@ -1,5 +1,4 @@
 /* Tables of runs of serving, and how they are known. */
-#include "base/error.h"
 #include "validate/serving_map.h"
 
 #include <math.h>
@@ -93,6 +92,14 @@ CALC_TEST(a_column_beside_its_neighbour_is_another)
 {
     ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_ms,ttft_stat,tpot_stat\nm,g,1,2,3,mean,y\n"),
                      CALC_OK);
+}
+
+CALC_TEST(a_column_may_be_a_field_that_is_a_set)
+{
+    ck_assert_int_eq(parse("app,sys,isl,osl,lora_modules\nm,g,1,2,q_proj+v_proj\n"), CALC_OK);
+    ck_assert_int_eq(rows.fields->count, 1);
+    ck_assert_double_eq(rows.row[0].value[0],
+                        1 << CALC_LORA_MODULES_Q_PROJ | 1 << CALC_LORA_MODULES_V_PROJ);
 }
 
 CALC_TEST(words_and_fields_that_are_none_are_said_with_their_place)

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "frame.h"
-#include "small_case.h"
 
 CALC_TEST(requests_wait_in_the_order_they_come)
 {

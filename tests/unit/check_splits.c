@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "frame.h"
-#include "model/run.h"
-#include "small_case.h"
 #include "sweep_case.h"
 #include "units.h"
 

@@ -1,6 +1,5 @@
 /* Bars of one line, and how wide drawings are: src/cli/draw/breakdown.c, calc_paint_columns(). */
 #include "scratch.h"
-#include "small_case.h"
 
 #include "cli/draw/breakdown.h"
 #include "frame.h"

@@ -2,7 +2,6 @@
 
 #include "frame.h"
 #include "model/stages/stage_step.h"
-#include "small_case.h"
 
 /* A stage of two chunks of 2 blocks that take 2 s forward, 3 s and 1 s backward. */
 static calc_stage_terms terms(calc_compat compat)

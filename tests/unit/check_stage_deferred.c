@@ -2,7 +2,6 @@
 #include "model/stages/stage_types.h"
 
 #include "frame.h"
-#include "model/run.h"
 #include "stage_case.h"
 
 enum { STAGES = 4, MICROBATCHES = 16 };

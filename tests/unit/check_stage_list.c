@@ -1,8 +1,6 @@
 /* Lists of stages: runs of equal ones, their chips and their parts. */
 #include "spec/stage_list.h"
 
-#include <stdio.h>
-
 #include "frame.h"
 #include "small_case.h"
 

@@ -1,7 +1,5 @@
 #include "spec/stack.h"
 
-#include <string.h>
-
 #include "frame.h"
 #include "model/operators/shape.h"
 #include "model/stages/stages.h"

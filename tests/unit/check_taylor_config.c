@@ -1,3 +1,4 @@
+/* Configurations, candidates and solutions of Taylor: unit/check_taylor_config.txt. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,28 +10,126 @@
 #include "taylor/yaml.h"
 #include "taylor_case.h"
 
-const calc_test_frame calc_tests = {.timeout_s = 60};
+static void print_config(const calc_taylor_config *c, FILE *out)
+{
+    static const char *const again[] = {"none", "selective", "full"};
+    fprintf(out, "dp %jd tp %jd pp %jd ep %jd of %jd, %jd micro-batches, %jd chunks\n",
+            (intmax_t)c->data, (intmax_t)c->tensor, (intmax_t)c->pipeline, (intmax_t)c->expert,
+            (intmax_t)calc_taylor_config_world(c), (intmax_t)c->microbatches, (intmax_t)c->chunks);
+    fprintf(out, "%jd + %jd layers (%jd, %jd), %jd dense, %jd experts, %jd heads\n",
+            (intmax_t)c->layers, (intmax_t)c->prediction, (intmax_t)c->app.num_blocks,
+            (intmax_t)c->app.mtp_blocks, (intmax_t)c->dense, (intmax_t)c->experts,
+            (intmax_t)c->heads);
+    fprintf(out, "%d strategies, recompute %s, %g GB%s%s%s\n", (int)c->strategies, again[c->again],
+            c->memory_mb / 1024, c->says_memory ? "" : " presumed", c->shards ? ", shards" : "",
+            c->selects ? ", selects" : "");
+}
 
-CALC_TEST(sizes_are_those_of_the_file)
+static void print_edits(const calc_taylor_edits *edits, FILE *out)
+{
+    for (size_t i = 0; i < edits->count; i++) {
+        fprintf(out, "%s: %s\n", edits->item[i].key, edits->item[i].value);
+    }
+}
+
+static void print_error(const calc_errors *errors, FILE *out)
+{
+    char line[1200];
+    calc_error_print(&errors->item[0], line, sizeof line);
+    fprintf(out, "%s\n", line);
+}
+
+/* The configuration with up to two keys changed, "KEY VALUE" each. */
+static void answer_config(const char *said, FILE *out)
+{
+    char key[2][80], value[2][80];
+    int count = 0;
+    for (; *said; said = strchr(said, '\n') + 1, count++) {
+        int length = (int)strcspn(said, " \n");
+        int end = (int)strcspn(said, "\n");
+        snprintf(key[count], sizeof *key, "%.*s", length, said);
+        snprintf(value[count], sizeof *value, "%.*s", end - length - (end > length),
+                 said + length + 1);
+    }
+    calc_taylor_config config;
+    calc_errors errors = {0};
+    calc_text text =
+        taylor_text(count ? key[0] : NULL, value[0], count > 1 ? key[1] : NULL, value[1]);
+    if (calc_taylor_config_parse(&config, text.data, text.length, "a.yaml", &errors) == CALC_OK) {
+        print_config(&config, out);
+    } else {
+        print_error(&errors, out);
+    }
+    calc_text_free(&text);
+}
+
+static void answer_solution(const char *text, FILE *out)
+{
+    calc_errors errors = {0};
+    calc_taylor_ask found;
+    calc_balance_share share[CALC_BALANCE_PLACES];
+    double objective;
+    if (calc_taylor_solution_parse(text, strlen(text), "a.sol", &found, share, &objective,
+                                   &errors) != CALC_OK) {
+        print_error(&errors, out);
+    } else {
+        fprintf(out, "%jd stages, %d layers on the first\n", (intmax_t)found.stages,
+                share[0].layers[1]);
+    }
+}
+
+/* "candidate DP TP CP PP EP": its configuration; "profile ... RANKS": the one for its profile. */
+static void answer_candidate(const char *said, FILE *out)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    ck_assert_int_eq(c.data, 16);
-    ck_assert_int_eq(c.tensor, 4);
-    ck_assert_int_eq(c.pipeline, 16);
-    ck_assert_int_eq(c.expert, 32);
-    ck_assert_int_eq(c.microbatches, 64);
-    ck_assert_int_eq(c.chunks, 1);
-    ck_assert_int_eq(c.layers, 61);
-    ck_assert_int_eq(c.prediction, 1);
-    ck_assert_int_eq(c.dense, 3);
-    ck_assert_int_eq(c.experts, 256);
-    ck_assert_int_eq(c.heads, 128);
-    ck_assert_int_eq(c.strategies, 3);
-    ck_assert_int_eq(c.again, CALC_BALANCE_FULL);
-    ck_assert_double_eq(c.memory_mb, 55 * 1024);
-    ck_assert(c.says_memory && c.shards && !c.selects);
-    ck_assert_int_eq(calc_taylor_config_world(&c), 1024);
+    calc_taylor_edits edits = {.count = 0};
+    int size[6] = {0};
+    int count = sscanf(said, "%*s %d %d %d %d %d %d", &size[0], &size[1], &size[2], &size[3],
+                       &size[4], &size[5]);
+    const calc_taylor_candidate candidate = {.layout = {size[0], size[1], size[2], size[3]},
+                                             .expert = size[4]};
+    if (count == 5) {
+        calc_taylor_edits_layout(&c, &candidate, 1024, NULL, &edits);
+    } else if (!calc_taylor_edits_profile(&c, &candidate, 1024, size[5], "big", "small", &edits)) {
+        fputs("none\n", out);
+    }
+    print_edits(&edits, out);
 }
+
+static void answer_name(const char *said, FILE *out)
+{
+    char name[128] = "", back[CALC_TAYLOR_NAME_SIZE];
+    calc_taylor_candidate c;
+    sscanf(said, "name %127s", name);
+    if (calc_taylor_file_layout(name, &c)) {
+        fprintf(out, "%s\n", calc_taylor_file_name(&c, back));
+    } else {
+        fputs("none\n", out);
+    }
+}
+
+static void answer(const char *said, FILE *out)
+{
+    static const struct {
+        const char *word;
+        void (*answer)(const char *said, FILE *out);
+    } kinds[] = {{"config\n", answer_config},
+                 {"solution\n", answer_solution},
+                 {"candidate ", answer_candidate},
+                 {"profile ", answer_candidate},
+                 {"name", answer_name}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].word);
+        if (strncmp(said, kinds[i].word, length) == 0) {
+            kinds[i].answer(kinds[i].word[length - 1] == '\n' ? said + length : said, out);
+            return;
+        }
+    }
+    ck_abort_msg("%s", said);
+}
+
+const calc_test_frame calc_tests = {
+    .timeout_s = 60, .cases = "unit/check_taylor_config.txt", .answer = answer};
 
 /* The shipped model comes from its authors' configuration. */
 CALC_TEST(the_model_is_the_shipped_one)
@@ -45,88 +144,6 @@ CALC_TEST(the_model_is_the_shipped_one)
     ck_assert_int_eq(c.app.num_blocks, 61);
     ck_assert_int_eq(c.app.shared_feedforward, shipped.shared_feedforward);
     ck_assert_int_eq(c.app.groups_per_token, shipped.groups_per_token);
-}
-
-CALC_TEST(prediction_layers_are_layers)
-{
-    calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    ck_assert_int_eq(c.app.num_blocks, 62);
-    ck_assert_int_eq(c.app.mtp_blocks, 0);
-}
-
-CALC_TEST(recomputation_is_a_truth_or_counts)
-{
-    static const struct {
-        const char *full, *select;
-        calc_balance_recompute again;
-    } cases[] = {{"True", "False", CALC_BALANCE_FULL},
-                 {"False", "False", CALC_BALANCE_NONE},
-                 {"False", "True", CALC_BALANCE_SELECTIVE},
-                 {"[0, 0, 2]", "False", CALC_BALANCE_FULL},
-                 {"[[0, 0], [0, 0]]", "{'add': [1, 0]}", CALC_BALANCE_SELECTIVE},
-                 {"[0, 0]", "", CALC_BALANCE_NONE}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        calc_taylor_config c = taylor_config("recompute_config.recompute", cases[i].full,
-                                             "recompute_config.select_recompute", cases[i].select);
-        ck_assert_int_eq(c.again, cases[i].again);
-    }
-}
-
-CALC_TEST(a_model_without_experts_has_no_dense_layers)
-{
-    calc_taylor_config c =
-        taylor_config("moe_config.expert_num", "1", "parallel_config.expert_parallel", "1");
-    ck_assert_int_eq(c.experts, 0);
-    ck_assert_int_eq(c.dense, 0);
-}
-
-CALC_TEST(memory_is_the_first_number_or_presumed)
-{
-    ck_assert_double_eq(
-        taylor_config("context.max_device_memory", "\"29.5GB\"", NULL, NULL).memory_mb, 29 * 1024);
-    calc_taylor_config c = taylor_config("context.max_device_memory", "", NULL, NULL);
-    ck_assert_double_eq(c.memory_mb, 58 * 1024);
-    ck_assert(!c.says_memory);
-}
-
-static void fails(const char *key, const char *value, const char *printed)
-{
-    calc_text text = taylor_text(key, value, NULL, NULL);
-    calc_taylor_config config;
-    calc_errors errors = {0};
-    char line[1024];
-    ck_assert_msg(calc_taylor_config_parse(&config, text.data, text.length, "a.yaml", &errors) !=
-                      CALC_OK,
-                  "%s: %s", key, value);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
-    calc_text_free(&text);
-}
-
-CALC_TEST(what_is_wrong_is_told_with_its_place)
-{
-    fails("parallel_config.data_parallel", "x",
-          "a.yaml:20:3: parallel_config.data_parallel: expected a whole number from 1, found "
-          "\"x\"");
-    fails("parallel_config.pipeline_stage", "0",
-          "a.yaml:22:3: parallel_config.pipeline_stage: expected a whole number from 1, found "
-          "\"0\"");
-    fails("parallel_config.context_parallel", "2",
-          "a.yaml:27:3: parallel_config.context_parallel: expected 1, since the planner has no "
-          "context parallelism, found \"2\"");
-    fails("model.model_config.num_layers", "",
-          "a.yaml: model.model_config.num_layers or model.model_config.num_hidden_layers is "
-          "missing");
-    fails("recompute_config.recompute", "perhaps",
-          "a.yaml:30:3: recompute_config.recompute: expected true, false or counts of layers, "
-          "found \"perhaps\"");
-    fails("context.max_device_memory", "\"much\"",
-          "a.yaml:10:3: context.max_device_memory: expected an amount from 1GB to 1000000GB, "
-          "found \"much\"");
-    fails("moe_config.first_k_dense_replace", "62",
-          "a.yaml: first_k_dense_replace: 62 layers of 61 cannot be dense");
-    fails("model.model_config.hidden_size", "wide",
-          "a.yaml:54:5: model.model_config.hidden_size: expected a number, found \"wide\"");
 }
 
 CALC_TEST(layouts_differ_in_what_they_are_asked_for)
@@ -145,30 +162,6 @@ CALC_TEST(layouts_differ_in_what_they_are_asked_for)
     ck_assert_int_eq(e.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
 }
 
-CALC_TEST(names_of_files_are_layouts)
-{
-    const calc_taylor_candidate c = {.layout = {16, 4, 1, 8}, .expert = 32};
-    calc_taylor_candidate found;
-    char name[CALC_TAYLOR_NAME_SIZE];
-    ck_assert_str_eq(calc_taylor_file_name(&c, name), "DP16_TP4_PP8_EP32_pretrain.yaml");
-    ck_assert(calc_taylor_file_layout(name, &found));
-    ck_assert_int_eq(found.layout.data, 16);
-    ck_assert_int_eq(found.layout.tensor, 4);
-    ck_assert_int_eq(found.layout.pipeline, 8);
-    ck_assert_int_eq(found.expert, 32);
-    ck_assert(calc_taylor_file_layout("my_DP_DP2_TP1_PP4_EP1.yaml", &found));
-    ck_assert_int_eq(found.layout.data, 2);
-    static const char *const none[] = {"",
-                                       "DP16_TP4_PP8.yaml",
-                                       "DP0_TP4_PP8_EP1",
-                                       "DPx_TP4_PP8_EP1",
-                                       "DP16-TP4_PP8_EP1",
-                                       "DP1_TP1_PP1_EP99999999999999999999"};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        ck_assert_msg(!calc_taylor_file_layout(none[i], &found), "%s", none[i]);
-    }
-}
-
 static const char *value_of(const calc_taylor_edits *edits, const char *key)
 {
     for (size_t i = 0; i < edits->count; i++) {
@@ -177,71 +170,6 @@ static const char *value_of(const calc_taylor_edits *edits, const char *key)
         }
     }
     return "";
-}
-
-CALC_TEST(candidates_are_laid_out)
-{
-    calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    const calc_taylor_candidate candidate = {.layout = {8, 8, 1, 4}, .expert = 16};
-    calc_taylor_edits edits = {.count = 0};
-    calc_taylor_edits_layout(&c, &candidate, 1024, NULL, &edits);
-    ck_assert_str_eq(value_of(&edits, "parallel_config.data_parallel"), "8");
-    ck_assert_str_eq(value_of(&edits, "parallel_config.model_parallel"), "8");
-    ck_assert_str_eq(value_of(&edits, "parallel_config.pipeline_stage"), "4");
-    ck_assert_str_eq(value_of(&edits, "parallel_config.expert_parallel"), "16");
-    ck_assert_str_eq(value_of(&edits, "parallel_config.micro_batch_num"), "128");
-    ck_assert_str_eq(value_of(&edits, "parallel.dataset_strategy"), "[[8, 1], [8, 1], [8, 1]]");
-    ck_assert_str_eq(value_of(&edits, "model.model_config.offset"), "[1, 0, 1, 0]");
-    ck_assert_str_eq(value_of(&edits, "train_dataset.data_loader.dataset_dir"), "");
-}
-
-static void profile(calc_taylor_candidate candidate, int64_t ranks, const char *sizes,
-                    const char *layers, const char *offset, const char *recompute)
-{
-    calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    calc_taylor_edits edits = {.count = 0};
-    char text[64];
-    ck_assert(calc_taylor_edits_profile(&c, &candidate, 1024, ranks, "big", "small", &edits));
-    snprintf(text, sizeof text, "%s %s %s", value_of(&edits, "parallel_config.data_parallel"),
-             value_of(&edits, "parallel_config.pipeline_stage"),
-             value_of(&edits, "parallel_config.expert_parallel"));
-    ck_assert_str_eq(text, sizes);
-    ck_assert_str_eq(value_of(&edits, "model.model_config.num_layers"), layers);
-    ck_assert_str_eq(value_of(&edits, "model.model_config.offset"), offset);
-    ck_assert_str_eq(value_of(&edits, "recompute_config.recompute"), recompute);
-    ck_assert_str_eq(value_of(&edits, "profile"), "True");
-    ck_assert_str_eq(value_of(&edits, "train_dataset.data_loader.dataset_dir"),
-                     candidate.layout.data <= 4 ? "\"small\"" : "\"big\"");
-}
-
-CALC_TEST(profiles_are_cut_down_to_the_shapes_of_taylor)
-{
-    /* dp, pp and ep that are left */
-    profile((calc_taylor_candidate){.layout = {8, 4, 1, 2}, .expert = 8}, 64, "8 2 8", "10",
-            "[1, 0]", "[6, 0]");
-    profile((calc_taylor_candidate){.layout = {4, 4, 1, 16}, .expert = 8}, 64, "4 4 8", "10",
-            "[1, 1, 1, 0]", "[3, 3, 0, 0]");
-    profile((calc_taylor_candidate){.layout = {2, 4, 1, 8}, .expert = 8}, 64, "2 8 8", "12",
-            "[2, 0, 0, 0, 0, 1, 1, 1]", "[3, 1, 1, 1, 1, 2, 0, 2]");
-    profile((calc_taylor_candidate){.layout = {1, 1, 1, 32}, .expert = 1}, 64, "1 8 1", "12",
-            "[2, 0, 0, 0, 0, 1, 1, 1]", "[3, 1, 1, 1, 1, 2, 0, 2]");
-    profile((calc_taylor_candidate){.layout = {64, 4, 1, 16}, .expert = 64}, 64, "8 2 32", "10",
-            "[1, 0]", "[6, 0]");
-}
-
-CALC_TEST(what_has_no_such_shape_is_left_out)
-{
-    calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
-    static const calc_taylor_candidate none[] = {
-        {.layout = {1, 64, 1, 16}, .expert = 1}, /* two stages are too many processors */
-        {.layout = {1, 1, 1, 6}, .expert = 1},
-        {.layout = {1, 1, 1, 3}, .expert = 1},
-        {.layout = {3, 32, 1, 2}, .expert = 1}};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        calc_taylor_edits edits = {.count = 0};
-        ck_assert(!calc_taylor_edits_profile(&c, &none[i], 1024, 64, NULL, NULL, &edits) ||
-                  none[i].layout.pipeline == 6);
-    }
 }
 
 CALC_TEST(solutions_are_written_in_the_words_of_the_framework)
@@ -318,50 +246,6 @@ CALC_TEST(a_division_is_read_as_it_was_written)
     ck_assert_int_eq(found.layers[1], 7);
     ck_assert_mem_eq(share, shares, sizeof shares);
     calc_text_free(&text);
-}
-
-static void solution_fails(const char *text, const char *printed)
-{
-    calc_errors errors = {0};
-    calc_taylor_ask found;
-    calc_balance_share share[CALC_BALANCE_PLACES];
-    double objective;
-    char line[1024];
-    ck_assert_int_ne(
-        calc_taylor_solution_parse(text, strlen(text), "a.sol", &found, share, &objective, &errors),
-        CALC_OK);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
-}
-
-CALC_TEST(texts_that_are_no_division_are_refused)
-{
-    solution_fails("", "a.sol: no layers: expected lines \"layers_1_0_0 4\"");
-    solution_fails("objective 3\nx 4\n", "a.sol: no layers: expected lines \"layers_1_0_0 4\"");
-    solution_fails("layers_1_0_0\n", "a.sol:1:13: expected a name and its value");
-    solution_fails("layers_1_0_0 2\nlayers_1_1_0 x\n", "a.sol:2:14: expected a name and its value");
-    solution_fails("layers_1_0_0 2000\n",
-                   "a.sol:1:14: layers_1_0_0: expected a count from 0 to 1024, found "
-                   "2000");
-    solution_fails("layers_1_0_0 -1\n",
-                   "a.sol:1:14: layers_1_0_0: expected a count from 0 to 1024, found -1");
-    solution_fails("layers_1_200_3 1\n",
-                   "a.sol: 201 stages of 4 chunks: expected at most 512 together");
-}
-
-CALC_TEST(names_of_others_are_passed_over)
-{
-    const char text[] =
-        "# note\nlayers_1_0_0 2.0000001\r\nlayers_2_0_0 9\nlayers_1_999_0 9\nother 5\n";
-    calc_errors errors = {0};
-    calc_taylor_ask found;
-    calc_balance_share share[CALC_BALANCE_PLACES];
-    double objective;
-    ck_assert_int_eq(
-        calc_taylor_solution_parse(text, strlen(text), "a.sol", &found, share, &objective, &errors),
-        CALC_OK);
-    ck_assert_int_eq(found.stages, 1);
-    ck_assert_int_eq(share[0].layers[1], 2);
 }
 
 /* Taylor's default bounds: cp 1, tp and ep at most 64, 2 to 32 stages, tp no multiple of 3,

@@ -1,7 +1,6 @@
 #include "taylor/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 #include "frame.h"
 #include "taylor/yaml.h"
 #include "taylor_case.h"
-
-const calc_test_frame calc_tests = {.timeout_s = 60};
 
 CALC_TEST(layers_that_do_not_divide_go_first_and_before_the_last)
 {
@@ -139,45 +136,6 @@ CALC_TEST(estimates_fit_the_fullest_stage_at_both_probes)
     ck_assert_str_eq(why, "");
     ck_assert_int_eq(calc_taylor_estimate(&c, &system, &odd, 1024, why, sizeof why).probes, 0);
     ck_assert_str_ne(why, "");
-}
-
-CALC_TEST(files_replace_the_terms_that_they_name)
-{
-    const char text[] = "# measured\nact_mem0=796.6\r\n  select_mem12 = 5 \nlm_head_mem=6904.4\n"
-                        "act_mem0=796.6";
-    calc_taylor_memory m = {.static_mb = {1, 2, 3}};
-    calc_errors errors = {0};
-    int said;
-    ck_assert_int_eq(calc_taylor_memory_parse(&m, &said, text, strlen(text), "m.txt", &errors),
-                     CALC_OK);
-    ck_assert_int_eq(said, 3);
-    ck_assert_double_eq(m.act_mb[0][CALC_BALANCE_NONE], 796.6);
-    ck_assert_double_eq(m.act_mb[0][CALC_BALANCE_SELECTIVE], 5);
-    ck_assert_double_eq(m.static_mb[CALC_TAYLOR_LAST], 6904.4);
-    ck_assert_double_eq(m.static_mb[CALC_TAYLOR_FIRST], 1);
-}
-
-static void fails(const char *text, const char *printed)
-{
-    calc_taylor_memory m = {0};
-    calc_errors errors = {0};
-    int said;
-    char line[1024];
-    ck_assert_int_ne(calc_taylor_memory_parse(&m, &said, text, strlen(text), "m.txt", &errors),
-                     CALC_OK);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
-}
-
-CALC_TEST(wrong_lines_are_refused_with_their_place)
-{
-    fails("act_mem=1\nact_men=2\n",
-          "m.txt:2:1: no term of memory is called \"act_men\"\n  hint: did you mean \"act_mem\"?");
-    fails("act_mem 1\n", "m.txt:1:1: expected \"term=MB\"");
-    fails("act_mem=\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"\"");
-    fails("act_mem=1MB\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"1MB\"");
-    fails("act_mem=-1\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"-1\"");
-    fails("act_mem=nan\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"nan\"");
 }
 
 /* A published example as the planner asks it: limits are what static memory leaves. */
@@ -388,17 +346,6 @@ static calc_status parse(const char *csv, calc_csv_rows *rows, calc_errors *erro
     return calc_csv_table_parse(rows, &calc_taylor_probes, text, "peaks.csv", errors);
 }
 
-static void probes_fails(const char *csv, const char *printed)
-{
-    calc_csv_rows rows;
-    calc_errors errors = {0};
-    char line[1024];
-    ck_assert_int_ne(parse(csv, &rows, &errors), CALC_OK);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, printed);
-    calc_csv_rows_free(&rows);
-}
-
 CALC_TEST(two_peaks_give_base_and_experts)
 {
     calc_taylor_fit fit = calc_taylor_fit_of(4, 162358, 8, 96950);
@@ -458,18 +405,6 @@ CALC_TEST(layouts_that_taylor_keeps_are_kept)
     calc_csv_rows_free(&rows);
 }
 
-CALC_TEST(a_missing_probe_is_no_zero)
-{
-    const calc_taylor_layout there = {16, 8, 1, 8}, absent = {8, 16, 1, 8};
-    calc_csv_rows rows;
-    calc_errors errors = {0};
-    ck_assert_int_eq(parse("pp,ep,dp,tp,peak_mem\n8,4,16,8,162358\n8,4,16,8,1\n", &rows, &errors),
-                     CALC_OK);
-    ck_assert_int_eq(calc_taylor_probes_fit(&rows, &there).probes, 1);
-    ck_assert_int_eq(calc_taylor_probes_fit(&rows, &absent).probes, 0);
-    calc_csv_rows_free(&rows);
-}
-
 CALC_TEST(powers_of_two_that_divide_are_tried)
 {
     const calc_taylor_layout l = {6, 4, 1, 1};
@@ -487,90 +422,72 @@ CALC_TEST(powers_of_two_that_divide_are_tried)
     ck_assert(calc_taylor_tries(&l, 12, 24, 4));
 }
 
-CALC_TEST(wrong_tables_are_refused_with_their_place)
+/* ---- Files in words: unit/check_taylor_memory.txt ---------------------------------------------
+ */
+
+static void print_errors(const calc_errors *errors, FILE *out)
 {
-    probes_fails(
-        "dp,tp,pp,ep\n1,1,1,1\n",
-        "peaks.csv:1: column \"peak_mem\" is missing\n  hint: the first row names the columns: "
-        "dp,tp,pp,ep,peak_mem, the last in MB");
-    probes_fails("dp,tp,pp,ep,peak_mem\n1,1,1,1,x\n",
-                 "peaks.csv:2:9: peak_mem: expected a number from 1 to 1e9, found \"x\"");
-    probes_fails("dp,tp,pp,ep,peak_mem\n0,1,1,1,5\n",
-                 "peaks.csv:2:1: dp: expected a whole number from 1 to 1e6, found \"0\"");
+    char line[1200];
+    for (int i = 0; i < errors->count; i++) {
+        calc_error_print(&errors->item[i], line, sizeof line);
+        fprintf(out, "%s\n", line);
+    }
 }
 
-static calc_status profiles_parse(const char *csv, calc_csv_rows *rows, calc_errors *errors)
+/* Terms, of which the file may name some. */
+static void answer_terms(const char *text, FILE *out)
 {
+    calc_taylor_memory m = {.static_mb = {1, 2, 3}};
+    calc_errors errors = {0};
+    int said = 0;
+    if (calc_taylor_memory_parse(&m, &said, text, strlen(text), "m.txt", &errors) == CALC_OK) {
+        fprintf(out, "%d terms: act_mem0 %g, select_mem12 %g, first %g, last %g\n", said,
+                m.act_mb[0][CALC_BALANCE_NONE], m.act_mb[0][CALC_BALANCE_SELECTIVE],
+                m.static_mb[CALC_TAYLOR_FIRST], m.static_mb[CALC_TAYLOR_LAST]);
+    }
+    print_errors(&errors, out);
+}
+
+/* Probes of dp 16, tp 8, pp 8, and of another layout. */
+static void answer_peaks(const char *text, FILE *out)
+{
+    const calc_taylor_layout there = {16, 8, 1, 8}, absent = {8, 16, 1, 8};
+    calc_csv_rows rows;
+    calc_errors errors = {0};
+    if (parse(text, &rows, &errors) == CALC_OK) {
+        fprintf(out, "%d and %d probes\n", (int)calc_taylor_probes_fit(&rows, &there).probes,
+                (int)calc_taylor_probes_fit(&rows, &absent).probes);
+    }
+    print_errors(&errors, out);
+    calc_csv_rows_free(&rows);
+}
+
+/* The profile of dp 16, tp 4, pp 8, ep 32, and of ep 64; wrong rows do not matter to others. */
+static void answer_profiles(const char *csv, FILE *out)
+{
+    calc_taylor_candidate c = {.layout = {16, 4, 1, 8}, .expert = 32};
     calc_text text = {strdup(csv), strlen(csv)};
-    return calc_csv_table_parse(rows, &calc_taylor_profiles, text, "profile.csv", errors);
-}
-
-static const calc_taylor_candidate here = {.layout = {16, 4, 1, 8}, .expert = 32};
-
-CALC_TEST(columns_are_found_by_name)
-{
     calc_csv_rows rows;
     calc_errors errors = {0};
     calc_taylor_ratios r;
-    ck_assert_int_eq(
-        profiles_parse("moe_bw,hratio,re_grow_ration,note,bfratio,dmratio,ep,pp,tp,dp\n"
-                       "2.5,1.4,0.9,x,2.1,0.35,32,8,4,16\n",
-                       &rows, &errors),
-        CALC_OK);
-    ck_assert(calc_taylor_profiles_find(&rows, &here, &r));
-    ck_assert_double_eq(r.layer_ms, 2.5);
-    ck_assert_double_eq(r.head, 1.4);
-    ck_assert_double_eq(r.again, 0.9);
-    ck_assert_double_eq(r.backward, 2.1);
-    ck_assert_double_eq(r.dense, 0.35);
+    (void)!calc_csv_table_parse(&rows, &calc_taylor_profiles, text, "profile.csv", &errors);
+    print_errors(&errors, out);
+    for (; c.expert <= 64; c.expert *= 2) {
+        if (calc_taylor_profiles_find(&rows, &c, &r)) {
+            fprintf(out, "ep %d: dense %g, backward %g, again %g, head %g, %g ms\n", (int)c.expert,
+                    r.dense, r.backward, r.again, r.head, r.layer_ms);
+        }
+    }
     calc_csv_rows_free(&rows);
 }
 
-CALC_TEST(blanks_and_absent_columns_are_preset_but_the_time)
+static void answer(const char *said, FILE *out)
 {
-    calc_csv_rows rows;
-    calc_errors errors = {0};
-    calc_taylor_ratios r;
-    ck_assert_int_eq(profiles_parse("dp,tp,pp,ep,bfratio\n16,4,8,32,\n", &rows, &errors), CALC_OK);
-    ck_assert(calc_taylor_profiles_find(&rows, &here, &r));
-    ck_assert_double_eq(r.dense, 0.3);
-    ck_assert_double_eq(r.backward, 2);
-    ck_assert_double_eq(r.again, 1);
-    ck_assert_double_eq(r.head, 1.5);
-    ck_assert(isnan(r.layer_ms));
-    calc_csv_rows_free(&rows);
+    const char *text = strchr(said, '\n') + 1;
+    (*said == 't'                       ? answer_terms
+     : strncmp(said, "peaks\n", 6) == 0 ? answer_peaks
+                                        : answer_profiles)(text, out);
 }
 
-CALC_TEST(the_last_row_of_a_layout_counts)
-{
-    calc_csv_rows rows;
-    calc_errors errors = {0};
-    calc_taylor_ratios r;
-    ck_assert_int_eq(profiles_parse("dp,tp,pp,ep,moe_bw\n16,4,8,32,1\n16,4,8,32,2\n16,4,8,16,3\n"
-                                    "16,4,4,32,4\n16,8,8,32,5\n8,4,8,32,6\n",
-                                    &rows, &errors),
-                     CALC_OK);
-    ck_assert(calc_taylor_profiles_find(&rows, &here, &r));
-    ck_assert_double_eq(r.layer_ms, 2);
-    calc_taylor_candidate other = here;
-    other.expert = 64;
-    ck_assert(!calc_taylor_profiles_find(&rows, &other, &r));
-    calc_csv_rows_free(&rows);
-}
-
-CALC_TEST(rows_that_are_wrong_are_told_and_the_others_kept)
-{
-    calc_csv_rows rows;
-    calc_errors errors = {0};
-    calc_taylor_ratios r;
-    char line[1024];
-    ck_assert_int_ne(profiles_parse("dp,tp,pp,ep,moe_bw\n16,4,8,32,1\n16,4,8,x,2\n16,4,8,8,-2\n",
-                                    &rows, &errors),
-                     CALC_OK);
-    ck_assert_int_eq(errors.count, 2);
-    calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line,
-                     "profile.csv:3:8: ep: expected a whole number from 1 to 1e6, found \"x\"");
-    ck_assert(calc_taylor_profiles_find(&rows, &here, &r));
-    calc_csv_rows_free(&rows);
-}
+const calc_test_frame calc_tests = {
+    .timeout_s = 60, .cases = "unit/check_taylor_memory.txt", .answer = answer};

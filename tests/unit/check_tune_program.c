@@ -1,10 +1,8 @@
 /* Programs that measure layouts: how they are run, and how they end. */
 #include "cli/tune/tune_journal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "frame.h"

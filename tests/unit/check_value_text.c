@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "frame.h"
-#include "small_case.h"
 
 static calc_exec from, to;
 static char said[256];

@@ -113,27 +113,22 @@ static void put_strategy(calc_put *put, const calc_aiak_text *text, const calc_a
     calc_putf(put, "}}");
 }
 
-calc_status calc_aiak_text_put(calc_output *out, const calc_aiak_text *text,
-                               const calc_aiak_strategy *s, bool json, calc_errors *errors)
+void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text, const calc_aiak_strategy *s,
+                        bool json)
 {
     calc_text made = {0};
-    calc_output *memory;
-    calc_status status = calc_output_open_memory(&memory, &made, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *memory = calc_write_to_memory(&made);
     calc_put put = {.out = memory, .flat = true};
     put_strategy(&put, text, s);
-    status = calc_output_close(memory, errors);
-    for (char *at = made.data; status == CALC_OK && !json && *at; at++) {
+    (void)calc_is_yes(calc_output_close(memory, NULL));
+    for (char *at = made.data; !json && *at; at++) {
         if (strncmp(at, "null", 4) == 0) {
             memcpy(at, "None", 4);
         }
         *at = *at == '"' ? '\'' : *at; /* no name has a quote in it */
     }
-    calc_output_text(out, status == CALC_OK ? made.data : "");
+    calc_output_text(out, made.data);
     calc_text_free(&made);
-    return status;
 }
 
 enum { THREAD_COMPUTE = 1, THREAD_P2P, THREAD_COLLECTIVE };
@@ -160,12 +155,11 @@ static void put_pass(step *s, const calc_schedule_event *e, int thread, const ch
     }
     calc_output_printf(s->trace.out,
                        ",\n{\"ph\":\"X\",\"name\":\"%s %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,"
-                       "\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"args\":{\"layers\":%d,"
+                       "\"ts\":%jd.%03jd,\"dur\":%jd.%03jd,\"args\":{\"layers\":%d,"
                        "\"microbatch\":%d}}",
-                       what, e->microbatch, what, e->stage, thread, (long long)(start_ns / 1000),
-                       (long long)(start_ns % 1000), (long long)((end_ns - start_ns) / 1000),
-                       (long long)((end_ns - start_ns) % 1000), s->strategy->layers[e->stage],
-                       e->microbatch);
+                       what, e->microbatch, what, e->stage, thread, (start_ns / 1000),
+                       (start_ns % 1000), ((end_ns - start_ns) / 1000),
+                       ((end_ns - start_ns) % 1000), s->strategy->layers[e->stage], e->microbatch);
     s->trace.count++;
 }
 
@@ -224,13 +218,13 @@ static void put_end(step *s, int stage, double pipeline_s)
     calc_trace_slice(&s->trace, compute, "overhead", "overhead", at_s, at_s + whole->overhead_s);
 }
 
-static calc_status put_trace(step *s, double pipeline_s, calc_errors *errors)
+static void put_trace(step *s, double pipeline_s)
 {
     static const char *const threads[] = {"compute", "p2p", "collective"};
     const calc_aiak_strategy *strategy = s->strategy;
     int live[CALC_BALANCE_STAGES] = {0};
     calc_output_text(s->trace.out, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
-    calc_status status = calc_aiak_text_put(s->trace.out, s->text, strategy, true, errors);
+    calc_aiak_text_put(s->trace.out, s->text, strategy, true);
     calc_output_text(s->trace.out, ",\n\"traceEvents\":[");
     for (int i = 0; i < strategy->sizes.stages; i++) {
         char name[64];
@@ -262,10 +256,9 @@ static calc_status put_trace(step *s, double pipeline_s, calc_errors *errors)
         put_end(s, i, pipeline_s);
     }
     calc_output_text(s->trace.out, "\n]}\n");
-    return status;
 }
 
-/* Simulates into s->events. @return pipeline time [s], negative if memory ran out */
+/* Simulates into s->events. @return pipeline time [s] */
 static double simulate(step *s)
 {
     const calc_aiak_strategy *strategy = s->strategy;
@@ -277,19 +270,16 @@ static double simulate(step *s)
     }
     calc_schedule_sim sim = {.shape = s->problem.shape, .pass = s->pass};
     s->events.capacity = 2 * sim.shape.stages * sim.shape.microbatches;
-    s->events.event = malloc((size_t)s->events.capacity * sizeof *s->events.event);
-    void *room = malloc(calc_schedule_sim_bytes(&sim.shape));
-    double pipeline_s = -1;
-    if (s->events.event && room) {
-        pipeline_s = calc_schedule_sim_s(&sim, room, NULL, &s->events);
-    }
+    s->events.event = calc_make((size_t)s->events.capacity, sizeof *s->events.event);
+    void *room = calc_make(1, calc_schedule_sim_bytes(&sim.shape));
+    double pipeline_s = calc_schedule_sim_s(&sim, room, NULL, &s->events);
     free(room);
     return pipeline_s;
 }
 
 /* Writes ./cache/MODEL_GPUS_ppP_tpT_mbsB_rankN.json; creates the folder if needed.
  * @param rank  0 is the best
- * @return CALC_OK; CALC_ERR_IO, CALC_ERR_RANGE or CALC_ERR_NOMEM, with an error */
+ * @return CALC_OK; CALC_ERR_IO or CALC_ERR_RANGE with an error */
 static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strategy *strategy,
                                int rank, calc_errors *errors)
 {
@@ -299,33 +289,22 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
     if (microbatches * sizes->stages > CALC_AIAK_TRACE_PASSES) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
                                "lower --global-batch-size, or leave --mode analytic out",
-                               "a trace of %lld micro-batches on %d stages is too long",
-                               (long long)microbatches, sizes->stages);
+                               "a trace of %jd micro-batches on %d stages is too long",
+                               microbatches, sizes->stages);
     }
     if (mkdir("cache", 0777) != 0 && errno != EEXIST) {
         return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
                                "cannot make the folder ./cache: %s", strerror(errno));
     }
-    step *s = calloc(1, sizeof *s);
-    double pipeline_s = -1;
-    if (s) {
-        s->text = text;
-        s->strategy = strategy;
-        pipeline_s = simulate(s);
-    }
-    if (!s || pipeline_s < 0) {
-        free(s ? s->events.event : NULL);
-        free(s);
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                               "not enough memory for a trace");
-    }
-    snprintf(path, sizeof path, "cache/%s_%lld_pp%d_tp%d_mbs%d_rank%d.json", text->model,
-             (long long)text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch,
-             rank + 1);
-    calc_status status = calc_output_open(&s->trace.out, path, errors);
-    if (status == CALC_OK) {
-        status = calc_output_end(s->trace.out, put_trace(s, pipeline_s, errors), errors);
-    }
+    step *s = calc_make(1, sizeof *s); /* too large for a stack */
+    s->text = text;
+    s->strategy = strategy;
+    double pipeline_s = simulate(s);
+    snprintf(path, sizeof path, "cache/%s_%jd_pp%d_tp%d_mbs%d_rank%d.json", text->model,
+             text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch, rank + 1);
+    s->trace.out = calc_write_to(path);
+    put_trace(s, pipeline_s);
+    calc_status status = calc_output_close(s->trace.out, errors);
     free(s->events.event);
     free(s);
     return status;
@@ -391,14 +370,14 @@ static bool check_numbers(plan *p, char *complaint, size_t size)
     for (int i = 0; i < 2; i++) {
         int64_t value = (int64_t)calc_opt_real(p->flags, multiples[i]);
         if (value % MULTIPLE != 0) {
-            snprintf(complaint, size, "%s: %lld is not a multiple of %d", rows[multiples[i]].name,
-                     (long long)value, MULTIPLE);
+            snprintf(complaint, size, "%s: %jd is not a multiple of %d", rows[multiples[i]].name,
+                     value, MULTIPLE);
             return false;
         }
     }
     if (p->task.gpus > CALC_AIAK_NODE && p->task.gpus % CALC_AIAK_NODE != 0) {
-        snprintf(complaint, size, "--num-gpus: %lld is neither a multiple of %d nor fewer",
-                 (long long)p->task.gpus, CALC_AIAK_NODE);
+        snprintf(complaint, size, "--num-gpus: %jd is neither a multiple of %d nor fewer",
+                 p->task.gpus, CALC_AIAK_NODE);
         return false;
     }
     return true;
@@ -501,16 +480,15 @@ static calc_status load(plan *p, calc_errors *errors)
 static void write_best(const plan *p, calc_errors *errors)
 {
     bool json = strcmp(calc_opt_value(p->flags, FLAG_FORMAT), "json") == 0;
-    calc_status status = CALC_OK;
     calc_output *out = calc_write_to("-");
     calc_output_text(out, json ? "[" : "");
-    for (int i = 0; i < p->found.count && status == CALC_OK; i++) {
+    for (int i = 0; i < p->found.count; i++) {
         calc_output_text(out, !json ? "" : i ? ",\n " : "\n ");
-        status = calc_aiak_text_put(out, &p->text, &p->best[i], json, errors);
+        calc_aiak_text_put(out, &p->text, &p->best[i], json);
         calc_output_text(out, json ? "" : "\n");
     }
     calc_output_text(out, json ? "\n]\n" : "");
-    (void)!calc_output_end(out, status, errors);
+    (void)!calc_output_close(out, errors);
 }
 
 static calc_exit answer(plan *p)
@@ -518,34 +496,31 @@ static calc_exit answer(plan *p)
     calc_errors errors = {0};
     bool traced = strcmp(calc_opt_value(p->flags, FLAG_MODE), "analytic") == 0;
     calc_status status = load(p, &errors);
-    if (status == CALC_OK && calc_aiak_search(&p->task, p->top, p->best, &p->found) != CALC_OK) {
-        status = calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                                 "not enough memory to search");
+    if (status != CALC_OK) {
+        return calc_complain_errors(&errors);
     }
-    if (status == CALC_OK && p->found.count == 0) {
+    (void)calc_is_yes(calc_aiak_search(&p->task, p->top, p->best, &p->found));
+    if (p->found.count == 0) {
         if (p->found.candidates == 0) {
             calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "
                      "many micro-batches as there are stages, tensor-parallel ranks the heads, "
                      "and stages of one kind of chips the layers\n");
         } else {
-            calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
+            calc_say("calc as aiak: no strategy fits: all of %jd need more memory than there "
                      "is; take more processors, or shorter sequences\n",
-                     (long long)p->found.candidates);
+                     p->found.candidates);
         }
         return CALC_EXIT_INFEASIBLE;
     }
-    if (status == CALC_OK && p->found.cut) {
+    if (p->found.cut) {
         calc_say("calc as aiak: so many mixes of chips are possible that not all were "
                  "tried: name fewer, or say how many there are\n");
     }
-    calc_shape shape = {0};
-    if (status == CALC_OK) {
-        calc_exec exec;
-        calc_aiak_exec(&p->task, &p->best[0].sizes, CALC_BALANCE_NONE, &exec);
-        shape = calc_shape_of(&p->app, &exec.strategy, 1, exec.seq_size);
-        p->text.rms = shape.rms;
-        p->text.rope = shape.rope;
-    }
+    calc_exec exec;
+    calc_aiak_exec(&p->task, &p->best[0].sizes, CALC_BALANCE_NONE, &exec);
+    const calc_shape shape = calc_shape_of(&p->app, &exec.strategy, 1, exec.seq_size);
+    p->text.rms = shape.rms;
+    p->text.rope = shape.rope;
     for (int i = 0; i < p->found.count && traced && status == CALC_OK; i++) {
         status = write_trace(&p->text, &p->best[i], i, &errors);
     }
@@ -560,17 +535,12 @@ static calc_exit run(const calc_args *flags)
     char complaint[512];
     int top = (int)calc_opt_real(flags, FLAG_TOP);
     plan p = {.flags = flags,
-              .best = calloc((size_t)top, sizeof *p.best),
+              .best = calc_make((size_t)top, sizeof *p.best),
               .top = top,
               .task = {.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS),
                        .batch = (int64_t)calc_opt_real(flags, FLAG_BATCH),
                        .sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE)}};
     p.text.task = &p.task;
-    if (!p.best) {
-        calc_errors errors = {0};
-        calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "not enough memory");
-        return calc_complain_errors(&errors);
-    }
     bool good = check_numbers(&p, complaint, sizeof complaint) &&
                 check_gpus(&p, complaint, sizeof complaint) &&
                 take_files(&p, complaint, sizeof complaint);

@@ -18,11 +18,9 @@ typedef struct calc_aiak_text {
 int64_t calc_aiak_throughput(int64_t batch, int64_t sequence, double total_s);
 
 /** Writes one strategy on one line, without the newline.
- *  @param json  same members as in Python, but with double quotes and null for None
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_aiak_text_put(calc_output *out, const calc_aiak_text *text,
-                                             const calc_aiak_strategy *strategy, bool json,
-                                             calc_errors *errors);
+ *  @param json  same members as in Python, but with double quotes and null for None */
+void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text,
+                        const calc_aiak_strategy *strategy, bool json);
 
 /* Writes the step of an AIAK strategy as a trace for Chrome and Perfetto
  * (cli/run/simulation.h): a process per stage, with threads for computation, messages and

@@ -10,7 +10,6 @@
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
-#include "spec/field.h"
 
 void calc_as_tell_unused(const calc_args *args)
 {

@@ -79,29 +79,27 @@ static int fullest(const calc_galvatron_answer *a)
 
 static void show_step(const task *s, calc_output *out)
 {
-    char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found.best;
-    calc_output_printf(out, "throughput   %s samples/s\n",
-                       calc_human_number(a->throughput, number));
-    calc_output_printf(out, "step         %s: %lld samples in %lld micro-batch%s",
-                       calc_human_seconds(a->step_s, time), (long long)a->task.gbsz,
-                       (long long)a->task.chunks, a->task.chunks == 1 ? "" : "es");
+    calc_output_printf(out, "throughput   %s samples/s\n", calc_human_number(a->throughput));
+    calc_output_printf(out, "step         %s: %jd samples in %jd micro-batch%s",
+                       calc_human_seconds(a->step_s), a->task.gbsz, a->task.chunks,
+                       a->task.chunks == 1 ? "" : "es");
     if (a->reshard_s > 0) {
         calc_output_printf(out, "; %s of it between layers that differ",
-                           calc_human_seconds(a->reshard_s, time));
+                           calc_human_seconds(a->reshard_s));
     }
     calc_output_text(out, "\n");
 }
 
 static void show_stages(const task *s, calc_output *out)
 {
-    char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
+    char text[RUNS_SIZE];
     const calc_galvatron_answer *a = &s->found.best;
     calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
         char name[32];
         snprintf(name, sizeof name, "stage %d", i);
-        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i], mb),
+        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i]),
                            runs_of(s, first, first + s->layout.division[i], text));
     }
     calc_output_printf(
@@ -111,7 +109,6 @@ static void show_stages(const task *s, calc_output *out)
 
 static void show_search(const task *s, calc_output *out)
 {
-    char share[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     const calc_galvatron_task *t = &f->best.task;
     calc_output_printf(
@@ -124,53 +121,49 @@ static void show_search(const task *s, calc_output *out)
         calc_output_text(out, "nothing in the space is faster\n");
     } else {
         calc_output_printf(out, "none: a step could be %s shorter, at most\n",
-                           calc_human_percent(f->gap, share));
+                           calc_human_percent(f->gap));
     }
 }
 
 static void show_limit(const task *s, calc_output *out)
 {
-    char share[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX],
-        reserve[CALC_HUMAN_MAX];
+    char left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     int stage = fullest(&f->best);
     double costs = memory_costs(f);
-    calc_human_integer(f->best.remain_mb[stage], left);
-    calc_human_integer(f->limit_mb, limit);
+    calc_human_integer_in(f->best.remain_mb[stage], left);
+    calc_human_integer_in(f->limit_mb, limit);
     if (costs >= 0.0005) {
         calc_output_printf(out,
                            "limit        memory: without one a sample would take up to %s less",
-                           calc_human_percent(costs, share));
+                           calc_human_percent(costs));
     } else {
         calc_output_text(out, "limit        time, not memory");
     }
     calc_output_printf(out, "; stage %d has %s MB left of %s", stage, left, limit);
     if (f->reserve_mb > 0) {
-        calc_output_printf(out, ", and %s are reserved",
-                           calc_human_integer(f->reserve_mb, reserve));
+        calc_output_printf(out, ", and %s are reserved", calc_human_integer(f->reserve_mb));
     }
     calc_output_text(out, "\n");
 }
 
 static void show_second(const task *s, calc_output *out)
 {
-    char number[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX], ends[CALC_GALVATRON_STRATEGY_SIZE];
+    char ends[CALC_GALVATRON_STRATEGY_SIZE];
     const calc_galvatron_answer *a = &s->found.second;
     if (!a->feasible) {
         calc_output_text(out, "runner-up    none: no other batch, micro-batches or stages fit\n");
         return;
     }
     calc_output_printf(
-        out, "runner-up    %s samples/s, %s less: %lld samples in %lld, %d stage%s, embedding %s\n",
-        calc_human_number(a->throughput, number),
-        calc_human_percent(1 - a->throughput / s->found.best.throughput, share),
-        (long long)a->task.gbsz, (long long)a->task.chunks, a->task.pp, a->task.pp == 1 ? "" : "s",
-        notation(s, &a->ends, ends));
+        out, "runner-up    %s samples/s, %s less: %jd samples in %jd, %d stage%s, embedding %s\n",
+        calc_human_number(a->throughput),
+        calc_human_percent(1 - a->throughput / s->found.best.throughput), a->task.gbsz,
+        a->task.chunks, a->task.pp, a->task.pp == 1 ? "" : "s", notation(s, &a->ends, ends));
 }
 
 static void show_none(const task *s, calc_output *out)
 {
-    char least[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     const calc_galvatron_request *r = &s->arguments.request;
     int64_t samples = r->settle_chunk > 0 ? r->settle_bsz / r->settle_chunk : 0;
@@ -180,14 +173,13 @@ static void show_none(const task *s, calc_output *out)
     }
     calc_output_text(out, "No valid configuration found.\n");
     if (!r->compat && samples % most != 0) {
-        calc_output_printf(
-            out,
-            "No strategy divides %lld samples of a micro-batch over %lld ranks; these "
-            "numbers of micro-batches do:",
-            (long long)samples, (long long)most);
+        calc_output_printf(out,
+                           "No strategy divides %jd samples of a micro-batch over %jd ranks; these "
+                           "numbers of micro-batches do:",
+                           samples, most);
         for (int64_t chunks = 1; chunks * most <= r->settle_bsz; chunks++) {
             if (r->settle_bsz % (chunks * most) == 0) {
-                calc_output_printf(out, " %lld", (long long)chunks);
+                calc_output_printf(out, " %jd", chunks);
             }
         }
         calc_output_text(out, "\n");
@@ -198,8 +190,7 @@ static void show_none(const task *s, calc_output *out)
         calc_output_printf(out,
                            "The least that a layout needs on its fullest stage are %s MB; %s are "
                            "there for layers, embedding and head\n",
-                           calc_human_integer(ceil(f->least_mb), least),
-                           calc_human_integer(f->limit_mb, limit));
+                           calc_human_integer(ceil(f->least_mb)), calc_human_integer(f->limit_mb));
     }
 }
 
@@ -213,11 +204,10 @@ static void show(const task *shown, calc_output *out)
     calc_output_printf(out, "%s: ", r->model);
     for (int i = 0; i < r->types; i++) {
         const calc_galvatron_layers *l = &r->layers[i];
-        calc_output_printf(out, "%s%lld layers of width %lld on %lld tokens", i ? ", " : "",
-                           (long long)l->layer_num, (long long)l->hidden_size,
-                           (long long)l->seq_len);
+        calc_output_printf(out, "%s%jd layers of width %jd on %jd tokens", i ? ", " : "",
+                           l->layer_num, l->hidden_size, l->seq_len);
     }
-    calc_output_printf(out, "; %lld GPUs of %g GB\n\n", (long long)calc_galvatron_world(r),
+    calc_output_printf(out, "; %jd GPUs of %g GB\n\n", calc_galvatron_world(r),
                        r->memory_constraint);
     show_step(shown, out);
     show_stages(shown, out);
@@ -621,8 +611,8 @@ static bool take_lists(task *t, char *complaint, size_t size)
         }
     }
     if (t->arguments.num_layers.count != count(t->flags, FLAG_TYPES)) {
-        snprintf(complaint, size, "--layernum_list: %d values, and --num_layertype says %lld",
-                 t->arguments.num_layers.count, (long long)count(t->flags, FLAG_TYPES));
+        snprintf(complaint, size, "--layernum_list: %d values, and --num_layertype says %jd",
+                 t->arguments.num_layers.count, count(t->flags, FLAG_TYPES));
         return false;
     }
     return true;
@@ -661,7 +651,7 @@ static bool check_twins(const task *t, char *complaint, size_t size)
     const calc_args *f = t->flags;
     int64_t world = count(f, FLAG_WORLD);
     if ((world & (world - 1)) != 0) {
-        snprintf(complaint, size, "--world_size: %lld is not a power of two", (long long)world);
+        snprintf(complaint, size, "--world_size: %jd is not a power of two", world);
         return false;
     }
     int64_t layers = 0;
@@ -669,13 +659,13 @@ static bool check_twins(const task *t, char *complaint, size_t size)
         layers += t->arguments.num_layers.of[i];
     }
     if (calc_opt_given(f, FLAG_PROFILED) && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
-        snprintf(complaint, size, "--profile_gpu_num: %lld, and --world_size is %lld",
-                 (long long)count(f, FLAG_PROFILED), (long long)count(f, FLAG_WORLD));
+        snprintf(complaint, size, "--profile_gpu_num: %jd, and --world_size is %jd",
+                 count(f, FLAG_PROFILED), count(f, FLAG_WORLD));
         return false;
     }
     if (calc_opt_given(f, FLAG_LAYER_COUNT) && count(f, FLAG_LAYER_COUNT) != layers) {
-        snprintf(complaint, size, "--layernum: %lld, and --layernum_list has %lld",
-                 (long long)count(f, FLAG_LAYER_COUNT), (long long)layers);
+        snprintf(complaint, size, "--layernum: %jd, and --layernum_list has %jd",
+                 count(f, FLAG_LAYER_COUNT), layers);
         return false;
     }
     return true;

@@ -153,15 +153,14 @@ static void put_strategy(calc_put *put, const task *s, const calc_mindspeed_conf
 
 static void show_job(const task *s, calc_output *out)
 {
-    char seqs[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
     const calc_mindspeed_job *job = &s->study.arguments->job;
     calc_output_printf(out, "job          %d layers of width %d, %d heads%s", job->layers,
                        job->hidden, job->heads, job->experts > 0 ? "" : "; ");
     if (job->experts > 0) {
         calc_output_printf(out, ", %d experts; ", job->experts);
     }
-    calc_output_printf(out, "%s sequences of %s tokens, %s\n", calc_human_integer(job->batch, seqs),
-                       calc_human_integer(job->seq, tokens), job->fp16 ? "fp16" : "bf16");
+    calc_output_printf(out, "%s sequences of %s tokens, %s\n", calc_human_integer(job->batch),
+                       calc_human_integer(job->seq), job->fp16 ? "fp16" : "bf16");
     calc_output_printf(out, "devices      %d: %d node%s of %d %s\n", calc_mindspeed_devices(job),
                        job->target_nodes, job->target_nodes == 1 ? "" : "s", job->per_node,
                        s->input.name);
@@ -188,14 +187,13 @@ static void show_space(const task *s, calc_output *out)
 
 static void show_row(const task *s, const calc_mindspeed_candidate *c, calc_output *out)
 {
-    char time[CALC_HUMAN_MAX], number[32] = "-";
+    char number[32] = "-";
     const calc_mindspeed_config *f = &c->config;
     calc_output_printf(out, "%4d %4d %4d %4d %4d %4d %4d %4d  %10s", f->pp, f->tp, f->dp, f->cp,
-                       f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s, time));
+                       f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s));
     if (s->ranking.spread) {
-        char share[CALC_HUMAN_MAX];
-        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s, time));
-        calc_output_printf(out, " %8s", calc_human_percent(c->best, share));
+        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s));
+        calc_output_printf(out, " %8s", calc_human_percent(c->best));
     }
     if (isfinite(c->calc_bytes)) {
         snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
@@ -221,10 +219,10 @@ static const char *stop_words(calc_mindspeed_stop stop)
 
 static void show_next(const task *s, calc_output *out)
 {
-    char name[CALC_MINDSPEED_NAME], share[CALC_HUMAN_MAX];
+    char name[CALC_MINDSPEED_NAME];
     const calc_mindspeed_next *n = &s->next;
     calc_output_printf(out, "\nmeasured     %zu; %s of the pool is not\n", n->trials,
-                       calc_human_percent(n->unmeasured, share));
+                       calc_human_percent(n->unmeasured));
     if (n->stop == CALC_MINDSPEED_GOES_ON) {
         calc_output_printf(out, "next         %s\n",
                            calc_mindspeed_config_name(&n->config, s->study.generation, name));
@@ -397,9 +395,9 @@ static calc_status read_settings(task *t, calc_errors *errors)
     }
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
-        const char *value = calc_opt_value(f, i);
-        if (calc_opt_given(f, i) && !calc_settings_put(&t->settings, rows[i].name, value)) {
-            status = CALC_ERR_NOMEM;
+        if (calc_opt_given(f, i) &&
+            !calc_settings_put(&t->settings, rows[i].name, calc_opt_value(f, i))) {
+            calc_end_without_memory();
         }
     }
     return status ? status : calc_settings_from_words(&t->settings, f->passed, f->passed_count);
@@ -549,21 +547,13 @@ static calc_exit answer(task *t)
         status = rank(t, &errors);
     }
     status = status ? status : show(t, &errors);
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
-    bool none = status == CALC_OK && t->ranking.fit == 0;
+    bool none = calc_is_yes(status) && t->ranking.fit == 0;
     return none ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
 }
 
 static calc_exit run(const calc_args *flags)
 {
-    task *t = calloc(1, sizeof *t);
-    if (!t) {
-        calc_errors errors = {0};
-        calc_errors_no_memory(&errors);
-        return calc_complain_errors(&errors);
-    }
+    task *t = calc_make(1, sizeof *t);
     t->flags = flags;
     calc_exit code = answer(t);
     calc_mindspeed_rank_free(&t->ranking);

@@ -148,20 +148,16 @@ calc_status calc_taylor_solve(calc_taylor_job *j, calc_errors *errors)
     double start_s = calc_clock_s(CLOCK_MONOTONIC);
     calc_status status = solve_rounds(j, errors);
     j->took_s = calc_clock_s(CLOCK_MONOTONIC) - start_s;
-    if (status == CALC_ERR_NOMEM && errors->count == 0) {
-        calc_errors_no_memory(errors);
-    }
+    (void)calc_is_yes(status); /* without memory the command ends */
     return status;
 }
 
 char *calc_taylor_stem(const calc_taylor_job *j, char stem[CALC_TAYLOR_STEM_SIZE])
 {
     const calc_taylor_config *c = j->config;
-    snprintf(stem, CALC_TAYLOR_STEM_SIZE,
-             "layers%lld_%lld_micro%lld_dp%lld_tp%lld_pp%lld_vp%lld_ep%lld",
-             (long long)j->ask.layers[0], (long long)j->ask.layers[1],
-             (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
-             (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
+    snprintf(stem, CALC_TAYLOR_STEM_SIZE, "layers%jd_%jd_micro%jd_dp%jd_tp%jd_pp%jd_vp%jd_ep%jd",
+             j->ask.layers[0], j->ask.layers[1], j->ask.microbatches, c->data, c->tensor,
+             c->pipeline, j->ask.chunks, c->expert);
     return stem;
 }
 
@@ -188,8 +184,8 @@ static void show_stages(const calc_taylor_job *j, calc_output *out)
         if (j->check) {
             snprintf(checked, sizeof checked, "%.0f", j->checked_mb[stage]);
         }
-        calc_output_printf(out, "%5lld  %-16s%-16s%10.0f%10s%10.0f\n", (long long)stage, layers,
-                           again, s->answer.peak_bytes[stage], checked,
+        calc_output_printf(out, "%5jd  %-16s%-16s%10.0f%10s%10.0f\n", stage, layers, again,
+                           s->answer.peak_bytes[stage], checked,
                            j->problem.stage[stage].limit_bytes);
     }
 }
@@ -376,14 +372,14 @@ static void put_table(ranked *const *results, size_t count, calc_output *out)
     for (size_t i = 0; i < count; i++) {
         const ranked *r = results[i];
         const calc_taylor_layout *l = &r->candidate.layout;
-        calc_output_printf(out, "%5lld%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
-                           (long long)l->pipeline, (long long)r->candidate.expert);
+        calc_output_printf(out, "%5jd%5jd%5jd%5jd", l->data, l->tensor, l->pipeline,
+                           r->candidate.expert);
         if (!r->job.fits) {
             calc_output_printf(out, "%5s%12s%12s  %s\n", "", "-", "-", model_status(r));
             continue;
         }
         char text[TEXT_SIZE];
-        calc_output_printf(out, "%5lld%12.6g%12.6g  %s\n", (long long)r->job.ask.chunks,
+        calc_output_printf(out, "%5jd%12.6g%12.6g  %s\n", r->job.ask.chunks,
                            r->job.solution.answer.step_s, r->cost_ms,
                            calc_taylor_matrix_text(&r->job.ask, r->job.solution.share,
                                                    CALC_TAYLOR_LAYERS, text, sizeof text));
@@ -428,7 +424,7 @@ typedef struct ranking {
     calc_system system;
     calc_csv_rows profiles, only;
     ranked **item;
-    size_t count, capacity;
+    size_t count;
 } ranking;
 
 /* Whether --nd_path, if given, contains the layout. */
@@ -444,25 +440,19 @@ static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
     return !calc_opt_given(r->flags, FLAG_CANDIDATES);
 }
 
-static calc_status add(ranking *r, const char *folder, const char *name, calc_errors *errors)
+static void add(ranking *r, const char *folder, const char *name)
 {
     calc_taylor_candidate candidate;
     const char *ending = strrchr(name, '.');
     bool yaml = ending && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0);
     if (!yaml || !calc_taylor_file_layout(name, &candidate) || !is_wanted(r, &candidate)) {
-        return CALC_OK;
+        return;
     }
-    ranked **list = calc_grown(r->item, r->count, &r->capacity, sizeof *r->item);
-    ranked *one = calloc(1, sizeof *one);
-    r->item = list ? list : r->item;
-    if (!list || !one) {
-        free(one);
-        return calc_errors_no_memory(errors);
-    }
+    ranked *one = calc_make(1, sizeof *one);
+    r->item = calc_longer(r->item, r->count + 1, sizeof *r->item);
     one->candidate = candidate;
     calc_as_path(folder, name, one->path);
     r->item[r->count++] = one;
-    return CALC_OK;
 }
 
 static int by_path(const void *a, const void *b)
@@ -474,26 +464,23 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
 {
     const char *path = calc_opt_value(r->flags, FLAG_YAML);
     DIR *folder = opendir(path);
-    calc_status status = CALC_OK;
     if (!folder) {
         return calc_errors_at(errors, errno == ENOENT ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path, 0,
                               0, "calc as taylor nd makes it", "cannot read the folder: %s",
                               strerror(errno));
     }
-    for (struct dirent *entry; status == CALC_OK && (entry = readdir(folder));) {
-        status = add(r, path, entry->d_name, errors);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        add(r, path, entry->d_name);
     }
     closedir(folder);
-    if (status == CALC_OK && r->count == 0) {
-        status =
-            calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
-                           "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
-                           calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
+    if (r->count == 0) {
+        return calc_errors_at(
+            errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
+            "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
+            calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
     }
-    if (status == CALC_OK) {
-        qsort(r->item, r->count, sizeof *r->item, by_path);
-    }
-    return status;
+    qsort(r->item, r->count, sizeof *r->item, by_path);
+    return CALC_OK;
 }
 
 /* Whether a configuration describes the layout that its name states. */
@@ -525,10 +512,9 @@ static calc_status find_ratios(const ranking *r, const ranked *one, calc_taylor_
     return profiled && out->layer_ms > 0
                ? CALC_OK
                : calc_errors_at(errors, CALC_ERR_FIELD, path, 0, 0, NULL,
-                                "%s dp,tp,pp,ep = %lld,%lld,%lld,%lld",
-                                profiled ? "no moe_bw for" : "no row for",
-                                (long long)c->layout.data, (long long)c->layout.tensor,
-                                (long long)c->layout.pipeline, (long long)c->expert);
+                                "%s dp,tp,pp,ep = %jd,%jd,%jd,%jd",
+                                profiled ? "no moe_bw for" : "no row for", c->layout.data,
+                                c->layout.tensor, c->layout.pipeline, c->expert);
 }
 
 /* Solves a candidate. An error affects this candidate only. */

@@ -82,7 +82,7 @@ CALC_MUST_USE calc_status calc_taylor_job_of(const calc_taylor_config *config,
                                              calc_taylor_job *out, calc_errors *errors);
 
 /** Solves it. CALC_TAYLOR_SOLVER_HIGHS becomes CALC_TAYLOR_SOLVER_CALC.
- *  @return CALC_OK, whether or not it fits; CALC_ERR_NOMEM; or the solver's status */
+ *  @return CALC_OK, whether or not it fits, or the solver's status */
 CALC_MUST_USE calc_status calc_taylor_solve(calc_taylor_job *job, calc_errors *errors);
 
 /** Reports on standard error if another solver than the requested one was used. */

@@ -268,13 +268,11 @@ static calc_status balance(request *r, calc_errors *errors)
     if (status == CALC_OK) {
         const calc_taylor_job *j = &r->job;
         const calc_taylor_config *c = &r->file.config;
-        calc_output_printf(
-            r->out,
-            "%lld dense and %lld other layers, %lld micro-batches; dp %lld, tp %lld, pp "
-            "%lld, vp %lld, ep %lld\n",
-            (long long)j->ask.layers[0], (long long)j->ask.layers[1],
-            (long long)j->ask.microbatches, (long long)c->data, (long long)c->tensor,
-            (long long)c->pipeline, (long long)j->ask.chunks, (long long)c->expert);
+        calc_output_printf(r->out,
+                           "%jd dense and %jd other layers, %jd micro-batches; dp %jd, tp %jd, pp "
+                           "%jd, vp %jd, ep %jd\n",
+                           j->ask.layers[0], j->ask.layers[1], j->ask.microbatches, c->data,
+                           c->tensor, c->pipeline, j->ask.chunks, c->expert);
         calc_output_printf(r->out, "memory of %g GB, %s\n", c->memory_mb / 1024, r->memory_from);
         calc_taylor_solver wanted = r->job.solver;
         status = calc_taylor_solve(&r->job, errors);
@@ -323,10 +321,7 @@ static calc_exit run(const calc_args *flags)
     calc_errors errors = {0};
     calc_as_tell_unused(flags);
     r = (request){.flags = flags, .out = calc_write_to("-")};
-    calc_status status = extracts ? extract(&r, &errors) : balance(&r, &errors);
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
+    (void)calc_is_yes(extracts ? extract(&r, &errors) : balance(&r, &errors));
     (void)!calc_output_close(r.out, &errors);
     calc_text_free(&r.file.text);
     calc_exit result = calc_complain_errors(&errors);

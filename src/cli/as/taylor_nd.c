@@ -90,7 +90,6 @@ typedef struct search {
     calc_taylor_candidate *candidate;
     size_t candidates, candidate_capacity;
     bool elsewhere; /* a peak is that of another stage than the base */
-    bool no_memory;
 } search;
 
 static int64_t count_of(const calc_args *flags, int row)
@@ -102,7 +101,7 @@ static void take_layout(void *context, const calc_taylor_layout *layout)
 {
     search *s = context;
     if (!CALC_PUSH(s->layout, s->layouts, s->layout_capacity, layout)) {
-        s->no_memory = true;
+        calc_end_without_memory();
     }
 }
 
@@ -133,11 +132,10 @@ static calc_taylor_space space_of(const search *s)
     return space;
 }
 
-/* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
-static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
+/* Collects the ep values of a layout that fit. */
+static void take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
 {
     const calc_taylor_config *c = &s->file.config;
-    int kept = 0;
     int64_t experts = s->probes.item ? s->space.experts : c->experts > 0 ? c->experts : 1;
     for (int64_t expert = 1; expert <= s->space.most_expert; expert *= 2) {
         if (!calc_taylor_tries(l, experts, s->space.most_expert, expert)) {
@@ -152,14 +150,12 @@ static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylo
         }
         const calc_taylor_candidate fits = {.layout = *l, .expert = expert, .peak_mb = mb};
         if (!CALC_PUSH(s->candidate, s->candidates, s->candidate_capacity, &fits)) {
-            return -1;
+            calc_end_without_memory();
         }
-        kept++;
     }
-    return kept;
 }
 
-static calc_status weigh(search *s, calc_output *out)
+static void weigh(search *s, calc_output *out)
 {
     calc_output_printf(out, "%5s%5s%5s%14s%16s  %s\n", "dp", "tp", "pp", "base MB",
                        "expert_total MB", "peak MB by ep");
@@ -170,8 +166,7 @@ static calc_status weigh(search *s, calc_output *out)
         calc_taylor_fit fit = measured ? calc_taylor_probes_fit(&s->probes, l)
                                        : calc_taylor_estimate(&s->file.config, &s->system, l,
                                                               s->batch, why, sizeof why);
-        calc_output_printf(out, "%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
-                           (long long)l->pipeline);
+        calc_output_printf(out, "%5jd%5jd%5jd", l->data, l->tensor, l->pipeline);
         if (fit.probes < 2) {
             calc_output_printf(out, "%14s%16s  not known: %s\n", "-", "-",
                                !measured        ? why
@@ -180,25 +175,20 @@ static calc_status weigh(search *s, calc_output *out)
             continue;
         }
         size_t first = s->candidates;
-        int kept = take_experts(s, l, &fit);
-        if (kept < 0) {
-            return CALC_ERR_NOMEM;
-        }
+        take_experts(s, l, &fit);
         calc_output_printf(out, "%14.0f%16.0f ", fit.base_mb, fit.expert_mb);
         for (size_t j = first; j < s->candidates; j++) {
             const calc_taylor_candidate *c = &s->candidate[j];
             bool elsewhere = fabs(c->peak_mb - calc_taylor_fit_mb(&fit, c->expert)) > 1;
             s->elsewhere = s->elsewhere || elsewhere;
-            calc_output_printf(out, " %lld:%.0f%s", (long long)c->expert, c->peak_mb,
-                               elsewhere ? "*" : "");
+            calc_output_printf(out, " %jd:%.0f%s", c->expert, c->peak_mb, elsewhere ? "*" : "");
         }
-        calc_output_printf(out, "%s\n", kept ? "" : " none fits");
+        calc_output_text(out, s->candidates > first ? "\n" : " none fits\n");
     }
     if (s->elsewhere) {
         calc_output_text(out, "*: of another stage, which is the fullest there, than base and "
                               "expert_total\n");
     }
-    return CALC_OK;
 }
 
 static int by_peak(const void *a, const void *b)
@@ -218,9 +208,9 @@ static calc_status write_csv(const search *s, calc_errors *errors)
         const calc_taylor_candidate *c = &s->candidate[i];
         snprintf(number, sizeof number, "%.15g", c->peak_mb);
         /* Python writes 47894.0. */
-        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s%s\n", (long long)c->layout.data,
-                           (long long)c->layout.tensor, (long long)c->layout.pipeline,
-                           (long long)c->expert, number, strpbrk(number, ".en") ? "" : ".0");
+        calc_output_printf(out, "%jd,%jd,%jd,%jd,%s%s\n", c->layout.data, c->layout.tensor,
+                           c->layout.pipeline, c->expert, number,
+                           strpbrk(number, ".en") ? "" : ".0");
     }
     return calc_output_close(out, errors);
 }
@@ -282,8 +272,8 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
             s->file.config.memory_mb / 1024,
             calc_as_path(calc_opt_value(s->flags, FLAG_OUTPUT), "nd_candidate_config.csv", path),
             configs);
-        calc_output_printf(out, "%zu of them can be profiled on %lld processors: %s\n", profiles,
-                           (long long)count_of(s->flags, FLAG_RANKS), profile_path);
+        calc_output_printf(out, "%zu of them can be profiled on %jd processors: %s\n", profiles,
+                           count_of(s->flags, FLAG_RANKS), profile_path);
     }
     return status;
 }
@@ -295,9 +285,9 @@ static calc_status read_all(search *s, calc_errors *errors)
     calc_status status = calc_taylor_file_read(&s->file, yaml, errors);
     if (status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000) {
         status = calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
-                                "data_parallel * model_parallel * pipeline_stage = %lld: expected "
+                                "data_parallel * model_parallel * pipeline_stage = %jd: expected "
                                 "at most 1000000",
-                                (long long)calc_taylor_config_world(&s->file.config));
+                                calc_taylor_config_world(&s->file.config));
     }
     status =
         status ? status
@@ -318,12 +308,10 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     calc_taylor_tell(&s->file.config, calc_opt_value(s->flags, FLAG_YAML));
     s->space = space_of(s);
     calc_taylor_counts counts = calc_taylor_space_walk(&s->space, take_layout, s);
-    char total[CALC_HUMAN_MAX], kept[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%s candidates on %lld processors, %s pass the filters: %lld layouts\n",
-                       calc_human_integer((double)counts.total, total), (long long)s->space.world,
-                       calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
-    status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
-    status = status ? status : weigh(s, out);
+    calc_output_printf(out, "%s candidates on %jd processors, %s pass the filters: %jd layouts\n",
+                       calc_human_integer((double)counts.total), s->space.world,
+                       calc_human_integer((double)counts.kept), counts.layouts);
+    weigh(s, out);
     size_t top =
         calc_opt_given(s->flags, FLAG_TOP) ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;
     if (s->candidates > top) {
@@ -332,7 +320,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
         qsort(s->candidate, s->candidates, sizeof *s->candidate, by_peak);
         s->candidates = top;
     }
-    return status ? status : write_all(s, out, errors);
+    return write_all(s, out, errors);
 }
 
 static calc_exit run(const calc_args *flags)
@@ -341,9 +329,7 @@ static calc_exit run(const calc_args *flags)
     calc_errors errors = {0};
     calc_as_tell_unused(flags);
     calc_output *out = calc_write_to("-");
-    if (find(&s, out, &errors) == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
+    (void)calc_is_yes(find(&s, out, &errors));
     (void)!calc_output_close(out, &errors);
     bool found = s.candidates > 0;
     calc_csv_rows_free(&s.probes);

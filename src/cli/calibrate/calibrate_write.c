@@ -60,12 +60,11 @@ static void write_memory(calc_output *out, const calc_results *results)
         const calc_result *r = &results->item[i];
         count += r->quantity == CALC_QUANTITY_MEMORY && r->use != CALC_USE_UNPREDICTED;
     }
-    char text[CALC_HUMAN_MAX];
     if (count > 0) {
         calc_output_printf(out,
                            "\nnot fitted to: %s of memory, which no constant of a machine changes; "
                            "calc validate shows them\n",
-                           calc_human_counted((double)count, "measurement", text));
+                           calc_human_counted((double)count, "measurement"));
     }
 }
 
@@ -593,8 +592,8 @@ static void write_constants(calc_output *out, const calc_point_fit *f)
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
         if (f->curve[i]) {
             const calc_curve *curve = &f->system.chip.matrix[i].efficiency;
-            calc_output_printf(out, "  matrix.%s by size: %lld steps, %.3g to %.3g\n",
-                               calc_datatype_names[i], (long long)curve->count,
+            calc_output_printf(out, "  matrix.%s by size: %jd steps, %.3g to %.3g\n",
+                               calc_datatype_names[i], curve->count,
                                curve->efficiency[curve->count - 1], curve->efficiency[0]);
         }
     }
@@ -650,10 +649,9 @@ static void write_table(calc_output *out, const calc_point_calibration *c,
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
         size_t alike = calc_point_is_used(p) ? 0 : refused_like(points, i);
-        char op[CALC_UTF8_SHOW_SIZE];
         if (alike > 0) {
             calc_output_printf(out, "  %zu not used: %s (line %d, \"%s\"%s)\n", alike, p->reason,
-                               p->line, calc_utf8_show(op, p->op, strlen(p->op)),
+                               p->line, calc_utf8_shown(p->op, strlen(p->op)),
                                alike > 1 ? ", and others" : "");
         }
     }
@@ -776,8 +774,5 @@ calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *t)
         free(j);
     }
     free(jobs);
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
-    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_failure(&errors);
+    return calc_is_yes(status) ? CALC_EXIT_OK : calc_complain_failure(&errors);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"

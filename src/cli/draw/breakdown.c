@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
-#include "model/cost/state.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
@@ -298,7 +297,6 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
 {
     const calc_stage_list *list = &exec->stages;
     int64_t all = calc_stage_list_places(list);
-    char number[CALC_HUMAN_MAX];
     text[0] = '\0';
     for (int32_t i = 0; i < list->count; i++) {
         const char *mine = chip_name(exec, list->run[i].chip, name);
@@ -312,7 +310,7 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
         if (!before) {
             int64_t procs = exec->num_procs * places / all;
             calc_append(text, CALC_STAGE_WORDS_SIZE, "%s%s x %.100s", i > 0 ? " and " : "",
-                        calc_human_integer((double)procs, number), mine);
+                        calc_human_integer((double)procs), mine);
         }
     }
     return text;
@@ -339,7 +337,7 @@ static void recompute_word(const calc_exec *exec, const calc_stage_run *run, con
     (void)name;
     calc_stage_words_recomputed(&e, word, WORD);
     if (e.recompute_blocks > 0) {
-        calc_append(word, WORD, " of %lld", (long long)e.recompute_blocks);
+        calc_append(word, WORD, " of %jd", e.recompute_blocks);
     }
 }
 
@@ -362,15 +360,15 @@ static void words_whole(const calc_exec *e, char word[WORD])
     const calc_strategy *s = &e->strategy;
     int64_t zero = calc_zero_stage(s);
     char again[WORD];
-    snprintf(word, WORD, "tp%lld", (long long)s->tensor_par);
+    snprintf(word, WORD, "tp%jd", s->tensor_par);
     if (s->context_par > 1) {
-        calc_append(word, WORD, " cp%lld %s", (long long)s->context_par, type_of(e));
+        calc_append(word, WORD, " cp%jd %s", s->context_par, type_of(e));
     }
     if (s->expert_par > 1) {
-        calc_append(word, WORD, " ep%lld", (long long)s->expert_par);
+        calc_append(word, WORD, " ep%jd", s->expert_par);
     }
     if (zero > 0) {
-        calc_append(word, WORD, " zero%lld", (long long)zero);
+        calc_append(word, WORD, " zero%jd", zero);
     }
     if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
         calc_stage_words_recomputed(e, again, sizeof again);
@@ -387,7 +385,7 @@ static void layer_word(const calc_exec *e, int key, char word[WORD])
     } else if (key == RECOMPUTE) {
         calc_stage_words_recomputed(e, word, WORD);
     } else {
-        snprintf(word, WORD, "%lld", (long long)(key != ZERO && value[key] < 1 ? 1 : value[key]));
+        snprintf(word, WORD, "%jd", (key != ZERO && value[key] < 1 ? 1 : value[key]));
     }
     if (key == CONTEXT && s->context_par > 1) {
         calc_append(word, WORD, " %s", type_of(e));

@@ -12,11 +12,9 @@
 
 #include "base/buffer.h"
 #include "base/decimal.h"
-#include "base/error.h"
 #include "cli/shell/complain.h"
 #include "spec/alias.h"
 #include "spec/field.h"
-#include "spec/value_text.h"
 
 _Static_assert((int)CALC_HUMAN_MAX >= (int)CALC_DECIMAL_SIZE, "a buffer takes a grouped number");
 
@@ -35,23 +33,23 @@ static char *not_available(char *buffer)
     return strcpy(buffer, "n/a");
 }
 
-char *calc_human_integer(double value, char *buffer)
+char *calc_human_integer_in(double value, char *buffer)
 {
     return isfinite(value) ? calc_decimal_grouped(value, buffer) : not_available(buffer);
 }
 
-char *calc_human_counted(double value, const char *noun, char *buffer)
+char *calc_human_counted_in(double value, const char *noun, char *buffer)
 {
-    calc_human_integer(value, buffer);
+    calc_human_integer_in(value, buffer);
     size_t length = strlen(buffer);
     snprintf(buffer + length, CALC_HUMAN_MAX - length, " %s%s", noun, value == 1 ? "" : "s");
     return buffer;
 }
 
-char *calc_human_number(double value, char *buffer)
+char *calc_human_number_in(double value, char *buffer)
 {
     if (!isfinite(value) || fabs(value) >= 999.95) {
-        return calc_human_integer(value, buffer);
+        return calc_human_integer_in(value, buffer);
     }
     snprintf(buffer, CALC_HUMAN_MAX, "%.*f", value == 0 ? 0 : decimals(value, 4), value);
     return buffer;
@@ -69,33 +67,33 @@ static char *with_unit(double value, const char *const *units, const double *sca
         i++;
     }
     char number[CALC_HUMAN_MAX];
-    calc_human_number(value / scales[i], number);
+    calc_human_number_in(value / scales[i], number);
     snprintf(buffer, CALC_HUMAN_MAX, "%.*s%s", CALC_HUMAN_MAX - 8, number, units[i]);
     return buffer;
 }
 
-char *calc_human_count(double value, char *buffer)
+char *calc_human_count_in(double value, char *buffer)
 {
     static const char *const units[] = {" T", " B", " M", " K", ""};
     static const double scales[] = {1e12, 1e9, 1e6, 1e3, 1};
     return with_unit(value, units, scales, 5, buffer);
 }
 
-char *calc_human_seconds(double seconds, char *buffer)
+char *calc_human_seconds_in(double seconds, char *buffer)
 {
     static const char *const units[] = {" s", " ms", " us", " ns"};
     static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
     return seconds == 0 ? strcpy(buffer, "0 s") : with_unit(seconds, units, scales, 4, buffer);
 }
 
-char *calc_human_bytes(double bytes, char *buffer)
+char *calc_human_bytes_in(double bytes, char *buffer)
 {
     static const char *const units[] = {" TiB", " GiB", " MiB", " KiB", " B"};
     static const double scales[] = {0x1p40, 0x1p30, 0x1p20, 0x1p10, 1};
     return with_unit(bytes, units, scales, 5, buffer);
 }
 
-char *calc_human_percent(double fraction, char *buffer)
+char *calc_human_percent_in(double fraction, char *buffer)
 {
     if (!isfinite(fraction)) {
         return not_available(buffer);
@@ -483,8 +481,9 @@ void calc_field_text_range(const calc_field *field, char *buffer, size_t size)
         char lo[CALC_HUMAN_MAX], hi[CALC_HUMAN_MAX];
         bool is_share = field->lo > 0 && field->lo < 1;
         snprintf(buffer, size, "%s%s%s%s", from,
-                 is_share ? calc_number_text(field->lo, 1, lo) : calc_human_integer(field->lo, lo),
-                 to, calc_human_integer(field->hi, hi));
+                 is_share ? calc_number_text(field->lo, 1, lo)
+                          : calc_human_integer_in(field->lo, lo),
+                 to, calc_human_integer_in(field->hi, hi));
     }
 }
 

@@ -95,9 +95,7 @@ static char *systems(const calc_exec *exec, char *text)
 
 static char *join_latency(const calc_exec *exec, char *text)
 {
-    char number[CALC_HUMAN_MAX];
-    snprintf(text, CALC_STAGE_WORDS_SIZE, "%s",
-             calc_human_seconds(exec->stages.join_latency_s, number));
+    snprintf(text, CALC_STAGE_WORDS_SIZE, "%s", calc_human_seconds(exec->stages.join_latency_s));
     return text;
 }
 

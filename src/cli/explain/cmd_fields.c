@@ -10,7 +10,6 @@
 #include "rl/step.h"
 #include "spec/alias.h"
 #include "spec/field.h"
-#include "spec/job.h"
 
 #define STAT(stat, in, text)                                                                       \
     {.name = #stat,                                                                                \
@@ -112,14 +111,11 @@ static void write_name(void *context, const calc_table *table, const char *path,
 /* Names of engines, which lie beside executions. */
 static void write_engines(calc_output *out)
 {
-    calc_find_list list = {0};
-    calc_errors ignored = {0};
-    if (calc_find_names(CALC_KIND_EXEC, &list, &ignored) == CALC_OK) {
-        for (size_t i = 0; i < list.count; i++) {
-            const char *name = list.entry[i].name;
-            if (calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE) {
-                calc_output_printf(out, "%s\n", calc_find_aside_name(name));
-            }
+    calc_find_list list = calc_find_names(CALC_KIND_EXEC);
+    for (size_t i = 0; i < list.count; i++) {
+        const char *name = list.entry[i].name;
+        if (calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE) {
+            calc_output_printf(out, "%s\n", calc_find_aside_name(name));
         }
     }
     calc_find_free(&list);

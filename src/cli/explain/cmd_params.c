@@ -69,11 +69,10 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
             const calc_parameters *p = &parameters;
             const double parts[] = {p->active,  p->attention, p->mlp,
                                     p->experts, p->norm,      p->embedding};
-            char text[CALC_HUMAN_MAX];
             calc_listing_add(&l, name);
-            calc_listing_add(&l, calc_human_integer(p->total, text));
+            calc_listing_add(&l, calc_human_integer(p->total));
             for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-                calc_listing_add(&l, calc_human_count(parts[k], text));
+                calc_listing_add(&l, calc_human_count(parts[k]));
             }
         }
     }

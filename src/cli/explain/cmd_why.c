@@ -106,8 +106,8 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
         char hint[64];
         snprintf(hint, sizeof hint, "--set batch_size=%.0f", last);
         return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, hint,
-                              "its last global batch is %.0f, that of the layout %lld", last,
-                              (long long)in->exec.batch_size);
+                              "its last global batch is %.0f, that of the layout %jd", last,
+                              in->exec.batch_size);
     }
     for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
         bool serving = i >= CALC_LOG_TPOT && i <= CALC_LOG_OUTPUT_TOKENS_PER_S;
@@ -198,11 +198,11 @@ static void find_rate(calc_why_log *out, const calc_inputs *in, const calc_exec 
         value = predicted_of(out->value[0].what, &stats);
         *(value > measured ? &low : &high) = (low + high) / 2;
     }
-    char text[CALC_RESOURCE_TEXT], share[CALC_HUMAN_MAX];
+    char text[CALC_RESOURCE_TEXT];
     calc_why_log_cause cause = {.rate = true, .off = fabs(low + high) / 2};
     snprintf(cause.text, sizeof cause.text, "%s at %s",
              calc_resource_text(&in->system, which, false, text),
-             calc_human_percent(exp((low + high) / 2), share));
+             calc_human_percent(exp((low + high) / 2)));
     if (fabs(value / measured - 1) < 1e-3) {
         judge(out, in, before, &system, exec, &cause);
     }
@@ -286,9 +286,9 @@ static calc_status calc_why_log_make(calc_why_log *out, const char *path, const 
 static char *value_text(const calc_why_log_value *v, double value, char text[CALC_HUMAN_MAX])
 {
     int unit = quantities[v->what].unit;
-    return (unit == BYTES    ? calc_human_bytes
-            : unit == NUMBER ? calc_human_number
-                             : calc_human_seconds)(value, text);
+    return (unit == BYTES    ? calc_human_bytes_in
+            : unit == NUMBER ? calc_human_number_in
+                             : calc_human_seconds_in)(value, text);
 }
 
 static void write_values(calc_output *out, const calc_why_log *log)
@@ -323,11 +323,10 @@ static void write_part(calc_output *out, const calc_why_log *log)
             largest = share;
         }
     }
-    char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
     if (most) {
         calc_output_printf(out, "Of the %s between them, the log has %s in: %s.\n",
-                           calc_human_seconds(fabs(gap), a),
-                           calc_human_seconds(fabs(gap) * largest, b), most);
+                           calc_human_seconds(fabs(gap)), calc_human_seconds(fabs(gap) * largest),
+                           most);
     }
 }
 
@@ -335,7 +334,6 @@ static void write_part(calc_output *out, const calc_why_log *log)
 static void calc_why_log_write(calc_output *out, const calc_why_log *log)
 {
     const calc_why_log_value *v = &log->value[0];
-    char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
     write_values(out, log);
     if (isnan(log->reach)) {
         calc_output_text(out, v->what == CALC_LOG_TPOT
@@ -343,8 +341,8 @@ static void calc_why_log_write(calc_output *out, const calc_why_log *log)
                                   : "  no range: too few such runs are known\n");
     } else {
         calc_output_printf(out, "  nine in ten comparable runs (%s) take %s to %s\n", log->of,
-                           calc_human_seconds(v->predicted * exp(-log->reach), a),
-                           calc_human_seconds(v->predicted * exp(log->reach), b));
+                           calc_human_seconds(v->predicted * exp(-log->reach)),
+                           calc_human_seconds(v->predicted * exp(log->reach)));
     }
     if (log->verdict == 0 && !isnan(log->reach)) {
         calc_output_text(out, "This run is among them: calc sees nothing wrong with it.\n");
@@ -360,7 +358,7 @@ static void calc_why_log_write(calc_output *out, const calc_why_log *log)
                                           : "No single option or rate would explain it.\n");
     for (size_t i = 0; i < log->causes; i++) {
         calc_output_printf(out, "  %-44s%14s%s\n", log->cause[i].text,
-                           calc_human_seconds(log->cause[i].value, a),
+                           calc_human_seconds(log->cause[i].value),
                            log->cause[i].rate ? "  of the machine's" : "");
     }
     calc_output_text(out, log->causes > 1 ? "The log does not tell which of them it is.\n" : "");
@@ -472,7 +470,7 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
         return false;
     }
     calc_inputs own = *inputs;
-    snprintf(procs, sizeof procs, "%lld", (long long)inputs->exec.num_procs);
+    snprintf(procs, sizeof procs, "%jd", inputs->exec.num_procs);
     own.procs = procs;
     own.batch = NULL;
     own.framework = framework->name;
@@ -633,7 +631,6 @@ static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc
 {
     const calc_stats *s = &why->before;
     const bottleneck b = bottleneck_of(in, s);
-    char a[CALC_HUMAN_MAX], p[CALC_HUMAN_MAX], t[CALC_HUMAN_MAX];
     calc_reason reason[CALC_MAX_REASONS];
     size_t reasons = calc_reasons(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, s, reason);
     for (size_t i = 0; i < reasons; i++) {
@@ -642,14 +639,14 @@ static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc
     }
     if (s->total_time > 0) {
         calc_output_printf(out, "Most time:    %-24s%s of %s, %s\n", b.time,
-                           calc_human_seconds(b.time_s, a), calc_human_seconds(s->total_time, t),
-                           calc_human_percent(b.time_s / s->total_time, p));
+                           calc_human_seconds(b.time_s), calc_human_seconds(s->total_time),
+                           calc_human_percent(b.time_s / s->total_time));
     }
     if (s->proc_mem_tier1_cap_req > 0) {
         calc_output_printf(out, "Most memory:  %-24s%s of %s, %s\n", b.space,
-                           calc_human_bytes(b.space_bytes, a),
-                           calc_human_bytes(s->proc_mem_tier1_cap_req, t),
-                           calc_human_percent(b.space_bytes / s->proc_mem_tier1_cap_req, p));
+                           calc_human_bytes(b.space_bytes),
+                           calc_human_bytes(s->proc_mem_tier1_cap_req),
+                           calc_human_percent(b.space_bytes / s->proc_mem_tier1_cap_req));
     }
 }
 
@@ -664,8 +661,8 @@ static void write_change(calc_output *out, const calc_why *why, const calc_why_c
     } else {
         calc_output_printf(out, "%c %-*s", mark, WIDTH - 2, change->text);
     }
-    calc_output_printf(out, "%11s",
-                       (why->up ? calc_human_number : calc_human_seconds)(change->value, text));
+    calc_output_printf(
+        out, "%11s", (why->up ? calc_human_number_in : calc_human_seconds_in)(change->value, text));
     if (isfinite(tenths)) {
         calc_output_printf(out, "%+8.1f %%", tenths == 0 ? 0 : tenths / 10);
     }
@@ -704,8 +701,8 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
     calc_output_text(out, "\n");
     write_change(out, why, start, ' ', true);
     calc_why_script_write(out, in, &start->exec);
-    calc_append(command, sizeof command, "calc sweep %s %s --procs %lld --for %s", model,
-                in->input[CALC_KIND_SYSTEM].name, (long long)in->exec.num_procs, framework->name);
+    calc_append(command, sizeof command, "calc sweep %s %s --procs %jd --for %s", model,
+                in->input[CALC_KIND_SYSTEM].name, in->exec.num_procs, framework->name);
     if (framework->serves) {
         pin_all(&pins, &in->exec, true);
         for (size_t i = 0; i < pins.served; i++) {
@@ -714,7 +711,7 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
         calc_append(command, sizeof command, " --where 'ttft <= %.4gms' --where 'tpot <= %.4gms'",
                     1e3 * why->before.ttft, 1e3 * why->before.tpot);
     } else {
-        calc_append(command, sizeof command, " --set gbs=%lld", (long long)in->exec.batch_size);
+        calc_append(command, sizeof command, " --set gbs=%jd", in->exec.batch_size);
     }
     calc_help_command_line(out, command);
     calc_output_text(out, "  has the others, also of other number formats\n");
@@ -726,7 +723,6 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     size_t count = useful(why, top);
     bool starts = runs(in, &in->exec);
     bool marked = false;
-    char tried[CALC_HUMAN_MAX];
     calc_inputs_write_remarks(out, in);
     write_bottleneck(out, in, why);
     if (log) {
@@ -744,7 +740,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     }
     const calc_framework *framework = calc_why_script_of(in);
     calc_output_printf(out, "  %s%s tried", count == 0 ? "none helps; " : "",
-                       calc_human_integer((double)why->tried, tried));
+                       calc_human_integer((double)why->tried));
     if (marked) {
         calc_output_printf(out, "; !: %s%s it: calc export says why",
                            framework ? framework->title : "no framework",

@@ -120,7 +120,8 @@ static void write_key(calc_output *out, const calc_setting_row *row)
 {
     const char *field = calc_plan_field(row->member);
     bool constant = row->how == CALC_HOW_CONSTANT;
-    calc_output_printf(out, "| `%s` | ", row->key);
+    calc_output_printf(out, "| `%s`%s%s%s | ", row->key, row->also ? ", `" : "",
+                       row->also ? row->also : "", row->also ? "`" : "");
     calc_output_printf(out, field && !constant ? "`%s`" : "%s", constant ? "" : field ? field : "");
     if (constant && row->when) {
         calc_output_printf(out, " | with %s%s", calc_plan_meaning(row->when),

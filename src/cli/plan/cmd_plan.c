@@ -121,12 +121,10 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
         const calc_strategy *s = &e->strategy;
         char text[CALC_STAGE_WORDS_SIZE];
         bool listed = e->stages.count > 0;
-        calc_output_printf(out, "%zu,%s,%lld,%lld,%lld,%lld,%lld,%lld,%lld", i + 1,
-                           t->chip[f->chip].name, (long long)s->tensor_par,
-                           (long long)e->pipeline_par, (long long)s->data_par,
-                           (long long)(s->context_par > 0 ? s->context_par : 1),
-                           (long long)(s->expert_par > 0 ? s->expert_par : 1),
-                           (long long)e->pipeline_interleaving, (long long)e->microbatch_size);
+        calc_output_printf(
+            out, "%zu,%s,%jd,%jd,%jd,%jd,%jd,%jd,%jd", i + 1, t->chip[f->chip].name, s->tensor_par,
+            e->pipeline_par, s->data_par, (s->context_par > 0 ? s->context_par : 1),
+            (s->expert_par > 0 ? s->expert_par : 1), e->pipeline_interleaving, e->microbatch_size);
         calc_output_printf(out, ",%.17g,%.17g,%.17g,%.17g,%s", f->stats.total_time, f->bound_s,
                            f->stats.model_flops_utilization, f->stats.proc_mem_tier1_cap_req,
                            r->complete ? "true" : "false");
@@ -173,16 +171,13 @@ static void fill(calc_run_outcome *o, const calc_plan_task *t, const calc_planne
 static calc_status write_page(const char *path, const calc_plan_task *t,
                               const calc_planner_result *r, calc_errors *errors)
 {
-    calc_output *out;
     calc_text json = {0};
     calc_run_outcome *o = calc_make(1, sizeof *o);
-    calc_status status = calc_output_open_memory(&out, &json, errors);
-    if (status == CALC_OK) {
-        write_json(out, t, r);
-        status = calc_output_close(out, errors);
-    }
+    calc_output *out = calc_write_to_memory(&json);
+    write_json(out, t, r);
+    (void)calc_is_yes(calc_output_close(out, NULL));
     fill(o, t, &r->found[0]);
-    status = status == CALC_OK ? calc_run_outcome_evaluate(o, true, errors) : status;
+    calc_status status = calc_run_outcome_evaluate(o, true, errors);
     calc_run_outcome_stages(o);
     o->stage_count = o->stage_known;
     status = status == CALC_OK ? calc_run_page_write(path, o, &json, errors) : status;
@@ -273,7 +268,6 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
                                          const calc_planner_found *f, calc_errors *errors)
 {
     const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
-    char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
     calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
     if (!b) {
         return calc_errors_first(errors);
@@ -284,15 +278,15 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
         &b->problem, calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT), solved, errors);
     if (status == CALC_OK && calc_is_yes(calc_balance_solve(&b->problem, &search, &b->solution))) {
         calc_output_printf(out, "The pipeline by the search: %s%s; ",
-                           calc_human_seconds(b->solution.answer.step_s, own),
+                           calc_human_seconds(b->solution.answer.step_s),
                            b->solution.proven ? ", proven" : "");
         if (solved->feasible) {
             calc_output_printf(out, "by %s: %s, %s.\n", name,
-                               calc_human_seconds(solved->answer.step_s, text),
+                               calc_human_seconds(solved->answer.step_s),
                                solved->proven ? "proven" : "not proven in this time");
         } else {
             calc_output_printf(out, "%s found nothing in this time, and no less than %s.\n", name,
-                               calc_human_seconds(fmax(solved->bound_s, 0), bound));
+                               calc_human_seconds(fmax(solved->bound_s, 0)));
         }
     }
     free(solved);

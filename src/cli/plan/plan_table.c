@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/plan/plan_task.h"
@@ -12,7 +11,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "cli/shell/inputs.h"
-#include "model/cost/state.h"
 #include "model/stages/placed.h"
 #include "spec/layer_list.h"
 #include "spec/rules.h"
@@ -61,12 +59,11 @@ static char *chips_text(const calc_plan_task *t, const calc_planner_found *f,
 /* Step, utilisation, memory, and how sure it is to fit. */
 static void add_outcome(calc_listing *l, const calc_plan_task *t, const calc_planner_found *f)
 {
-    char text[CALC_HUMAN_MAX];
     const double fits = calc_plan_rows_fits(t, f->chip, &f->exec);
-    calc_listing_add(l, calc_human_seconds(f->stats.total_time, text));
-    calc_listing_add(l, calc_human_percent(f->stats.model_flops_utilization, text));
+    calc_listing_add(l, calc_human_seconds(f->stats.total_time));
+    calc_listing_add(l, calc_human_percent(f->stats.model_flops_utilization));
     calc_listing_addf(l, "%.2f", f->stats.proc_mem_tier1_cap_req / 0x1p30);
-    calc_listing_add(l, isnan(fits) ? "" : calc_human_percent(fits, text));
+    calc_listing_add(l, isnan(fits) ? "" : calc_human_percent(fits));
 }
 
 static void add_row(calc_listing *l, const calc_plan_task *t, const calc_planner_found *f,
@@ -84,7 +81,7 @@ static void add_row(calc_listing *l, const calc_plan_task *t, const calc_planner
     char words[CALC_STAGE_WORDS_SIZE];
     calc_listing_addf(l, "%zu%s", rank, runs ? " " : "!");
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        calc_listing_addf(l, "%lld", (long long)size[i]);
+        calc_listing_addf(l, "%jd", size[i]);
     }
     add_outcome(l, t, f);
     calc_listing_add(l, t->chips > 1 ? chips_text(t, f, words) : "");
@@ -187,7 +184,6 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
     calc_listing l = CALC_LISTING(column, 1);
     for (size_t i = 0, end; i < count; i = end) {
         const calc_plan_row *s = &stage[i];
-        char text[CALC_HUMAN_MAX];
         double least_bytes = room_of(s);
         double most_bytes = s->stats.mem_tier1;
         for (end = i + 1; end < count && same_row(s, &stage[end]); end++) {
@@ -198,8 +194,8 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
         calc_listing_add(&l, s->name);
         calc_listing_addf(&l, "%.4g", s->stats.blocks);
         calc_listing_addf(&l, "%.4g", s->recomputed);
-        calc_listing_add(&l, calc_human_seconds(s->stats.fw_time + s->stats.bw_time, text));
-        calc_listing_add(&l, calc_human_percent(s->idle, text));
+        calc_listing_add(&l, calc_human_seconds(s->stats.fw_time + s->stats.bw_time));
+        calc_listing_add(&l, calc_human_percent(s->idle));
         calc_listing_addf(&l, "%.2f", most_bytes / 0x1p30);
         calc_listing_addf(&l, "%.2f", least_bytes / 0x1p30);
     }
@@ -210,7 +206,6 @@ static void write_even(calc_output *out, const calc_plan_task *t, const calc_pla
 {
     calc_exec exec;
     calc_stats stats;
-    char time[CALC_HUMAN_MAX];
     if (f->exec.pipeline_par == 1) {
         return;
     }
@@ -219,13 +214,13 @@ static void write_even(calc_output *out, const calc_plan_task *t, const calc_pla
         return;
     }
     double more = stats.total_time / f->stats.total_time - 1;
-    char percent[CALC_HUMAN_MAX], text[4 * CALC_HUMAN_MAX] = "";
+    char text[4 * CALC_HUMAN_MAX] = "";
     calc_append(text, sizeof text, "With %s%s%s it takes %s: %s more.", calc_plan_even_words(f),
                 exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
                     ? " (embedding and head count as blocks)"
                     : "",
                 calc_plan_even_recomputed(&exec) ? ", all recomputed," : "",
-                calc_human_seconds(stats.total_time, time), calc_human_percent(more, percent));
+                calc_human_seconds(stats.total_time), calc_human_percent(more));
     calc_help_wrapped(out, text, 0);
 }
 
@@ -241,7 +236,6 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
     calc_exec e = f->exec;
     calc_stats stats;
     calc_errors ignored = {0};
-    char bytes[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     int64_t count = calc_stage_list_expand(&e.stages, place);
     calc_stage_run *run = &place[fullest];
     if (count == 0 || t->listed || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
@@ -255,10 +249,9 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
     }
     calc_run(&t->app, system, &e, CALC_COMPAT_NONE, &stats);
     calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, stage, CALC_MAX_PLACES);
-    calc_output_printf(
-        out, "One layer more recomputed there frees %s and adds %s to the step.\n",
-        calc_human_bytes(fmax(0, before->mem_tier1 - stage[fullest].mem_tier1), bytes),
-        calc_human_percent(fmax(0, stats.total_time / f->stats.total_time - 1), percent));
+    calc_output_printf(out, "One layer more recomputed there frees %s and adds %s to the step.\n",
+                       calc_human_bytes(fmax(0, before->mem_tier1 - stage[fullest].mem_tier1)),
+                       calc_human_percent(fmax(0, stats.total_time / f->stats.total_time - 1)));
 }
 
 /* The slowest stage, and the one with the least free memory. */
@@ -272,7 +265,7 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
         slowest = stage[i].idle < stage[slowest].idle ? i : slowest;
         fullest = room_of(&stage[i]) < room_of(&stage[fullest]) ? i : fullest;
     }
-    calc_human_bytes(room_of(&stage[fullest]), bytes);
+    calc_human_bytes_in(room_of(&stage[fullest]), bytes);
     if (count > 1) {
         calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
                            fullest, bytes);
@@ -293,9 +286,8 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
     only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     if (calc_is_yes(calc_plan_rows_more(t, &only, &r, NULL)) && r.count > 0) {
         double gain = 1 - r.found[0].stats.total_time / f->stats.total_time;
-        char percent[CALC_HUMAN_MAX];
         calc_output_printf(out, "One GiB more on every processor would save %s.\n",
-                           calc_human_percent(fmax(gain, 0), percent));
+                           calc_human_percent(fmax(gain, 0)));
     }
     calc_planner_result_free(&r);
 }
@@ -319,28 +311,25 @@ static void calc_plan_table_stages(calc_output *out, const calc_plan_task *t,
 static void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, double gap,
                                 const char *what)
 {
-    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     char text[4 * CALC_HUMAN_MAX] = "";
-    calc_append(text, sizeof text, "Planned %s, calc run says %s",
-                calc_human_seconds(f->planned_s, planned),
-                calc_human_seconds(f->stats.total_time, time));
+    calc_append(text, sizeof text, "Planned %s, calc run says %s", calc_human_seconds(f->planned_s),
+                calc_human_seconds(f->stats.total_time));
     if (gap < 1) {
         calc_append(text, sizeof text, "; no %s is quicker by more than %s", what,
-                    calc_human_percent(gap, percent));
+                    calc_human_percent(gap));
     }
     calc_help_wrapped(out, calc_append(text, sizeof text, "."), 0);
 }
 
 void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
-    char number[2][CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on", t->app_name);
     for (int i = 0; i < t->chips; i++) {
         calc_output_printf(out, "%s %s", i > 0 ? "," : "", t->chip[i].name);
     }
     calc_output_printf(out, ": %s layouts and places, %s balanced\n\n",
-                       calc_human_integer((double)r->candidates, number[0]),
-                       calc_human_integer((double)r->balanced, number[1]));
+                       calc_human_integer((double)r->candidates),
+                       calc_human_integer((double)r->balanced));
     write_rows(out, t, r);
     if (!r->complete && r->bound_s <= 0) {
         calc_output_text(out,
@@ -348,7 +337,7 @@ void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc
     } else if (!r->complete && isfinite(r->bound_s)) {
         double gap = fmax(0, 1 - r->bound_s / r->found[0].stats.total_time);
         calc_output_printf(out, "Stopped early: what was not balanced is quicker by %s at most.\n",
-                           calc_human_percent(gap, percent));
+                           calc_human_percent(gap));
     }
     const calc_planner_found *f = &r->found[0];
     calc_output_text(out, "\nThe best, stage by stage\n");
@@ -418,10 +407,10 @@ static void write_layers_rows(calc_output *out, const calc_plan_task *t,
     for (size_t i = 0; i < r->count; i++) {
         const calc_exec *e = &r->found[i].exec;
         calc_listing_addf(&l, "%zu", i + 1);
-        calc_listing_addf(&l, "%lld", (long long)e->pipeline_par);
-        calc_listing_addf(&l, "%lld", (long long)e->pipeline_interleaving);
+        calc_listing_addf(&l, "%jd", e->pipeline_par);
+        calc_listing_addf(&l, "%jd", e->pipeline_interleaving);
         calc_listing_addf(&l, "%.0f", r->found[i].stats.num_microbatches);
-        calc_listing_addf(&l, "%lld", (long long)calc_layer_list_sequences(e));
+        calc_listing_addf(&l, "%jd", calc_layer_list_sequences(e));
         add_outcome(&l, t, &r->found[i]);
         calc_listing_add(&l, calc_layers_table_words(t, e, words));
     }
@@ -439,7 +428,7 @@ static void add_strategy(calc_listing *l, const calc_exec *e)
                             s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding};
     char again[160];
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        calc_listing_addf(l, "%lld", (long long)size[i]);
+        calc_listing_addf(l, "%jd", size[i]);
     }
     calc_stage_words_recomputed(e, again, sizeof again);
     calc_listing_add(l, again);
@@ -468,7 +457,7 @@ static void write_layers(calc_output *out, const calc_plan_task *t, const calc_p
         first = last + 1;
     }
     const calc_exec ends = list->count > 0 ? calc_layer_list_exec(&f->exec, &list->ends) : f->exec;
-    calc_listing_addf(&l, list->count > 0 ? "ends" : "0 to %lld", (long long)t->app.num_blocks - 1);
+    calc_listing_addf(&l, list->count > 0 ? "ends" : "0 to %jd", t->app.num_blocks - 1);
     add_strategy(&l, &ends);
     calc_listing_end(&l, out);
     calc_output_text(out, "\n");
@@ -477,7 +466,7 @@ static void write_layers(calc_output *out, const calc_plan_task *t, const calc_p
 static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     const calc_planner_found *f = &r->found[0];
-    char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
+    char words[CALC_LAYER_WORDS_SIZE];
     if (!r->uniform) {
         calc_output_text(out, "No layout whose layers are all alike fits.\n");
     } else if (f->exec.layers.count == 0) {
@@ -485,10 +474,10 @@ static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_
     } else {
         double more = r->uniform_stats.total_time / f->stats.total_time - 1;
         char text[CALC_LAYER_WORDS_SIZE + 128];
-        snprintf(
-            text, sizeof text, "With layers that are all alike the best takes %s, %s more: %s.",
-            calc_human_seconds(r->uniform_stats.total_time, time),
-            calc_human_percent(more, percent), calc_layers_table_words(t, &r->uniform_exec, words));
+        snprintf(text, sizeof text,
+                 "With layers that are all alike the best takes %s, %s more: %s.",
+                 calc_human_seconds(r->uniform_stats.total_time), calc_human_percent(more),
+                 calc_layers_table_words(t, &r->uniform_exec, words));
         calc_help_wrapped(out, text, 0);
     }
 }
@@ -496,14 +485,13 @@ static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_
 static void write_more(calc_output *out, const calc_planner_result *r,
                        const calc_planner_result *more)
 {
-    char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     if (!more || more->count == 0) {
         return;
     }
     double s = fmin(more->found[0].stats.total_time, r->found[0].stats.total_time);
     calc_output_printf(out, "One GiB more on every processor would save %s: %s.\n",
-                       calc_human_percent(1 - s / r->found[0].stats.total_time, percent),
-                       calc_human_seconds(s, time));
+                       calc_human_percent(1 - s / r->found[0].stats.total_time),
+                       calc_human_seconds(s));
 }
 
 /* Some points of the curve: its ends, the last one that fits, and others between. */
@@ -513,7 +501,7 @@ static void write_curve(calc_output *out, const calc_plan_task *t, const calc_pl
                                     CALC_COLUMN("layers", .left = true, .cut = true)};
     calc_listing l = CALC_LISTING(column, 1);
     size_t shown = r->points < POINTS ? r->points : POINTS;
-    char time[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
+    char words[CALC_LAYER_WORDS_SIZE];
     if (r->points < 2) {
         return;
     }
@@ -521,7 +509,7 @@ static void write_curve(calc_output *out, const calc_plan_task *t, const calc_pl
     for (size_t i = 0; i < shown; i++) {
         const calc_planner_layers_point *p = &r->curve[i * (r->points - 1) / (shown - 1)];
         calc_listing_addf(&l, "%.2f", p->needs_bytes / 0x1p30);
-        calc_listing_add(&l, calc_human_seconds(p->step_s, time));
+        calc_listing_add(&l, calc_human_seconds(p->step_s));
         calc_listing_add(&l, calc_layers_table_words(t, &p->exec, words));
     }
     calc_listing_end(&l, out);
@@ -531,12 +519,10 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
                              const calc_planner_result *r, const calc_planner_result *more)
 {
     const calc_planner_found *f = &r->found[0];
-    char number[3][CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on %s: %s layouts of %s kinds, layers of %s listed\n\n",
-                       t->app_name, t->chip[0].name,
-                       calc_human_integer((double)r->layouts, number[0]),
-                       calc_human_integer((double)r->candidates, number[1]),
-                       calc_human_integer((double)r->balanced, number[2]));
+                       t->app_name, t->chip[0].name, calc_human_integer((double)r->layouts),
+                       calc_human_integer((double)r->candidates),
+                       calc_human_integer((double)r->balanced));
     write_layers_rows(out, t, r);
     calc_plan_room_write(out, t);
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");

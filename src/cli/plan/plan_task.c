@@ -48,8 +48,8 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
     calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, &chip->system, word, errors);
     if (status == CALC_OK) {
         /* What an execution names must be found again: a path as it is, if it is short enough. */
-        snprintf(chip->name, sizeof chip->name, "%.31s",
-                 strlen(word) < sizeof chip->name ? word : input.name);
+        bool path = calc_find_is_path(word) && strlen(word) < sizeof chip->name;
+        snprintf(chip->name, sizeof chip->name, "%.31s", path ? word : input.name);
         chip->most_procs = INT64_MAX;
         calc_standard_errors fitted;
         calc_standard_errors_read(&fitted, &input.text);
@@ -92,7 +92,8 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
 {
     const char *text = calc_opt_value(t->args, CALC_PLAN_OPT_CHIPS);
     bool seen[CALC_MAX_CHIPS] = {false};
-    calc_list list = {0};
+    calc_list list = {0}, own = {0};
+    (void)calc_list_split(&own, t->args->argument[1]);
     if (text && !calc_list_split(&list, text)) {
         bad_cap(text, "has an empty name", errors);
     }
@@ -110,7 +111,8 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
             bad_cap(word, "has no processors", errors);
         }
         *(colon ? colon : word + strlen(word)) = '\0';
-        while (i < t->chips && strcmp(t->chip[i].name, word) != 0) {
+        while (i < t->chips && strcmp(t->chip[i].name, word) != 0 &&
+               strcmp(own.item[i], word) != 0) {
             i++;
         }
         if (i == t->chips) {
@@ -164,13 +166,13 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
         calc_values *v = &t->space.axis[CALC_AXIS_num_procs];
         if (all > 0 && errors->count == 0 && v->count > 0 && v->value[v->count - 1] > all) {
             calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, "lower it, or raise --chips",
-                           "%lld processors, but the chips are %lld together",
-                           (long long)v->value[v->count - 1], (long long)all);
+                           "%jd processors, but the chips are %jd together", v->value[v->count - 1],
+                           all);
         }
         return;
     }
     if (all > 0) {
-        snprintf(sum, sizeof sum, "%lld", (long long)all);
+        snprintf(sum, sizeof sum, "%jd", all);
         set_axis(t, "num_procs", sum, "--chips", errors);
     } else {
         calc_errors_at(errors, CALC_ERR_FIELD, "--procs", 0, 0, "for example --procs 512",
@@ -198,10 +200,7 @@ static void take_layers(calc_plan_task *t, calc_errors *errors)
 
 static void take_space(calc_plan_task *t, calc_errors *errors)
 {
-    if (calc_space_init(&t->space) != CALC_OK) {
-        calc_errors_no_memory(errors);
-        return;
-    }
+    (void)calc_is_yes(calc_space_init(&t->space));
     t->space.batch_is_maximum = false;
     for (size_t i = 0; i < t->args->use_count; i++) {
         const calc_opt_use *use = &t->args->use[i];
@@ -211,10 +210,8 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
             (void)!calc_axis_assign(&t->space, &t->builder, use->value, errors);
         }
     }
-    if (calc_designs_add_app(&t->builder, t->app_name, &t->app) != CALC_OK ||
-        calc_designs_add_system(&t->builder, t->chip[0].name, &t->chip[0].system) != CALC_OK) {
-        calc_errors_no_memory(errors);
-    }
+    (void)calc_is_yes(calc_designs_add_app(&t->builder, t->app_name, &t->app));
+    (void)calc_is_yes(calc_designs_add_system(&t->builder, t->chip[0].name, &t->chip[0].system));
     take_procs(t, errors);
     const char *batch = calc_opt_value(t->args, CALC_PLAN_OPT_BATCH);
     if (batch) {
@@ -229,8 +226,8 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
     if (t->listed) {
         take_layers(t, errors);
     }
-    if (errors->count == 0 && calc_defaults_modern(&t->space, &t->builder) != CALC_OK) {
-        calc_errors_no_memory(errors);
+    if (errors->count == 0) {
+        (void)calc_is_yes(calc_defaults_modern(&t->space, &t->builder));
     }
     (void)!calc_study_software(&t->space, calc_find_document, NULL, errors);
     if (errors->count == 0) {
@@ -580,7 +577,6 @@ void calc_plan_room_write(calc_output *out, const calc_plan_task *t)
 
 void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
 {
-    char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
     bool left = plan_room_left(t);
     calc_say(r->complete ? "calc plan: no layout fits"
                          : "calc plan: stopped early, and none found so far fits");
@@ -588,14 +584,13 @@ void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
         calc_say(": no layout of this many processors and this batch is legal\n");
     } else if (r->has_bytes > 0) {
         const calc_exec *e = &r->lacking;
-        calc_say(": the nearest%s, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s",
-                 t->listed ? " whose layers are alike" : "", (long long)e->strategy.tensor_par,
-                 (long long)e->pipeline_par, (long long)e->strategy.data_par,
-                 calc_human_bytes(r->needs_bytes, needs));
+        calc_say(": the nearest%s, tensor_par %jd, pipeline_par %jd, data_par %jd, needs %s",
+                 t->listed ? " whose layers are alike" : "", e->strategy.tensor_par,
+                 e->pipeline_par, e->strategy.data_par, calc_human_bytes(r->needs_bytes));
         if (!t->listed) {
             calc_say(" on stage %d, which has", r->lacking_stage);
         }
-        calc_say("%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes, has),
+        calc_say("%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes),
                  left ? " to be 90 % sure" : "");
         calc_say("  hint: more processors, a smaller micro-batch, or more memory%s\n",
                  left ? "; --all-memory fills all there is" : "");

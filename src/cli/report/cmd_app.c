@@ -1,4 +1,3 @@
-#include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"

@@ -45,16 +45,15 @@ static char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
     text[0] = '\0';
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].value > 1) {
-            calc_append(text, size, "%s%s=%lld", text[0] ? " " : "", sizes[i].name,
-                        (long long)sizes[i].value);
+            calc_append(text, size, "%s%s=%jd", text[0] ? " " : "", sizes[i].name, sizes[i].value);
         }
     }
     if (exec->training) {
         char recompute[64];
         calc_stage_words_recomputed(exec, recompute, sizeof recompute);
-        calc_append(text, size, "%smbs=%lld", text[0] ? " " : "", (long long)exec->microbatch_size);
+        calc_append(text, size, "%smbs=%jd", text[0] ? " " : "", exec->microbatch_size);
         if (s->zero_stage > 0) {
-            calc_append(text, size, " zero=%lld", (long long)s->zero_stage);
+            calc_append(text, size, " zero=%jd", s->zero_stage);
         }
         if (strcmp(recompute, "none") != 0) {
             calc_append(text, size, " recompute %s", recompute);
@@ -79,7 +78,7 @@ static bool is_apart(const calc_rl_task *task)
 
 static void write_answer(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
-    char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX], c[CALC_HUMAN_MAX], placement[96];
+    char placement[96];
     int first = 0;
     while (!task->member[first].inputs) {
         first++;
@@ -97,7 +96,7 @@ static void write_answer(calc_output *out, const calc_rl_task *task, const calc_
     calc_output_printf(out, "%s, %s on", in->input[CALC_KIND_APP].name, algorithm_of(&task->job));
     for (size_t i = 0; i < task->pools; i++) {
         calc_output_printf(out, "%s %s x %s", i ? " +" : "",
-                           calc_human_integer((double)task->chips[i], a), task->pool_system[i]);
+                           calc_human_integer((double)task->chips[i]), task->pool_system[i]);
     }
     if (s->staleness > 0) {
         calc_append(placement, sizeof placement, ", %.0f step%s off", s->staleness,
@@ -105,9 +104,9 @@ static void write_answer(calc_output *out, const calc_rl_task *task, const calc_
     }
     calc_output_printf(out, ", %s\n", placement);
     calc_output_printf(out, "A step of %s sequences takes %s: %s tokens/s, %s per processor\n",
-                       calc_human_integer(s->sequences, a), calc_human_seconds(s->step_time, b),
-                       calc_human_integer(s->tokens_per_s, c),
-                       calc_human_integer(s->tokens_per_s_per_chip, (char[CALC_HUMAN_MAX]){0}));
+                       calc_human_integer(s->sequences), calc_human_seconds(s->step_time),
+                       calc_human_integer(s->tokens_per_s),
+                       calc_human_integer(s->tokens_per_s_per_chip));
 }
 
 static calc_rl_phase_index longest(const calc_rl_step *s)
@@ -122,39 +121,38 @@ static calc_rl_phase_index longest(const calc_rl_step *s)
 /* What waits for what, and what binds. */
 static void write_waits(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
-    char a[CALC_HUMAN_MAX], p[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
     calc_rl_phase_index most = longest(s);
     bool overlapped = is_apart(task) && s->staleness > 0;
     if (overlapped) {
         bool trainer = s->train_time > s->generate_time;
         calc_output_printf(out, "The %s binds: %s against %s of the %s\n",
                            trainer ? "trainer" : "rollout",
-                           calc_human_seconds(fmax(s->train_time, s->generate_time), a),
-                           calc_human_seconds(fmin(s->train_time, s->generate_time), b),
+                           calc_human_seconds(fmax(s->train_time, s->generate_time)),
+                           calc_human_seconds(fmin(s->train_time, s->generate_time)),
                            trainer ? "rollout" : "trainer");
     } else {
         calc_output_printf(out, "The longest phase is the %s, %s\n", calc_rl_phase_name(most),
-                           calc_human_percent(s->phase[most].time_s / s->step_time, p));
+                           calc_human_percent(s->phase[most].time_s / s->step_time));
     }
     if (is_apart(task) && s->train_wait > 0) {
         calc_output_printf(out, "The trainer waits %s for the rollout, %s of the step\n",
-                           calc_human_seconds(s->train_wait, a),
-                           calc_human_percent(s->train_wait / s->step_time, p));
+                           calc_human_seconds(s->train_wait),
+                           calc_human_percent(s->train_wait / s->step_time));
     }
     if (is_apart(task) && s->rollout_wait > 0) {
         calc_output_printf(out, "The engines wait %s for the trainer, %s of the step\n",
-                           calc_human_seconds(s->rollout_wait, a),
-                           calc_human_percent(s->rollout_wait / s->step_time, p));
+                           calc_human_seconds(s->rollout_wait),
+                           calc_human_percent(s->rollout_wait / s->step_time));
     }
     if (s->tail_time > 0) {
-        calc_output_printf(
-            out, "For %s of the rollout, %s, less than a tenth of its sequences run\n",
-            calc_human_seconds(s->tail_time, a), calc_human_percent(s->tail_share, p));
+        calc_output_printf(out,
+                           "For %s of the rollout, %s, less than a tenth of its sequences run\n",
+                           calc_human_seconds(s->tail_time), calc_human_percent(s->tail_share));
     }
     if (s->floor_time > 0) {
         calc_output_printf(out,
                            "The longest response, %s tokens, takes %s by itself, on any engines\n",
-                           calc_human_integer(s->longest, b), calc_human_seconds(s->floor_time, a));
+                           calc_human_integer(s->longest), calc_human_seconds(s->floor_time));
     }
 }
 
@@ -163,7 +161,6 @@ static void write_phases(calc_output *out, const calc_paint *paint, const calc_r
 {
     const char *label[CALC_RL_PHASES + 2];
     double time_s[CALC_RL_PHASES + 2], sum_s = s->overhead_time;
-    char a[CALC_HUMAN_MAX];
     size_t count = 0;
     for (int i = 0; i < CALC_RL_PHASES; i++) {
         const calc_rl_phase *p = &s->phase[i];
@@ -181,14 +178,13 @@ static void write_phases(calc_output *out, const calc_paint *paint, const calc_r
         if (s->phase[i].runs && s->phase[i].beside) {
             calc_output_printf(out, "  beside it: %s, %s\n",
                                calc_rl_phase_name((calc_rl_phase_index)i),
-                               calc_human_seconds(s->phase[i].time_s, a));
+                               calc_human_seconds(s->phase[i].time_s));
         }
     }
 }
 
 static void write_memory(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
-    char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
     calc_output_printf(out, "\n%-23s%-12s%14s%14s\n", "Memory of a processor", "pool", "needed",
                        "there is");
     for (size_t pool = 0; pool < task->pools; pool++) {
@@ -197,8 +193,8 @@ static void write_memory(calc_output *out, const calc_rl_task *task, const calc_
             if (p->runs && p->pool == pool && p->need_bytes > 0) {
                 calc_output_printf(out, "  %-21s%-12.12s%14s%14s%s\n",
                                    calc_rl_phase_name((calc_rl_phase_index)i),
-                                   task->pool_name[pool], calc_human_bytes(p->need_bytes, a),
-                                   calc_human_bytes(p->capacity_bytes, b),
+                                   task->pool_name[pool], calc_human_bytes(p->need_bytes),
+                                   calc_human_bytes(p->capacity_bytes),
                                    p->need_bytes > p->capacity_bytes ? "  does not fit" : "");
             }
         }
@@ -207,7 +203,7 @@ static void write_memory(calc_output *out, const calc_rl_task *task, const calc_
 
 static void write_layouts(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
-    char text[256], a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
+    char text[256];
     calc_output_text(out, "\nRoles\n");
     for (int i = 0; i < CALC_JOB_ROLES; i++) {
         const calc_rl_seat *seat = &task->problem.seat[i];
@@ -221,9 +217,9 @@ static void write_layouts(calc_output *out, const calc_rl_task *task, const calc
     }
     if (s->engines > 0) {
         calc_output_printf(out, "  %s of %s sequences, %s at once; a decoding step of them %s\n",
-                           calc_human_counted(s->engines, "engine", text),
-                           calc_human_integer(s->requests, a), calc_human_integer(s->running, b),
-                           calc_human_seconds(s->decode_step_time, (char[CALC_HUMAN_MAX]){0}));
+                           calc_human_counted_in(s->engines, "engine", text),
+                           calc_human_integer(s->requests), calc_human_integer(s->running),
+                           calc_human_seconds(s->decode_step_time));
     }
 }
 
@@ -238,11 +234,10 @@ static void calc_rl_write_text(calc_output *out, const calc_paint *paint, const 
     write_phases(out, paint, s);
     write_memory(out, task, s);
     write_layouts(out, task, s);
-    char a[CALC_HUMAN_MAX];
     calc_output_text(out, "\nOne more processor\n");
     for (size_t pool = 0; pool < task->pools; pool++) {
         calc_output_printf(out, "  %-12.12s%s\n", task->pool_name[pool],
-                           s->gain_s[pool] > 0 ? calc_human_seconds(-s->gain_s[pool], a)
+                           s->gain_s[pool] > 0 ? calc_human_seconds(-s->gain_s[pool])
                                                : "nothing waits for this pool");
     }
 }
@@ -308,7 +303,7 @@ static void put_count(calc_put *put, const char *name, int64_t value)
 {
     char text[24];
     if (value > 0) {
-        snprintf(text, sizeof text, "%lld", (long long)value);
+        snprintf(text, sizeof text, "%jd", value);
         calc_putf(put, "%s, %s", name, text);
     }
 }
@@ -342,8 +337,8 @@ static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
 static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 {
     if (c->rollout_chips > 0) {
-        snprintf(text, size, "%.0f + %lld, %lld off", c->step.chips - (double)c->rollout_chips,
-                 (long long)c->rollout_chips, (long long)c->steps_off);
+        snprintf(text, size, "%.0f + %jd, %jd off", c->step.chips - (double)c->rollout_chips,
+                 c->rollout_chips, c->steps_off);
     } else {
         snprintf(text, size, "%.0f%s", c->step.chips, c->steps_off > 0 ? ", off" : "");
     }
@@ -353,10 +348,9 @@ static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 static void calc_rl_write_found(calc_output *out, const void *what)
 {
     const calc_rl_found *found = what;
-    char tried[CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
                        found->words->app, found->words->system,
-                       calc_human_integer((double)found->tried, tried));
+                       calc_human_integer((double)found->tried));
     if (found->count == 0) {
         char where[64];
         calc_output_text(out, "nothing fits");
@@ -380,9 +374,9 @@ static void calc_rl_write_found(calc_output *out, const void *what)
         char text[128];
         placement_text(c, text, sizeof text);
         calc_listing_add(&l, text);
-        calc_listing_add(&l, calc_human_seconds(c->step.step_time, tried));
+        calc_listing_add(&l, calc_human_seconds(c->step.step_time));
         calc_listing_addf(&l, "%.0f", c->step.tokens_per_s_per_chip);
-        calc_listing_add(&l, calc_human_percent(c->step.tail_time / c->step.step_time, tried));
+        calc_listing_add(&l, calc_human_percent(c->step.tail_time / c->step.step_time));
         calc_listing_add(&l, calc_rl_layout_text(&c->rollout, text, sizeof text));
         calc_listing_add(&l, calc_rl_layout_text(&c->actor, text, sizeof text));
     }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_study.h"
 

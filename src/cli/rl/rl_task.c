@@ -114,7 +114,7 @@ static void add_workload(calc_rl_task *task, calc_job_role_index role)
     if (role == CALC_JOB_ROLLOUT) {
         add(m, "training=false");
         add(m, "inference.phase=serve");
-        add(m, "inference.prompt_size=%lld", (long long)job->lengths.prompt);
+        add(m, "inference.prompt_size=%jd", job->lengths.prompt);
         add(m, "inference.generate_size=%.0f", fmax(2, round(job->lengths.response.mean)));
         add(m, "inference.batch=%.0f", ceil(sequences / chips) * chips);
         if (r->memory_share != 0) {
@@ -207,7 +207,7 @@ static calc_status calc_rl_sets_make(calc_rl_task *task, const calc_rl_words *wo
             double each = (double)task->chips[pool] * fmax(1, floor(strtod(sequences, NULL)));
             batch = isfinite(each) ? ceil(batch / each) * each : batch;
         }
-        snprintf(m->procs, sizeof m->procs, "%lld", (long long)task->chips[pool]);
+        snprintf(m->procs, sizeof m->procs, "%jd", task->chips[pool]);
         snprintf(m->batch, sizeof m->batch, "%.0f", batch);
         /* An assignment may give an engine a part of the pool. */
         calc_sweep_completes_with(m->inputs, said(m, "num_procs") ? NULL : m->procs,
@@ -360,7 +360,7 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     int64_t known = 0, unknown = 0;
     char text[24] = "";
     if (procs > 0) {
-        snprintf(text, sizeof text, "%lld", (long long)procs);
+        snprintf(text, sizeof text, "%jd", procs);
     }
     task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
     for (size_t i = 0; i < task->pools; i++) {
@@ -555,8 +555,8 @@ static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_
     if (role == CALC_JOB_ROLLOUT ? chips % procs != 0 : chips != procs) {
         char pointer[64], text[96];
         snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
-        snprintf(text, sizeof text, "%s is on %lld processors, its pool has %lld",
-                 calc_job_role_name(role), (long long)procs, (long long)chips);
+        snprintf(text, sizeof text, "%s is on %jd processors, its pool has %jd",
+                 calc_job_role_name(role), procs, chips);
         return job_error(errors, pointer,
                          role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them"
                                                   : NULL,

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/run/run_outcome.h"
 #include "cli/run/simulation.h"
@@ -11,10 +10,8 @@
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_study.h"
-#include "io/json_put.h"
 #include "report/page.h"
 #include "spec/compat.h"
-#include "spec/field.h"
 #include "spec/value_text.h"
 
 static const char *const schedules[] = {"closed", "exact", NULL};
@@ -201,7 +198,11 @@ static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors 
         o->set_count++;
     }
     calc_sweep_completes(&o->inputs, args, OPT_PROCS, OPT_BATCH, calc_opt_value(args, OPT_COMPAT));
-    return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
+    calc_status status = calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
+    if (status == CALC_OK) {
+        calc_run_outcome_command(o, args->argument);
+    }
+    return status;
 }
 
 /* Evaluates the step with measured operators and lists them. */
@@ -231,7 +232,6 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
     o->operators_rows = calc_opt_value(args, OPT_ROWS);
     if (calc_compat_read(calc_opt_value(args, OPT_COMPAT), &o->compat, errors) != CALC_OK ||
         load(args, o, errors) != CALC_OK ||
-        calc_run_outcome_command(o, args->argument, errors) != CALC_OK ||
         calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||
         look_up(args, o, errors) != CALC_OK) {
         return calc_complain_failure(errors);

@@ -28,13 +28,12 @@ static char *report_inference_title(const calc_exec *exec, const calc_app *app, 
 {
     const calc_inference *i = &exec->inference;
     calc_field_ref phase;
-    char prompt[CALC_HUMAN_MAX], generated[CALC_HUMAN_MAX];
     int64_t seq = exec->seq_size > 0 ? exec->seq_size : app->seq_size;
     bool known = calc_field_find(CALC_KIND_EXEC, "inference.phase", &phase) == CALC_OK;
     snprintf(title, size, "Serving: %s, prompts of %s tokens, %s generated",
              known ? phase.field->choices[i->phase] : "",
-             calc_human_integer((double)(i->prompt_size > 0 ? i->prompt_size : seq), prompt),
-             calc_human_integer((double)i->generate_size, generated));
+             calc_human_integer((double)(i->prompt_size > 0 ? i->prompt_size : seq)),
+             calc_human_integer((double)i->generate_size));
     return title;
 }
 
@@ -73,30 +72,30 @@ static void write_half(calc_output *out, bool right, const char *label, double v
 static void report_inference_write(calc_output *out, const calc_stats *s)
 {
     const row rows[] = {
-        {"first token", s->ttft, calc_human_seconds, "output tokens/s", s->output_tokens_per_s,
-         calc_human_number},
-        {"per output token", s->tpot, calc_human_seconds, "output tokens/s/processor",
-         s->output_tokens_per_s_per_proc, calc_human_number},
-        {"whole request", s->request_time, calc_human_seconds, "output tokens/s/request",
-         s->tokens_per_s_per_user, calc_human_number},
-        {"prefill", s->prefill_time, calc_human_seconds, "requests/s", s->requests_per_s,
-         calc_human_number},
-        {"waiting before", s->queue_time, calc_human_seconds, "first token, 99 % within",
-         s->ttft_p99, calc_human_seconds},
-        {"decoding step", s->decode_step_time, calc_human_seconds, "requests/s, prefill pool",
-         s->prefill_requests_per_s, calc_human_number},
-        {"cache transfer", s->kv_transfer_time, calc_human_seconds, "requests/s, decoding pool",
-         s->decode_requests_per_s, calc_human_number},
-        {"tokens per step", s->tokens_per_step, calc_human_number, "time that prefills",
-         s->prefill_share, calc_human_percent},
-        {"decoded together", s->decode_sequences, calc_human_number, "sequences that fit",
-         s->max_batch, calc_human_number},
-        {"cache per token", s->kv_bytes_per_token, calc_human_bytes, "tokens that fit, replica",
-         s->kv_capacity_tokens, calc_human_integer},
+        {"first token", s->ttft, calc_human_seconds_in, "output tokens/s", s->output_tokens_per_s,
+         calc_human_number_in},
+        {"per output token", s->tpot, calc_human_seconds_in, "output tokens/s/processor",
+         s->output_tokens_per_s_per_proc, calc_human_number_in},
+        {"whole request", s->request_time, calc_human_seconds_in, "output tokens/s/request",
+         s->tokens_per_s_per_user, calc_human_number_in},
+        {"prefill", s->prefill_time, calc_human_seconds_in, "requests/s", s->requests_per_s,
+         calc_human_number_in},
+        {"waiting before", s->queue_time, calc_human_seconds_in, "first token, 99 % within",
+         s->ttft_p99, calc_human_seconds_in},
+        {"decoding step", s->decode_step_time, calc_human_seconds_in, "requests/s, prefill pool",
+         s->prefill_requests_per_s, calc_human_number_in},
+        {"cache transfer", s->kv_transfer_time, calc_human_seconds_in, "requests/s, decoding pool",
+         s->decode_requests_per_s, calc_human_number_in},
+        {"tokens per step", s->tokens_per_step, calc_human_number_in, "time that prefills",
+         s->prefill_share, calc_human_percent_in},
+        {"decoded together", s->decode_sequences, calc_human_number_in, "sequences that fit",
+         s->max_batch, calc_human_number_in},
+        {"cache per token", s->kv_bytes_per_token, calc_human_bytes_in, "tokens that fit, replica",
+         s->kv_capacity_tokens, calc_human_integer_in},
         {"state per sequence", s->state_bytes_per_sequence > 0 ? s->state_bytes_per_sequence : NAN,
-         calc_human_bytes, "", NAN, calc_human_number},
-        {"J/token", s->energy_per_token, calc_human_number, "USD/1e6 output tokens",
-         s->usd_per_million_output_tokens, calc_human_number},
+         calc_human_bytes_in, "", NAN, calc_human_number_in},
+        {"J/token", s->energy_per_token, calc_human_number_in, "USD/1e6 output tokens",
+         s->usd_per_million_output_tokens, calc_human_number_in},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (isnan(rows[i].left_value) && isnan(rows[i].right_value)) {
@@ -121,27 +120,23 @@ void calc_report_title(calc_output *out, const calc_report *r, const char *title
 /* Parameters of a mixture of experts that one token uses. */
 static void write_experts(calc_output *out, const calc_app *app, const calc_parameters *parameters)
 {
-    char number[CALC_HUMAN_MAX], active[CALC_HUMAN_MAX];
     if (app->num_experts > 0) {
-        calc_output_printf(out, "%s experts, %lld per token%s: %s parameters active\n",
-                           calc_human_integer((double)app->num_experts, number),
-                           (long long)app->experts_per_token,
+        calc_output_printf(out, "%s experts, %jd per token%s: %s parameters active\n",
+                           calc_human_integer((double)app->num_experts), app->experts_per_token,
                            app->shared_feedforward > 0 ? " beside the shared" : "",
-                           calc_human_count(parameters->active, active));
+                           calc_human_count(parameters->active));
     }
 }
 
 static void write_head(calc_output *out, const calc_report *r)
 {
     const calc_inputs *in = r->inputs;
-    char number[CALC_HUMAN_MAX], title[600], width[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
-    char blocks[CALC_HUMAN_MAX];
+    char title[600];
     int64_t seq = in->exec.seq_size > 0 ? in->exec.seq_size : in->app.seq_size;
     calc_parameters parameters;
     calc_count_parameters(&in->app, &parameters);
     snprintf(title, sizeof title, "%.200s on %s x %.200s", in->input[CALC_KIND_APP].name,
-             calc_human_integer((double)in->exec.num_procs, number),
-             in->input[CALC_KIND_SYSTEM].name);
+             calc_human_integer((double)in->exec.num_procs), in->input[CALC_KIND_SYSTEM].name);
     if (in->exec.stages.count > 0) {
         char machine[CALC_STAGE_WORDS_SIZE];
         snprintf(title, sizeof title, "%.200s on %.300s", in->input[CALC_KIND_APP].name,
@@ -151,10 +146,9 @@ static void write_head(calc_output *out, const calc_report *r)
     calc_output_printf(out, ", %s in %s\n", in->exec.training ? "training" : "inference",
                        calc_datatype_names[in->exec.strategy.datatype]);
     calc_output_printf(out, "%s parameters in %s of width %s, %s tokens per sequence\n",
-                       calc_human_count(parameters.total, number),
-                       calc_human_counted((double)in->app.num_blocks, "block", blocks),
-                       calc_human_integer((double)in->app.hidden, width),
-                       calc_human_integer((double)seq, tokens));
+                       calc_human_count(parameters.total),
+                       calc_human_counted((double)in->app.num_blocks, "block"),
+                       calc_human_integer((double)in->app.hidden), calc_human_integer((double)seq));
     write_experts(out, &in->app, &parameters);
     if (in->app.vocab_size == 0) {
         calc_paint_text(out, &r->paint, CALC_PAINT_RED, "no vocab_size");
@@ -192,16 +186,15 @@ static void write_costs(calc_output *out, const calc_report *r)
     const calc_stats *s = r->stats;
     const calc_system *system = &r->inputs->system;
     const row rows[] = {
-        {"days/1e12 tokens", s->days_per_trillion_tokens, calc_human_number, "MFU, full square",
-         s->model_flops_utilization_square, calc_human_percent},
-        {"proc.-h/1e12 tokens", s->proc_hours_per_trillion_tokens, calc_human_number,
-         "hardware FLOPs utilis.", s->hardware_flops_utilization, calc_human_percent},
+        {"days/1e12 tokens", s->days_per_trillion_tokens, calc_human_number_in, "MFU, full square",
+         s->model_flops_utilization_square, calc_human_percent_in},
+        {"proc.-h/1e12 tokens", s->proc_hours_per_trillion_tokens, calc_human_number_in,
+         "hardware FLOPs utilis.", s->hardware_flops_utilization, calc_human_percent_in},
     };
-    char text[CALC_HUMAN_MAX];
     write_rows(out, rows, sizeof rows / sizeof *rows);
     if (system->chip.usd_per_hour > 0) {
         calc_report_half(out, false, "USD/1e12 tokens",
-                         calc_human_number(s->usd_per_trillion_tokens, text));
+                         calc_human_number(s->usd_per_trillion_tokens));
         calc_output_text(out, "\n");
     }
     if (r->tokens > 0) {
@@ -209,16 +202,16 @@ static void write_costs(calc_output *out, const calc_report *r)
         char label[64];
         snprintf(label, sizeof label, "days/%.30s", r->tokens_text);
         calc_report_half(out, false, label,
-                         calc_human_number(s->days_per_trillion_tokens * trillions, text));
+                         calc_human_number(s->days_per_trillion_tokens * trillions));
         snprintf(label, sizeof label, "USD/%.30s", r->tokens_text);
         calc_report_half(out, true, label,
                          system->chip.usd_per_hour > 0
-                             ? calc_human_number(s->usd_per_trillion_tokens * trillions, text)
+                             ? calc_human_number(s->usd_per_trillion_tokens * trillions)
                              : "no price");
         calc_output_text(out, "\n");
     }
     if (system->chip.watts > 0) {
-        calc_report_half(out, false, "J/token", calc_human_number(s->energy_per_token, text));
+        calc_report_half(out, false, "J/token", calc_human_number(s->energy_per_token));
         calc_output_text(out, "\n");
     }
 }
@@ -229,16 +222,17 @@ static void write_rates(calc_output *out, const calc_report *r)
     double processors = (double)r->inputs->exec.num_procs;
     double peak_flop_per_s = calc_run_chips_of(&r->inputs->system, &r->inputs->exec).flop_per_s;
     const row rows[] = {
-        {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
-         s->model_flops_utilization, calc_human_percent},
-        {"samples/s", s->sample_rate, calc_human_number, "compute efficiency",
-         s->compute_efficiency, calc_human_percent},
-        {"tokens/s", s->tokens_per_s, calc_human_number, "system efficiency", s->system_efficiency,
-         calc_human_percent},
-        {"tokens/s/processor", s->tokens_per_s_per_proc, calc_human_number, "total efficiency",
-         s->total_efficiency, calc_human_percent},
-        {"TFLOP/s/processor", s->model_flops / s->total_time / processors / 1e12, calc_human_number,
-         "peak TFLOP/s/processor", peak_flop_per_s / 1e12, calc_human_number},
+        {"time per step", s->total_time, calc_human_seconds_in, "model FLOPs utilisation",
+         s->model_flops_utilization, calc_human_percent_in},
+        {"samples/s", s->sample_rate, calc_human_number_in, "compute efficiency",
+         s->compute_efficiency, calc_human_percent_in},
+        {"tokens/s", s->tokens_per_s, calc_human_number_in, "system efficiency",
+         s->system_efficiency, calc_human_percent_in},
+        {"tokens/s/processor", s->tokens_per_s_per_proc, calc_human_number_in, "total efficiency",
+         s->total_efficiency, calc_human_percent_in},
+        {"TFLOP/s/processor", s->model_flops / s->total_time / processors / 1e12,
+         calc_human_number_in, "peak TFLOP/s/processor", peak_flop_per_s / 1e12,
+         calc_human_number_in},
     };
     calc_report_title(out, r, "Speed");
     write_rows(out, rows, sizeof rows / sizeof *rows);
@@ -335,13 +329,12 @@ static void write_communication(calc_output *out, const calc_report *r)
     calc_output_printf(out, "  %-*s%16s%16s%*s\n", CALC_BREAKDOWN_LABEL - 2, "", "on the link",
                        "exposed", narrow ? 0 : 20, narrow ? "" : "exposed/link");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char link[CALC_HUMAN_MAX], exposed[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX];
         if (rows[i].link_s > 0) {
-            calc_output_printf(
-                out, "  %-*s%16s%16s%*s\n", CALC_BREAKDOWN_LABEL - 2, rows[i].label,
-                calc_human_seconds(rows[i].link_s, link),
-                calc_human_seconds(rows[i].exposed_s, exposed), narrow ? 0 : 20,
-                narrow ? "" : calc_human_percent(rows[i].exposed_s / rows[i].link_s, share));
+            calc_output_printf(out, "  %-*s%16s%16s%*s\n", CALC_BREAKDOWN_LABEL - 2, rows[i].label,
+                               calc_human_seconds(rows[i].link_s),
+                               calc_human_seconds(rows[i].exposed_s), narrow ? 0 : 20,
+                               narrow ? ""
+                                      : calc_human_percent(rows[i].exposed_s / rows[i].link_s));
         }
     }
 }
@@ -349,17 +342,17 @@ static void write_communication(calc_output *out, const calc_report *r)
 static void write_offload(calc_output *out, const calc_report *r)
 {
     const calc_system *system = &r->inputs->system;
-    char need[CALC_HUMAN_MAX], have[32];
+    char have[32];
     double procs = fmin((double)system->networks[0].size, (double)r->inputs->exec.num_procs);
     if (procs > 1) {
         calc_output_printf(
             out, "  %.0f processors of a node take %s of its %s GiB\n", procs,
-            calc_human_integer(procs * r->stats->proc_mem_tier2_cap_req / 0x1p30, need),
-            calc_human_integer(procs * r->stats->mem_tier2_capacity / 0x1p30, have));
+            calc_human_integer(procs * r->stats->proc_mem_tier2_cap_req / 0x1p30),
+            calc_human_integer_in(procs * r->stats->mem_tier2_capacity / 0x1p30, have));
     }
     calc_output_printf(out,
                        "  hiding the offload needs %s GB/s of tier 2, which peaks at %s GB/s\n",
-                       calc_human_number(r->stats->offload_mem_bw_req / 1e9, need),
+                       calc_human_number(r->stats->offload_mem_bw_req / 1e9),
                        calc_number_text(r->inputs->system.chip.mem2.bytes_per_s, 1e9, have));
 }
 
@@ -372,7 +365,7 @@ static void write_stages(calc_output *out, const calc_report *r)
                        "backward", "in flight", "memory");
     for (size_t i = 0, end; i < r->stage_count; i = end) {
         const calc_stage_stats *s = &r->stage[i];
-        char stages[64], blocks[32], moe[32], text[3][CALC_HUMAN_MAX];
+        char stages[64], blocks[32], moe[32];
         end = i + 1;
         while (end < r->stage_count && r->stage[end].fw_time == s->fw_time &&
                r->stage[end].bw_time == s->bw_time && r->stage[end].blocks == s->blocks) {
@@ -382,9 +375,8 @@ static void write_stages(calc_output *out, const calc_report *r)
         snprintf(blocks, sizeof blocks, "%.4g", s->blocks);
         snprintf(moe, sizeof moe, s->moe_blocks > 0 ? "%.4g" : "-", s->moe_blocks);
         calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10.4g%14s\n", stages, blocks, moe,
-                           calc_human_seconds(s->fw_time, text[0]),
-                           calc_human_seconds(s->bw_time, text[1]), s->in_flight,
-                           calc_human_bytes(s->mem_tier1, text[2]));
+                           calc_human_seconds(s->fw_time), calc_human_seconds(s->bw_time),
+                           s->in_flight, calc_human_bytes(s->mem_tier1));
     }
 }
 
@@ -396,12 +388,9 @@ static void write_layers(calc_output *out, const calc_report *r)
     for (size_t i = 0; i < r->layer_count; i++) {
         const calc_layer_stats *layer = &r->layer[i];
         double bw_s = layer->agrad_processing_time + layer->wgrad_processing_time;
-        char text[4][CALC_HUMAN_MAX];
         calc_output_printf(out, "  %-30s%12s%12s%12s%12s\n", layer->name,
-                           calc_human_seconds(layer->fw_processing_time, text[0]),
-                           calc_human_seconds(bw_s, text[1]),
-                           calc_human_bytes(layer->weight, text[2]),
-                           calc_human_bytes(layer->activation, text[3]));
+                           calc_human_seconds(layer->fw_processing_time), calc_human_seconds(bw_s),
+                           calc_human_bytes(layer->weight), calc_human_bytes(layer->activation));
     }
 }
 
@@ -441,11 +430,11 @@ static void write_operators(calc_output *out, const calc_report *r)
             l->baseblock_fw_tp_comm_time + l->baseblock_bw_tp_comm_time + l->baseblock_recomm_time;
         char text[5][CALC_HUMAN_MAX];
         calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", l->name,
-                           unless_zero(l->fw_processing_time, calc_human_seconds, text[0]),
-                           unless_zero(bw_s, calc_human_seconds, text[1]),
-                           unless_zero(link_s, calc_human_seconds, text[2]),
-                           unless_zero(l->weight, calc_human_bytes, text[3]),
-                           unless_zero(l->activation, calc_human_bytes, text[4]));
+                           unless_zero(l->fw_processing_time, calc_human_seconds_in, text[0]),
+                           unless_zero(bw_s, calc_human_seconds_in, text[1]),
+                           unless_zero(link_s, calc_human_seconds_in, text[2]),
+                           unless_zero(l->weight, calc_human_bytes_in, text[3]),
+                           unless_zero(l->activation, calc_human_bytes_in, text[4]));
     }
 }
 

@@ -33,13 +33,13 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     const calc_system *system = list->count > 0
                                     ? calc_stage_list_system(&in->system, &in->exec, &list->run[0])
                                     : &in->system;
-    char number[CALC_HUMAN_MAX], size[CALC_HUMAN_MAX], name[2][16];
+    char number[CALC_HUMAN_MAX], name[2][16];
     int64_t top = calc_collective_top_network(system, group);
     double inside = calc_collective_inner_ranks(system, group);
     const calc_network *net[2] = {&system->networks[0], &system->networks[top]};
     bool named = false;
     for (int i = 0; i < 2; i++) {
-        snprintf(name[i], sizeof name[i], "network %lld", i == 0 ? 0 : (long long)top);
+        snprintf(name[i], sizeof name[i], "network %jd", i == 0 ? 0 : top);
         if (net[i]->kind != CALC_NETWORK_KIND_UNNAMED) {
             snprintf(name[i], sizeof name[i], "%s", calc_network_kind_names[net[i]->kind]);
             named = true;
@@ -48,19 +48,19 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     if (group->ranks <= 1) {
         snprintf(text, 64, "-");
     } else if (group->stride > 0 && top > 0 && inside > 1) {
-        calc_human_integer(inside, number);
+        calc_human_integer_in(inside, number);
         if (named) {
             snprintf(text, 64, "%.15s%s %.15s: %.12s in a node", name[0], top > 1 ? " to" : ",",
                      name[1], number);
         } else {
-            snprintf(text, 64, "networks 0 %s %lld: %.12s in a node", top > 1 ? "to" : "and",
-                     (long long)top, number);
+            snprintf(text, 64, "networks 0 %s %jd: %.12s in a node", top > 1 ? "to" : "and", top,
+                     number);
         }
     } else if (list->chips > 0) {
-        snprintf(text, 64, "network %lld of each system", (long long)top);
+        snprintf(text, 64, "network %jd of each system", top);
     } else {
         snprintf(text, 64, "%.15s: %.14s procs, %.14s GB/s", name[1],
-                 calc_human_integer((double)net[1]->size, size),
+                 calc_human_integer((double)net[1]->size),
                  calc_number_text(net[1]->bytes_per_s, 1e9, number));
     }
 }
@@ -69,9 +69,9 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
 static void write_dimension(calc_output *out, const calc_report *r, const char *label, double ranks,
                             const calc_group *group, const char *how)
 {
-    char text[64], number[CALC_HUMAN_MAX];
+    char text[64];
     network_text(r->inputs, group, text);
-    calc_output_printf(out, "  %-9s%9s  %-34s %s\n", label, calc_human_integer(ranks, number),
+    calc_output_printf(out, "  %-9s%9s  %-34s %s\n", label, calc_human_integer(ranks),
                        ranks > 1 ? text : "-", how);
 }
 
@@ -99,7 +99,7 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
     const calc_exec *e = &r->inputs->exec;
     double experts = (double)r->inputs->app.num_experts;
     double copies = (double)e->inference.redundant_experts;
-    char text[256], number[2][CALC_HUMAN_MAX];
+    char text[256];
     if (experts == 0) {
         return;
     }
@@ -112,8 +112,8 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
     write_dimension(out, r, "replicas", groups->expert_data.ranks, &groups->expert_data,
                     "of every expert");
     snprintf(text, sizeof text, "%.24s of %.24s on a rank",
-             calc_human_integer((experts + copies) / groups->expert.ranks, number[0]),
-             calc_human_integer(experts, number[1]));
+             calc_human_integer((experts + copies) / groups->expert.ranks),
+             calc_human_integer(experts));
     if (groups->expert.ranks > 1) {
         calc_append(text, sizeof text, ", overlap %s, sent in %s", choice(e, "expert_par_overlap"),
                     calc_datatype_names[calc_format_datatype(e->strategy.dispatch_datatype,
@@ -177,7 +177,6 @@ static void write_prefill_pool(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
     const char *name = e->inference.prefill_system.name;
-    char number[4][CALC_HUMAN_MAX];
     calc_exec pool;
     if (e->inference.phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
         return;
@@ -185,12 +184,11 @@ static void write_prefill_pool(calc_output *out, const calc_report *r)
     calc_prefill_pool_of(e, &pool);
     const calc_strategy *s = &pool.strategy;
     calc_output_printf(out, "  %-9s%9s  %s of tensor %s", "prefill",
-                       calc_human_integer((double)pool.num_procs, number[0]),
-                       calc_human_counted((double)s->data_par, "replica", number[1]),
-                       calc_human_integer((double)s->tensor_par, number[2]));
+                       calc_human_integer((double)pool.num_procs),
+                       calc_human_counted((double)s->data_par, "replica"),
+                       calc_human_integer((double)s->tensor_par));
     if (s->expert_par > 1) {
-        calc_output_printf(out, ", expert %s",
-                           calc_human_integer((double)s->expert_par, number[3]));
+        calc_output_printf(out, ", expert %s", calc_human_integer((double)s->expert_par));
     }
     calc_output_printf(out, "%s%s\n", *name ? ", on " : "", name);
 }
@@ -217,21 +215,19 @@ static void write_attention(calc_output *out, const calc_report *r)
     const calc_app *a = &r->inputs->app;
     const calc_exec *e = &r->inputs->exec;
     calc_shape s = calc_shape_of(a, &e->strategy, e->microbatch_size, e->seq_size);
-    char text[256], number[2][CALC_HUMAN_MAX];
+    char text[256];
     bool generic = s.flash && e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC;
-    snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head", number[0]));
+    snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head"));
     if (s.latent) {
-        calc_append(text, sizeof text, ", latents of %.24s and %.24s",
-                    calc_human_integer(s.q_rank, number[0]),
-                    calc_human_integer(s.kv_rank, number[1]));
+        calc_append(text, sizeof text, ", latents of %.24s and %.24s", calc_human_integer(s.q_rank),
+                    calc_human_integer(s.kv_rank));
     } else if (s.kv_heads != s.heads) {
-        calc_append(text, sizeof text, ", %.24s key-value",
-                    calc_human_integer(s.kv_heads, number[0]));
+        calc_append(text, sizeof text, ", %.24s key-value", calc_human_integer(s.kv_heads));
     }
     calc_append(text, sizeof text, ", %s%s, %s", s.flash ? "flash" : "stored scores",
                 generic ? " (generic)" : "", s.causal ? "causal" : "full square");
     if (s.window > 0) {
-        calc_append(text, sizeof text, ", window %.24s", calc_human_integer(s.window, number[0]));
+        calc_append(text, sizeof text, ", window %.24s", calc_human_integer(s.window));
     }
     write_note(out, "attention", text);
 }
@@ -279,7 +275,7 @@ static void write_numbers(calc_output *out, const calc_report *r)
 static void write_trained(calc_output *out, const calc_report *r)
 {
     const calc_strategy *s = &r->inputs->exec.strategy;
-    char text[256], number[CALC_HUMAN_MAX], set[CALC_CHOICE_SET_SIZE];
+    char text[256], set[CALC_CHOICE_SET_SIZE];
     if (s->trained == CALC_TRAINED_ALL) {
         return;
     }
@@ -289,19 +285,17 @@ static void write_trained(calc_output *out, const calc_report *r)
     snprintf(text, sizeof text, "%s", choice(&r->inputs->exec, "trained"));
     if (s->trained == CALC_TRAINED_ADAPTERS) {
         const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "lora_modules");
-        calc_append(text, sizeof text, " of rank %lld%s%s", (long long)s->lora_rank,
-                    s->lora_modules ? " on " : "",
-                    s->lora_modules ? calc_choice_set_text(field->choices, s->lora_modules, set)
-                                    : "");
+        calc_append(
+            text, sizeof text, " of rank %jd%s%s", s->lora_rank, s->lora_modules ? " on " : "",
+            s->lora_modules ? calc_choice_set_text(field->choices, s->lora_modules, set) : "");
     }
     if (s->trained_blocks > 0) {
-        calc_append(text, sizeof text, "%s the last %lld",
-                    s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":",
-                    (long long)s->trained_blocks);
+        calc_append(text, sizeof text, "%s the last %jd",
+                    s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":", s->trained_blocks);
     }
     write_note(out, "trained", text);
     snprintf(text, sizeof text, "%.24s parameters (%.3g %%); frozen ones in %s",
-             calc_human_count(trained, number), 100 * trained / (all.total + all.mtp),
+             calc_human_count(trained), 100 * trained / (all.total + all.mtp),
              s->frozen_datatype == CALC_FROZEN_DATATYPE_AUTO
                  ? calc_datatype_names[s->datatype]
                  : choice(&r->inputs->exec, "frozen_datatype"));
@@ -313,14 +307,13 @@ static void write_images(calc_output *out, const calc_report *r)
 {
     const calc_encoder *e = &r->inputs->app.encoder;
     const calc_strategy *s = &r->inputs->exec.strategy;
-    char text[256], number[CALC_HUMAN_MAX];
+    char text[256];
     calc_parameters all;
     if (e->hidden == 0) {
         return;
     }
     calc_count_parameters(&r->inputs->app, &all);
-    snprintf(text, sizeof text, "encoder of %.24s parameters%s",
-             calc_human_count(all.encoder, number),
+    snprintf(text, sizeof text, "encoder of %.24s parameters%s", calc_human_count(all.encoder),
              !r->inputs->exec.training ? ""
              : s->trained != CALC_TRAINED_ALL || s->encoder_trained == CALC_ENCODER_TRAINED_NONE
                  ? ", frozen"
@@ -328,7 +321,7 @@ static void write_images(calc_output *out, const calc_report *r)
                                                               : ", frozen but for its projector");
     if (s->images_per_sequence > 0) {
         calc_append(text, sizeof text, "; %.6g in a sequence, of %.24s patches",
-                    s->images_per_sequence, calc_human_integer(calc_encoder_patches(e, s), number));
+                    s->images_per_sequence, calc_human_integer(calc_encoder_patches(e, s)));
     } else if (r->inputs->exec.training) {
         calc_append(text, sizeof text, "; no images: images_per_sequence says how many");
     }
@@ -341,7 +334,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
                                        "optimizer, gradients sharded (ZeRO 2)",
                                        "all state sharded (ZeRO 3)"};
     const calc_exec *e = &r->inputs->exec;
-    char text[256], number[CALC_HUMAN_MAX], modules[CALC_CHOICE_SET_SIZE];
+    char text[256], modules[CALC_CHOICE_SET_SIZE];
     snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
     if (e->stages.count > 0) {
         char words[CALC_STAGE_WORDS_SIZE];
@@ -356,7 +349,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
     }
     if (e->recompute_blocks > 0 && e->stages.count == 0) {
         calc_append(text, sizeof text, " in %.40s of a stage",
-                    calc_human_counted((double)e->recompute_blocks, "block", number));
+                    calc_human_counted((double)e->recompute_blocks, "block"));
     }
     if (e->strategy.offload_modules) {
         const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "offload_modules");
@@ -368,7 +361,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
              e->layers.count > 0 ? "" : what[calc_zero_stage(&e->strategy)]);
     if (e->strategy.fsdp_par > 0) {
         calc_append(text, sizeof text, " over %.40s ranks",
-                    calc_human_integer((double)e->strategy.fsdp_par, number));
+                    calc_human_integer((double)e->strategy.fsdp_par));
     }
     bool megatron = e->strategy.memory_model == CALC_MEMORY_MODEL_MEGATRON;
     calc_append(text, sizeof text, "%s%s count", text[0] ? "; " : "",
@@ -403,20 +396,17 @@ static void write_batch(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
     double microbatches = r->stats->num_microbatches;
-    char number[CALC_HUMAN_MAX];
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         double batch = (double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size);
-        calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer(batch, number));
-        calc_output_printf(
-            out, "  %s per replica\n",
-            calc_human_counted(batch / (double)e->strategy.data_par, "request", number));
+        calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer(batch));
+        calc_output_printf(out, "  %s per replica\n",
+                           calc_human_counted(batch / (double)e->strategy.data_par, "request"));
         return;
     }
-    calc_output_printf(out, "  %-9s%9s", "batch",
-                       calc_human_integer((double)e->batch_size, number));
-    calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
-                       calc_human_integer(microbatches, number), microbatches == 1 ? "" : "es",
-                       (long long)e->microbatch_size);
+    calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer((double)e->batch_size));
+    calc_output_printf(out, "  %s micro-batch%s of %jd per replica\n",
+                       calc_human_integer(microbatches), microbatches == 1 ? "" : "es",
+                       e->microbatch_size);
 }
 
 /* How pipeline and data-parallel messages are hidden. */
@@ -429,7 +419,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
     calc_groups groups = calc_groups_of(e, &e->strategy);
-    char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX], chunks[CALC_HUMAN_MAX];
+    char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX];
     char title[300];
     snprintf(title, sizeof title, "Layout: %.250s", r->inputs->input[CALC_KIND_EXEC].name);
     calc_report_title(out, r, title);
@@ -441,12 +431,12 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
         write_experts(out, r, &groups);
     }
     double blocks = r->stats->blocks_per_proc;
-    calc_human_counted(blocks, "block", number);
+    calc_human_counted_in(blocks, "block", number);
     if (blocks != floor(blocks)) {
         snprintf(number, sizeof number, "%.4g blocks", blocks);
     }
     snprintf(how, sizeof how, "%.60s in %.60s", number,
-             calc_human_counted((double)e->pipeline_interleaving, "chunk", chunks));
+             calc_human_counted((double)e->pipeline_interleaving, "chunk"));
     write_dimension(out, r, "pipeline", (double)e->pipeline_par, &groups.pipeline, how);
     write_dimension(out, r, "data", (double)e->strategy.data_par, &groups.dense_data,
                     hidden(e->strategy.data_par_overlap));

@@ -15,14 +15,12 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 #include "cli/shell/inputs.h"
-#include "formats/framework.h"
 #include "io/csv_table.h"
 #include "io/json_put.h"
 #include "model/run.h"
 #include "report/page.h"
 #include "report/run_data.h"
 #include "spec/compat.h"
-#include "spec/field.h"
 #include "spec/stage_list.h"
 #include "validate/runs.h"
 
@@ -43,16 +41,16 @@ typedef struct statistic {
 #name, offsetof(calc_stats, name), follows, __VA_ARGS__                                    \
     }
 static const statistic statistics[] = {
-    STATISTIC(total_time, TIME, "time per step", calc_human_seconds),
-    STATISTIC(sample_rate, RATE, "samples/s", calc_human_number),
-    STATISTIC(tokens_per_s, RATE, "tokens/s", calc_human_number),
-    STATISTIC(tokens_per_s_per_proc, RATE, "tokens/s/processor", calc_human_number),
-    STATISTIC(model_flops_utilization, RATE, "model FLOPs utilisation", calc_human_percent),
+    STATISTIC(total_time, TIME, "time per step", calc_human_seconds_in),
+    STATISTIC(sample_rate, RATE, "samples/s", calc_human_number_in),
+    STATISTIC(tokens_per_s, RATE, "tokens/s", calc_human_number_in),
+    STATISTIC(tokens_per_s_per_proc, RATE, "tokens/s/processor", calc_human_number_in),
+    STATISTIC(model_flops_utilization, RATE, "model FLOPs utilisation", calc_human_percent_in),
     STATISTIC(days_per_trillion_tokens, TIME, NULL, NULL),
     STATISTIC(proc_hours_per_trillion_tokens, TIME, NULL, NULL),
     STATISTIC(usd_per_trillion_tokens, TIME, NULL, NULL),
     STATISTIC(energy_per_token, TIME, NULL, NULL),
-    STATISTIC(proc_mem_tier1_cap_req, MEMORY, "memory, tier 1", calc_human_bytes),
+    STATISTIC(proc_mem_tier1_cap_req, MEMORY, "memory, tier 1", calc_human_bytes_in),
 };
 enum { STATISTICS = sizeof statistics / sizeof *statistics, POINTS = 3 };
 /* Standard deviations of a normal distribution that hold CALC_BAND_LEVEL of it, on both sides. */
@@ -237,34 +235,31 @@ static void values_of(const statistic *s, const calc_run_band *b, const calc_sta
 
 static void write_class(calc_output *out, const calc_run_band *b, const calc_band *band)
 {
-    char text[CALC_BAND_TEXT], runs[CALC_HUMAN_MAX], tables[CALC_HUMAN_MAX];
+    char text[CALC_BAND_TEXT];
     calc_output_text(out, isnan(band->reach) ? "too few for a band, " : "");
-    calc_output_printf(out, "%s of %s: %s", calc_human_counted((double)band->runs, "run", runs),
-                       calc_human_counted((double)band->tables, "table", tables),
+    calc_output_printf(out, "%s of %s: %s", calc_human_counted((double)band->runs, "run"),
+                       calc_human_counted((double)band->tables, "table"),
                        calc_band_class(&b->traits, band->alike, text));
 }
 
 static void write_other(calc_output *out, const calc_run_band *b, const char *software,
                         const calc_band *band, double step_s)
 {
-    char low[CALC_HUMAN_MAX], high[CALC_HUMAN_MAX];
     calc_output_printf(out, "  with software %s: %s to %s per step\n    (", software,
-                       calc_human_seconds(step_s * exp(-band->reach), low),
-                       calc_human_seconds(step_s * exp(band->reach), high));
+                       calc_human_seconds(step_s * exp(-band->reach)),
+                       calc_human_seconds(step_s * exp(band->reach)));
     write_class(out, b, band);
     calc_output_text(out, ")\n");
 }
 
 static void write_parameters(calc_output *out, const calc_run_band *b)
 {
-    char percent[CALC_HUMAN_MAX], constants[CALC_HUMAN_MAX];
     bool inside = b->is_assumed || b->machine != CALC_RUN_BAND_MACHINE_UNMEASURED;
     calc_output_printf(out, "  %s of %s: %s of the time%s\n",
                        b->is_assumed ? "plausible errors" : "standard errors",
                        calc_human_counted((double)b->errors.count,
-                                          b->is_assumed ? "assumed constant" : "fitted constant",
-                                          constants),
-                       calc_human_percent(b->deviation, percent), inside ? ", in the band" : "");
+                                          b->is_assumed ? "assumed constant" : "fitted constant"),
+                       calc_human_percent(b->deviation), inside ? ", in the band" : "");
 }
 
 static void write_statistic(calc_output *out, const statistic *s, const calc_report *report)
@@ -311,10 +306,8 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     write_class(out, b, &b->memory);
     double fits = fits_of(b, report->stats);
     if (isfinite(fits)) {
-        char percent[CALC_HUMAN_MAX], capacity[CALC_HUMAN_MAX];
-        calc_output_printf(out, "\n    %s of such runs would fit %s",
-                           calc_human_percent(fits, percent),
-                           calc_human_bytes(report->stats->mem_tier1_capacity, capacity));
+        calc_output_printf(out, "\n    %s of such runs would fit %s", calc_human_percent(fits),
+                           calc_human_bytes(report->stats->mem_tier1_capacity));
     }
     calc_output_text(out, "\n");
     write_parameters(out, b);
@@ -422,9 +415,8 @@ static void write_block(calc_output *out, const calc_measured_block *b)
         "no block of this structure is measured", "no block near this one is measured",
         "forward and backward, communication included",
         "forward and backward, communication included"};
-    char text[CALC_HUMAN_MAX];
     if (b->time_s > 0) {
-        calc_output_printf(out, "  %-26s%16s %c %s\n", "block", calc_human_seconds(b->time_s, text),
+        calc_output_printf(out, "  %-26s%16s %c %s\n", "block", calc_human_seconds(b->time_s),
                            marks[b->source], what[b->source]);
     }
 }
@@ -446,10 +438,9 @@ void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
         }
         calc_output_printf(out, "  %-26s", o->layer[i].name);
         for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
-            char text[CALC_HUMAN_MAX];
             bool has = s->time_s[pass] > 0;
             char mark = has ? marks[s->source[pass]] : ' ';
-            calc_output_printf(out, "%16s", has ? calc_human_seconds(s->time_s[pass], text) : "-");
+            calc_output_printf(out, "%16s", has ? calc_human_seconds(s->time_s[pass]) : "-");
             if (mark != ' ' || pass + 1 < CALC_PASS_COUNT) {
                 calc_output_printf(out, " %c", mark);
             }
@@ -552,19 +543,14 @@ static void put_command(calc_put *put, const calc_run_outcome *o,
     calc_put_close(put);
 }
 
-calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS],
-                                     calc_errors *errors)
+void calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS])
 {
-    calc_output *out;
     calc_text text = {0};
-    calc_status status = calc_output_open_memory(&out, &text, errors);
-    if (status == CALC_OK) {
-        calc_put put = calc_put_to(out);
-        put_command(&put, o, argument);
-        status = calc_output_close(out, errors);
-    }
+    calc_output *out = calc_write_to_memory(&text);
+    calc_put put = calc_put_to(out);
+    put_command(&put, o, argument);
+    (void)calc_is_yes(calc_output_close(out, NULL));
     o->command = text.data;
-    return status;
 }
 
 /* Digests of the documents' bytes before --set (after decompression, for compressed ones): the

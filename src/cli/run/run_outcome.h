@@ -145,11 +145,8 @@ CALC_MUST_USE calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool la
 void calc_run_outcome_stages(calc_run_outcome *o);
 
 /** Store the command that repeats the run.
- *  @param argument  APP SYS EXE as given on the command line
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_run_outcome_command(calc_run_outcome *o,
-                                                   const char *const argument[CALC_INPUTS],
-                                                   calc_errors *errors);
+ *  @param argument  APP SYS EXE as given on the command line */
+void calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS]);
 
 /** Write inputs, verdict and statistics as one JSON object. */
 void calc_run_write_json(calc_output *out, const calc_run_outcome *o);

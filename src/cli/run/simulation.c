@@ -181,9 +181,8 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
                       double idle)
 {
     calc_plot_kind kind[CALC_PAINT_MAX_COLUMNS];
-    char percent[CALC_HUMAN_MAX];
     calc_plot_choose(c->share + row * c->columns, c->columns, kind);
-    calc_output_printf(out, "%*lld ", LEFT - 1, (long long)(row * c->every));
+    calc_output_printf(out, "%*jd ", LEFT - 1, (row * c->every));
     for (int i = 0, end; i < c->columns; i = end) {
         end = i + 1;
         while (end < c->columns && kind[end] == kind[i]) {
@@ -191,7 +190,7 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
         }
         write_run(out, paint, kind[i], end - i);
     }
-    calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle, percent));
+    calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle));
 }
 
 static void write_legend(calc_output *out, const calc_paint *paint, const canvas *c)
@@ -212,13 +211,12 @@ static void write_legend(calc_output *out, const calc_paint *paint, const canvas
 static void write_canvas(calc_output *out, const calc_report *report, const canvas *c,
                          const calc_simulation *s)
 {
-    char title[600], text[CALC_HUMAN_MAX], column[CALC_HUMAN_MAX], every[64] = "";
+    char title[600], every[64] = "";
     if (c->every > 1) {
-        snprintf(every, sizeof every, ", one stage of %lld", (long long)c->every);
+        snprintf(every, sizeof every, ", one stage of %jd", c->every);
     }
     snprintf(title, sizeof title, "Pipeline of one step, simulated: %s, %s per column%s",
-             calc_human_seconds(s->pipeline_s, text), calc_human_seconds(c->column_s, column),
-             every);
+             calc_human_seconds(s->pipeline_s), calc_human_seconds(c->column_s), every);
     calc_report_title(out, report, title);
     calc_output_printf(out, "%*s%*s\n", LEFT - 1, "stage", c->columns + RIGHT + 1, "idle");
     for (int64_t row = 0; row < c->rows; row++) {
@@ -268,28 +266,27 @@ static bool begin(calc_trace_out *t)
 /* A time in the unit of the format [us]. */
 static void write_us(calc_trace_out *t, const char *key, int64_t ns)
 {
-    calc_output_printf(t->out, ",\"%s\":%lld.%03lld", key, (long long)(ns / 1000),
-                       (long long)(ns % 1000));
+    calc_output_printf(t->out, ",\"%s\":%jd.%03jd", key, (ns / 1000), (ns % 1000));
 }
 
 static void write_track(calc_trace_out *t, calc_trace_track track)
 {
-    calc_output_printf(t->out, ",\"pid\":%lld,\"tid\":%d", (long long)track.process, track.thread);
+    calc_output_printf(t->out, ",\"pid\":%jd,\"tid\":%d", track.process, track.thread);
 }
 
 void calc_trace_process(calc_trace_out *t, int64_t process, const char *name)
 {
     if (begin(t)) {
         calc_output_printf(t->out,
-                           "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lld,\"args\":"
+                           "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%jd,\"args\":"
                            "{\"name\":\"%s\"}}",
-                           (long long)process, name);
+                           process, name);
     }
     if (begin(t)) {
         calc_output_printf(t->out,
-                           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%lld,\"args\":"
-                           "{\"sort_index\":%lld}}",
-                           (long long)process, (long long)process);
+                           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%jd,\"args\":"
+                           "{\"sort_index\":%jd}}",
+                           process, process);
     }
 }
 
@@ -321,8 +318,7 @@ void calc_trace_counter(calc_trace_out *t, int64_t process, const char *name, co
 {
     char number[32];
     if (begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%lld", name,
-                           (long long)process);
+        calc_output_printf(t->out, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd", name, process);
         write_us(t, "ts", calc_trace_ns(at_s));
         calc_output_printf(t->out, ",\"args\":{\"%s\":%s}}", series,
                            calc_number_text(value, 1, number));
@@ -333,8 +329,8 @@ void calc_trace_arrow(calc_trace_out *t, calc_trace_track track, bool begins, in
                       const char *name, int64_t at_ns)
 {
     if (begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"%s\",\"id\":%lld,\"name\":\"%s\",\"cat\":\"message\"",
-                           begins ? "s" : "f\",\"bp\":\"e", (long long)id, name);
+        calc_output_printf(t->out, "\"ph\":\"%s\",\"id\":%jd,\"name\":\"%s\",\"cat\":\"message\"",
+                           begins ? "s" : "f\",\"bp\":\"e", id, name);
         write_track(t, track);
         write_us(t, "ts", at_ns);
         calc_output_text(t->out, "}");

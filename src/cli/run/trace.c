@@ -96,7 +96,7 @@ static void write_message(const writer *w, const calc_schedule_event *e, bool fo
     }
     char name[64];
     int64_t place = calc_timeline_place(shape, e->stage, e->chunk);
-    snprintf(name, sizeof name, "to stage %lld", (long long)to);
+    snprintf(name, sizeof name, "to stage %jd", to);
     int64_t start_ns = calc_trace_ns(end_s - message_s);
     int64_t end_ns = calc_trace_ns(end_s);
     bool shows = end_ns > start_ns;
@@ -245,7 +245,7 @@ static void write_names(writer *w, int64_t stages)
     calc_trace_thread(w->out, (calc_trace_track){0, THREAD_STEP}, "step");
     for (int64_t i = 0; i < stages; i++) {
         char name[64];
-        snprintf(name, sizeof name, "stage %lld", (long long)i);
+        snprintf(name, sizeof name, "stage %jd", i);
         w->stage = i;
         calc_trace_process(w->out, i + 1, name);
         calc_trace_thread(w->out, track_of(w, THREAD_COMPUTE), "compute");
@@ -327,8 +327,8 @@ calc_status calc_trace_write(const char *path, const calc_inputs *inputs, int64_
         if (count > TRACE_MAX_EVENTS) {
             status = calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
                                      "show some of the micro-batches: --microbatches N",
-                                     "the trace would have %lld events: at most %d are written",
-                                     (long long)count, TRACE_MAX_EVENTS);
+                                     "the trace would have %jd events: at most %d are written",
+                                     count, TRACE_MAX_EVENTS);
         } else {
             calc_output *out = calc_write_to(path);
             trace_write(out, &trace);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/opt.h"
 #include "formats/read.h"
 #include "io/json_load.h"
 #include "spec/field.h"
@@ -57,10 +57,10 @@ static const help_pair environment[] = {
 
 void calc_help_wrapped(calc_output *out, const char *text, int column)
 {
-    int at = column;
+    int at = column, columns = calc_paint_columns(); /* where there are fewer than usual */
     while (*text) {
         int length = (int)strcspn(text, " ");
-        if (at > column && at + 1 + length > WIDTH) {
+        if (at > column && at + 1 + length > (columns < WIDTH ? columns : WIDTH)) {
             calc_output_printf(out, "\n%*s", column, "");
             at = column;
         } else if (at > column) {

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
@@ -77,18 +76,17 @@ static int group_of(const calc_system *s)
 
 static void describe_app(const calc_input *input, const calc_app *app, char line[LINE_SIZE])
 {
-    char total[CALC_HUMAN_MAX], active[CALC_HUMAN_MAX], remark[CALC_REMARK_SIZE];
+    char remark[CALC_REMARK_SIZE];
     calc_parameters p;
     calc_count_parameters(app, &p);
     const char *attention = app->kv_lora_rank > 0                                    ? "latent"
                             : app->kv_heads == 0 || app->kv_heads == app->attn_heads ? "multi-head"
                             : app->kv_heads == 1                                     ? "multi-query"
                                                  : "grouped-query";
-    int used = snprintf(line, LINE_SIZE, "%10s  %s", calc_human_count(p.total, total), attention);
+    int used = snprintf(line, LINE_SIZE, "%10s  %s", calc_human_count(p.total), attention);
     if (app->num_experts > 0) {
-        used += snprintf(line + used, (size_t)(LINE_SIZE - used),
-                         ", %lld of %lld experts, %s active", (long long)app->experts_per_token,
-                         (long long)app->num_experts, calc_human_count(p.active, active));
+        used += snprintf(line + used, (size_t)(LINE_SIZE - used), ", %jd of %jd experts, %s active",
+                         app->experts_per_token, app->num_experts, calc_human_count(p.active));
     }
     if (*calc_input_remark(input, CALC_KIND_APP, app, remark)) {
         snprintf(line + used, (size_t)(LINE_SIZE - used),
@@ -99,25 +97,22 @@ static void describe_app(const calc_input *input, const calc_app *app, char line
 static void describe_system(const calc_input *input, const calc_system *system,
                             char line[LINE_SIZE])
 {
-    char rate[CALC_HUMAN_MAX], memory[32];
+    char memory[32];
     const double bytes = system->chip.mem1.capacity_bytes;
     bool limited = bytes < 1e15; /* files give a huge number for memory without limit */
     snprintf(line, LINE_SIZE, "%7s TFLOP/s %9s GiB  %s",
-             calc_human_number(system->chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s / 1e12, rate),
+             calc_human_number(system->chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s / 1e12),
              limited ? calc_number_text(bytes, 0x1p30, memory) : "unlimited",
              calc_remark_origin_text(calc_remark_read(&input->text).origin));
 }
 
 static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
 {
-    char procs[CALC_HUMAN_MAX];
-    int used =
-        snprintf(line, LINE_SIZE, "%8s processors: tensor %lld, pipeline %lld, data %lld",
-                 calc_human_integer((double)e->num_procs, procs), (long long)e->strategy.tensor_par,
-                 (long long)e->pipeline_par, (long long)e->strategy.data_par);
+    int used = snprintf(line, LINE_SIZE, "%8s processors: tensor %jd, pipeline %jd, data %jd",
+                        calc_human_integer((double)e->num_procs), e->strategy.tensor_par,
+                        e->pipeline_par, e->strategy.data_par);
     if (e->strategy.expert_par > 1) {
-        snprintf(line + used, (size_t)(LINE_SIZE - used), ", expert %lld",
-                 (long long)e->strategy.expert_par);
+        snprintf(line + used, (size_t)(LINE_SIZE - used), ", expert %jd", e->strategy.expert_par);
     }
 }
 
@@ -219,25 +214,22 @@ static void write_described(calc_output *out, int kind, const calc_find_list *li
 
 static calc_exit run(const calc_args *args)
 {
-    calc_find_list list = {0};
     calc_errors errors = {0};
     int kind = calc_choice_index(kinds, args->argument[0]);
     calc_kind folder = kind > ASIDE ? CALC_KIND_EXEC : (calc_kind)kind;
     bool described = calc_opt_value(args, OPT_LONG) ||
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
-    if (calc_find_names(folder, &list, &errors) == CALC_OK) {
-        calc_output *out = calc_write_to("-");
-        if (!described) {
-            for (size_t i = 0; i < list.count; i++) {
-                if (!is_hidden(&list, i, kind, args->argument[1])) {
-                    calc_output_printf(out, "%s\n", name_of(&list, i));
-                }
-            }
-        } else {
-            write_described(out, kind, &list, args->argument[1]);
+    calc_find_list list = calc_find_names(folder);
+    calc_output *out = calc_write_to("-");
+    for (size_t i = 0; i < list.count && !described; i++) {
+        if (!is_hidden(&list, i, kind, args->argument[1])) {
+            calc_output_printf(out, "%s\n", name_of(&list, i));
         }
-        (void)!calc_output_close(out, &errors);
     }
+    if (described) {
+        write_described(out, kind, &list, args->argument[1]);
+    }
+    (void)!calc_output_close(out, &errors);
     calc_find_free(&list);
     return calc_complain_errors(&errors);
 }

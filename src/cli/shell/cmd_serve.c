@@ -136,16 +136,15 @@ static calc_exit run(const calc_args *args)
     }
     calc_session *session = calc_session_open(calc_find_document, NULL);
     if (!session) {
-        calc_errors_no_memory(&errors);
-    } else {
-        calc_output *out = calc_write_to("-");
-        answer_all(&in, session, out);
-        if (in.failed) {
-            calc_errors_add(&errors, errno == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, CALC_KIND_NONE,
-                            NULL, NULL, "cannot read a request: %s", strerror(errno));
-        }
-        (void)!calc_output_close(out, &errors);
+        calc_end_without_memory();
     }
+    calc_output *out = calc_write_to("-");
+    answer_all(&in, session, out);
+    if (in.failed) {
+        calc_errors_add(&errors, errno == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, CALC_KIND_NONE,
+                        NULL, NULL, "cannot read a request: %s", strerror(errno));
+    }
+    (void)!calc_output_close(out, &errors);
     calc_session_close(session);
     free(in.data);
     return calc_complain_errors(&errors);

@@ -96,6 +96,13 @@ calc_output *calc_write_to(const char *path)
     return or_end(calc_output_to(path));
 }
 
+calc_output *calc_write_to_memory(calc_text *text)
+{
+    calc_output *out = NULL;
+    (void)!calc_output_open_memory(&out, text, NULL);
+    return or_end(out);
+}
+
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors)
 {
     if (!path || !object) {

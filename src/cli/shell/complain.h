@@ -31,6 +31,9 @@ void *calc_longer(void *list, size_t count, size_t size);
 /** calc_output_to(); without memory the command ends. */
 calc_output *calc_write_to(const char *path);
 
+/** The same to memory: calc_output_close() fills *text, which the caller frees. */
+calc_output *calc_write_to_memory(calc_text *text);
+
 /** Write a document there; nothing if the path or the object is NULL.
  *  @return CALC_OK, or the status of an error that was added */
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors);

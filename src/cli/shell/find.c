@@ -16,7 +16,6 @@
 #include "formats/hf.h"
 #include "formats/read.h"
 #include "formats/settings.h"
-#include "spec/software.h"
 
 static const struct {
     const char *folder, *text, *text_with_article;
@@ -103,16 +102,6 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : strcmp(left->name, right->name);
 }
 
-/* Add models/, systems/ or executions/ of one data directory. */
-static void add_place(calc_find_list *list, calc_kind kind, const char *place, size_t length,
-                      int index)
-{
-    char directory[CALC_FIND_PATH_MAX];
-    snprintf(directory, sizeof directory, "%.*s/%s", (int)length, place, kinds[kind].folder);
-    calc_append(list->places, sizeof list->places, "%s%s", *list->places ? ", " : "", directory);
-    add_directory(list, directory, "", index);
-}
-
 /* ../share/calc beside the command. @return false if its place is not known */
 static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
 {
@@ -130,44 +119,53 @@ static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
     return true;
 }
 
-calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *errors)
+/* The data directories: those of CALC_PATH, then the one beside the command. */
+typedef struct places {
+    const char *rest; /* of CALC_PATH; start with getenv() */
+    bool ended;
+} places;
+
+static bool next_place(places *p, char place[CALC_FIND_PATH_MAX])
 {
-    (void)errors;
-    int index = 0;
-    char beside[CALC_FIND_PATH_MAX];
-    const char *place = getenv("CALC_PATH");
-    while (place && *place) {
-        size_t length = strcspn(place, ":");
+    while (p->rest && *p->rest) {
+        size_t length = strcspn(p->rest, ":");
+        snprintf(place, CALC_FIND_PATH_MAX, "%.*s", (int)length, p->rest);
+        p->rest += length + (p->rest[length] == ':');
         if (length > 0) {
-            add_place(list, kind, place, length, index++);
+            return true;
         }
-        place += length + (place[length] == ':');
     }
-    if (data_beside_command(beside)) {
-        add_place(list, kind, beside, strlen(beside), index);
+    bool last = !p->ended && data_beside_command(place);
+    p->ended = true;
+    return last;
+}
+
+calc_find_list calc_find_names(calc_kind kind)
+{
+    calc_find_list list = {0};
+    places all = {.rest = getenv("CALC_PATH")};
+    char place[CALC_FIND_PATH_MAX], directory[CALC_FIND_PATH_MAX];
+    for (int index = 0; next_place(&all, place); index++) {
+        snprintf(directory, sizeof directory, "%.*s/%s", CALC_FIND_PATH_MAX - 32, place,
+                 kinds[kind].folder);
+        calc_append(list.places, sizeof list.places, "%s%s", index > 0 ? ", " : "", directory);
+        add_directory(&list, directory, "", index);
     }
-    if (list->count > 0) {
-        qsort(list->entry, list->count, sizeof *list->entry, compare_entries);
+    if (list.count > 0) {
+        qsort(list.entry, list.count, sizeof *list.entry, compare_entries);
     }
-    return CALC_OK;
+    return list;
 }
 
 calc_status calc_find_data(const char *file, char *path, calc_errors *errors)
 {
-    const char *place = getenv("CALC_PATH");
-    while (place && *place) {
-        size_t length = strcspn(place, ":");
-        int needed = snprintf(path, CALC_FIND_PATH_MAX, "%.*s/%s", (int)length, place, file);
-        if (length > 0 && needed < CALC_FIND_PATH_MAX && access(path, F_OK) == 0) {
+    places all = {.rest = getenv("CALC_PATH")};
+    char place[CALC_FIND_PATH_MAX];
+    while (next_place(&all, place)) {
+        if (snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", place, file) < CALC_FIND_PATH_MAX &&
+            access(path, F_OK) == 0) {
             return CALC_OK;
         }
-        place += length + (place[length] == ':');
-    }
-    char folder[CALC_FIND_PATH_MAX] = "";
-    if (data_beside_command(folder) &&
-        snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", folder, file) < CALC_FIND_PATH_MAX &&
-        access(path, F_OK) == 0) {
-        return CALC_OK;
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
                            "CALC_PATH adds directories", "no file %.60s in the data directories",
@@ -286,14 +284,15 @@ static bool is_active(const char *word, size_t length)
     return tolower((unsigned char)word[0]) == 'a' && is_size(word, length);
 }
 
-/* The name without words at its end, as letters and digits. */
+/* The name as letters and digits, without words at its end that are such. @param ends  NULL: with
+ * all */
 static void bare_name(const char *name, bool ends(const char *, size_t), char text[64])
 {
     char cut[256];
     snprintf(cut, sizeof cut, "%s", name);
     for (char *at = cut + strlen(cut); at > cut; at--) {
         if (*at == '-' || *at == '_') {
-            if (!ends(at + 1, strlen(at + 1))) {
+            if (!ends || !ends(at + 1, strlen(at + 1))) {
                 break;
             }
             *at = '\0';
@@ -302,8 +301,8 @@ static void bare_name(const char *name, bool ends(const char *, size_t), char te
     plain(cut, text);
 }
 
-/* Whether a file has such a name among the words of a key: of its model those of a hub ("hub"). */
-static bool says(const char *path, const char *key, const char *sought)
+/* Whether a file has such a name among its other names. @param ends  as for bare_name() */
+static bool says(const char *path, bool ends(const char *, size_t), const char *sought)
 {
     calc_text text = {0};
     calc_settings settings = {0};
@@ -315,9 +314,10 @@ static bool says(const char *path, const char *key, const char *sought)
         for (size_t i = 0; i < settings.count && !found; i++) {
             char name[128], own[64];
             int read = 0;
-            for (const char *at = strcmp(settings.item[i].key, key) ? "" : settings.item[i].value;
+            for (const char *at = strcmp(settings.item[i].key, "names") ? ""
+                                                                        : settings.item[i].value;
                  !found && sscanf(at, "%127s%n", name, &read) == 1; at += read) {
-                bare_name(name, is_ending, own);
+                bare_name(name, ends, own);
                 found = strcmp(own, sought) == 0;
             }
         }
@@ -351,7 +351,7 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
             } else {
                 bare_name(entry->name, is_size, other);
             }
-            bool same = way < 4 ? strcmp(other, sought) == 0 : says(entry->path, "hub", sought);
+            bool same = way < 4 ? strcmp(other, sought) == 0 : says(entry->path, is_ending, sought);
             if (way < 2 && !same) {
                 bare_name(entry->name, is_active, other);
                 same = strcmp(other, sought) == 0;
@@ -368,6 +368,26 @@ static const calc_find_entry *look_up_hub(const calc_find_list *list, const char
     return NULL;
 }
 
+/* The one machine that a name means: by its name as letters and digits, or by the other names that
+ * its file says. NULL: none, or several. */
+static const calc_find_entry *look_up_machine(const calc_find_list *list, const char *name)
+{
+    const calc_find_entry *found = NULL;
+    char sought[64], other[64];
+    plain(name, sought);
+    for (size_t i = 0; i < list->count; i++) {
+        const calc_find_entry *entry = &list->entry[i];
+        plain(entry->name, other);
+        if (strcmp(other, sought) == 0 || says(entry->path, NULL, sought)) {
+            if (found && found->place == entry->place) {
+                return NULL;
+            }
+            found = found ? found : entry;
+        }
+    }
+    return found;
+}
+
 /* How a name is like the one that was looked for; the first kind of likeness that a few names have
  * counts. */
 typedef enum likeness {
@@ -376,7 +396,6 @@ typedef enum likeness {
     MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
     SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
     SAME_LETTERS, /* only: rtx3080, b100 */
-    SAID,         /* by its file, of machines alone: p800, trn2 */
     SAME_DIGITS,  /* only, of machines alone: a6000, t4 */
     LIKENESSES
 } likeness;
@@ -408,7 +427,7 @@ static bool has_same_digits(const char *a, const char *b)
 }
 
 /* How much a name is like the one that was looked for; 0: not at all. */
-static size_t likeness_of(likeness kind, const char *name, const char *other, const char *path)
+static size_t likeness_of(likeness kind, const char *name, const char *other)
 {
     enum { LEAST = 3 }; /* letters and digits of a part; letters for each that may be wrong */
     size_t length = strlen(name), own = letters(name), most = 0, common = in_common(name, other);
@@ -418,8 +437,6 @@ static size_t likeness_of(likeness kind, const char *name, const char *other, co
         return common == length;
     case CONTAINS:
         return length >= LEAST && strstr(other, name);
-    case SAID:
-        return length >= LEAST && name[own] && says(path, "source", name);
     case SAME_DIGITS:
         return name[own] && has_same_digits(name, other) ? 1 + (own == also) : 0;
     case SAME_NUMBER:
@@ -455,7 +472,8 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
     calc_find_aside aside = calc_find_aside_of(name);
     name = calc_find_aside_name(name);
     plain(name, sought);
-    for (; kind < (of == CALC_KIND_SYSTEM ? LIKENESSES : SAID) && (count == 0 || count > MOST);
+    for (;
+         kind < (of == CALC_KIND_SYSTEM ? LIKENESSES : SAME_DIGITS) && (count == 0 || count > MOST);
          kind++) {
         size_t best = 1;
         count = 0;
@@ -468,7 +486,7 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
                 again = again || strcmp(found[k], own) == 0;
             }
             plain(own, other);
-            size_t alike = again ? 0 : likeness_of(kind, sought, other, list->entry[i].path);
+            size_t alike = again ? 0 : likeness_of(kind, sought, other);
             count = alike > best ? 0 : count;
             if (alike >= best) {
                 best = alike;
@@ -495,11 +513,9 @@ static void like_it(calc_kind of, const calc_find_list *list, const char *name, 
 static calc_kind kind_of_name(calc_kind kind, const char *name)
 {
     for (calc_kind other = CALC_KIND_APP; other <= CALC_KIND_EXEC; other++) {
-        calc_find_list list = {0};
-        calc_errors ignored = {0};
+        calc_find_list list = calc_find_names(other);
         const calc_find_entry *rival;
-        bool found = other != kind && calc_is_yes(calc_find_names(other, &list, &ignored)) &&
-                     look_up(&list, name, &rival);
+        bool found = other != kind && look_up(&list, name, &rival);
         calc_find_free(&list);
         if (found) {
             return other;
@@ -532,27 +548,28 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
 static calc_status find_name(calc_kind kind, const char *name, char *path, bool required, bool hub,
                              calc_errors *errors)
 {
-    calc_find_list list = {0};
-    calc_status status = calc_find_names(kind, &list, errors);
-    if (status == CALC_OK) {
-        const calc_find_entry *rival;
-        const calc_find_entry *found = look_up(&list, name, &rival);
-        if (!found && hub && (found = look_up_hub(&list, name))) {
-            calc_checkpoint_formats formats = {0};
-            char text[CALC_HF_FORMATS_TEXT];
-            (void)calc_hf_name_formats(name, &formats, text);
-            calc_say("%s: taken as the model %s, %s\n", name, found->name, text);
-        }
-        if (found && rival) {
-            char hint[256];
-            snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
-            status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
-                                     "more than one %s is named \"%.60s\"", kinds[kind].text, name);
-        } else if (found) {
-            snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);
-        } else if (required) {
-            status = not_found(kind, name, &list, errors);
-        }
+    calc_find_list list = calc_find_names(kind);
+    calc_status status = CALC_OK;
+    const calc_find_entry *rival;
+    const calc_find_entry *found = look_up(&list, name, &rival);
+    if (!found && hub && (found = look_up_hub(&list, name))) {
+        calc_checkpoint_formats formats = {0};
+        char text[CALC_HF_FORMATS_TEXT];
+        (void)calc_hf_name_formats(name, &formats, text);
+        calc_say("%s: taken as the model %s, %s\n", name, found->name, text);
+    } else if (!found && required && kind == CALC_KIND_SYSTEM &&
+               (found = look_up_machine(&list, name))) {
+        calc_say("%s: taken as the machine %s\n", name, found->name);
+    }
+    if (found && rival) {
+        char hint[256];
+        snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
+        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+                                 "more than one %s is named \"%.60s\"", kinds[kind].text, name);
+    } else if (found) {
+        snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);
+    } else if (required) {
+        status = not_found(kind, name, &list, errors);
     }
     calc_find_free(&list);
     return status;

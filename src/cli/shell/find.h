@@ -51,10 +51,8 @@ const char *calc_find_aside_name(const char *name);
 
 /** List the documents of a kind: in models/, systems/ or executions/ (and one level below) of every
  *  directory of CALC_PATH, of the source tree, of the installation, and of ../share/calc beside the
- *  command. Directories that do not exist are passed over.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_find_names(calc_kind kind, calc_find_list *list,
-                                          calc_errors *errors);
+ *  command. Directories that do not exist are passed over. @return free with calc_find_free() */
+calc_find_list calc_find_names(calc_kind kind);
 
 /** Free the entries; fine on {0}. */
 void calc_find_free(calc_find_list *list);

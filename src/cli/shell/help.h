@@ -20,8 +20,8 @@ calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *com
 /** Run a command with its words: its help, or what is wrong with them, is shown instead. */
 calc_exit calc_command_run(const calc_command *command, size_t count, char *const *words);
 
-/** Write `text` from column `column` on, broken at blanks before column 80, later lines indented by
- *  as much, with a newline at the end. */
+/** Write `text` from column `column` on, broken at blanks before column 80 or the line's end, later
+ *  lines indented by as much, with a newline at the end. */
 void calc_help_wrapped(calc_output *out, const char *text, int column);
 
 /** Write a command, indented, as a shell takes it: lines that go on end with a backslash. */

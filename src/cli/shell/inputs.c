@@ -14,13 +14,11 @@
 #include "formats/export.h"
 #include "formats/hf.h"
 #include "formats/launch.h"
-#include "formats/read.h"
 #include "formats/run_log.h"
 #include "galvatron/layout.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 #include "spec/software.h"
 #include "spec/value_text.h"
 
@@ -66,13 +64,11 @@ void calc_script_tell_rest(const calc_script_unread *u)
 char *calc_script_parameters(const calc_app *app, char text[CALC_SCRIPT_PARAMETERS])
 {
     calc_parameters parameters;
-    char number[CALC_HUMAN_MAX];
     calc_count_parameters(app, &parameters);
-    snprintf(text, CALC_SCRIPT_PARAMETERS, "%s parameters",
-             calc_human_count(parameters.total, number));
+    snprintf(text, CALC_SCRIPT_PARAMETERS, "%s parameters", calc_human_count(parameters.total));
     if (parameters.encoder > 0) {
         calc_append(text, CALC_SCRIPT_PARAMETERS, " and an encoder of images of %s",
-                    calc_human_count(parameters.encoder, number));
+                    calc_human_count(parameters.encoder));
     }
     return text;
 }
@@ -205,11 +201,11 @@ void calc_script_tell(const calc_framework *framework, const calc_app *app, cons
     calc_say("%s:", framework->title);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].size > 1) {
-            calc_say(" %s %lld", sizes[i].name, (long long)sizes[i].size);
+            calc_say(" %s %jd", sizes[i].name, sizes[i].size);
         }
     }
-    calc_say(" on %lld processor%s, batch %lld", (long long)exec->num_procs,
-             exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
+    calc_say(" on %jd processor%s, batch %jd", exec->num_procs, exec->num_procs == 1 ? "" : "s",
+             exec->batch_size);
     if (app) {
         char number[CALC_SCRIPT_PARAMETERS];
         calc_say(", %s", calc_script_parameters(app, number));
@@ -464,17 +460,17 @@ static calc_status parse_input(calc_input *input, calc_kind kind, void *object, 
             *errors = found;
             return script;
         }
-        bool prints;
-        return calc_input_is_log(input->path, &prints, errors);
     }
-    if (other != CALC_KIND_NONE) {
-        /* One sentence instead of an error per field. */
-        *errors = before;
-        calc_errors_add(errors, status, kind, NULL, CALC_FIND_ORDER, "this is %s, not %s",
-                        calc_find_kind_text(other), calc_find_kind_text(kind));
-        if (errors->count > before.count) {
-            calc_error_place(&errors->item[errors->count - 1], input->path, 0, 0);
-        }
+    if (other == CALC_KIND_NONE) {
+        bool prints;
+        return calc_input_is_log(input->path, kind == CALC_KIND_APP ? &prints : NULL, errors);
+    }
+    /* One sentence instead of an error per field. */
+    *errors = before;
+    calc_errors_add(errors, status, kind, NULL, CALC_FIND_ORDER, "this is %s, not %s",
+                    calc_find_kind_text(other), calc_find_kind_text(kind));
+    if (errors->count > before.count) {
+        calc_error_place(&errors->item[errors->count - 1], input->path, 0, 0);
     }
     return status;
 }
@@ -485,8 +481,9 @@ static calc_status load_input(calc_input *input, calc_kind kind, void *object, c
     calc_text_free(&input->text);
     input->foreign = false;
     input->framework = NULL;
-    calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
+    calc_find_name(status == CALC_OK && kind == CALC_KIND_SYSTEM ? input->path : argument,
+                   input->name, sizeof input->name);
     status = status == CALC_OK ? calc_text_read(&input->text, input->path, errors) : status;
     status = status == CALC_OK ? parse_input(input, kind, object, inputs, errors) : status;
     if (status == CALC_OK && kind == CALC_KIND_APP) {
@@ -597,12 +594,10 @@ static bool is_calibrated(const char *path)
  * short name is a plain machine. */
 static void find_alike(const char *name, char *found, size_t size)
 {
-    calc_find_list list = {0};
-    calc_errors ignored = {0};
+    calc_find_list list = calc_find_names(CALC_KIND_SYSTEM);
     size_t family = strcspn(name, "_");
     const char *best = NULL;
-    bool listed = calc_is_yes(calc_find_names(CALC_KIND_SYSTEM, &list, &ignored));
-    for (size_t i = 0; listed && i < list.count; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         const char *other = list.entry[i].name;
         bool alike = strncmp(other, name, family) == 0 && strcspn(other, "_") == family;
         if (!alike || strcmp(other, name) == 0 || !is_calibrated(list.entry[i].path)) {

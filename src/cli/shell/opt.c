@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "spec/field.h"
 
 const calc_command *const calc_command_list[] = {&calc_cmd_run,      &calc_cmd_sweep,
@@ -346,13 +347,9 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
                          char *const *words)
 {
     *args = (calc_args){.command = command};
-    args->argument = calloc(count + 1, sizeof *args->argument);
-    args->use = calloc(count + 1, sizeof *args->use);
-    args->passed = calloc(count + 1, sizeof *args->passed);
-    if (!args->argument || !args->use || !args->passed) {
-        complain(args, "%s", calc_status_text(CALC_ERR_NOMEM));
-        return CALC_EXIT_SYSTEM;
-    }
+    args->argument = calc_make(count + 1, sizeof *args->argument);
+    args->use = calc_make(count + 1, sizeof *args->use);
+    args->passed = calc_make(count + 1, sizeof *args->passed);
     bool options = true, theirs = command->theirs;
     for (size_t i = 0; i < count; i++) {
         const char *word = words[i];

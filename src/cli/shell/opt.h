@@ -183,7 +183,7 @@ struct calc_args {
 };
 
 /** Sort the words.
- *  @return CALC_EXIT_OK; CALC_EXIT_USAGE or CALC_EXIT_SYSTEM with args->complaint filled */
+ *  @return CALC_EXIT_OK, or CALC_EXIT_USAGE with args->complaint filled */
 calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
                          char *const *words);
 

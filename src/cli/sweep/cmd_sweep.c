@@ -25,10 +25,8 @@
 /* The share of points with a verdict. */
 static void write_share(calc_output *out, const char *what, size_t points, size_t drawn)
 {
-    char number[CALC_HUMAN_MAX];
-    char percent[CALC_HUMAN_MAX];
-    calc_output_printf(out, "  %14s  %8s  %s\n", calc_human_integer((double)points, number),
-                       calc_human_percent((double)points / (double)drawn, percent), what);
+    calc_output_printf(out, "  %14s  %8s  %s\n", calc_human_integer((double)points),
+                       calc_human_percent((double)points / (double)drawn), what);
 }
 
 /* Quantiles of `count` values in ascending order: the value that the given share of them does not
@@ -38,10 +36,8 @@ static void write_quantiles(calc_output *out, const char *name, const double *va
     static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
     calc_output_printf(out, "\n%s of the feasible ones:\n", name);
     for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
-        char number[CALC_HUMAN_MAX];
         size_t at = (count - 1) * (size_t)percents[i] / 100;
-        calc_output_printf(out, "  %12d %%  %s\n", percents[i],
-                           calc_human_number(value[at], number));
+        calc_output_printf(out, "  %12d %%  %s\n", percents[i], calc_human_number(value[at]));
     }
 }
 
@@ -51,7 +47,6 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
 {
     const calc_objective *objective = &study->options.top_by;
     size_t with[CALC_VERDICT_COUNT] = {0};
-    char number[CALC_HUMAN_MAX];
     size_t count = 0;
     for (size_t i = 0; i < drawn; i++) {
         with[point[i].verdict]++;
@@ -60,8 +55,8 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
                 calc_objective_value(objective, calc_objective_of(objective, &point[i].stats));
         }
     }
-    calc_output_printf(out, "\n  %14s  layouts\n", calc_human_integer((double)total, number));
-    calc_output_printf(out, "  %14s  drawn at random\n", calc_human_integer((double)drawn, number));
+    calc_output_printf(out, "\n  %14s  layouts\n", calc_human_integer((double)total));
+    calc_output_printf(out, "  %14s  drawn at random\n", calc_human_integer((double)drawn));
     write_share(out, "feasible", with[CALC_VERDICT_OK], drawn);
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         if (with[v] > 0) {
@@ -126,22 +121,19 @@ static bool write_row(void *context, const calc_sweep_point *point)
 }
 
 /* Write the names of the columns, and make a sweep write its layouts.
- * @param options  filled: `all` receives its points
- * @return CALC_OK or CALC_ERR_NOMEM with an error */
-static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study, calc_output *file,
-                                   calc_sweep_options *options, calc_errors *errors)
+ * @param options  filled: `all` receives its points */
+static void sweep_all_begin(sweep_all *all, const calc_sweep_study *study, calc_output *file,
+                            calc_sweep_options *options)
 {
     *all = (sweep_all){.study = study, .file = file};
     all->row = calc_make(CALC_SWEEP_PLACES, sizeof *all->row);
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < CALC_SWEEP_PLACES && status == CALC_OK; i++) {
-        status = calc_output_open_memory(&all->row[i], NULL, errors);
+    for (size_t i = 0; i < CALC_SWEEP_PLACES; i++) {
+        all->row[i] = calc_write_to_memory(NULL);
     }
     calc_sweep_write_header(file, study, NULL);
     options->prepare = make_row;
     options->point = write_row;
     options->point_context = all;
-    return status;
 }
 
 /* Output files of a sweep; NULL: not asked for. */
@@ -249,8 +241,11 @@ static void write_files(task *t, calc_errors *errors)
 static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
                   calc_errors *errors)
 {
-    calc_output *out = calc_write_to("-");
-    (void)!calc_output_end(out, write(out, t, errors), errors);
+    calc_fold fold;
+    calc_output *out;
+    if (calc_fold_open(&fold, &out, errors) == CALC_OK) {
+        (void)!calc_fold_end(&fold, out, write(out, t, errors), errors);
+    }
 }
 
 static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
@@ -287,19 +282,15 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
 
 /* The best layouts that the table shows, at most as many as asked for; the other outputs show no
  * more than these. */
-static calc_status choose_best(task *t, calc_errors *errors)
+static void choose_best(task *t)
 {
-    calc_sweep_group *group = &t->result.group[0];
-    size_t top = t->study.top;
-    calc_status status = CALC_OK;
     t->best.measured = calc_known_runs_try(&t->measured);
     t->advice = calc_sweep_rows_advise(t->best.measured, &t->study, &t->result);
     if (t->result.groups_count == 1) {
-        status = calc_errors_status(
-            errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top, &t->advice.start));
+        calc_sweep_rows_best(&t->best, &t->study, &t->result.group[0].top, t->study.top,
+                             &t->advice.start);
     }
     calc_study_cut(&t->study, &t->result);
-    return status;
 }
 
 static calc_status sweep(task *t, calc_errors *errors)
@@ -307,18 +298,15 @@ static calc_status sweep(task *t, calc_errors *errors)
     calc_sweep_options *o = &t->study.options;
     o->progress = calc_sweep_watch_progress;
     o->progress_context = &t->watch;
-    calc_status status = t->file[FILE_ALL]
-                             ? sweep_all_begin(&t->all, &t->study, t->file[FILE_ALL], o, errors)
-                             : CALC_OK;
-    if (status != CALC_OK) {
-        return status;
+    if (t->file[FILE_ALL]) {
+        sweep_all_begin(&t->all, &t->study, t->file[FILE_ALL], o);
     }
     calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
                            calc_opt_given(t->args, CALC_SWEEP_OPT_TIME_LIMIT)
                                ? calc_opt_real(t->args, CALC_SWEEP_OPT_TIME_LIMIT)
                                : HUGE_VAL,
                            t->ranks.count == 1);
-    status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
+    calc_status status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
     calc_sweep_watch_end(&t->watch);
     calc_sweep_found_systems(&t->study, &t->result);
     return status;
@@ -341,11 +329,8 @@ static calc_exit finish(task *t, calc_errors *errors)
         return CALC_EXIT_BUG;
     }
     bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
-    if (choose_best(t, errors) != CALC_OK) {
-        return calc_complain_failure(errors);
-    }
-    write_files(t, errors); /* first: if the reader of the table closes the pipe, as head does, calc
-                             * ends */
+    choose_best(t);
+    write_files(t, errors); /* first: calc ends where its reader closes the pipe, as head does */
     if (!calc_opt_takes_stdout(t->args)) {
         print(t, write_result, errors);
     }
@@ -357,8 +342,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     if (result == CALC_EXIT_OK && atomic_load(&t->watch.interrupted)) {
         return CALC_EXIT_INTERRUPTED;
     }
-    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have
-                                                                 * layouts */
+    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* others may have */
         calc_sweep_infeasible(&t->study, &t->result);
         result = CALC_EXIT_INFEASIBLE;
     }

@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "plan/sweep_more.h"
 #include "plan/why.h"
-#include "spec/field.h"
 #include "spec/value_text.h"
 
 enum { REASON_SIZE = 192, MOST_COUNTED = 5000000 };
@@ -29,9 +27,9 @@ static const char *largest_network(const calc_sweep_study *study, char text[REAS
             if (system.networks[i].size > size) {
                 size = system.networks[i].size;
                 snprintf(text, REASON_SIZE,
-                         "at most %lld processors are on a network: --procs %lld, or --set "
-                         "networks[%lld].size",
-                         (long long)size, (long long)size, (long long)i);
+                         "at most %jd processors are on a network: --procs %jd, or --set "
+                         "networks[%jd].size",
+                         size, size, i);
             }
         }
     }
@@ -62,15 +60,13 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
  * would help. */
 static void write_need(const calc_sweep_need *need, const calc_space *space, const char *otherwise)
 {
-    char have[CALC_HUMAN_MAX], least[CALC_HUMAN_MAX];
     const calc_exec *e = &need->least.exec;
     const calc_stats *s = &need->least.stats;
-    calc_say("; the least needs %s of %s: tp/pp/dp %lld/%lld/%lld, micro-batch %lld; hint: --set "
+    calc_say("; the least needs %s of %s: tp/pp/dp %jd/%jd/%jd, micro-batch %jd; hint: --set "
              "mem1.GiB=%.0f lets it run",
-             calc_human_bytes(s->proc_mem_tier1_cap_req, least),
-             calc_human_bytes(s->mem_tier1_capacity, have), (long long)e->strategy.tensor_par,
-             (long long)e->pipeline_par, (long long)e->strategy.data_par,
-             (long long)e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
+             calc_human_bytes(s->proc_mem_tier1_cap_req), calc_human_bytes(s->mem_tier1_capacity),
+             e->strategy.tensor_par, e->pipeline_par, e->strategy.data_par, e->microbatch_size,
+             ceil(s->proc_mem_tier1_cap_req / 0x1p30));
     const char *before = ", ";
     for (size_t i = 0; need->spares && calc_sweep_need_axes[i] > 0; i++) {
         calc_axis axis = calc_sweep_need_axes[i];
@@ -85,7 +81,7 @@ static void write_need(const calc_sweep_need *need, const calc_space *space, con
     }
     calc_say("%s", *before == ' ' ? " another one" : "");
     if (need->num_procs > 0) {
-        calc_say(", --procs %lld another one", (long long)need->num_procs);
+        calc_say(", --procs %jd another one", need->num_procs);
     } else if (otherwise) {
         calc_say("; %s", otherwise);
     }
@@ -149,16 +145,15 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     const char *unit = c->field->unit ? c->field->unit : "";
     char best[CALC_HUMAN_MAX];
     if (strcmp(unit, "s") == 0) {
-        calc_human_seconds(value, best);
+        calc_human_seconds_in(value, best);
     } else if (strcmp(unit, "bytes") == 0) {
-        calc_human_bytes(value, best);
+        calc_human_bytes_in(value, best);
     } else {
-        calc_human_number(value / (c->field->scale > 0 ? c->field->scale : 1), best);
+        calc_human_number_in(value / (c->field->scale > 0 ? c->field->scale : 1), best);
     }
-    calc_say("\n  %s is %s at best%s: tp/pp/dp %lld/%lld/%lld on %lld processors", c->field->key,
-             best, alone ? " without the other conditions" : "",
-             (long long)run.exec.strategy.tensor_par, (long long)run.exec.pipeline_par,
-             (long long)run.exec.strategy.data_par, (long long)run.exec.num_procs);
+    calc_say("\n  %s is %s at best%s: tp/pp/dp %jd/%jd/%jd on %jd processors", c->field->key, best,
+             alone ? " without the other conditions" : "", run.exec.strategy.tensor_par,
+             run.exec.pipeline_par, run.exec.strategy.data_par, run.exec.num_procs);
 }
 
 /* The same of every condition, where that does not take long. */
@@ -178,7 +173,6 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
 {
     const calc_sweep_counts all = count_all(study, result);
     const calc_sweep_counts *counts = &all;
-    char number[CALC_HUMAN_MAX];
     char text[REASON_SIZE];
     calc_errors errors = {0};
     if (counts->total == 0 && calc_sweep_empty(study, &errors)) {
@@ -187,29 +181,28 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
         return;
     }
     const char *hint = help_with(study, counts, text);
-    calc_say("infeasible: none of %s layouts can run",
-             calc_human_integer((double)counts->total, number));
+    calc_say("infeasible: none of %s layouts can run", calc_human_integer((double)counts->total));
     const char *glue = ": ";
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         if (counts->rejected[v] > 0) {
             calc_say("%s%s %s", glue, calc_verdict_text((calc_verdict)v),
-                     calc_human_integer((double)counts->rejected[v], number));
+                     calc_human_integer((double)counts->rejected[v]));
             glue = ", ";
         }
     }
     if (counts->filtered > 0) {
-        calc_say("%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+        calc_say("%s--where %s", glue, calc_human_integer((double)counts->filtered));
         glue = ", ";
     }
     if (counts->refused > 0) {
         calc_say("%s--for %s %s", glue, study->options.runs_name,
-                 calc_human_integer((double)counts->refused, number));
+                 calc_human_integer((double)counts->refused));
         glue = ", ";
     }
     if (counts->skipped > 0) {
         calc_say("%sskipped%s %s", glue,
                  study->options.constraints > 0 ? " by --where or bounds" : "",
-                 calc_human_integer((double)counts->skipped, number));
+                 calc_human_integer((double)counts->skipped));
     }
     calc_sweep_need need;
     calc_errors ignored = {0};

@@ -1,20 +1,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
 #include "estimate.h"
-#include "report/sweep_data.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
@@ -30,7 +26,7 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
                       size_t rank, double full_s, int columns, bool seen[CALC_STACK_KINDS])
 {
     enum { LEFT = 5, SIZES = 13, RIGHT = 11 };
-    char sizes[80], time[CALC_HUMAN_MAX];
+    char sizes[80];
     double time_s[CALC_STACK_KINDS];
     const calc_exec *e = &found->exec;
     calc_breakdown_kinds(&found->stats, time_s);
@@ -42,7 +38,7 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
              e->pipeline_par, e->strategy.data_par);
     calc_output_printf(out, "%*zu %*s ", LEFT, rank, SIZES, sizes);
     calc_stack_write(out, paint, time_s, full_s, columns - LEFT - SIZES - RIGHT - 2);
-    calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found), time));
+    calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found)));
 }
 
 void calc_sweep_plot_write(calc_output *out, const calc_paint *paint, const calc_sweep_study *study,
@@ -297,8 +293,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
 
 static void write_number(calc_output *out, double value, const char *what)
 {
-    char number[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
+    calc_output_printf(out, "%18s  %s\n", calc_human_integer(value), what);
 }
 
 /* All digits of a count that exceeds the precision of a double. */
@@ -374,11 +369,11 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
     write_number(out, (double)census->most_rows, "rows at most in such a table");
     struct rusage usage; /* of this process so far, one thread included */
     getrusage(RUSAGE_SELF, &usage);
-    calc_human_bytes(1024. * (double)usage.ru_maxrss + (threads - 1) * estimate->thread_bytes +
-                         estimate->found_bytes,
-                     bytes);
+    calc_human_bytes_in(1024. * (double)usage.ru_maxrss + (threads - 1) * estimate->thread_bytes +
+                            estimate->found_bytes,
+                        bytes);
     calc_output_printf(out, "%18s  of memory, about\n", bytes);
-    calc_human_seconds(estimate->cpu_s / threads, seconds);
+    calc_human_seconds_in(estimate->cpu_s / threads, seconds);
     calc_output_printf(out,
                        "%18s  with %d thread%s and nothing else to do, measured on %zu cells\n",
                        seconds, threads, threads == 1 ? "" : "s", estimate->cells);

@@ -10,7 +10,6 @@
 #include "formats/export.h"
 #include "io/csv_table.h"
 #include "io/json_put.h"
-#include "io/json_report.h"
 #include "parallel.h"
 #include "report/page.h"
 #include "report/sweep_data.h"
@@ -62,8 +61,8 @@ static calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc
 }
 
 /* Determine whether a row can be started, and how sure it is that it fits. */
-static calc_status mark_row(calc_sweep_row *row, const calc_residuals *measured,
-                            const calc_sweep_study *study)
+static void mark_row(calc_sweep_row *row, const calc_residuals *measured,
+                     const calc_sweep_study *study)
 {
     calc_app app;
     calc_system system;
@@ -74,16 +73,14 @@ static calc_status mark_row(calc_sweep_row *row, const calc_residuals *measured,
     row->spread = exec.training && exec.strategy.expert_par > 1 && system.networks_count > 0 &&
                   ranks > system.networks[0].size;
     row->fits = calc_sweep_rows_fits(measured, study, row->layout);
-    return calc_export_starts(&app, &system, &exec, NULL, &row->starts);
+    row->starts = calc_start_exists(&app, &system, &exec);
 }
 
-static calc_status mark(calc_sweep_rows *rows, const calc_sweep_study *study)
+static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 {
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < rows->count && status == CALC_OK; i++) {
-        status = mark_row(&rows->row[i], rows->measured, study);
+    for (size_t i = 0; i < rows->count; i++) {
+        mark_row(&rows->row[i], rows->measured, study);
     }
-    return status;
 }
 
 typedef struct search {
@@ -224,8 +221,8 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
                   same_memory_share);
 }
 
-calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                 const calc_front *best, size_t top, const calc_sweep_row *start)
+void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
+                          const calc_front *best, size_t top, const calc_sweep_row *start)
 {
     make(rows, top < best->count ? top : best->count);
     bool folds = study->options.top > top; /* else a fold would leave a row too few */
@@ -256,11 +253,11 @@ calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *
     }
     rows->of = rows->count;
     rows->near = !order.known;
-    return mark(rows, study);
+    mark(rows, study);
 }
 
-calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                  const calc_front *front)
+void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
+                           const calc_front *front)
 {
     size_t shown = front->count < CALC_SWEEP_ROWS_FRONT ? front->count : CALC_SWEEP_ROWS_FRONT;
     make(rows, shown);
@@ -270,7 +267,7 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study 
     }
     rows->count = shown;
     rows->of = front->count;
-    return mark(rows, study);
+    mark(rows, study);
 }
 
 /* The best of a group, for sorting groups. */
@@ -309,8 +306,8 @@ static size_t list_places(place *out, const calc_sweep_study *study,
     return count;
 }
 
-calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                   const calc_sweep_result *result)
+void calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study,
+                            const calc_sweep_result *result)
 {
     place *list = calc_make(result->groups_count + 1, sizeof *list);
     make(rows, CALC_SWEEP_ROWS_GROUPS);
@@ -325,7 +322,7 @@ calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study
         rows->row[i] = (calc_sweep_row){.layout = list[at].layout, .number = at + 1};
     }
     free(list);
-    return mark(rows, study);
+    mark(rows, study);
 }
 
 /* Assumed where nothing is known. */

@@ -65,23 +65,18 @@ calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
  *  their order. A layout is folded into a row that stands before it in both orders if design,
  *  sizes, micro-batch and the fields that the user asked to compare are the same, its objective is
  *  within 1 %, and its need of the first tier within 10 %.
- *  @param start  calc_sweep_advice.start
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                               const calc_front *best, size_t top,
-                                               const calc_sweep_row *start);
+ *  @param start  calc_sweep_advice.start */
+void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
+                          const calc_front *best, size_t top, const calc_sweep_row *start);
 
-/** The front, evenly spread. @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_sweep_rows_front(calc_sweep_rows *rows,
-                                                const calc_sweep_study *study,
-                                                const calc_front *front);
+/** The front, evenly spread. */
+void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
+                           const calc_front *front);
 
 /** The best of each group that has one: designs from the best to the worst, groups of the same
- *  number of processors together; without designs in the order of these numbers, evenly spread.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_sweep_rows_groups(calc_sweep_rows *rows,
-                                                 const calc_sweep_study *study,
-                                                 const calc_sweep_result *result);
+ *  number of processors together; without designs in the order of these numbers, evenly spread. */
+void calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study,
+                            const calc_sweep_result *result);
 
 /** Free what it owns. Fine on {0}. */
 void calc_sweep_rows_free(calc_sweep_rows *rows);

@@ -161,16 +161,16 @@ static void write_row(calc_output *out, const calc_sweep_study *study, const cal
                       double trillions)
 {
     calc_sweep_found found;
-    char design[160], days[CALC_HUMAN_MAX], hours[CALC_HUMAN_MAX], usd[CALC_HUMAN_MAX];
+    char design[160];
     calc_sweep_found_run(study, best, &found);
     const calc_stats *s = &found.stats;
     calc_designs_describe(&study->builder, found.design, design, sizeof design);
     double price = s->usd_per_trillion_tokens * trillions;
     calc_output_printf(out, "%10s  %14s  %14s  %8" PRId64 "  %s\n",
-                       calc_human_number(s->days_per_trillion_tokens * trillions, days),
-                       calc_human_number(s->proc_hours_per_trillion_tokens * trillions, hours),
-                       isnan(price) ? "no price" : calc_human_number(price, usd),
-                       found.exec.num_procs, design);
+                       calc_human_number(s->days_per_trillion_tokens * trillions),
+                       calc_human_number(s->proc_hours_per_trillion_tokens * trillions),
+                       isnan(price) ? "no price" : calc_human_number(price), found.exec.num_procs,
+                       design);
 }
 
 void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
@@ -436,8 +436,8 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
     const calc_sweep_counts *counts = &progress->counts;
     char best[CALC_HUMAN_MAX + 8] = "";
     char seen[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX] = "?";
-    calc_human_count((double)counts->total, seen);
-    calc_human_count(elapsed_s > 0 ? (double)counts->evaluated / elapsed_s : 0, rate);
+    calc_human_count_in((double)counts->total, seen);
+    calc_human_count_in(elapsed_s > 0 ? (double)counts->evaluated / elapsed_s : 0, rate);
     if (watch->share > 0) {
         double left_s = elapsed_s * (1 - watch->share) / watch->share;
         left_s < 1     ? snprintf(left, sizeof left, "0 s")
@@ -445,8 +445,7 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
                        : snprintf(left, sizeof left, "%.0f min", left_s / 60);
     }
     if (!isnan(progress->best)) {
-        char number[CALC_HUMAN_MAX];
-        snprintf(best, sizeof best, "  best %s", calc_human_number(progress->best, number));
+        snprintf(best, sizeof best, "  best %s", calc_human_number(progress->best));
     }
     char text[6 * CALC_HUMAN_MAX];
     int length = snprintf(text, sizeof text, "%3.0f %%  %s layouts  %s evaluations/s%s  %s left",
@@ -608,8 +607,8 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec, const cha
     for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
         if (is_chosen(&study->space.axis[axis])) {
             any = true;
-            calc_say(" %s=%lld", calc_axis_field((calc_axis)axis)->key,
-                     (long long)calc_axis_get(exec, (calc_axis)axis));
+            calc_say(" %s=%jd", calc_axis_field((calc_axis)axis)->key,
+                     calc_axis_get(exec, (calc_axis)axis));
         }
     }
     calc_say(any ? "\n" : " with defaults alone\n");

@@ -86,7 +86,7 @@ static void stat_text(const calc_field *field, const calc_stats *stats, char *te
     } else if (strcmp(field->key, "ttft") == 0 || strcmp(field->key, "tpot") == 0) {
         snprintf(text, CALC_SWEEP_CELL_SIZE, "%.4g", 1e3 * value);
     } else if (strcmp(field->key, "sample_rate") == 0) {
-        calc_human_number(value, text);
+        calc_human_number_in(value, text);
     } else if (field->type == CALC_TYPE_ENUM) {
         field_text(field, (const char *)stats + field->offset, text);
     } else {
@@ -379,7 +379,6 @@ static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, con
 static calc_status unknown_column(const char *word, calc_errors *errors)
 {
     const char *names[KNOWNS + 1];
-    char shown[CALC_UTF8_SHOW_SIZE];
     char hint[CALC_HINT_SIZE];
     for (size_t i = 0; i < KNOWNS; i++) {
         names[i] = knowns[i].name;
@@ -389,7 +388,7 @@ static calc_status unknown_column(const char *word, calc_errors *errors)
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
                            near ? calc_did_you_mean(near, hint)
                                 : "a column is a head of the table, a statistic or a field",
-                           "unknown column \"%s\"", calc_utf8_show(shown, word, strlen(word)));
+                           "unknown column \"%s\"", calc_utf8_shown(word, strlen(word)));
 }
 
 static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *study, const char *word,
@@ -651,7 +650,6 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
                                const calc_sweep_view *view, const calc_sweep_rows *rows,
                                const char *title, legend *marks, calc_errors *errors)
 {
-    char number[CALC_HUMAN_MAX];
     calc_sweep_columns columns;
     if (rows->count == 0) {
         return CALC_OK;
@@ -667,8 +665,7 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     }
     calc_output_printf(out, "\n%s", title);
     if (rows->count < rows->of) {
-        calc_output_printf(out, " (%zu of %s)", rows->count,
-                           calc_human_integer((double)rows->of, number));
+        calc_output_printf(out, " (%zu of %s)", rows->count, calc_human_integer((double)rows->of));
     }
     calc_output_text(out, ":\n");
     if (!columns.chosen) {
@@ -692,10 +689,8 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
     calc_sweep_rows rows = {.measured = view->best->measured};
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
-        status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));
-        status = status == CALC_OK
-                     ? write_table(out, study, view, &rows, "Best of each group", &l, errors)
-                     : status;
+        calc_sweep_rows_groups(&rows, study, result);
+        status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
     } else {
         char title[96];
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
@@ -705,13 +700,10 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
             calc_sweep_next_write(out, study, view->advice->start.layout);
             write_next(out, study, view);
         }
-        status = status == CALC_OK && view->front
-                     ? calc_errors_status(
-                           errors, calc_sweep_rows_front(&rows, study, &result->group[0].front))
-                     : status;
-        status = status == CALC_OK && view->front
-                     ? write_table(out, study, view, &rows, "Pareto front", &l, errors)
-                     : status;
+        if (status == CALC_OK && view->front) {
+            calc_sweep_rows_front(&rows, study, &result->group[0].front);
+            status = write_table(out, study, view, &rows, "Pareto front", &l, errors);
+        }
     }
     calc_sweep_rows_free(&rows);
     write_legend(out, &l);
@@ -720,17 +712,15 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
 
 static void write_count(calc_output *out, uint64_t count, const char *what)
 {
-    char number[CALC_HUMAN_MAX];
     if (count > 0) {
-        calc_output_printf(out, "%18s  %s\n", calc_human_integer((double)count, number), what);
+        calc_output_printf(out, "%18s  %s\n", calc_human_integer((double)count), what);
     }
 }
 
 void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, bool conditions)
 {
     const calc_sweep_counts *c = &result->counts;
-    char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX];
-    calc_output_printf(out, "\n%18s  layouts%s\n", calc_human_integer((double)c->total, number),
+    calc_output_printf(out, "\n%18s  layouts%s\n", calc_human_integer((double)c->total),
                        result->partial ? " so far: the sweep is partial" : "");
     write_count(out, c->skipped,
                 conditions ? "skipped: by a condition, or dominated or too large by bounds"
@@ -744,8 +734,8 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
         write_count(out, c->rejected[v], what);
     }
     double per_s = calc_sweep_rate(result);
-    calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s, time),
+    calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s),
                        result->threads, result->threads == 1 ? "" : "s");
-    calc_output_printf(out, "%s evaluations/s", calc_human_count(per_s, rate));
-    calc_output_printf(out, ", %s per core\n", calc_human_count(per_s / result->threads, rate));
+    calc_output_printf(out, "%s evaluations/s", calc_human_count(per_s));
+    calc_output_printf(out, ", %s per core\n", calc_human_count(per_s / result->threads));
 }

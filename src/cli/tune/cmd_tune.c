@@ -53,16 +53,15 @@ static calc_status take_exec(const reading *r, const char *path, size_t *index)
     }
     if (any && (like.batch_size != exec.batch_size || like.num_procs != exec.num_procs)) {
         snprintf(text, sizeof text,
-                 "that layout has %lld processors and a batch of %lld, the candidates %lld and "
-                 "%lld",
-                 (long long)exec.num_procs, (long long)exec.batch_size, (long long)like.num_procs,
-                 (long long)like.batch_size);
+                 "that layout has %jd processors and a batch of %jd, the candidates %jd and "
+                 "%jd",
+                 exec.num_procs, exec.batch_size, like.num_procs, like.batch_size);
         return complain(r, CALC_ERR_RULE, "times of a step are of the same work", text);
     }
-    status = calc_tune_layouts_add(&t->layouts, &exec, index, r->errors);
-    return status == CALC_ERR_RULE
-               ? complain(r, status, "calc run says why", "that layout cannot run on this machine")
-               : status;
+    return calc_tune_layouts_add(&t->layouts, &exec, index)
+               ? CALC_OK
+               : complain(r, CALC_ERR_RULE, "calc run says why",
+                          "that layout cannot run on this machine");
 }
 
 /* A layout that is not among the candidates may be one that was written when it was. */
@@ -156,11 +155,9 @@ static const char *const examples[] = {
     "calc tune llama2-70B h100_sxm --procs 64 --batch 512 --simulate 1",
     NULL};
 
-static calc_status write_text(const calc_tune_task *t, const calc_tune_decision *d,
-                              calc_errors *errors)
+static void write_text(const calc_tune_task *t, const calc_tune_decision *d, calc_errors *errors)
 {
     calc_output *out = calc_write_to("-");
-    calc_status status = CALC_OK;
     if (t->way == CALC_TUNE_WAY_NEXT) {
         /* --next: for programs. */
         char path[CALC_FIND_PATH_MAX], id[CALC_TUNE_ID_SIZE];
@@ -169,9 +166,9 @@ static calc_status write_text(const calc_tune_task *t, const calc_tune_decision 
                                calc_tune_loop_path(t, d->pick[i], path));
         }
     } else {
-        status = calc_tune_table_write(out, t, d, errors);
+        calc_tune_table_write(out, t, d);
     }
-    return calc_output_end(out, status, errors);
+    (void)!calc_output_close(out, errors);
 }
 
 static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc_tune_pause pause,
@@ -189,7 +186,7 @@ static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc
     calc_status files = calc_tune_write(t, d, errors);
     status = status == CALC_OK ? files : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
-        (void)!write_text(t, d, errors);
+        write_text(t, d, errors);
     }
     if (t->way == CALC_TUNE_WAY_NEXT && d->stop) {
         calc_say("calc: it is time to stop: without --next calc tune says why\n");

@@ -214,10 +214,9 @@ static int tune_rows_column_of(const calc_csv_row *from, const char *cell)
 static calc_status refuse(const calc_csv_row *from, const char *title, const char *cell,
                           const char *expected, calc_errors *errors)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
                           tune_rows_column_of(from, cell), NULL, "%s: expected %s, found \"%s\"",
-                          title, expected, calc_utf8_show(shown, cell, strlen(cell)));
+                          title, expected, calc_utf8_shown(cell, strlen(cell)));
 }
 
 static calc_status lacks(const calc_csv_row *from, const char *cell, const char *what,
@@ -295,11 +294,10 @@ static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_
     qsort(named, count, sizeof *named, compare_ids);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(named[i]->id, named[i - 1]->id) == 0) {
-            char shown[CALC_UTF8_SHOW_SIZE];
             status = calc_errors_at(
                 errors, CALC_ERR_FIELD, name, named[i]->line, 0, "a measurement is there once",
                 "the id \"%s\" is that of line %d, too",
-                calc_utf8_show(shown, named[i]->id, strlen(named[i]->id)), named[i - 1]->line);
+                calc_utf8_shown(named[i]->id, strlen(named[i]->id)), named[i - 1]->line);
         }
     }
     free(named);
@@ -431,9 +429,6 @@ static calc_status start(job *j, const calc_tune_program *program, calc_errors *
 {
     int ends[2];
     char *text = calc_tune_trial_command(program->command, j->trial, j->slot);
-    if (!text) {
-        return calc_errors_no_memory(errors);
-    }
     if (pipe(ends) != 0) {
         free(text);
         return program_complain(errors, "cannot run a program", errno);
@@ -693,9 +688,9 @@ char *calc_tune_trial_command(const char *command, const calc_tune_trial *trial,
     for (const char *at = strchr(command, '{'); at; at = strchr(at + 1, '{')) {
         size += longest;
     }
-    char *text = malloc(size);
+    char *text = calc_make(1, size);
     char *out = text;
-    while (text && *command) {
+    while (*command) {
         int which = 0;
         while (which < PLACES && strncmp(command, place[which], strlen(place[which])) != 0) {
             which++;
@@ -708,9 +703,7 @@ char *calc_tune_trial_command(const char *command, const calc_tune_trial *trial,
         out += strlen(out);
         command += strlen(place[which]);
     }
-    if (text) {
-        *out = '\0';
-    }
+    *out = '\0';
     return text;
 }
 

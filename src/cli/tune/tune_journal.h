@@ -104,7 +104,7 @@ typedef struct calc_tune_trial {
 bool calc_tune_trial_names_layout(const char *command);
 
 /** The command for a trial, in memory of its own: a path is quoted for the shell if it has to be.
- *  @return NULL if memory is short */
+ */
 char *calc_tune_trial_command(const char *command, const calc_tune_trial *trial, size_t slot);
 
 /** Read the last line that a program prints: "1.53", "1530ms 61.2GiB", "oom" or "failed".

@@ -26,27 +26,23 @@
 
 enum { SHORT = 8, LONG = 16, BITS = 4 /* of a digit */ };
 
-calc_status calc_tune_layouts_hash(const calc_exec *exec, uint64_t *hash, calc_errors *errors)
+uint64_t calc_tune_layouts_hash(const calc_exec *exec)
 {
-    calc_output *out;
     calc_text text = {0};
-    calc_status status = calc_output_open_memory(&out, &text, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_output *out = calc_write_to_memory(&text);
     calc_put put = calc_put_to(out);
     calc_put_struct(&put, NULL, CALC_KIND_EXEC, exec);
-    status = calc_output_close(out, errors);
-    *hash = status == CALC_OK ? calc_hash(CALC_HASH_START, text.data, text.length) : 0;
+    (void)calc_is_yes(calc_output_close(out, NULL));
+    uint64_t hash = calc_hash(CALC_HASH_START, text.data, text.length);
     calc_text_free(&text);
-    return status;
+    return hash;
 }
 
 /* Layouts while they are evaluated, each at its place. */
 typedef struct making {
     calc_tune_layouts *layouts;
     const calc_front *best;
-    calc_status *status; /* CALC_ERR_RULE: it is left out */
+    bool *kept; /* the others are left out */
 } making;
 
 /* A candidate, with the chance to fit that calc sweep shows. */
@@ -66,8 +62,8 @@ static void evaluate(void *context, size_t i)
     making *m = context;
     calc_tune_layouts *l = m->layouts;
     const calc_exec exec = calc_found_exec(&m->best->item[i]);
-    bool fine = candidate_of(l, &exec, &l->candidate[i]);
-    m->status[i] = fine ? calc_tune_layouts_hash(&exec, &l->hash[i], NULL) : CALC_ERR_RULE;
+    m->kept[i] = candidate_of(l, &exec, &l->candidate[i]);
+    l->hash[i] = m->kept[i] ? calc_tune_layouts_hash(&exec) : 0;
 }
 
 static void reserve(calc_tune_layouts *l, size_t capacity)
@@ -103,29 +99,24 @@ typedef struct ranked {
 static CALC_ORDER_BY(compare_ranked, ranked, hash, index)
 
 /* Put those together that could be evaluated, each layout once. */
-static calc_status gather(making *m, calc_errors *errors)
+static void gather(making *m)
 {
     calc_tune_layouts *l = m->layouts;
     size_t all = m->best->count;
     ranked *order = calc_make(all + 1, sizeof *order);
     size_t fine = 0;
     for (size_t i = 0; i < all; i++) {
-        if (m->status[i] == CALC_OK) {
+        if (m->kept[i]) {
             order[fine++] = (ranked){l->hash[i], i};
-        } else if (m->status[i] != CALC_ERR_RULE) {
-            free(order);
-            return calc_errors_status(errors, m->status[i]);
         }
     }
     qsort(order, fine, sizeof *order, compare_ranked);
     for (size_t i = 1; i < fine; i++) {
-        if (order[i].hash == order[i - 1].hash) {
-            m->status[order[i].index] = CALC_ERR_RULE;
-        }
+        m->kept[order[i].index] = order[i].hash != order[i - 1].hash;
     }
     l->count = 0;
     for (size_t i = 0; i < all; i++) {
-        if (m->status[i] == CALC_OK) {
+        if (m->kept[i]) {
             l->candidate[l->count] = l->candidate[i];
             l->hash[l->count] = l->hash[i];
             l->found[l->count] = &m->best->item[i];
@@ -139,20 +130,17 @@ static calc_status gather(making *m, calc_errors *errors)
     }
     l->swept = l->count;
     free(order);
-    return CALC_OK;
 }
 
-calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *best, int threads,
-                                   calc_errors *errors)
+void calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *best, int threads)
 {
     *out = (calc_tune_layouts){
         .app = out->app, .system = out->system, .known = out->known, .family = out->family};
-    making m = {out, best, calc_make(best->count + 1, sizeof *m.status)};
+    making m = {out, best, calc_make(best->count + 1, sizeof *m.kept)};
     reserve(out, best->count + 1);
     calc_parallel_for(threads, best->count, evaluate, &m);
-    calc_status status = gather(&m, errors);
-    free(m.status);
-    return status;
+    gather(&m);
+    free(m.kept);
 }
 
 /* A layout that was added: unlike those of a sweep, it may have lists of stages or layers. */
@@ -167,18 +155,13 @@ calc_exec calc_tune_layouts_exec(const calc_tune_layouts *l, size_t index)
     return index < l->swept ? calc_found_exec(found) : ((const added *)found)->exec;
 }
 
-calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, size_t *index,
-                                  calc_errors *errors)
+bool calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, size_t *index)
 {
-    uint64_t hash = 0;
-    calc_status status = calc_tune_layouts_hash(exec, &hash, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    uint64_t hash = calc_tune_layouts_hash(exec);
     size_t at = place_of(l, hash);
     if (at < l->count && l->hash[l->by_hash[at]] == hash) {
         *index = l->by_hash[at];
-        return CALC_OK;
+        return true;
     }
     added *own = calc_make(1, sizeof *own);
     if (l->count == l->capacity) {
@@ -187,14 +170,14 @@ calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, s
     *own = (added){.found = calc_found_of(0, exec), .exec = *exec};
     if (!candidate_of(l, exec, &l->candidate[l->count])) {
         free(own);
-        return CALC_ERR_RULE;
+        return false;
     }
     memmove(&l->by_hash[at + 1], &l->by_hash[at], (l->count - at) * sizeof *l->by_hash);
     l->by_hash[at] = *index = l->count;
     l->hash[l->count] = hash;
     l->found[l->count] = &own->found;
     l->count++;
-    return CALC_OK;
+    return true;
 }
 
 size_t calc_tune_layouts_find(const calc_tune_layouts *l, const char *text, size_t *index)
@@ -549,7 +532,7 @@ calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_e
     return calc_errors_first(errors);
 }
 
-static calc_status make_layouts(calc_tune_task *t, calc_errors *errors)
+static void make_layouts(calc_tune_task *t)
 {
     const calc_sweep_options *o = &t->study.options;
     const char *fitted = calc_sweep_rows_calibrated(&t->study, t->system_name);
@@ -558,7 +541,7 @@ static calc_status make_layouts(calc_tune_task *t, calc_errors *errors)
         t->layouts.known = &t->known;
         t->layouts.family = calc_fits_family(&t->known, t->system_name, fitted);
     }
-    return calc_tune_layouts_make(&t->layouts, &t->result.group[0].top, o->threads, errors);
+    calc_tune_layouts_make(&t->layouts, &t->result.group[0].top, o->threads);
 }
 
 calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, calc_errors *errors)
@@ -568,7 +551,10 @@ calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, cal
     o->progress_context = watch;
     calc_status status = calc_sweep(&t->study.space, &t->study.designs, o, &t->result, errors);
     t->interrupted = t->result.partial;
-    return status == CALC_OK && !t->interrupted ? make_layouts(t, errors) : status;
+    if (status == CALC_OK && !t->interrupted) {
+        make_layouts(t);
+    }
+    return status;
 }
 
 static calc_exec exec_of(const void *context, size_t candidate)
@@ -640,14 +626,14 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
 
 static void tell(const calc_tune_task *t, const calc_tune_trial *trial)
 {
-    char measured[CALC_HUMAN_MAX], predicted[CALC_HUMAN_MAX];
+    char predicted[CALC_HUMAN_MAX];
     if (strcmp(calc_opt_value(t->args, CALC_TUNE_OPT_PROGRESS), "none") == 0) {
         return;
     }
-    calc_human_seconds(t->layouts.candidate[trial->candidate].step_s, predicted);
+    calc_human_seconds_in(t->layouts.candidate[trial->candidate].step_s, predicted);
     if (trial->end == CALC_TUNE_END_FINE) {
         calc_say("%4zu  %s  %s, predicted %s\n", t->measurements, trial->layout,
-                 calc_human_seconds(trial->step_s, measured), predicted);
+                 calc_human_seconds(trial->step_s), predicted);
     } else {
         calc_say("%4zu  %s  %s%s%s\n", t->measurements, trial->layout,
                  calc_tune_end_word(trial->end), *trial->note ? ": " : "", trial->note);

@@ -36,23 +36,18 @@ typedef struct calc_tune_layouts {
     size_t swept;    /**< the first so many are a sweep's */
 } calc_tune_layouts;
 
-/** Identity of an execution whose "auto"s are resolved.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_tune_layouts_hash(const calc_exec *exec, uint64_t *hash,
-                                                 calc_errors *errors);
+/** Identity of an execution whose "auto"s are resolved. */
+uint64_t calc_tune_layouts_hash(const calc_exec *exec);
 
 /** Evaluate what a sweep found. Layouts that cannot be evaluated are left out.
  *  @param out      has app, system, known and family; all else is set
  *  @param best     kept by the caller as long as the layouts
- *  @param threads  0: as many as the machine has
- *  @return CALC_OK or CALC_ERR_NOMEM; free it in any case */
-CALC_MUST_USE calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *best,
-                                                 int threads, calc_errors *errors);
+ *  @param threads  0: as many as the machine has */
+void calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *best, int threads);
 
-/** Add a layout, unless it is there. @param index  filled
- *  @return CALC_OK; CALC_ERR_RULE if it cannot be evaluated, without an error; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_tune_layouts_add(calc_tune_layouts *layouts, const calc_exec *exec,
-                                                size_t *index, calc_errors *errors);
+/** Add a layout, unless it is there. @param index  filled @return false: it cannot be evaluated */
+CALC_MUST_USE bool calc_tune_layouts_add(calc_tune_layouts *layouts, const calc_exec *exec,
+                                         size_t *index);
 
 /** The execution of a layout. */
 calc_exec calc_tune_layouts_exec(const calc_tune_layouts *layouts, size_t index);
@@ -258,10 +253,9 @@ CALC_MUST_USE calc_status calc_tune_loop_write(const calc_tune_task *task, size_
 /** Its path, whether it is written or not. @return path */
 char *calc_tune_loop_path(const calc_tune_task *task, size_t candidate, char *path);
 
-/** All of it. @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *task,
-                                                const calc_tune_decision *decision,
-                                                calc_errors *errors);
+/** All of it. */
+void calc_tune_table_write(calc_output *out, const calc_tune_task *task,
+                           const calc_tune_decision *decision);
 
 /* Writes the files of `calc tune`: --json, --csv, --html. */
 

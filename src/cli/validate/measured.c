@@ -82,11 +82,8 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
     calc_settings settings = {0};
     const calc_import import = {
         .framework = &calc_framework_megatron, .settings = &settings, .procs = procs};
-    calc_status status = calc_settings_from_script(&settings, arguments, strlen(arguments));
-    if (status == CALC_ERR_NOMEM) {
-        calc_errors_no_memory(errors);
-    }
-    status = status == CALC_OK ? calc_import_run(&import, app, exec, errors) : status;
+    (void)calc_is_yes(calc_settings_from_script(&settings, arguments, strlen(arguments)));
+    calc_status status = calc_import_run(&import, app, exec, errors);
     status = status == CALC_OK && whole ? calc_import_complete(&import, app, errors) : status;
     calc_settings_free(&settings);
     return status;
@@ -94,8 +91,7 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
 
 static void tell_ignored(const char *file, const char *column)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
-    calc_say("%s: ignored: column \"%s\"\n", file, calc_utf8_show(shown, column, strlen(column)));
+    calc_say("%s: ignored: column \"%s\"\n", file, calc_utf8_shown(column, strlen(column)));
 }
 
 /* The file of a machine. @return whether it exists */
@@ -129,13 +125,8 @@ const char *calc_measured_machine(const calc_measured *measured, const char *nam
 
 static calc_status add_engine(calc_serving_engines *engines, const char *name, calc_errors *errors)
 {
-    calc_serving_engine *grown =
-        calc_grown(engines->item, engines->count, &engines->capacity, sizeof *grown);
     calc_exec exec;
-    if (!grown) {
-        return calc_errors_no_memory(errors);
-    }
-    engines->item = grown;
+    engines->item = calc_longer(engines->item, engines->count + 1, sizeof *engines->item);
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
     snprintf(exec.inference.engine.name, sizeof exec.inference.engine.name, "%s", name);
     calc_status status = calc_inputs_software(&exec, errors);
@@ -147,8 +138,8 @@ static calc_status add_engine(calc_serving_engines *engines, const char *name, c
 /* All engines that have a name. */
 static calc_status read_engines(calc_serving_engines *engines, calc_errors *errors)
 {
-    calc_find_list list = {0};
-    calc_status status = calc_find_names(CALC_KIND_EXEC, &list, errors);
+    calc_find_list list = calc_find_names(CALC_KIND_EXEC);
+    calc_status status = CALC_OK;
     for (size_t i = 0; i < list.count && status == CALC_OK; i++) {
         const char *name = calc_find_aside_name(list.entry[i].name);
         if (calc_find_aside_of(list.entry[i].name) == CALC_FIND_ASIDE_ENGINE &&

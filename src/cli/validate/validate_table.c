@@ -613,11 +613,10 @@ static void write_peers(calc_output *out, const calc_peers *peers)
 
 static void write_counts(calc_output *out, const calc_results *results)
 {
-    char runs[CALC_HUMAN_MAX], measurements[CALC_HUMAN_MAX];
     calc_output_printf(
         out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
-        calc_human_counted((double)(results->predictions + results->servings), "run", runs),
-        calc_human_counted((double)results->count, "measurement", measurements),
+        calc_human_counted((double)(results->predictions + results->servings), "run"),
+        calc_human_counted((double)results->count, "measurement"),
         calc_results_count(results, CALC_USE_SCORED),
         calc_results_count(results, CALC_USE_UNSCORED),
         calc_results_count(results, CALC_USE_UNPREDICTED));

@@ -113,13 +113,7 @@ static calc_cost_copies copies_per_token(const calc_cost_context *c, const calc_
     if (group->stride == 0 && group->network > 0) {
         nodes = group->ranks / (double)c->system->networks[0].size;
     }
-    if (nodes <= 1) {
-        return (calc_cost_copies){sent, 1};
-    }
-    double reached = calc_shape_reached(c->shape, nodes);
-    double limit = c->shape->groups_per_token;
-    double outside = (limit > 0 && limit < reached ? limit : reached) / k;
-    return (calc_cost_copies){sent, outside / sent};
+    return (calc_cost_copies){sent, nodes > 1 ? calc_shape_reached(c->shape, nodes) / k / sent : 1};
 }
 
 static const calc_group *group_of(const calc_cost_context *c, const calc_operator *o)
@@ -136,20 +130,6 @@ static const calc_group *group_of(const calc_cost_context *c, const calc_operato
     }
 }
 
-/* @param known  asked first, and told; or NULL */
-static calc_cost_copies copies_of(const calc_cost_context *c, const calc_group *group,
-                                  calc_cost_links *known)
-{
-    if (!known) {
-        return copies_per_token(c, group);
-    }
-    if (!known->copied) {
-        known->copies = copies_per_token(c, group);
-        known->copied = true;
-    }
-    return known->copies;
-}
-
 static double once_s(const calc_cost_context *c, const calc_operator *o, calc_collective_op op,
                      double bytes, calc_cost_links *known, calc_kernel_source *source)
 {
@@ -158,8 +138,13 @@ static double once_s(const calc_cost_context *c, const calc_operator *o, calc_co
         group.ranks = o->sub_ranks;
         group.stride *= o->sub_stride;
     }
-    calc_cost_copies copied =
-        o->group == CALC_IN_EXPERT ? copies_of(c, &group, known) : (calc_cost_copies){1, 1};
+    calc_cost_copies copied = {1, 1};
+    if (o->group == CALC_IN_EXPERT) {
+        copied = known && known->copies.sent > 0 ? known->copies : copies_per_token(c, &group);
+        if (known) {
+            known->copies = copied;
+        }
+    }
     double model_s =
         op == CALC_OP_ALL_TO_ALL
             ? calc_collective_all_to_all_s(c->system, &group, copied.sent * bytes, copied.outside)

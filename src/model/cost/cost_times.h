@@ -26,8 +26,7 @@ enum { CALC_COST_LINKS = 8 };
 /** The collectives of one context: most of a block's are equal. */
 typedef struct calc_cost_links {
     size_t count;
-    bool copied;
-    calc_cost_copies copies; /**< of the group of experts, once copied */
+    calc_cost_copies copies; /**< of the group of experts; none is sent: not known */
     calc_cost_known_link item[CALC_COST_LINKS];
 } calc_cost_links;
 
@@ -35,7 +34,7 @@ typedef struct calc_cost_links {
 static inline void calc_cost_links_start(calc_cost_links *known)
 {
     known->count = 0;
-    known->copied = false;
+    known->copies.sent = 0;
 }
 
 /** Time of one of a collective's operations on the networks, once [s]; 0 for CALC_OP_NONE.

@@ -22,13 +22,6 @@ static double memory_s(const calc_cost_context *c, double bytes, double efficien
 
 /* ---- Multiplications ------------------------------------------------------------------------- */
 
-/* Share of the peak of arithmetic on inputs of so many bytes. */
-static double efficiency_of(const calc_serving_matrix *r, double input_bytes)
-{
-    double own = input_bytes < 1 ? r->efficiency_4bit : input_bytes < 2 ? r->efficiency_8bit : 0;
-    return calc_share_or(own, calc_share_or(r->efficiency, 1));
-}
-
 static bool multiply(const calc_cost_context *c, const calc_operator *o,
                      const calc_serving_matrix *r, calc_cost_kernel *out)
 {
@@ -40,7 +33,8 @@ static bool multiply(const calc_cost_context *c, const calc_operator *o,
     double wide_bytes = c->shape->element_bytes;
     double input_bytes = head ? wide_bytes : c->shape->matrix_bytes;
     bool unpacks = !head && input_bytes >= 2 && c->shape->weight_bytes < input_bytes;
-    double share = efficiency_of(r, input_bytes);
+    double own = input_bytes < 1 ? r->efficiency_4bit : input_bytes < 2 ? r->efficiency_8bit : 0;
+    double share = calc_share_or(own, calc_share_or(r->efficiency, 1)); /* of the peak */
     share = unpacks ? calc_share_or(r->unpacked_efficiency, share) : share;
     double read = unpacks ? calc_share_or(r->unpacked_memory_efficiency, r->memory_efficiency)
                           : r->memory_efficiency;

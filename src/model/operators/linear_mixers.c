@@ -23,7 +23,8 @@ double calc_linear_projection(const calc_shape *s)
     case CALC_PART_TYPE_GATED_DELTA:
         return 2 * keys + 2 * width + 2 * s->value_heads;
     case CALC_PART_TYPE_KIMI_DELTA: /* low ranks of decay and gate */
-        return 3 * width + s->value_heads + s->value_size + (s->low_rank > 0 ? s->low_rank : width);
+        return 3 * width + s->value_heads + (s->decay_rank > 0 ? s->decay_rank : width) +
+               (s->low_rank > 0 ? s->low_rank : width);
     case CALC_PART_TYPE_LIGHTNING:
         return 4 * width;
     default:
@@ -222,7 +223,7 @@ static void add_low_ranks(calc_build *b)
 {
     const calc_shape *s = b->shape;
     double width = width_of(s) / s->tensor_par;
-    const double rank[] = {s->value_size, s->low_rank};
+    const double rank[] = {s->decay_rank, s->low_rank};
     static const char *const names[] = {"decay projection", "gate projection"};
     for (int i = 0; i < 2; i++) {
         if (rank[i] > 0) {
@@ -261,7 +262,7 @@ void calc_linear_mixer(calc_build *b)
     bool plain = s->mixer == CALC_PART_TYPE_SHORT_CONV;
     double e = s->element_bytes;
     double width = (plain ? s->hidden : width_of(s)) / s->tensor_par;
-    double whole = s->mixer == CALC_PART_TYPE_KIMI_DELTA ? s->value_size + s->low_rank : 0;
+    double whole = s->mixer == CALC_PART_TYPE_KIMI_DELTA ? s->decay_rank + s->low_rank : 0;
     double columns = (calc_linear_projection(s) - whole) / s->tensor_par + whole;
     calc_operator *gather = calc_build_open_tensor_par(b, "mixer gather", 0, s->hidden);
     calc_operator *o = calc_build_matrix(b, "mixer projection", CALC_OPERATOR_MATRIX, 0, b->tokens,

@@ -133,11 +133,11 @@ static void count_linear(const calc_shape *s, weights *w)
         w->norms = s->linear_norm ? size : 0;
         w->tensors += 2 + s->linear_norm;
         break;
-    case CALC_PART_TYPE_KIMI_DELTA: /* decay by way of a low rank, and so may be the gate */
-        w->matrices += size * width + s->low_rank * width + width * hidden;
+    case CALC_PART_TYPE_KIMI_DELTA: /* decay and gate may be of low ranks */
+        w->matrices += s->decay_rank * width + s->low_rank * width + width * hidden;
         w->others += heads + width;
         w->norms = s->linear_norm ? size : 0;
-        w->tensors += 8 + (s->low_rank > 0) + s->linear_norm;
+        w->tensors += 7 + (s->decay_rank > 0) + (s->low_rank > 0) + s->linear_norm;
         break;
     case CALC_PART_TYPE_LIGHTNING:
         w->matrices += width * hidden;
@@ -257,7 +257,7 @@ static members members_of(const calc_shape *s)
 {
     members m = {0};
     if (!s->stack) {
-        double moe = calc_shape_moe_blocks(s);
+        double moe = s->moe_blocks;
         return plain_members(s, s->blocks - moe, moe);
     }
     for (int i = 0; i < s->stack->kinds; i++) {
@@ -456,7 +456,7 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
     calc_operator item[CALC_MAX_OPERATORS];
     calc_strategy own;
     const calc_shape s = alone_of(shape, strategy, &own);
-    double moe = calc_shape_moe_blocks(&s);
+    double moe = s.moe_blocks;
     const double blocks[CALC_BLOCK_KINDS] = {s.blocks - moe, moe};
     trained_sum sum = {0, 0, 0};
     for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
@@ -486,12 +486,11 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
 double calc_parameters_trained(const calc_app *app, const calc_exec *exec)
 {
     calc_parameters all;
+    const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
     if (!calc_adapter_freezes(&exec->strategy, true)) {
-        const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
         calc_count_parameters(app, &all);
         return all.total + all.mtp + calc_encoder_weights(&s, &exec->strategy, true);
     }
-    const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
     return sum_trained(&s, &exec->strategy).weights;
 }
 

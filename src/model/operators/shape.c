@@ -92,6 +92,7 @@ static void set_linear(calc_shape *s, const calc_part *p)
     s->conv = (double)p->linear_conv;
     s->scan_chunk = p->linear_chunk > 0 ? (double)p->linear_chunk : chunk;
     s->low_rank = (double)p->linear_rank;
+    s->decay_rank = p->linear_whole_decay ? 0 : s->value_size;
     s->linear_norm = chosen(p->linear_norm, p->type != CALC_PART_TYPE_MAMBA1);
 }
 
@@ -128,8 +129,8 @@ static void set_blocks(calc_shape *s, const calc_app *app)
 {
     const calc_stack *stack = app->stack.layers > 0 ? &app->stack : NULL;
     s->stack = stack;
-    s->groups_per_token =
-        s->experts > 0 && app->expert_groups > 1 ? (double)app->groups_per_token : 0;
+    s->expert_groups = app->groups_per_token > 0 ? (double)app->expert_groups : 0;
+    s->groups_per_token = (double)app->groups_per_token;
     s->dense_blocks = s->experts > 0 ? (double)app->dense_blocks : s->blocks;
     s->moe_every = app->moe_every > 1 ? (double)app->moe_every : 1;
     s->moe_blocks = s->experts > 0 ? floor((s->blocks - s->dense_blocks) / s->moe_every) : 0;
@@ -230,15 +231,9 @@ bool calc_shape_lists_mtp(const calc_shape *s)
     return stack->mtp > 0 || stack->kind[last].count < alike;
 }
 
-double calc_shape_moe_blocks(const calc_shape *shape)
-{
-    return shape->moe_blocks;
-}
-
 double calc_shape_alternating(const calc_shape *s)
 {
-    bool both = s->experts > 0 && s->moe_every > 1;
-    return both ? 1 - calc_shape_moe_blocks(s) / s->blocks : 0;
+    return s->experts > 0 && s->moe_every > 1 ? 1 - s->moe_blocks / s->blocks : 0;
 }
 
 double calc_shape_dense_blocks_in(const calc_shape *s, double before, double count)
@@ -256,15 +251,38 @@ double calc_shape_dense_blocks_in(const calc_shape *s, double before, double cou
     return in_turn ? count * (1 - s->moe_blocks / s->blocks) : prefix;
 }
 
-/* Chance that at least one of the experts of a token is among so many of them, a whole number: none
- * is with C(E - m, k) / C(E, k). */
+/* Chance that at least one of the experts of a token is among so many, all of some groups and some
+ * of another. They are met in the order of their scores, none[g]: chances that none of these is met
+ * so far, with g groups met, of which the other is none or one. */
 static double chance(const calc_shape *s, double experts)
 {
-    double none = 1;
-    for (double drawn = 0; drawn < s->experts_per_token && none > 0; drawn++) {
-        none *= calc_max(0, s->experts - experts - drawn) / (s->experts - drawn);
+    enum { MOST = 64 }; /* a token that reaches more is not limited by it */
+    double most = fmin(MOST, fmin(s->expert_groups, s->experts_per_token));
+    double groups = s->groups_per_token < most ? s->expert_groups : 1;
+    int limit = groups > 1 ? (int)s->groups_per_token : 1;
+    double size = s->experts / groups;
+    double whole = ceil(experts / size) - 1;
+    double rest = experts - whole * size;
+    double none[MOST + 1][2] = {{1, 0}};
+    for (double drawn = 0; drawn < s->experts_per_token; drawn++) {
+        for (int g = limit; g >= 0; g--) {
+            double *met = none[g];
+            double left = calc_max(1, (g < limit ? s->experts : limit * size) - drawn);
+            double more = groups - whole - g;
+            if (g < limit) {
+                none[g + 1][0] += met[0] * (calc_max(0, more - 1) * size / left);
+                none[g + 1][1] +=
+                    (met[1] * calc_max(0, more) * size + met[0] * (size - rest)) / left;
+            }
+            met[0] *= calc_max(0, g * size - drawn) / left;
+            met[1] *= calc_max(0, g * size - rest - drawn) / left;
+        }
     }
-    return 1 - none;
+    double reached = 1;
+    for (int g = 0; g <= limit; g++) {
+        reached -= none[g][0] + none[g][1];
+    }
+    return reached;
 }
 
 double calc_shape_reached(const calc_shape *s, double destinations)

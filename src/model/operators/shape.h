@@ -27,7 +27,7 @@ typedef struct calc_shape {
     double moe_every;         /**< among the blocks after the dense ones, one in this many has
                                    experts, evenly spread if not whole */
     double mtp_blocks;
-    double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
+    double expert_groups, groups_per_token; /**< the experts of a token are in so many groups */
     double window, global_every;
     double packed;        /**< tokens of the documents of a packed sequence; 0: one fills it */
     double chunk;         /**< tokens of a chunk that attention stays in; 0: none */
@@ -37,7 +37,7 @@ typedef struct calc_shape {
     double compress_ratio, output_groups, output_rank;       /**< compressed attention */
     /** Linear mixers: key heads or groups, and their width or the size of the state; heads and
      *  their width; tokens of the convolution and of a chunk of the kernels; low rank. */
-    double key_heads, key_size, value_heads, value_size, conv, scan_chunk, low_rank;
+    double key_heads, key_size, value_heads, value_size, conv, scan_chunk, low_rank, decay_rank;
     double streams;         /**< of the residual, >= 1 */
     double residual_rank;   /**< of the low-rank residual beside a layer; 0: none */
     double layer_embedding; /**< width of an embedding per layer and word; 0: none */
@@ -78,8 +78,6 @@ calc_shape calc_shape_of_part(const calc_shape *model, const calc_part *part);
  * one where a mean block is not one of its kind. */
 bool calc_shape_lists_mtp(const calc_shape *shape);
 
-/** Blocks with experts among all blocks of the model. */
-double calc_shape_moe_blocks(const calc_shape *shape);
 /** Share of dense blocks where kinds alternate, so that a layer stands for both; else 0. */
 double calc_shape_alternating(const calc_shape *shape);
 
@@ -90,7 +88,7 @@ double calc_shape_dense_blocks_in(const calc_shape *shape, double before, double
  *  share the experts. The k are different ones, drawn uniformly, so that a destination with m of
  *  the E experts has none of them with probability C(E - m, k) / C(E, k) (hypergeometric
  *  distribution): n (1 - C(E - E/n, k) / C(E, k)). Where E/n is not whole, some destinations have
- *  one more.
+ *  one more. With limited routing, experts of no further group count once so many are met.
  *  @param destinations  n, >= 1, not necessarily whole
  *  @return [1, min(n, k)], grows with n */
 double calc_shape_reached(const calc_shape *shape, double destinations);

@@ -626,16 +626,6 @@ static size_t groups_of(const calc_stack *s, calc_block_kind kind, bool ffn,
     return count;
 }
 
-static void add_feedforward_part(calc_build *b, calc_part_type type)
-{
-    if (type == CALC_PART_TYPE_MOE) {
-        calc_feedforward_router(b);
-        calc_feedforward_experts(b);
-    } else {
-        calc_feedforward_dense(b);
-    }
-}
-
 /* Norm, parts side by side and residual of a sub-layer. */
 static void add_sub_layer(calc_build *b, const group *g, bool ffn)
 {
@@ -657,8 +647,11 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
             add_norm(b, norm, MOVE_MLP_NORM);
         }
         b->shape = &shape;
-        if (ffn) {
-            add_feedforward_part(b, part->type);
+        if (ffn && part->type == CALC_PART_TYPE_MOE) {
+            calc_feedforward_router(b);
+            calc_feedforward_experts(b);
+        } else if (ffn) {
+            calc_feedforward_dense(b);
         } else if (calc_part_is_linear(shape.mixer)) {
             calc_linear_mixer(b);
         } else {

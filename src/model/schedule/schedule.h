@@ -104,12 +104,6 @@ typedef struct calc_schedule_even {
     double fw_s, bw_s, wgrad_s; /**< of one micro-batch on a stage, all chunks */
 } calc_schedule_even;
 
-/** 1f1b with one chunk, gpipe. Exact. */
-static inline double calc_schedule_1f1b_bubble_s(const calc_schedule_even *e)
-{
-    return (e->stages - 1) * (e->fw_s + e->bw_s + e->wgrad_s);
-}
-
 /** 1f1b with v > 1. Exact if p divides m, or m <= p; else a lower bound. */
 static inline double calc_schedule_interleaved_bubble_s(const calc_schedule_even *e)
 {
@@ -133,16 +127,6 @@ static inline double calc_schedule_zero_bubble_s(const calc_schedule_even *e, do
     double drain_s = (p - 1) * e->bw_s;
     double best_s = calc_max(fill_s, fill_s + drain_s - delay * e->fw_s);
     return calc_max(best_s, fill_s + drain_s - delay * e->wgrad_s);
-}
-
-static inline double calc_schedule_zb_h1_bubble_s(const calc_schedule_even *e)
-{
-    return calc_schedule_zero_bubble_s(e, e->stages - 1);
-}
-
-static inline double calc_schedule_zb_h2_bubble_s(const calc_schedule_even *e)
-{
-    return calc_schedule_zero_bubble_s(e, 2 * (e->stages - 1));
 }
 
 /** zb_v with m <= p: every micro-batch goes down and up before the first returns. Exact. In chunk
@@ -197,18 +181,18 @@ static inline double calc_schedule_bubble_s(calc_pipeline_schedule kind,
 {
     switch (kind) {
     case CALC_PIPELINE_SCHEDULE_ZB_H1:
-        return calc_schedule_zb_h1_bubble_s(e);
+        return calc_schedule_zero_bubble_s(e, e->stages - 1);
     case CALC_PIPELINE_SCHEDULE_ZB_H2:
-        return calc_schedule_zb_h2_bubble_s(e);
+        return calc_schedule_zero_bubble_s(e, 2 * (e->stages - 1));
     case CALC_PIPELINE_SCHEDULE_ZB_V:
         return calc_schedule_zb_v_bubble_s(e);
     case CALC_PIPELINE_SCHEDULE_DUALPIPE:
         return calc_schedule_dual_bubble_s(e->stages / 2, e->fw_s, e->bw_s, e->wgrad_s);
     case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
         return calc_schedule_dual_bubble_s(e->stages, e->fw_s / 2, e->bw_s / 2, e->wgrad_s / 2);
-    default:
+    default: /* 1f1b with one chunk and gpipe: exact */
         return e->chunks > 1 ? calc_schedule_interleaved_bubble_s(e)
-                             : calc_schedule_1f1b_bubble_s(e);
+                             : (e->stages - 1) * (e->fw_s + e->bw_s + e->wgrad_s);
     }
 }
 

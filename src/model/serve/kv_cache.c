@@ -233,20 +233,16 @@ static double paged(const calc_kv_cache *cache, const calc_kv_layer *l, double c
     return mean(l, in_pages(cache, context), in_pages(cache, calc_min(context, l->window)));
 }
 
-/* Index keys have no window, and are pages of their own. */
-static double indices(const calc_kv_cache *cache, const calc_kv_layer *l, double context)
-{
-    return l->index_bytes > 0 ? in_pages(cache, calc_kv_layer_scored(l, context)) : 0;
-}
-
 double calc_kv_cache_stored(const calc_kv_cache *cache, double context)
 {
     double sum = 0;
     for (size_t i = 0; i < cache->layers; i++) {
         const calc_kv_layer *l = &cache->layer[i];
         double split = cache->context_par; /* tokens are split over ranks, states are not */
+        /* Index keys have no window, and are pages of their own. */
+        double indices = l->index_bytes > 0 ? in_pages(cache, calc_kv_layer_scored(l, context)) : 0;
         sum += l->share * l->rank_bytes / cache->rank_bytes * paged(cache, l, context);
-        sum += l->share * l->index_bytes / cache->rank_bytes * indices(cache, l, context);
+        sum += l->share * l->index_bytes / cache->rank_bytes * indices;
         sum += l->share * l->state_rank_bytes * cache->states * split / cache->rank_bytes;
     }
     return sum;

@@ -62,7 +62,7 @@ static void fill_blocks(const calc_inference_pass_model *m, const calc_cost_cont
 {
     const calc_shape *s = c->shape;
     bool experts = s->experts > 0;
-    bool dense = calc_shape_moe_blocks(s) < s->blocks;
+    bool dense = s->moe_blocks < s->blocks;
     bool differ = s->stack && dense; /* the mixers of both kinds of blocks */
     list l;
     calc_cost_links_start(&l.known);

@@ -23,8 +23,7 @@ double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, doubl
 {
     double ranks = (double)pool->strategy.tensor_par;
     const calc_shape *s = &r->model.shape;
-    double issued_s =
-        s->blocks * r->engine.issue_s + calc_shape_moe_blocks(s) * r->engine.issue_moe_s;
+    double issued_s = s->blocks * r->engine.issue_s + s->moe_blocks * r->engine.issue_moe_s;
     return calc_engine_beside_s(
         &r->engine, pass_s, sequences, ranks,
         prompts || r->i->enforce_eager ? issued_s / (double)pool->pipeline_par : 0);

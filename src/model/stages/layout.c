@@ -23,6 +23,6 @@ void calc_layout_of(const calc_app *app, const calc_system *system, const calc_e
 
 const calc_cost *calc_layout_block(const calc_layout *l)
 {
-    bool moe = calc_shape_moe_blocks(&l->shape) * 2 > l->shape.blocks;
+    bool moe = l->shape.moe_blocks * 2 > l->shape.blocks;
     return &l->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
 }

@@ -106,7 +106,7 @@ static bool has_blocks(const calc_kernel_table *table)
 calc_measured_block calc_measured_block_of(const calc_cost_context *c)
 {
     calc_measured_block b = {0, 0, CALC_KERNEL_ROOFLINE, false};
-    bool dense = !c->shape->stack && calc_shape_moe_blocks(c->shape) < c->shape->blocks;
+    bool dense = !c->shape->stack && c->shape->moe_blocks < c->shape->blocks;
     if (dense && c->training && has_blocks(c->measured)) {
         calc_kernel_key key = calc_measured_block_key(c);
         b.model_s = calc_measured_block_model_s(c);

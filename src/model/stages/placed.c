@@ -44,14 +44,6 @@ int64_t calc_reshard_ranks(const calc_exec *a, const calc_exec *b)
     return together(s, t) / sharing(s) * (shards(s) / calc_gcd(shards(s), shards(t)));
 }
 
-/* The network that a field names for the larger of two groups, the outer part of it. */
-static int64_t network_of(const calc_strategy *a, const calc_strategy *b)
-{
-    const calc_strategy *s = sharing(a) >= sharing(b) ? a : b;
-    bool context = calc_ranks_or_one(s->context_par) > 1 && s->context_par_net >= 0;
-    return context ? s->context_par_net : s->tensor_par_net;
-}
-
 static double gather_s(const calc_app *app, const calc_system *system, const calc_exec *a,
                        const calc_exec *b)
 {
@@ -65,8 +57,12 @@ static double gather_s(const calc_app *app, const calc_system *system, const cal
     double held = tokens * shape.hidden * shape.element_bytes;
     int64_t stride =
         a->rank_order == CALC_RANK_ORDER_NETWORKS ? 0 : together(s, &b->strategy) / ranks;
-    calc_group group = {
-        .ranks = (double)ranks, .stride = (double)stride, .network = network_of(s, &b->strategy)};
+    /* The network that a field names for the larger of two groups, the outer part of it. */
+    const calc_strategy *larger = sharing(s) >= sharing(&b->strategy) ? s : &b->strategy;
+    bool context = calc_ranks_or_one(larger->context_par) > 1 && larger->context_par_net >= 0;
+    calc_group group = {.ranks = (double)ranks,
+                        .stride = (double)stride,
+                        .network = context ? larger->context_par_net : larger->tensor_par_net};
     return calc_collective_s(system, CALC_OP_ALL_GATHER, &group, held * (double)ranks);
 }
 

@@ -118,8 +118,7 @@ static double checkpoint_bytes(const calc_cost_context *c)
 
 static bool has_block(const calc_shape *shape, calc_block_kind kind)
 {
-    return kind == CALC_MOE_BLOCK ? shape->experts > 0
-                                  : calc_shape_moe_blocks(shape) < shape->blocks;
+    return kind == CALC_MOE_BLOCK ? shape->experts > 0 : shape->moe_blocks < shape->blocks;
 }
 
 /* Times of the operators of a list.

@@ -265,19 +265,14 @@ typedef struct calc_stage_chunk_share {
     double of_start; /**< the first chunk of the first stage */
 } calc_stage_chunk_share;
 
-static inline calc_stage_chunk_share
-calc_stage_chunk_share_of(const calc_stage_terms *t, const calc_stage_class *c, double chunks)
-{
-    bool usual = calc_stage_chunks_alike(t, c);
-    return (calc_stage_chunk_share){usual ? 1 / chunks : 0, !usual && c->position <= 0};
-}
-
-/** The same of CALC_MAX_STAGE_CLASSES classes. */
+/** Those of CALC_MAX_STAGE_CLASSES classes. */
 static inline void calc_stage_chunk_shares(const calc_stage_terms *t, const calc_stage_class *c,
                                            double chunks, calc_stage_chunk_share *out)
 {
     for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        out[i] = calc_stage_chunk_share_of(t, &c[i], chunks);
+        bool usual = calc_stage_chunks_alike(t, &c[i]);
+        out[i].of_stage = usual ? 1 / chunks : 0;
+        out[i].of_start = !usual && c[i].position <= 0;
     }
 }
 
@@ -301,7 +296,7 @@ calc_stage_floor_of(calc_stage_floor x, const calc_stage_terms *t, const calc_st
 
 /** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
  *  then the stages before it have their first chunks to go back through.
- *  @param share  calc_stage_chunk_share_of() each class */
+ *  @param share  calc_stage_chunk_shares() */
 CALC_STAGE_INLINE double
 calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
                                const calc_stage_class *c, const calc_stage_pass *pass,
@@ -349,22 +344,15 @@ CALC_STAGE_INLINE calc_stage_ceiling calc_stage_ceiling_add(calc_stage_ceiling x
     return x;
 }
 
-/** Whether the chunks of a class are known to be alike but for the first and the last. */
-CALC_STAGE_INLINE bool calc_stage_ceiling_known(const calc_stage_terms *t,
-                                                const calc_stage_class *c)
-{
-    bool alone = c->stages <= 1 || (c->first < 1 && c->last < 1);
-    return alone && !calc_stage_dense_prefix(t, c);
-}
-
 /** Whether calc_stage_interleaved_most_s() holds: not by rule, with dense blocks first, with rounds
- *  that are not full. */
+ *  that are not full; the chunks of a class are alike but for the first and the last. */
 CALC_STAGE_INLINE bool calc_stage_interleaved_known(const calc_stage_terms *t, int classes,
                                                     const calc_stage_class *c)
 {
     bool known = !t->compat && t->stages > 1 && t->lost_rounds <= 0;
     for (int i = 0; i < classes; i++) {
-        known = known && calc_stage_ceiling_known(t, &c[i]);
+        bool alone = c[i].stages <= 1 || (c[i].first < 1 && c[i].last < 1);
+        known = known && alone && !calc_stage_dense_prefix(t, &c[i]);
     }
     return known;
 }
@@ -615,7 +603,7 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
 /** calc_stage_pipeline_s() where that is cheap; else a lower bound of it [s]: the busiest stage is
  * never idle. DualPipe's stages share their work in pairs: the total is divided evenly.
  *  @param chunked  whether there are several chunks; a constant where speed matters, like classes
- *  @param share    calc_stage_chunk_share_of() each class, with chunks
+ *  @param share    calc_stage_chunk_shares(), with chunks
  *  @param start    calc_stage_first_chunk(), with chunks */
 CALC_STAGE_INLINE double
 calc_stage_pipeline_least_s(const calc_stage_terms *t, const calc_stage_links *l,

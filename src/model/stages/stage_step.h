@@ -295,21 +295,8 @@ CALC_STAGE_INLINE double calc_stage_held(const calc_stage_terms *t, calc_pipelin
     return calc_stage_in_flight(t, schedule, peak.position, chunks);
 }
 
-/** The maximum including a class. */
-CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_add(calc_stage_needs x,
-                                                        const calc_stage_class *c,
-                                                        const calc_stage_memory *m,
-                                                        const calc_stage_tier2 *away,
-                                                        double optimizer_s)
-{
-    double tier2_bytes = calc_stage_tier2_bytes(away);
-    x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
-    x.allocated_bytes = calc_max(x.allocated_bytes, m->total * calc_min(c->stages, 1));
-    x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_min(c->stages, 1));
-    return x;
-}
-
-/** @param held  calc_stage_held() */
+/** The maximum including a class.
+ *  @param held  calc_stage_held() */
 CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_more(calc_stage_needs x,
                                                          const calc_stage_terms *t,
                                                          calc_pipeline_schedule schedule,
@@ -318,7 +305,11 @@ CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_more(calc_stage_needs x,
     calc_stage_weights w = calc_stage_weights_sum(t, c);
     calc_stage_memory m = calc_stage_memory_at(t, c, &w, schedule, held);
     calc_stage_tier2 away = calc_stage_tier2_at(t, c, &w, held);
-    return calc_stage_needs_add(x, c, &m, &away, calc_stage_optimizer_sum(t, c, &w));
+    double tier2_bytes = calc_stage_tier2_bytes(&away);
+    x.optimizer_s = calc_max(x.optimizer_s, calc_stage_optimizer_sum(t, c, &w));
+    x.allocated_bytes = calc_max(x.allocated_bytes, m.total * calc_min(c->stages, 1));
+    x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_min(c->stages, 1));
+    return x;
 }
 
 /** @param classes  how many there are, the first ones of c. A constant where speed matters
@@ -342,23 +333,17 @@ typedef struct calc_stage_exposed {
 } calc_stage_exposed;
 
 /** The maximum including a class. */
-CALC_STAGE_INLINE calc_stage_exposed calc_stage_exposed_add(calc_stage_exposed x,
-                                                            const calc_stage_reduction *r)
-{
-    x.plain_s = calc_max(x.plain_s, r->reduce_s + r->gather_s);
-    x.weights_s = calc_max(x.weights_s, r->reduce_s + r->gather_beside_s);
-    x.gradients_s = calc_max(x.gradients_s, r->reduce_beside_s + r->gather_s);
-    x.both_s = calc_max(x.both_s, r->reduce_beside_s + r->gather_beside_s);
-    return x;
-}
-
 CALC_STAGE_INLINE calc_stage_exposed
 calc_stage_exposed_more(calc_stage_exposed x, const calc_stage_terms *t, const calc_stage_links *l,
                         const calc_stage_class *c, const calc_stage_pass *pass, double chunks)
 {
     calc_stage_weights w = calc_stage_weights_sum(t, c);
     calc_stage_reduction r = calc_stage_reduction_sum(t, l, c, &w, pass, chunks);
-    return calc_stage_exposed_add(x, &r);
+    x.plain_s = calc_max(x.plain_s, r.reduce_s + r.gather_s);
+    x.weights_s = calc_max(x.weights_s, r.reduce_s + r.gather_beside_s);
+    x.gradients_s = calc_max(x.gradients_s, r.reduce_beside_s + r.gather_s);
+    x.both_s = calc_max(x.both_s, r.reduce_beside_s + r.gather_beside_s);
+    return x;
 }
 
 CALC_STAGE_INLINE calc_stage_exposed calc_stage_exposed_of(const calc_stage_terms *t,

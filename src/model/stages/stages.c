@@ -56,7 +56,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
 static void set_listed_kinds(calc_stages *s, const calc_shape *shape)
 {
     double before = 0;
-    double mean = (shape->blocks - calc_shape_moe_blocks(shape)) / shape->blocks;
+    double mean = (shape->blocks - shape->moe_blocks) / shape->blocks;
     for (size_t i = 0; i < s->count; i++) {
         calc_stage_class *c = &s->item[i];
         double blocks = c->dense;
@@ -80,7 +80,7 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
         set_listed_kinds(s, shape);
         return;
     }
-    double moe = calc_shape_moe_blocks(shape);
+    double moe = shape->moe_blocks;
     double dense = shape->blocks - moe;
     double prefix = shape->dense_blocks;
     double per_chunk = s->item[0].dense / s->chunks;

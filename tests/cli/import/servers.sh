@@ -16,6 +16,9 @@ show draft.json
 printf 'tensor_parallel_size: 8\nenable_attention_dp: true\nmoe_expert_parallel_size: 8\nmax_batch_size: 64\nkv_cache_config:\n  dtype: fp8\n  free_gpu_memory_fraction: 0.8\n' >trt.yaml
 "$CALC" import trt.yaml --exe trt.json && show trt.json
 "$CALC" import --exe trtllm.json -- trtllm-serve MODEL --tp_size 8 --ep_size 2 --max_num_tokens 4096 && show trtllm.json
+"$CALC" import --exe image.json -- docker run --gpus all --ipc=host vllm/vllm-openai:latest zai-org/GLM-5-FP8 --tensor-parallel-size 8 --max-model-len auto
+show image.json
+"$CALC" import --exe method.json -- vllm serve RedHatAI/Qwen3-32B-FP8-dynamic --quantization compressed-tensors && show method.json
 # Not so.
 "$CALC" import -- --tensor-parallel-size 8 --dtype bfloat16
 "$CALC" import -- python3 -m sglang.launch_server --tp 8 --dp 3 --enable-dp-attention
