@@ -160,11 +160,28 @@ static calc_status assign_folds(task *t, calc_errors *errors)
     return CALC_OK;
 }
 
+/* Share of the variance of errors that runs of one model on one engine have in common: so many of
+ * them count as fewer that are independent (design effect, Kish 1965). Chosen on half of the runs.
+ */
+#define SHARED 0.03
+
 /* Let fits see all points but those of a fold, or of a fold alone. */
 static void show(task *t, int fold, bool alone)
 {
     for (size_t i = 0; i < t->count; i++) {
         t->point[i].use = t->fold[i] >= 0 && (t->fold[i] == fold) == alone;
+    }
+    for (size_t f = 0; f < t->fits; f++) {
+        calc_engine_point *own = &t->point[t->fit[f].first];
+        for (size_t i = 0; i < t->fit[f].count; i++) {
+            double others = 0;
+            for (size_t j = 0; j < t->fit[f].count && own[i].use; j++) {
+                others += i != j && own[j].use &&
+                          own[i].result->quantity == own[j].result->quantity &&
+                          strcmp(map_of(&own[i])->row->app, map_of(&own[j])->row->app) == 0;
+            }
+            own[i].weight = 1 / (1 + SHARED * others);
+        }
     }
 }
 
@@ -259,7 +276,7 @@ static void collect(task *t, const calc_results *results)
         *fit = (calc_engine_fit){.engine = &engines->item[e], .first = t->count};
         for (size_t i = 0; i < results->count; i++) {
             if (counts(t->plan, &results->item[i], fit->engine)) {
-                t->point[t->count++] = (calc_engine_point){&results->item[i], i, true};
+                t->point[t->count++] = (calc_engine_point){&results->item[i], i, true, 1};
             }
         }
         fit->count = t->count - fit->first;
@@ -497,9 +514,10 @@ static void residuals(void *context, const double *x, double *residual)
             calc_serving_predict_with(&p, &now);
             last = r->serving;
         }
-        double weight = r->quantity == CALC_QUANTITY_TTFT ? sqrt(FIRST_TOKEN_WEIGHT) : 1;
-        double error = log(of_quantity(&p, r->quantity) / r->measured);
-        *residual++ = weight * calc_least_squares_soft(error / SIGMA);
+        double weight =
+            sqrt(t->point[i].weight * (r->quantity == CALC_QUANTITY_TTFT ? FIRST_TOKEN_WEIGHT : 1));
+        double error = log(of_quantity(&p, r->quantity) / r->measured) / SIGMA;
+        *residual++ = weight * calc_least_squares_soft(error);
     }
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         *residual++ = x[k];

@@ -24,8 +24,7 @@
     X("host", host_s, false, 1.5e-3, 1.5)                                                          \
     X("host_sequence", host_sequence_s, false, 30e-6, 1.5)                                         \
     X("host_growth", host_growth, false, 0.1, 1)                                                   \
-    X("issue", issue_s, false, 0.2e-3, 1)                                                          \
-    X("issue_moe", issue_moe_s, false, 0.5e-3, 1)                                                  \
+    X("issue", issue_s, false, 12e-6, 1)                                                           \
     X("request", request_s, false, 10e-3, 1)                                                       \
     X("request_sequence", request_sequence_s, false, 0.2e-3, 1)                                    \
     X("request_token", request_token_s, false, 2e-6, 1)                                            \
@@ -45,8 +44,9 @@ enum {
 /** A measurement that counts. Borrows the result. */
 typedef struct calc_engine_point {
     const calc_result *result;
-    size_t index; /**< of the result among all */
-    bool use;     /**< whether a fit sees it */
+    size_t index;  /**< of the result among all */
+    bool use;      /**< whether a fit sees it */
+    double weight; /**< then, of its squared error */
 } calc_engine_point;
 
 /** What is assumed of the numbers of traits before an engine's runs are seen: normal. */

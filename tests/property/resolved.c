@@ -207,7 +207,6 @@ TRAIT(host, host_s)
 TRAIT(host_sequence, host_sequence_s)
 TRAIT(host_growth, host_growth)
 TRAIT(issue, issue_s)
-TRAIT(issue_moe, issue_moe_s)
 TRAIT(request, request_s)
 TRAIT(request_sequence, request_sequence_s)
 TRAIT(request_token, request_token_s)
@@ -443,7 +442,6 @@ static const struct {
     {"exe.inference.traits.host_sequence", trait_host_sequence},
     {"exe.inference.traits.host_growth", trait_host_growth},
     {"exe.inference.traits.issue", trait_issue},
-    {"exe.inference.traits.issue_moe", trait_issue_moe},
     {"exe.inference.traits.request", trait_request},
     {"exe.inference.traits.request_sequence", trait_request_sequence},
     {"exe.inference.traits.request_token", trait_request_token},

@@ -25,6 +25,27 @@ static void narrow_prompts(calc_inference_pass_model *m, const calc_exec *exec)
     }
 }
 
+/* Kernels of all blocks for the tokens of prompts: a product of narrow numbers has one more, which
+ * narrows its input, and a collective is one. */
+static double launches_of(const calc_inference_pass_model *m)
+{
+    calc_operator item[CALC_MAX_OPERATORS];
+    const calc_inference_pass_work one = {.prompts = 1, .chunk = 1};
+    const calc_shape s = calc_inference_pass_shape(m, &one);
+    const calc_cost_context c = calc_inference_pass_context(m, &s);
+    double sum = 0;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        double blocks = kind == CALC_MOE_BLOCK ? s.moe_blocks : s.blocks - s.moe_blocks;
+        size_t count = blocks > 0 ? calc_inference_pass_block(m, &c, &one, kind, item) : 0;
+        for (size_t i = 0; i < count; i++) {
+            const calc_operator *o = &item[i];
+            bool narrows = o->converted_bytes > 0, sends = o->op[CALC_PASS_FW] != CALC_OP_NONE;
+            sum += blocks * calc_operator_share(o) * (o->launches[CALC_PASS_FW] + narrows + sends);
+        }
+    }
+    return sum;
+}
+
 void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app *app,
                                     const calc_system *system, const calc_exec *exec)
 {
@@ -47,6 +68,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
         narrow_prompts(m, exec);
     }
     calc_inference_pass_model_place(m, exec);
+    m->launches = launches_of(m);
 }
 
 int64_t calc_inference_pass_network(const calc_system *system, const calc_exec *e)
@@ -80,6 +102,7 @@ void calc_inference_pass_model_take(calc_inference_pass_model *m,
     m->shape = other->shape;
     m->cache = other->cache;
     m->drafts = other->drafts;
+    m->launches = other->launches;
     m->memo = other->memo;
     m->number = other->number;
     m->common = other->common;

@@ -107,6 +107,7 @@ typedef struct calc_inference_pass_model {
     calc_serving_rates rates; /**< of kernels, as the engine reaches them */
     double experts_undivided; /**< of the engine's traits */
     bool fused_recurrence;    /**< likewise */
+    double launches;          /**< kernels of all blocks for the tokens of prompts */
     calc_kv_cache cache;
     calc_stages stages;
     calc_inference_pass_pipeline pipeline; /**< that these stages are of */

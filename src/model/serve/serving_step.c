@@ -21,12 +21,10 @@ bool calc_serving_queues(const calc_serving *r)
 double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, double pass_s,
                              double sequences, bool prompts)
 {
-    double ranks = (double)pool->strategy.tensor_par;
-    const calc_shape *s = &r->model.shape;
-    double issued_s = s->blocks * r->engine.issue_s + s->moe_blocks * r->engine.issue_moe_s;
-    return calc_engine_beside_s(
-        &r->engine, pass_s, sequences, ranks,
-        prompts || r->i->enforce_eager ? issued_s / (double)pool->pipeline_par : 0);
+    bool issued = prompts || r->i->enforce_eager;
+    double issued_s = issued ? r->model.launches * r->engine.issue_s : 0;
+    return calc_engine_beside_s(&r->engine, pass_s, sequences, (double)pool->strategy.tensor_par,
+                                issued_s / (double)pool->pipeline_par);
 }
 
 /* Overhead of the engine for the passes of a prefill [s]. */
