@@ -202,7 +202,9 @@ static void answer(const char *said, FILE *out)
     print_exec(out);
     calc_text ours = written();
     const char *context = strstr(ours.data, "    \"cp_sizes_enc");
-    fprintf(out, context ? "written: %s\n" : "", context);
+    if (context) {
+        fprintf(out, "written: %s\n", context);
+    }
     calc_text_free(&ours);
 }
 

@@ -56,8 +56,13 @@ static void print_line(const char *name, int k, const calc_galvatron_line *l, FI
 {
     if (l->slope != 0 || l->offset != 0) {
         fprintf(out, "%s %d: %.12g", name, k, l->offset);
-        fprintf(out, l->slope ? " + %.12g x" : "", l->slope);
-        fprintf(out, l->most ? ", from %g to %g\n" : "\n", l->least, l->most);
+        if (l->slope != 0) {
+            fprintf(out, " + %.12g x", l->slope);
+        }
+        if (l->most != 0) {
+            fprintf(out, ", from %g to %g", l->least, l->most);
+        }
+        fputc('\n', out);
     }
 }
 
@@ -93,7 +98,9 @@ static void print(const calc_galvatron_profiles *p, FILE *out)
     print_list("consecutive", p->consecutive, out);
     print_list("strided", p->strided, out);
     print_list("p2p", p->p2p, out);
-    fprintf(out, p->overlap ? "overlap %g\n" : "", p->overlap);
+    if (p->overlap != 0) {
+        fprintf(out, "overlap %g\n", p->overlap);
+    }
     for (int k = 0; k < 4; k++) {
         print_list("all-gather", p->all_gather[k].ms, out);
         print_line("all-gather", 1 << k, &p->all_gather[k].line, out);

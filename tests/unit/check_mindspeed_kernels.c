@@ -132,7 +132,9 @@ static void print_job(const calc_mindspeed_arguments *a, FILE *out)
     fprintf(out, "%d nodes of %d, for %d: %d devices;", j->nodes, j->per_node, j->target_nodes,
             calc_mindspeed_devices(j));
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
-        fprintf(out, truths[i].on ? " %s" : "", truths[i].name);
+        if (truths[i].on) {
+            fprintf(out, " %s", truths[i].name);
+        }
     }
     fprintf(out, "%s%s\n", a->unused[0] ? "; unused: " : "", a->unused);
 }
