@@ -200,7 +200,7 @@ static void predict(const task *t, const calc_engine_fit *fits, int fold, double
 static calc_status fit_all(const task *t, calc_engine_fit *fits, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    calc_engine_fit *before = malloc((t->fits + 1) * sizeof *before);
+    calc_engine_fit *before = calloc(t->fits + 1, sizeof *before);
     if (!before) {
         return calc_errors_no_memory(errors);
     }
@@ -235,7 +235,7 @@ static calc_status fit_folds(task *t, calc_errors *errors)
 {
     bool later = t->plan->cross == CALC_ENGINE_CROSS_LATER;
     calc_status status = CALC_OK;
-    calc_engine_fit *without = malloc((t->fits + 1) * sizeof *without);
+    calc_engine_fit *without = calloc(t->fits + 1, sizeof *without);
     if (!without) {
         return calc_errors_no_memory(errors);
     }

@@ -264,7 +264,7 @@ static double chance(const calc_shape *s, double experts)
     double whole = ceil(experts / size) - 1;
     double rest = experts - whole * size;
     double none[MOST + 1][2] = {{1, 0}};
-    for (double drawn = 0; drawn < s->experts_per_token; drawn++) {
+    for (int drawn = 0; drawn < s->experts_per_token; drawn++) {
         for (int g = limit; g >= 0; g--) {
             double *met = none[g];
             double left = calc_max(1, (g < limit ? s->experts : limit * size) - drawn);
