@@ -235,13 +235,13 @@ static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
     return calc_units_list(&s->units, s->space, app, system, s->options->compat);
 }
 
-/* Chunks to do before anybody wants to know how far it is: all that the design has, unless
- * checkpoints are made or others may take them. */
+/* Chunks to do before the threads wait for each other: all that the design has, unless the result
+ * is saved, or reported to other ranks, meanwhile. Where others use the processors, too, each wait
+ * takes milliseconds. */
 static size_t batch_of(const shared *s)
 {
-    bool shared_work = s->options->checkpoint || s->options->take;
     size_t several = (size_t)s->threads * 4 / CHUNK_UNITS;
-    return !shared_work ? SIZE_MAX : several > 1 ? several : 1;
+    return !s->options->checkpoint ? SIZE_MAX : several > 1 ? several : 1;
 }
 
 static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_t chunk, bool last)
