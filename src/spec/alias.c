@@ -166,16 +166,18 @@ typedef struct nearest {
     char path[PATH_SIZE];
 } nearest;
 
-/* What is inside the same object is told apart by the rest of its name. */
+/* What is inside the same object is told apart by the rest of its name; the name alone of a member
+ * of another object is nearer than a name misspelt in two letters. */
 static void consider(nearest *best, const char *path)
 {
     size_t same = 0;
     for (size_t i = 0; path[i] && path[i] == best->word[i]; i++) {
         same = path[i] == '.' ? i + 1 : same;
     }
-    const char *const one[] = {path + same, NULL};
-    if (calc_nearest(best->word + same, one)) {
-        int distance = calc_edit_distance(best->word + same, path + same);
+    const char *const one[] = {path + same, NULL}, *dot = strrchr(path, '.');
+    bool member = dot && strcmp(dot + 1, best->word) == 0;
+    if (member || calc_nearest(best->word + same, one)) {
+        int distance = member ? 1 : calc_edit_distance(best->word + same, path + same);
         if (distance < best->distance) {
             best->distance = distance;
             snprintf(best->path, sizeof best->path, "%s", path);

@@ -26,9 +26,13 @@ static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *er
     bool serves =
         i->phase == CALC_INFERENCE_PHASE_SERVE || i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
     if (serves && i->generate_size < 2) {
-        BROKEN(errors, generate_size, "use at least 2, or phase \"prefill\"",
-               "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
-               i->generate_size == 1 ? "" : "s");
+        BROKEN(
+            errors, generate_size,
+            i->generate_size == 0 && i->prompt_size == 0
+                ? "say how long requests are: prompt_size and generate_size, for example 1024 each"
+                : "use at least 2, or phase \"prefill\"",
+            "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
+            i->generate_size == 1 ? "" : "s");
     }
     if (a->lm_head == CALC_CHOICE_FALSE && i->phase != CALC_INFERENCE_PHASE_NONE &&
         i->phase != CALC_INFERENCE_PHASE_PREFILL) {

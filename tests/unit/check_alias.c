@@ -59,6 +59,7 @@ CALC_TEST(a_hint_has_the_nearest_path)
                  {CALC_KIND_SYSTEM, "men1.GiB", "did you mean \"sys.mem1.GiB\"?"},
                  {CALC_KIND_NONE, "networks.size", "did you mean \"networks[0].size\"?"},
                  {CALC_KIND_NONE, "inference.phse", "did you mean \"inference.phase\"?"},
+                 {CALC_KIND_NONE, "phase", "did you mean \"inference.phase\"?"},
                  {CALC_KIND_NONE, "inference.max_batch_tokens", ""},
                  {CALC_KIND_NONE, "layer", "did you mean \"layers\"?"},
                  {CALC_KIND_EXEC, "hidden", ""},

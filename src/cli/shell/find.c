@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include "formats/hf.h"
 #include "formats/read.h"
 #include "formats/settings.h"
+#include "io/space_load.h"
+#include "spec/serving_engine.h"
 
 static const struct {
     const char *folder, *text, *text_with_article;
@@ -388,6 +391,37 @@ static const calc_find_entry *look_up_machine(const calc_find_list *list, const 
     return found;
 }
 
+/* The engine that stands for a release without a file, or for a program without a release: as
+ * calc_serving_engines_meant() has it, of this month. NULL: none. */
+static const calc_find_entry *look_up_release(const calc_find_list *list, const char *name)
+{
+    calc_serving_engines engines = {calc_make(list->count, sizeof *engines.item), 0};
+    const calc_find_entry *found = NULL;
+    const char *reason;
+    for (size_t i = 0; i < list->count; i++) {
+        calc_serving_engine *engine = &engines.item[engines.count];
+        calc_text text = {0};
+        calc_errors ignored = {0};
+        if (calc_find_aside_of(list->entry[i].name) == CALC_FIND_ASIDE_ENGINE &&
+            calc_is_yes(calc_text_read(&text, list->entry[i].path, &ignored))) {
+            calc_serving_engine_put(engine, calc_find_aside_name(list->entry[i].name));
+            engines.count += calc_is_yes(
+                calc_engine_parse(engine, text.data, text.length, list->entry[i].path, &ignored));
+        }
+        calc_text_free(&text);
+    }
+    calc_serving_engines_sort(&engines);
+    const calc_serving_engine *meant = calc_serving_engines_meant(
+        &engines, calc_find_aside_name(name), INT_MAX, CALC_PLATFORM_ANY, &reason);
+    for (size_t i = 0; meant && i < list->count && !found; i++) {
+        bool same = calc_find_aside_of(list->entry[i].name) == CALC_FIND_ASIDE_ENGINE &&
+                    strcmp(calc_find_aside_name(list->entry[i].name), meant->name) == 0;
+        found = same ? &list->entry[i] : NULL;
+    }
+    free(engines.item);
+    return found;
+}
+
 /* How a name is like the one that was looked for; the first kind of likeness that a few names have
  * counts. */
 typedef enum likeness {
@@ -560,6 +594,10 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
     } else if (!found && required && kind == CALC_KIND_SYSTEM &&
                (found = look_up_machine(&list, name))) {
         calc_say("%s: taken as the machine %s\n", name, found->name);
+    } else if (!found && calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE &&
+               (found = look_up_release(&list, name))) {
+        calc_say("%s: taken as the engine %s, the latest up to it that was measured\n",
+                 calc_find_aside_name(name), calc_find_aside_name(found->name));
     }
     if (found && rival) {
         char hint[256];
