@@ -89,6 +89,7 @@ typedef struct search {
     calc_sweep_order order;
     double least; /* what a layout must be worth to matter */
     double worth; /* of the start so far */
+    bool simple;  /* whether a simpler layout may come first */
     calc_sweep_advice advice;
 } search;
 
@@ -118,7 +119,7 @@ static double worth_of(const search *s, calc_sweep_row *row)
 /* Whether a layout comes before the start so far. */
 static bool is_before(const search *s, const calc_sweep_row *row, double worth)
 {
-    if (!s->advice.start.layout || !s->order.known) {
+    if (!s->advice.start.layout || !s->simple) {
         return worth > s->worth;
     }
     const calc_exec a = calc_found_exec(row->layout);
@@ -133,7 +134,7 @@ static void look(search *s, const calc_sweep_group *group, bool chooses)
 {
     /* A layout may be worth 2 % less and yet come first for being simpler: that costs on none of
      * the sets of measured layouts (docs/sweep.md). */
-    const double part = s->order.known ? 0.98 : 1;
+    const double part = s->simple ? 0.98 : 1;
     const calc_front *top = &group->top;
     double share = 1; /* of the last of the best */
     for (size_t i = 0; i < top->count + group->front.count && share >= s->least; i++) {
@@ -166,6 +167,7 @@ calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
     s.advice.fastest = s.advice.start;
     if (best && result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
         s.order = calc_sweep_order_of(study, best);
+        s.simple = s.order.known || study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
         look(&s, &result->group[0], false);
         s.advice.start.layout = s.least > 0 ? NULL : best; /* unless no framework runs any */
         look(&s, &result->group[0], s.least > 0);

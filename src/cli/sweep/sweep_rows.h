@@ -54,7 +54,7 @@ typedef struct calc_sweep_advice {
  *  fits over CALC_FITS_SURE where that is less than 1, and less 13 % if its experts are spread
  *  (calc_sweep_row::spread). The start is the simplest
  * (calc_sweep_found_simpler()) of those that are worth at most 2 % less than the most; of several,
- * and where the order of two layouts is not known (calc_sweep_order), the one that is worth most.
+ * and of training by another objective than time (calc_sweep_order), the one that is worth most.
  * If no framework runs any, with several groups, or under Calculon's rules, the start is the best.
  * Examines all layouts kept, so call it before lists are cut. */
 calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,

@@ -176,7 +176,7 @@ static const struct known {
     {"cp", "cp", CALC_SWEEP_CELL_FIELD, "context_par", 2},
     {"ep", "ep", CALC_SWEEP_CELL_FIELD, "expert_par", 2},
     {"etp", "etp", CALC_SWEEP_CELL_FIELD, "expert_tensor_par", 2},
-    {"batch", "batch", CALC_SWEEP_CELL_FIELD, "batch_size", 3},
+    {"batch", "batch", CALC_SWEEP_CELL_FIELD, "batch_size", 1},
     {"mbs", "mbs", CALC_SWEEP_CELL_FIELD, "microbatch_size", 3},
     {"chunk", "chunk", CALC_SWEEP_CELL_FIELD, "chunk_size", 3},
     {"phase", "phase", CALC_SWEEP_CELL_FIELD, "phase", 2},
