@@ -232,7 +232,7 @@ def share_table(results, blind):
     """The lines of the phases' shares, and how far they are off."""
     phases = ("rollout", "score", "update", "rest")
     lines = ["| publication, model, chip | " + " | ".join(phases) + " |", "|---|--:|--:|--:|--:|"]
-    off = {"blind": [], "now": []}
+    off = {"blind": [], "now": [], "now, where both layouts are said,": []}
     for row, answer in results:
         if not row["t_rollout"]:
             continue
@@ -241,6 +241,8 @@ def share_table(results, blind):
             was = float(blind[row["id"]][phase])
             off["blind"].append(abs(was - measured))
             off["now"].append(abs(now - measured))
+            if row["train_layout"] and row["rollout_layout"]:
+                off["now, where both layouts are said,"].append(abs(now - measured))
             cells[phase] = f"{measured:.0f}: {was:.0f}, {now:.0f}"
         lines.append(f"| {row['publication']}, {row['model']}, {row['chip']}, {row['framework']} | "
                      + " | ".join(cells.values()) + " |")

@@ -93,7 +93,7 @@ static void compose(calc_rl_phases *w)
         out->generate_time += side_s;
         out->train_time = longest_pool_s(w, CALC_RL_OLD_LOGPROB, CALC_RL_TEACHER, apart) +
                           longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, apart);
-        double deviation_s = w->c->job->steps_off > 1 ? 0 : w->rollout.deviation_s * w->rounds;
+        double deviation_s = w->c->job->steps_off > 1 ? 0 : w->rollout.deviation_s;
         time_s = expected_max_s(out->generate_time, out->train_time, deviation_s);
         for (int i = 0; i <= CALC_RL_UPDATE; i++) {
             bool generates = i < CALC_RL_OLD_LOGPROB || out->phase[i].pool == apart;
@@ -103,9 +103,7 @@ static void compose(calc_rl_phases *w)
         out->rollout_wait = time_s - out->generate_time;
         out->train_wait = time_s - out->train_time;
     }
-    time_s += between_s;
-    out->overhead_time = time_s * w->c->job->overhead;
-    out->step_time = time_s + out->overhead_time;
+    out->step_time = time_s + between_s;
 }
 
 /* One more processor shortens what is divided by their number, if it is waited for. */
@@ -291,6 +289,12 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     return CALC_OK;
 }
 
+/* How much longer the passes of a model take than they would if all ranks and engines had alike. */
+static double longer(const work *w)
+{
+    return 1 + w->c->job->overhead;
+}
+
 static void put_phase(work *w, calc_rl_phase_index phase, double time_s)
 {
     const calc_rl_seat *s = seat(w, phases[phase].role);
@@ -307,7 +311,7 @@ static calc_status run_update(work *w, calc_rl_phase_index phase)
     double mini = w->c->job->mini_batch > 0 ? (double)w->c->job->mini_batch : w->sequences;
     double steps = ceil(w->sequences / mini) * (double)w->c->job->epochs;
     calc_status status = run_pass(w, role, mini, true, &w->trained[role]);
-    put_phase(w, phase, steps * w->trained[role].total_time);
+    put_phase(w, phase, longer(w) * steps * w->trained[role].total_time);
     return status;
 }
 
@@ -328,7 +332,7 @@ static calc_status run_passes(work *w)
         if (forward[i].runs) {
             calc_job_role_index role = phases[forward[i].phase].role;
             status = run_pass(w, role, forward[i].sequences, false, &w->forward[role]);
-            put_phase(w, forward[i].phase, w->forward[role].total_time);
+            put_phase(w, forward[i].phase, longer(w) * w->forward[role].total_time);
         }
     }
     if (status == CALC_OK && seat(w, CALC_JOB_CRITIC)->runs) {
@@ -453,11 +457,12 @@ static calc_status run_rollout(work *w)
     if (status != CALC_OK) {
         return status;
     }
-    double full_s = w->rounds * r->full_s;
+    double rounds = longer(w) * w->rounds;
     bool kept_full = w->c->job->steps_off > 1;
+    r->deviation_s *= rounds;
     w->engine_bytes = r->kept_bytes + r->other_bytes +
                       (exec.inference.memory_share > 0 ? r->cache_bytes : r->used_bytes);
-    put_phase(w, CALC_RL_ROLLOUT, kept_full ? full_s : w->rounds * r->time_s);
+    put_phase(w, CALC_RL_ROLLOUT, rounds * (kept_full ? r->full_s : r->time_s));
     put_need(w, CALC_RL_ROLLOUT, w->engine_bytes);
     if (!r->fits) {
         char text[256];
@@ -469,8 +474,8 @@ static calc_status run_rollout(work *w)
                      0x1p30);
         cannot(w, text);
     }
-    out->prefill_time = w->rounds * r->prefill_s;
-    out->tail_time = kept_full ? 0 : w->rounds * r->tail_s;
+    out->prefill_time = rounds * r->prefill_s;
+    out->tail_time = kept_full ? 0 : rounds * r->tail_s;
     out->tail_share = r->time_s > 0 && !kept_full ? r->tail_s / r->time_s : 0;
     out->floor_time = r->floor_s;
     out->engines = r->engines;

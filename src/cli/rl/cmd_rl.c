@@ -159,8 +159,8 @@ static void write_waits(calc_output *out, const calc_rl_task *task, const calc_r
 /* What adds up to the step, and what runs beside it. */
 static void write_phases(calc_output *out, const calc_paint *paint, const calc_rl_step *s)
 {
-    const char *label[CALC_RL_PHASES + 2];
-    double time_s[CALC_RL_PHASES + 2], sum_s = s->overhead_time;
+    const char *label[CALC_RL_PHASES + 1];
+    double time_s[CALC_RL_PHASES + 1], sum_s = 0;
     size_t count = 0;
     for (int i = 0; i < CALC_RL_PHASES; i++) {
         const calc_rl_phase *p = &s->phase[i];
@@ -170,8 +170,6 @@ static void write_phases(calc_output *out, const calc_paint *paint, const calc_r
     }
     label[count] = "waiting, as lengths vary";
     time_s[count++] = s->step_time - sum_s > 1e-9 * s->step_time ? s->step_time - sum_s : 0;
-    label[count] = "everything else";
-    time_s[count++] = s->overhead_time;
     calc_output_text(out, "\nTime of one step\n");
     calc_breakdown_write_parts(out, paint, label, time_s, count, s->step_time);
     for (int i = 0; i < CALC_RL_PHASES; i++) {
