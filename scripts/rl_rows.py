@@ -22,13 +22,15 @@ BEGIN = "<!-- rows: scripts/rl_rows.py -->\n"
 END = "<!-- /rows -->\n"
 
 # Documents of the names that publications use.
-MODELS = {"Llama3.1-8B": "llama3-8B", "DeepSeek-V3": "deepseek-v3-671B",
+MODELS = {"Llama3.1-8B": "llama3-8B", "Llama3.1-70B": "llama3-70B", "Qwen3-4B": "qwen3-4B",
+          "Qwen3-8B": "qwen3-8B", "DeepSeek-V3": "deepseek-v3-671B",
           "Qwen3-235B-A22B": "qwen3-235B-A22B", "Qwen3-30B-A3B": "qwen3-30B-A3B",
           "Qwen3-32B": "qwen3-32B", "Qwen 0.5B (name of the run)": "qwen2.5-0.5B",
           "Qwen3-0.6B": "qwen3-0.6B", "Qwen2.5-Math-7B": "qwen2.5-7B",
           "DeepSeek-V3-671B": "deepseek-v3-671B", "Llama-7B": "llama-7B"}
 SYSTEMS = {"H100": "h100_sxm", "GB200": "gb200_nvl72", "H20": "h20", "H20-96G": "h20",
-           "GH200": "gh200", "H200": "h200", "H800": "h800", "A800": "a800"}
+           "GH200": "gh200", "H200": "h200", "H800": "h800", "A800": "a800",
+           "MI300X": "mi300x", "RTX 4090 48G": "rtx_4090"}
 
 # Not said by rows: 32 samples of a prompt are those of the publication's recipes with 16 prompts
 # (NVIDIA-NeMo/RL PR 3278); the engines get half of the processors where they are apart; a
@@ -89,7 +91,9 @@ def job(row):
             "actor.micro_tokens": round(longest + (0 if total else prompt))}
     if row["recompute"]:
         sets["actor.activation_recompute"] = row["recompute"]
+    if row["logprob_batch"]:
         sets["actor.forward_tokens"] = int(row["logprob_batch"]) * sets["actor.micro_tokens"]
+    if row["memory_share"]:
         sets["rollout.memory_share"] = row["memory_share"]
     if number(row["train_batch"]):
         sets["mini_batch"] = int(row["train_batch"])
@@ -120,6 +124,7 @@ def job(row):
         for field in ("actor.matrix_datatype", "rollout.matrix_datatype",
                       "rollout.weight_datatype"):
             sets[field] = "float8"
+    sets |= dict(x.split("=") for x in row["sets"].split())
     return words + [x for k, v in sets.items() for x in ("--set", f"{k}={v}")]
 
 
@@ -168,8 +173,8 @@ def main():
 
 def table(results, left):
     """The lines of the documentation: the blind predictions and those of now."""
-    blind = {r["id"]: float(r["predicted_s"])
-             for r in csv.DictReader(open(ROOT / "tests/measured/rl_blind.csv"))}
+    first = {r["id"]: r for r in csv.DictReader(open(ROOT / "tests/measured/rl_blind.csv"))}
+    blind = {name: float(r["predicted_s"]) for name, r in first.items()}
     lines = ["| publication, model, chip, placement | measured | blind | | now | |",
              "|---|--:|--:|--:|--:|--:|"]
     errors = {}
@@ -181,6 +186,7 @@ def table(results, left):
         name = f"{row['publication']}, {row['model']}, {row['chip']}, {row['mode']}"
         name += ", FP8" if "FP8/FP8" in row["notes"] else ""
         name += ", DAPO" if row["algorithm"] == "DAPO" else ""
+        name += f", {row['framework']}" if row["t_update"] else ""
         name += ", does not fit" if not answer["feasible"] else ""
         lines.append(f"| {name} | {measured:.1f} s | {both[0]:.1f} s | {100 * off[0]:+.0f} % "
                      f"| {both[1]:.1f} s | {100 * off[1]:+.0f} % |")
@@ -197,10 +203,53 @@ def table(results, left):
              "now": lambda x: x[1]["statistics"]["step_time"]}
     counts = [order(results, time) for time in times.values()]
     lines += ["", f"Which placement has the higher rate per chip is right in {counts[0][0]} of "
-              f"{counts[0][1]} pairs blind, and in {counts[1][0]} now.",
+              f"{counts[0][1]} pairs blind, and in {counts[1][0]} now.", "",
+              *share_table(results, first),
               "", "Left out, as they do not say enough: " + "; ".join(
                   f"{name} (lacks {', '.join(what)})" for name, what in left) + "."]
     return "\n".join(lines) + "\n"
+
+
+def shares(row, answer):
+    """Measured and predicted shares of a step in percent: phase -> (measured, predicted), of the
+    phases that the row prints; what is left is all that lies between them."""
+    took = {key: sum(number(row[f"t_{x}"]) or 0 for x in parts.split())
+            for key, parts in (("rollout", "rollout"), ("score", "old_logprob ref critic"),
+                               ("update", "update"))}
+    time = {k: v["time"] for k, v in answer["phases"].items()}
+    whole, step = answer["statistics"]["step_time"], float(row["t_step"])
+    said = {"rollout": time["rollout"], "update": time["update"],
+            "score": sum(time.get(x, 0) for x in ("old_logprob", "reference", "values"))}
+    if "holds the switch" in row["notes"]:
+        said["rollout"] += time.get("switch", 0) + time.get("sync", 0)
+    found = {k: (100 * took[k] / step, 100 * said[k] / whole) for k in took if took[k]}
+    if len(found) == 3:
+        found["rest"] = tuple(100 - sum(x[i] for x in found.values()) for i in (0, 1))
+    return found
+
+
+def share_table(results, blind):
+    """The lines of the phases' shares, and how far they are off."""
+    phases = ("rollout", "score", "update", "rest")
+    lines = ["| publication, model, chip | " + " | ".join(phases) + " |", "|---|--:|--:|--:|--:|"]
+    off = {"blind": [], "now": [], "now, where both layouts are said,": []}
+    for row, answer in results:
+        if not row["t_rollout"]:
+            continue
+        cells = dict.fromkeys(phases, "")
+        for phase, (measured, now) in shares(row, answer).items():
+            was = float(blind[row["id"]][phase])
+            off["blind"].append(abs(was - measured))
+            off["now"].append(abs(now - measured))
+            if row["train_layout"] and row["rollout_layout"]:
+                off["now, where both layouts are said,"].append(abs(now - measured))
+            cells[phase] = f"{measured:.0f}: {was:.0f}, {now:.0f}"
+        lines.append(f"| {row['publication']}, {row['model']}, {row['chip']}, {row['framework']} | "
+                     + " | ".join(cells.values()) + " |")
+    said = [f"{k} {sum(v) / len(v):.1f} points off in the mean, {sum(x <= 8 for x in v)} of {len(v)} "
+            "within 8" for k, v in off.items() if v]
+    return lines + ["", "Shares of the phases in %, measured: blind, now. They are "
+                    + "; ".join(said) + "."]
 
 
 def order(results, time):
@@ -232,6 +281,7 @@ def put(results, left, failed, check):
     text = page.read_text()
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
     made = text[:begin] + table(results, left) + text[end:]
+    print(*(x for x in made.splitlines() if x.startswith(("| all |", "Shares of"))), sep="\n")
     if check and made != text:
         print(f"{page} is not what {pathlib.Path(__file__).name} --docs writes")
     if not check:

@@ -11,7 +11,7 @@ CALC_FIELD(old_logprob, ENUM, job_old_logprob, .flags = CALC_OPTIONAL, .doc = "l
 CALC_FIELD(lengths,     OBJECT, job_lengths, .flags = CALC_OPTIONAL, .doc = "tokens of prompts and responses")
 CALC_FIELD(kept_share,  REAL, _, .lo = 1e-3, .hi = 1, .absent = 1, .flags = CALC_OPTIONAL, .doc = "share of what is generated that is trained on; rollouts are repeated until there is enough")
 CALC_FIELD(partial,     REAL, _, .lo = 1e-3, .hi = 1, .absent = 1, .flags = CALC_OPTIONAL, .doc = "share of the responses that are finished when the rollout stops; the others go on in the next step")
-CALC_FIELD(overhead,    REAL, _, .lo = 0, .hi = 10, .absent = CALC_JOB_OVERHEAD, .flags = CALC_OPTIONAL, .doc = "time of everything else, as a share of the phases")
+CALC_FIELD(overhead,    REAL, _, .lo = 0, .hi = 10, .absent = CALC_JOB_OVERHEAD, .flags = CALC_OPTIONAL, .doc = "what rollout, passes and updates take longer than calculated, as a share: ranks wait for the longest sequences")
 CALC_FIELD(reward,      OBJECT, job_reward, .flags = CALC_OPTIONAL, .doc = "scoring by rules or programs")
 CALC_FIELD(pools,       LIST, job_pool, .flags = CALC_OPTIONAL, .doc = "groups of processors; absent: one")
 CALC_FIELD(roles,       OBJECT, job_roles, .flags = CALC_OPTIONAL, .doc = "what computes; null: it does not run")

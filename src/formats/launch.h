@@ -35,8 +35,9 @@
     X(OLD, "old_logprob", WORD)                                                                    \
     X(PROMPT_MAX, NULL, NUMBER)                                                                    \
     X(RESPONSE_MAX, NULL, NUMBER)                                                                  \
-    X(TOTAL_MAX, NULL, NUMBER) /* of prompt and response */                                        \
-    X(PACKED, NULL, NUMBER)    /* micro-batches are of so many tokens, not sequences */            \
+    X(TOTAL_MAX, NULL, NUMBER)       /* of prompt and response */                                  \
+    X(SPREAD, "response.cv", NUMBER) /* 0: all responses reach the cap */                          \
+    X(PACKED, NULL, NUMBER)          /* micro-batches are of so many tokens, not sequences */      \
     X(MICRO_TOKENS, "actor.micro_tokens", TOKENS)                                                  \
     X(FORWARD_TOKENS, "actor.forward_tokens", TOKENS)                                              \
     X(REFERENCE_TOKENS, "reference.forward_tokens", TOKENS)                                        \

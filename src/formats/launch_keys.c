@@ -40,6 +40,7 @@ static const calc_job_launch_row verl[] = {
     ROW(STALENESS, "async_training.staleness_threshold")
     ROW(PROMPT_MAX, "data.max_prompt_length", .preset = "512")
     ROW(RESPONSE_MAX, "data.max_response_length", .preset = "512")
+    ROW(SPREAD, ROLLOUT "ignore_eos", .words = "true=0 false=")
     SWITCH(PACKED, ACTOR "use_dynamic_bsz", .preset = "0")
     ROW(MICRO_TOKENS, ACTOR "ppo_max_token_len_per_gpu", .preset = "16384")
     ROW(FORWARD_TOKENS, ROLLOUT "log_prob_max_token_len_per_gpu")

@@ -375,7 +375,8 @@ static calc_status read_lengths(reading *r)
     if (isfinite(cap)) {
         status = put_number(r, of_total ? CALC_LAUNCH_TOTAL_MAX : CALC_LAUNCH_RESPONSE_MAX,
                             "response.cap", cap);
-        l->response.mean = fmax(1, fmin(l->response.mean, floor(cap / 2)));
+        l->response.mean =
+            l->response.cv == 0 ? cap : fmax(1, fmin(l->response.mean, floor(cap / 2)));
     }
     snprintf(text, sizeof text,
              "how long prompts and responses are, the data say: taken as %lld and %.0f tokens on "

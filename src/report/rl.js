@@ -42,13 +42,13 @@ function lane(pool) {
   const shown = own.filter((phase) => !phase.beside || own.every((other) => other.beside));
   const values = Object.fromEntries(shown.map((phase) => [phase.key, phase.time]));
   const sync = phases.sync ? phases.sync.time : 0;
-  const idle = s.step_time - d3.sum(shown, (phase) => phase.time) - sync - s.overhead_time;
+  const idle = s.step_time - d3.sum(shown, (phase) => phase.time) - sync;
   values[s.staleness > 0 || "rollout" in values ? "after" : "before"] = idle > 1e-9 * s.step_time ? idle : 0;
-  return { label: pool.name, note: `${count(pool.chips)} × ${pool.system}`, values: { ...values, sync, rest: s.overhead_time }, total: s.step_time };
+  return { label: pool.name, note: `${count(pool.chips)} × ${pool.system}`, values: { ...values, sync }, total: s.step_time };
 }
 
 const parts = [{ key: "before", label: "waits for the others", color: "var(--grid)" }, ...ran.filter((phase) => phase.key !== "sync"),
-  { key: "after", label: "waits", color: "var(--grid)" }, ...ran.filter((phase) => phase.key === "sync"), { key: "rest", label: "everything else", color: "var(--grey)" }];
+  { key: "after", label: "waits", color: "var(--grid)" }, ...ran.filter((phase) => phase.key === "sync")];
 const time = section("time", "Time", "A step, pool by pool", "Phases in their order, from the left to the right; what runs at the same time on other processors is in another row.");
 const lanes = pools.map(lane);
 stacks(card(time), { rows: lanes, parts, steps: timeSteps, text: seconds, aria: "Time of a step by pool", height: 26 });

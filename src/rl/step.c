@@ -60,17 +60,6 @@ static double phase_s(const calc_rl_phases *w, calc_rl_phase_index phase)
     return w->step->phase[phase].runs ? w->step->phase[phase].time_s : 0;
 }
 
-/* E max of two independent normal times (Clark 1961). */
-static double expected_max_s(double a_s, double b_s, double deviation_s)
-{
-    if (deviation_s == 0) {
-        return fmax(a_s, b_s);
-    }
-    double x = (a_s - b_s) / deviation_s;
-    return a_s * calc_normal_below(x) + b_s * calc_normal_below(-x) +
-           deviation_s * calc_normal_density(x);
-}
-
 static void compose(calc_rl_phases *w)
 {
     calc_rl_step *out = w->step;
@@ -93,8 +82,12 @@ static void compose(calc_rl_phases *w)
         out->generate_time += side_s;
         out->train_time = longest_pool_s(w, CALC_RL_OLD_LOGPROB, CALC_RL_TEACHER, apart) +
                           longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, apart);
-        double deviation_s = w->c->job->steps_off > 1 ? 0 : w->rollout.deviation_s * w->rounds;
-        time_s = expected_max_s(out->generate_time, out->train_time, deviation_s);
+        double deviation_s = w->c->job->steps_off > 1 ? 0 : w->rollout.deviation_s;
+        double x = (out->generate_time - out->train_time) / deviation_s; /* Clark 1961 */
+        time_s = deviation_s == 0 ? fmax(out->generate_time, out->train_time)
+                                  : out->generate_time * calc_normal_below(x) +
+                                        out->train_time * calc_normal_below(-x) +
+                                        deviation_s * calc_normal_density(x);
         for (int i = 0; i <= CALC_RL_UPDATE; i++) {
             bool generates = i < CALC_RL_OLD_LOGPROB || out->phase[i].pool == apart;
             bool later = generates == (out->generate_time > out->train_time);
@@ -103,9 +96,7 @@ static void compose(calc_rl_phases *w)
         out->rollout_wait = time_s - out->generate_time;
         out->train_wait = time_s - out->train_time;
     }
-    time_s += between_s;
-    out->overhead_time = time_s * w->c->job->overhead;
-    out->step_time = time_s + out->overhead_time;
+    out->step_time = time_s + between_s;
 }
 
 /* One more processor shortens what is divided by their number, if it is waited for. */
@@ -291,12 +282,14 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     return CALC_OK;
 }
 
+/* Ranks and engines wait for the longest sequences; what the host moves does not. */
 static void put_phase(work *w, calc_rl_phase_index phase, double time_s)
 {
     const calc_rl_seat *s = seat(w, phases[phase].role);
+    double longer = phase < CALC_RL_SWITCH ? 1 + w->c->job->overhead : 1;
     w->step->phase[phase] = (calc_rl_phase){.runs = true,
                                             .pool = s->pool,
-                                            .time_s = time_s,
+                                            .time_s = time_s * longer,
                                             .capacity_bytes = s->system->chip.mem1.capacity_bytes};
 }
 
@@ -453,11 +446,12 @@ static calc_status run_rollout(work *w)
     if (status != CALC_OK) {
         return status;
     }
-    double full_s = w->rounds * r->full_s;
+    double longer = w->rounds * (1 + w->c->job->overhead);
     bool kept_full = w->c->job->steps_off > 1;
+    r->deviation_s *= longer;
     w->engine_bytes = r->kept_bytes + r->other_bytes +
                       (exec.inference.memory_share > 0 ? r->cache_bytes : r->used_bytes);
-    put_phase(w, CALC_RL_ROLLOUT, kept_full ? full_s : w->rounds * r->time_s);
+    put_phase(w, CALC_RL_ROLLOUT, w->rounds * (kept_full ? r->full_s : r->time_s));
     put_need(w, CALC_RL_ROLLOUT, w->engine_bytes);
     if (!r->fits) {
         char text[256];
@@ -469,8 +463,8 @@ static calc_status run_rollout(work *w)
                      0x1p30);
         cannot(w, text);
     }
-    out->prefill_time = w->rounds * r->prefill_s;
-    out->tail_time = kept_full ? 0 : w->rounds * r->tail_s;
+    out->prefill_time = longer * r->prefill_s;
+    out->tail_time = kept_full ? 0 : longer * r->tail_s;
     out->tail_share = r->time_s > 0 && !kept_full ? r->tail_s / r->time_s : 0;
     out->floor_time = r->floor_s;
     out->engines = r->engines;

@@ -66,7 +66,6 @@ typedef struct calc_rl_phase {
     X(train_time, "s", "what runs on the side of the actor before the sync")                       \
     X(rollout_wait, "s", "the engines wait for the trainer")                                       \
     X(train_wait, "s", "the trainer waits for the rollout")                                        \
-    X(overhead_time, "s", "everything else")                                                       \
     X(prefill_time, "s", "prompts, within the rollout")                                            \
     X(tail_time, "s", "part of the rollout with less than a tenth of its sequences running")       \
     X(tail_share, "", "tail_time over the time of the rollout")                                    \

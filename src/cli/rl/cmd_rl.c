@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -28,41 +27,6 @@ static const struct {
     CALC_RL_STAT_LIST(STAT)
 #undef STAT
 };
-
-/* "tp=4 pp=1 dp=8": the sizes of a layout above 1, and of training its micro-batch and what it
- * recomputes. @return text */
-static char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
-{
-    const calc_strategy *s = &exec->strategy;
-    const struct {
-        const char *name;
-        int64_t value;
-    } sizes[] = {{"tp", s->tensor_par},
-                 {"cp", s->context_par},
-                 {"ep", s->expert_par},
-                 {"pp", exec->pipeline_par},
-                 {"dp", s->data_par}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].value > 1) {
-            calc_append(text, size, "%s%s=%jd", text[0] ? " " : "", sizes[i].name, sizes[i].value);
-        }
-    }
-    if (exec->training) {
-        char recompute[64];
-        calc_stage_words_recomputed(exec, recompute, sizeof recompute);
-        calc_append(text, size, "%smbs=%jd", text[0] ? " " : "", exec->microbatch_size);
-        if (s->zero_stage > 0) {
-            calc_append(text, size, " zero=%jd", s->zero_stage);
-        }
-        if (strcmp(recompute, "none") != 0) {
-            calc_append(text, size, " recompute %s", recompute);
-        }
-    } else if (!text[0]) {
-        calc_append(text, size, exec->num_procs > 0 ? "tp=1" : "-"); /* it may not run */
-    }
-    return text;
-}
 
 static const char *algorithm_of(const calc_job *job)
 {
@@ -109,19 +73,13 @@ static void write_answer(calc_output *out, const calc_rl_task *task, const calc_
                        calc_human_integer(s->tokens_per_s_per_chip));
 }
 
-static calc_rl_phase_index longest(const calc_rl_step *s)
-{
-    int best = 0;
-    for (int i = 1; i < CALC_RL_PHASES; i++) {
-        best = s->phase[i].time_s > s->phase[best].time_s ? i : best;
-    }
-    return (calc_rl_phase_index)best;
-}
-
 /* What waits for what, and what binds. */
 static void write_waits(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
-    calc_rl_phase_index most = longest(s);
+    int most = 0;
+    for (int i = 1; i < CALC_RL_PHASES; i++) {
+        most = s->phase[i].time_s > s->phase[most].time_s ? i : most;
+    }
     bool overlapped = is_apart(task) && s->staleness > 0;
     if (overlapped) {
         bool trainer = s->train_time > s->generate_time;
@@ -131,18 +89,18 @@ static void write_waits(calc_output *out, const calc_rl_task *task, const calc_r
                            calc_human_seconds(fmin(s->train_time, s->generate_time)),
                            trainer ? "rollout" : "trainer");
     } else {
-        calc_output_printf(out, "The longest phase is the %s, %s\n", calc_rl_phase_name(most),
+        calc_output_printf(out, "The longest phase is the %s, %s\n",
+                           calc_rl_phase_name((calc_rl_phase_index)most),
                            calc_human_percent(s->phase[most].time_s / s->step_time));
     }
-    if (is_apart(task) && s->train_wait > 0) {
-        calc_output_printf(out, "The trainer waits %s for the rollout, %s of the step\n",
-                           calc_human_seconds(s->train_wait),
-                           calc_human_percent(s->train_wait / s->step_time));
-    }
-    if (is_apart(task) && s->rollout_wait > 0) {
-        calc_output_printf(out, "The engines wait %s for the trainer, %s of the step\n",
-                           calc_human_seconds(s->rollout_wait),
-                           calc_human_percent(s->rollout_wait / s->step_time));
+    const double wait_s[] = {s->train_wait, s->rollout_wait};
+    for (size_t i = 0; i < 2; i++) {
+        if (is_apart(task) && wait_s[i] > 0) {
+            calc_output_printf(out, "The %s %s for the %s, %s of the step\n",
+                               i ? "engines wait" : "trainer waits", calc_human_seconds(wait_s[i]),
+                               i ? "trainer" : "rollout",
+                               calc_human_percent(wait_s[i] / s->step_time));
+        }
     }
     if (s->tail_time > 0) {
         calc_output_printf(out,
@@ -159,8 +117,8 @@ static void write_waits(calc_output *out, const calc_rl_task *task, const calc_r
 /* What adds up to the step, and what runs beside it. */
 static void write_phases(calc_output *out, const calc_paint *paint, const calc_rl_step *s)
 {
-    const char *label[CALC_RL_PHASES + 2];
-    double time_s[CALC_RL_PHASES + 2], sum_s = s->overhead_time;
+    const char *label[CALC_RL_PHASES + 1];
+    double time_s[CALC_RL_PHASES + 1], sum_s = 0;
     size_t count = 0;
     for (int i = 0; i < CALC_RL_PHASES; i++) {
         const calc_rl_phase *p = &s->phase[i];
@@ -170,8 +128,6 @@ static void write_phases(calc_output *out, const calc_paint *paint, const calc_r
     }
     label[count] = "waiting, as lengths vary";
     time_s[count++] = s->step_time - sum_s > 1e-9 * s->step_time ? s->step_time - sum_s : 0;
-    label[count] = "everything else";
-    time_s[count++] = s->overhead_time;
     calc_output_text(out, "\nTime of one step\n");
     calc_breakdown_write_parts(out, paint, label, time_s, count, s->step_time);
     for (int i = 0; i < CALC_RL_PHASES; i++) {
@@ -377,8 +333,8 @@ static void calc_rl_write_found(calc_output *out, const void *what)
         calc_listing_add(&l, calc_human_seconds(c->step.step_time));
         calc_listing_addf(&l, "%.0f", c->step.tokens_per_s_per_chip);
         calc_listing_add(&l, calc_human_percent(c->step.tail_time / c->step.step_time));
-        calc_listing_add(&l, calc_rl_layout_text(&c->rollout, text, sizeof text));
-        calc_listing_add(&l, calc_rl_layout_text(&c->actor, text, sizeof text));
+        calc_listing_add(&l, c->rollout_text);
+        calc_listing_add(&l, c->actor_text);
     }
     calc_output_text(out, "\n");
     calc_listing_end(&l, out);
@@ -393,11 +349,8 @@ static void calc_rl_put_found(calc_output *out, const void *what)
     calc_put_array(&put, "found", CALC_PUT_LINES);
     for (size_t i = 0; i < found->count; i++) {
         const calc_rl_choice *c = &found->choice[i];
-        char text[128];
-        char engines[128];
         calc_putf(&put, "{rollout_chips: %jd, steps_off: %jd, actor: %s, rollout: %s",
-                  c->rollout_chips, c->steps_off, calc_rl_layout_text(&c->actor, text, sizeof text),
-                  calc_rl_layout_text(&c->rollout, engines, sizeof engines));
+                  c->rollout_chips, c->steps_off, c->actor_text, c->rollout_text);
         put_statistics(&put, &c->step);
         calc_put_close(&put);
     }

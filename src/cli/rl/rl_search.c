@@ -6,14 +6,58 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "cli/draw/breakdown.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_study.h"
 
 enum { FRONT = 16, SPLITS = 16 };
 
-/* Adds a choice where it is among the best of its placement. */
+char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
+{
+    const calc_strategy *s = &exec->strategy;
+    const struct {
+        const char *name;
+        int64_t value;
+    } sizes[] = {{"tp", s->tensor_par},
+                 {"cp", s->context_par},
+                 {"ep", s->expert_par},
+                 {"pp", exec->pipeline_par},
+                 {"dp", s->data_par}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].value > 1) {
+            calc_append(text, size, "%s%s=%jd", text[0] ? " " : "", sizes[i].name, sizes[i].value);
+        }
+    }
+    if (exec->training) {
+        char recompute[64];
+        calc_stage_words_recomputed(exec, recompute, sizeof recompute);
+        calc_append(text, size, "%smbs=%jd", text[0] ? " " : "", exec->microbatch_size);
+        if (s->zero_stage > 0) {
+            calc_append(text, size, " zero=%jd", s->zero_stage);
+        }
+        if (strcmp(recompute, "none") != 0) {
+            calc_append(text, size, " recompute %s", recompute);
+        }
+    } else if (!text[0]) {
+        calc_append(text, size, exec->num_procs > 0 ? "tp=1" : "-"); /* it may not run */
+    }
+    return text;
+}
+
+/* Adds a choice where it is among the best of its placement; of those that read alike the best. */
 static void keep(calc_rl_found *f, size_t first, const calc_rl_choice *choice)
 {
+    for (size_t i = first; i < f->count; i++) {
+        calc_rl_choice *old = &f->choice[i];
+        if (strcmp(old->actor_text, choice->actor_text) == 0 &&
+            strcmp(old->rollout_text, choice->rollout_text) == 0) {
+            if (old->step.step_time <= choice->step.step_time) {
+                return;
+            }
+            memmove(old, old + 1, (--f->count - i) * sizeof *old);
+        }
+    }
     size_t at = f->count;
     while (at > first && f->choice[at - 1].step.step_time > choice->step.step_time) {
         at--;
@@ -127,6 +171,8 @@ static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const la
         if (seat[CALC_JOB_ROLLOUT].runs) {
             choice.rollout = *seat[CALC_JOB_ROLLOUT].exec;
         }
+        calc_rl_layout_text(&choice.actor, choice.actor_text, sizeof choice.actor_text);
+        calc_rl_layout_text(&choice.rollout, choice.rollout_text, sizeof choice.rollout_text);
         if (status == CALC_OK && !choice.step.feasible) {
             note_nearest(found, &choice);
         } else if (status == CALC_OK) {
