@@ -229,9 +229,8 @@ static bool read_datatype(calc_point *p)
             return true;
         }
     }
-    char shown[CALC_UTF8_SHOW_SIZE];
     return refuse(p, "dtype \"%s\" is not a number format",
-                  calc_utf8_show(shown, p->dtype, strlen(p->dtype)));
+                  calc_utf8_shown(p->dtype, strlen(p->dtype)));
 }
 
 /* Arithmetic as benchmarks count it: attention on the whole square of scores unless they say

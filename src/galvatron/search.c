@@ -140,36 +140,36 @@ int calc_galvatron_tasks(const calc_galvatron_request *r, calc_galvatron_task *o
 /* ---- The best layers of a task ----------------------------------------------------------------
  */
 
-enum { ROUNDS = 4, FRONT = 400, NODES = 50000 };
+enum { ROUNDS = 4, NODES = 50000 };
 
 static double ends_s(const calc_galvatron_posed *p, int end, int stage)
 {
     return p->ends_cost[end * p->task.pp + stage].nosync_s;
 }
 
-/* The step as a function of the first stage, with all other stages fixed. */
-typedef struct first_stage {
+/* The step as a function of one stage, with all other stages fixed. */
+typedef struct one_stage {
     const calc_galvatron_posed *posed;
-    int end;
+    int end, stage;
     const calc_layerwise_point *point;
-} first_stage;
+} one_stage;
 
 static double step_with(const void *data, double micro_s, double sync_s)
 {
-    const first_stage *f = data;
+    const one_stage *o = data;
     double sync[CALC_GALVATRON_STAGES], nosync[CALC_GALVATRON_STAGES];
-    for (int i = 0; i < f->posed->task.pp; i++) {
-        double own_s = i ? f->point[i].micro_s : micro_s;
-        nosync[i] = own_s + ends_s(f->posed, f->end, i);
-        sync[i] = own_s + (i ? f->point[i].sync_s : sync_s);
+    for (int i = 0; i < o->posed->task.pp; i++) {
+        double own_s = i == o->stage ? micro_s : o->point[i].micro_s;
+        nosync[i] = own_s + ends_s(o->posed, o->end, i);
+        sync[i] = own_s + (i == o->stage ? sync_s : o->point[i].sync_s);
     }
-    return calc_galvatron_pipeline_s(f->posed->task.pp, f->posed->task.chunks, sync, nosync);
+    return calc_galvatron_pipeline_s(o->posed->task.pp, o->posed->task.chunks, sync, nosync);
 }
 
 static double step_of(const calc_galvatron_posed *p, int end, const calc_layerwise_point *point)
 {
-    const first_stage f = {p, end, point};
-    return step_with(&f, point[0].micro_s, point[0].sync_s);
+    const one_stage o = {p, end, 0, point};
+    return step_with(&o, point[0].micro_s, point[0].sync_s);
 }
 
 /* Time of a stage's gradient reduction that nothing hides [s]. */
@@ -183,150 +183,21 @@ static double exposed_s(const calc_galvatron_posed *p, int end, int stage,
     return s;
 }
 
-static bool choose_from(const calc_galvatron_posed *p, int end, int stage, calc_galvatron_joined *j)
+/* Chooses the best of a stage with the others fixed.
+ * @return a lower bound on the step for any choice, provided that the others cannot be shorter */
+static double choose(const calc_galvatron_posed *p, int end, int stage, double limit_s,
+                     calc_galvatron_joined *j)
 {
-    calc_layerwise_front front;
-    if (!calc_layerwise_front_of(&p->stage[stage], FRONT, &front)) {
-        return false;
-    }
-    calc_layerwise_point best = j->point[stage];
-    for (size_t i = 0; i < front.count; i++) {
-        j->point[stage] = front.point[i];
-        double step_s = step_of(p, end, j->point);
-        if (step_s < j->step_s) {
-            j->step_s = step_s;
-            best = front.point[i];
-        }
-    }
-    j->point[stage] = best;
-    free(front.point);
-    return true;
-}
-
-enum { LINES = 3, TRIES = 12 };
-
-/* Lines in the first stage's micro_s; their maximum is the step without exposed reductions. */
-typedef struct lines {
-    double slope[LINES], at_0[LINES];
-} lines;
-
-static lines lines_of(const calc_galvatron_posed *p, int end, const calc_layerwise_point *point)
-{
-    double chunks = (double)p->task.chunks, stages = p->task.pp, others_s = 0, last_s = 0;
-    for (int i = 1; i < p->task.pp; i++) {
-        last_s = point[i].micro_s + ends_s(p, end, i);
-        others_s += last_s;
-    }
-    double fill = fmin(stages - 1, chunks - 1), rest = fmax(0, chunks + 1 - stages);
-    lines l = {{stages > 1 ? 1 : chunks, fill + rest, rest},
-               {others_s + last_s * (chunks - 1), 0, others_s}};
-    for (int i = 0; i < LINES; i++) {
-        l.at_0[i] += l.slope[i] * ends_s(p, end, 0);
-    }
-    return l;
-}
-
-static double greatest(const lines *l, double micro_s)
-{
-    double most = -INFINITY;
-    for (int i = 0; i < LINES; i++) {
-        most = fmax(most, l->slope[i] * micro_s + l->at_0[i]);
-    }
-    return most;
-}
-
-/* The largest offset for which slope * micro_s + offset stays below the maximum of all lines. The
- * minimum is at an intersection of two lines. */
-static double offset_of(const lines *l, double slope)
-{
-    double least = greatest(l, 0);
-    for (int i = 0; i < LINES; i++) {
-        for (int j = 0; j < i; j++) {
-            double at = (l->at_0[j] - l->at_0[i]) / (l->slope[i] - l->slope[j]);
-            if (l->slope[i] != l->slope[j] && at > 0) {
-                least = fmin(least, greatest(l, at) - slope * at);
-            }
-        }
-    }
-    return least;
-}
-
-/* Weights of a linear function below the step, and the lower bound that they prove. */
-typedef struct weights {
-    double micro, sync, offset, bound_s;
-} weights;
-
-/* The strongest weights in which one second of sync_s counts `ratio` times as much as one of
- * micro_s. The proven bound is concave in the weights. */
-static weights strongest_in(const calc_galvatron_posed *p, int end, const lines *l, double low,
-                            double high, double ratio)
-{
-    double least_s = calc_layerwise_bound(&p->stage[0], 1, ratio);
-    weights best = {.bound_s = -INFINITY};
-    high = fmax(low, fmin(high, 1 / ratio));
-    for (int i = 0; i < 2 * TRIES; i++) {
-        weights of[2];
-        for (int side = 0; side < 2; side++) {
-            weights *w = &of[side];
-            w->micro = low + (high - low) * (side ? 0.618 : 0.382);
-            w->sync = fmin(1, w->micro * ratio);
-            w->offset = offset_of(l, w->micro) - w->sync * ends_s(p, end, 0);
-            w->bound_s = w->micro * least_s + w->offset;
-            best = w->bound_s > best.bound_s ? *w : best;
-        }
-        *(of[0].bound_s >= of[1].bound_s ? &high : &low) =
-            of[0].bound_s >= of[1].bound_s ? of[1].micro : of[0].micro;
-    }
-    return best;
-}
-
-static weights strongest(const calc_galvatron_posed *p, int end, const lines *l)
-{
-    double low = fmin(l->slope[0], l->slope[2]), high = fmax(l->slope[0], l->slope[1]);
-    double least = 0, most = 1 / low;
-    weights best = strongest_in(p, end, l, low, high, 1 / high);
-    for (int i = 0; i < TRIES; i++) {
-        double a = least + (most - least) * 0.382;
-        double b = least + (most - least) * 0.618;
-        weights of_a = strongest_in(p, end, l, low, high, a);
-        weights of_b = strongest_in(p, end, l, low, high, b);
-        if (of_a.bound_s >= of_b.bound_s) {
-            most = b;
-        } else {
-            least = a;
-        }
-        best = of_a.bound_s > best.bound_s ? of_a : best;
-        best = of_b.bound_s > best.bound_s ? of_b : best;
-    }
-    return best;
-}
-
-/* Chooses the best first stage with the others fixed.
- * @return a lower bound on the step for any first stage, provided that the others cannot be
- * shorter */
-static double choose_first(const calc_galvatron_posed *p, int end, double limit_s,
-                           calc_galvatron_joined *j, bool *proven)
-{
-    lines l = lines_of(p, end, j->point);
-    weights w = strongest(p, end, &l);
-    *proven = w.bound_s > limit_s;
-    if (*proven) {
-        return w.bound_s;
-    }
-    first_stage f = {p, end, j->point};
-    calc_layerwise_aim aim = {.value = step_with,
-                              .data = &f,
-                              .micro_weight = w.micro,
-                              .sync_weight = w.sync,
-                              .offset = w.offset,
-                              .limit = fmin(j->step_s, limit_s),
-                              .most_nodes = NODES};
+    const one_stage o = {p, end, stage, j->point};
+    calc_layerwise_aim aim = {
+        .value = step_with, .data = &o, .limit = fmin(j->step_s, limit_s), .most_nodes = NODES};
     calc_layerwise_point best;
-    if (calc_layerwise_best_of(&p->stage[0], &aim, &best, proven)) {
-        j->point[0] = best;
+    bool proven;
+    if (calc_layerwise_best_of(&p->stage[stage], &aim, &best, &proven)) {
+        j->point[stage] = best;
         j->step_s = aim.limit;
     }
-    return *proven ? aim.limit : w.bound_s;
+    return proven ? aim.limit : -INFINITY;
 }
 
 /* Chooses the best first stage as if the others exposed no reduction. @return the bound */
@@ -336,12 +207,11 @@ static double hide_others(const calc_galvatron_posed *p, int end, double limit_s
     double sync_s[CALC_GALVATRON_STAGES] = {0};
     calc_layerwise_point before = j->point[0];
     double step_s = j->step_s;
-    bool proven;
     for (int stage = 1; stage < p->task.pp; stage++) {
         sync_s[stage] = j->point[stage].sync_s;
         j->point[stage].sync_s = 0;
     }
-    double bound_s = choose_first(p, end, limit_s, j, &proven);
+    double bound_s = choose(p, end, 0, limit_s, j);
     for (int stage = 1; stage < p->task.pp; stage++) {
         j->point[stage].sync_s = sync_s[stage];
     }
@@ -354,22 +224,17 @@ static double hide_others(const calc_galvatron_posed *p, int end, double limit_s
 }
 
 /* Lets the stages with exposed reductions choose again, one after the other. */
-static bool settle(const calc_galvatron_posed *p, int end, calc_galvatron_joined *j)
+static void settle(const calc_galvatron_posed *p, int end, calc_galvatron_joined *j)
 {
-    for (int round = 0; round < ROUNDS; round++) {
-        double before_s = j->step_s;
-        bool proven;
-        choose_first(p, end, INFINITY, j, &proven);
-        for (int stage = 1; stage < p->task.pp; stage++) {
-            if (exposed_s(p, end, stage, j->point) > 0 && !choose_from(p, end, stage, j)) {
-                return false;
+    double before_s = INFINITY;
+    for (int round = 0; round < ROUNDS && j->step_s < before_s; round++) {
+        before_s = j->step_s;
+        for (int stage = 0; stage < p->task.pp; stage++) {
+            if (stage == 0 || exposed_s(p, end, stage, j->point) > 0) {
+                choose(p, end, stage, INFINITY, j);
             }
         }
-        if (j->step_s == before_s) {
-            break;
-        }
     }
-    return true;
 }
 
 calc_status calc_galvatron_better(calc_galvatron_posed *p, int end, double limit_s,
@@ -391,8 +256,8 @@ calc_status calc_galvatron_better(calc_galvatron_posed *p, int end, double limit
     j->bound_s -= exposed;
     if (exposed > 0 && j->bound_s <= limit_s) {
         j->bound_s = fmax(j->bound_s, hide_others(p, end, limit_s, j));
-        if (!first_only && !settle(p, end, j)) {
-            return CALC_ERR_NOMEM;
+        if (!first_only) {
+            settle(p, end, j);
         }
     }
     return CALC_OK;

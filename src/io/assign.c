@@ -274,9 +274,8 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
 {
     calc_field_ref ref;
     int which = 0;
-    char shown[CALC_UTF8_SHOW_SIZE];
     char name[CALC_UTF8_SHOW_SIZE + 8];
-    snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, text, strlen(text)));
+    snprintf(name, sizeof name, "--set %s", calc_utf8_shown(text, strlen(text)));
     calc_json_report report; /* its errors are large, and set when they are found */
     memset(&report, 0, offsetof(calc_json_report, found.item));
     report.kind = CALC_KIND_NONE;

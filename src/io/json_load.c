@@ -187,7 +187,6 @@ static void bind_bool(calc_json_report *report, const json_t *value, bool *membe
 static void not_a_choice(calc_json_report *report, const calc_field *field, const char *word)
 {
     char choices[CALC_CHOICE_SET_SIZE];
-    char shown[CALC_UTF8_SHOW_SIZE];
     char hint[CALC_HINT_SIZE];
     const char *near = calc_nearest(word, field->choices);
     calc_did_you_mean(near, hint);
@@ -196,7 +195,7 @@ static void not_a_choice(calc_json_report *report, const calc_field *field, cons
                  field->choices[1]);
     }
     calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "\"%s\" is not one of %s",
-                         calc_utf8_show(shown, word, strlen(word)),
+                         calc_utf8_shown(word, strlen(word)),
                          calc_choices_text(field->choices, choices, sizeof choices));
 }
 

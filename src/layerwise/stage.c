@@ -103,48 +103,6 @@ bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight,
     return proven && fits;
 }
 
-typedef struct valued {
-    calc_layerwise_aim *aim;
-    bool found;
-    calc_layerwise_answer answer;
-} valued;
-
-static void keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
-{
-    valued *v = search->data;
-    double value = v->aim->value(v->aim->data, answer->x, answer->y);
-    if (value < v->aim->limit) {
-        v->aim->limit = value;
-        v->answer = *answer;
-        v->found = true;
-        search->limit = value - v->aim->offset;
-        search->tie = TIE * fabs(value);
-    }
-}
-
-bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
-                            calc_layerwise_point *out, bool *proven)
-{
-    calc_layerwise_core core;
-    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1);
-    valued v = {.aim = aim};
-    calc_layerwise_search search = {
-        .core = &core,
-        .alpha = aim->micro_weight,
-        .beta = aim->sync_weight,
-        .limit = aim->limit - aim->offset,
-        .tie = aim->limit < INFINITY ? TIE * fabs(aim->limit) : 0,
-        .found = keep_least,
-        .data = &v,
-        .most_nodes = aim->most_nodes,
-    };
-    *proven = calc_layerwise_look(&search);
-    if (v.found) {
-        *out = calc_layerwise_point_of(&core, &v.answer);
-    }
-    return v.found;
-}
-
 double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
                             double sync_weight)
 {
@@ -160,6 +118,7 @@ double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weig
 /* Effort at a front, at most: until only answers a step apart are looked for; at a side thereafter;
  * at a corner; answers kept before they are thinned. */
 enum { EXACT_NODES = 5000, SIDE_NODES = 500, CORNER_NODES = 50000, MOST_POINTS = 20000 };
+enum { MOST_STEPS = 400 /* between answers looked for where the best of a front takes too long */ };
 
 typedef struct front {
     const calc_layerwise_core *core;
@@ -168,9 +127,18 @@ typedef struct front {
     double from_x, to_x;   /* the side being searched */
     double step_x, step_y; /* an answer must be so much less than its neighbours */
     size_t most;
-    int64_t nodes;
+    int64_t nodes, exact_nodes;
     bool no_memory, proven;
+    calc_layerwise_aim *aim; /* NULL: the whole front matters; its limit: the best so far, */
+    bool found;              /* if there is one: */
+    calc_layerwise_answer best;
 } front;
+
+/* Whether answers that have at least so much may matter. */
+static bool matters(const front *f, double x, double y)
+{
+    return !f->aim || f->aim->value(f->aim->data, x, y) < f->aim->limit;
+}
 
 /* The first answer whose x is not smaller. */
 static size_t first_from(const front *f, double x)
@@ -209,6 +177,11 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
     f->count -= behind - at;
     f->answer[at] = *answer;
     f->count++;
+    if (f->aim && matters(f, answer->x, answer->y)) {
+        f->aim->limit = f->aim->value(f->aim->data, answer->x, answer->y);
+        f->found = true;
+        f->best = *answer;
+    }
     return true;
 }
 
@@ -244,14 +217,32 @@ static double least(front *f, double alpha, double beta, double limit,
 
 /* ---- Behind a side -------------------------------------------------------------------------- */
 
+/* The greatest y of answers from x on that may matter, between two that do and may not. */
+static double highest(const front *f, double x, double low_y, double high_y)
+{
+    for (int i = 0; i < 30 && !matters(f, x, high_y); i++) {
+        double middle_y = (low_y + high_y) / 2;
+        *(matters(f, x, middle_y) ? &low_y : &high_y) = middle_y;
+    }
+    return high_y;
+}
+
 /* The greatest weighted sum that an answer between two neighbours may have. */
 static double greatest(const front *f, const calc_layerwise_search *search)
 {
+    const int strips = f->aim ? 16 : 1;
     double most = -INFINITY;
     for (size_t i = first_from(f, f->from_x); i + 1 < f->count && f->answer[i].x < f->to_x; i++) {
+        double from_x = f->answer[i].x, from_y = f->answer[i + 1].y;
         double x = f->answer[i + 1].x - f->step_x, y = f->answer[i].y - f->step_y;
-        if (x > f->answer[i].x && y > f->answer[i + 1].y) {
-            most = fmax(most, search->alpha * x + search->beta * y);
+        double wide = x - from_x;
+        for (int k = 0; wide > 0 && y > from_y && k < strips; k++) {
+            double at_x = from_x + wide * k / strips;
+            if (!matters(f, at_x, from_y)) {
+                break;
+            }
+            x = from_x + wide * (k + 1) / strips;
+            most = fmax(most, search->alpha * x + search->beta * highest(f, at_x, from_y, y));
         }
     }
     return most;
@@ -272,7 +263,7 @@ static void keep_front(calc_layerwise_search *search, const calc_layerwise_answe
 
 static void look_behind(front *f, double alpha, double beta, double from_x, double to_x)
 {
-    if (f->nodes >= EXACT_NODES) {
+    if (f->nodes >= f->exact_nodes) {
         f->proven = false;
         f->step_x = (f->answer[f->count - 1].x - f->answer[0].x) / (double)f->most;
         f->step_y = (f->answer[0].y - f->answer[f->count - 1].y) / (double)f->most;
@@ -285,7 +276,7 @@ static void look_behind(front *f, double alpha, double beta, double from_x, doub
         .beta = beta,
         .found = keep_front,
         .data = f,
-        .most_nodes = f->proven ? EXACT_NODES - f->nodes : SIDE_NODES,
+        .most_nodes = f->proven ? f->exact_nodes - f->nodes : SIDE_NODES,
     };
     search.limit = greatest(f, &search);
     search.tie = TIE * fabs(search.limit);
@@ -315,7 +306,9 @@ static void make(front *f)
         if (least(f, alpha, beta, limit - TIE * fabs(limit), &end) < INFINITY && enter(f, &end)) {
             left_x = fmin(left_x, end.x);
         } else {
-            look_behind(f, alpha, beta, left.x, right.x);
+            if (matters(f, left.x, right.y)) {
+                look_behind(f, alpha, beta, left.x, right.x);
+            }
             left_x = right.x;
         }
     }
@@ -349,7 +342,7 @@ static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values va
     *out = (calc_layerwise_front){0};
     calc_layerwise_core core;
     calc_layerwise_core_make(&core, stage, values, micro_weight, sync_weight);
-    front f = {.core = &core, .proven = true, .most = most};
+    front f = {.core = &core, .proven = true, .exact_nodes = EXACT_NODES, .most = most};
     make(&f);
     bool done = write_out(&f, most, out);
     free(f.answer);
@@ -366,4 +359,23 @@ bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_wei
                              double sync_weight, size_t most, calc_layerwise_front *out)
 {
     return front_in(stage, CALC_LAYERWISE_TIME_AND_BYTES, micro_weight, sync_weight, most, out);
+}
+
+bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
+                            calc_layerwise_point *out, bool *proven)
+{
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1);
+    front f = {.core = &core,
+               .proven = true,
+               .exact_nodes = aim->most_nodes,
+               .most = MOST_STEPS,
+               .aim = aim};
+    make(&f);
+    free(f.answer);
+    *proven = f.proven && !f.no_memory;
+    if (f.found) {
+        *out = calc_layerwise_point_of(&core, &f.best);
+    }
+    return f.found;
 }

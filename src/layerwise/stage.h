@@ -83,11 +83,8 @@ typedef struct calc_layerwise_aim {
      *  micro_s or sync_s. */
     double (*value)(const void *data, double micro_s, double sync_s);
     const void *data;
-    /** micro_weight * micro_s + sync_weight * sync_s + offset is a lower bound of the value; the
-     *  tighter it is, the shorter the search. */
-    double micro_weight, sync_weight, offset;
     double limit;       /**< only values below are looked for */
-    int64_t most_nodes; /**< limit in steps of the search; 0: none */
+    int64_t most_nodes; /**< limit in steps of the search */
 } calc_layerwise_aim;
 
 /** Find the answer with the least value.

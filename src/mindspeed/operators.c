@@ -6,10 +6,9 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "calibrate/points.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
-#include "model/cost/cost_kernel.h"
-#include "model/operators/transformer.h"
 
 enum { TENSORS = 16, DIMENSIONS = 8, BRIEF = 4 };
 
@@ -361,119 +360,37 @@ double calc_mindspeed_cache_s(const calc_mindspeed_times *cache, const calc_mind
     return count ? sum_s / (double)count : 0;
 }
 
-static calc_exec exec_of(const calc_mindspeed_job *job)
-{
-    return (calc_exec){
-        .num_procs = 1,
-        .strategy = {.tensor_par = 1,
-                     .data_par = 1,
-                     .datatype = job->fp16 ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16,
-                     .flash_attention = true,
-                     .fused_activation = true},
-        .pipeline_par = 1,
-        .microbatch_size = 1,
-        .training = true};
-}
-
-/* An operator with all sizes 1, in numbers of two bytes. */
-static calc_shape unit_shape(const calc_mindspeed_operators *o)
-{
-    return (calc_shape){.blocks = 1,
-                        .dense_blocks = 1,
-                        .moe_every = 1,
-                        .hidden = 1,
-                        .feedforward = 1,
-                        .flash = true,
-                        .causal = o->app->causal,
-                        .tensor_par = 1,
-                        .context_par = 1,
-                        .expert_par = 1,
-                        .expert_tensor_par = 1,
-                        .heads = 1,
-                        .kv_heads = 1,
-                        .local_heads = 1,
-                        .local_kv_heads = 1,
-                        .qk_size = 1,
-                        .v_size = 1,
-                        .seq = 1,
-                        .tokens = 1,
-                        .microbatch = 1,
-                        .element_bytes = 2,
-                        .matrix_bytes = 2,
-                        .weight_bytes = 2,
-                        .kept_bytes = 2,
-                        .grad_bytes = 4};
-}
-
-static double multiplication_s(const calc_mindspeed_operators *o, const double *size)
-{
-    calc_operator list[CALC_MAX_OPERATORS];
-    calc_exec exec = exec_of(o->job);
-    calc_shape shape = unit_shape(o);
-    const calc_recipe recipe = {.shape = &shape, .strategy = &exec.strategy};
-    calc_build b = calc_build_start(&recipe, list);
-    calc_operator *matrix =
-        calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, size[1], size[2], size[3], 1);
-    matrix->flop[CALC_PASS_FW] *= size[0];
-    matrix->bytes[CALC_PASS_FW] *= size[0];
-    calc_cost_context context = calc_cost_context_of(o->system, &exec, &shape, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, matrix, CALC_PASS_FW);
-}
-
-/* The first operator of a kind in a block, with a shape. */
-static double block_s(const calc_mindspeed_operators *o, const calc_shape *shape,
-                      calc_operator_kind kind, calc_pass pass)
-{
-    calc_operator list[CALC_MAX_OPERATORS];
-    calc_exec exec = exec_of(o->job);
-    calc_cost_context context = calc_cost_context_of(o->system, &exec, shape, CALC_COMPAT_NONE);
-    const calc_recipe recipe = {
-        .shape = shape, .chip = context.chip, .strategy = &exec.strategy, .context_inner = 1};
-    size_t count = calc_transformer_block(&recipe, list), i = 0;
-    while (i + 1 < count && list[i].kind != kind) {
-        i++;
-    }
-    return calc_cost_kernel_s(&context, &list[i], pass);
-}
-
-/* The norm before the attention is a block's first vector operator. */
-static double norm_s(const calc_mindspeed_operators *o, const calc_mindspeed_shape *shape)
-{
-    calc_shape s = unit_shape(o);
-    bool rms =
-        shape->type == CALC_MINDSPEED_RMS_NORM || shape->type == CALC_MINDSPEED_RMS_NORM_GRAD;
-    bool gradient =
-        shape->type != CALC_MINDSPEED_RMS_NORM && shape->type != CALC_MINDSPEED_LAYER_NORM;
-    s.rms = rms;
-    s.tokens = shape->size[0] * shape->size[1];
-    s.hidden = shape->size[2];
-    return block_s(o, &s, CALC_OPERATOR_VECTOR, gradient ? CALC_PASS_AGRAD : CALC_PASS_FW);
-}
-
-static double attention_s(const calc_mindspeed_operators *o, const calc_mindspeed_shape *shape)
-{
-    calc_shape s = unit_shape(o);
-    s.seq = shape->size[0];
-    s.microbatch = shape->size[1];
-    s.tokens = s.seq * s.microbatch;
-    s.qk_size = s.v_size = o->job->head;
-    s.heads = s.kv_heads = s.local_heads = s.local_kv_heads = shape->size[2] / o->job->head;
-    return block_s(o, &s, CALC_OPERATOR_ATTENTION,
-                   shape->type == CALC_MINDSPEED_FLASH ? CALC_PASS_FW : CALC_PASS_AGRAD);
-}
-
 double calc_mindspeed_operators_model_s(const calc_mindspeed_operators *o,
                                         const calc_mindspeed_shape *shape)
 {
+    const double *n = shape->size;
+    double heads = n[2] / o->job->head;
+    bool forward = shape->type == CALC_MINDSPEED_RMS_NORM ||
+                   shape->type == CALC_MINDSPEED_LAYER_NORM || shape->type == CALC_MINDSPEED_FLASH;
+    calc_point p = {.datatype = o->job->fp16 ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16,
+                    .pass = forward ? CALC_PASS_FW : CALC_PASS_AGRAD,
+                    .causal = o->app->causal,
+                    .rms = shape->type == CALC_MINDSPEED_RMS_NORM ||
+                           shape->type == CALC_MINDSPEED_RMS_NORM_GRAD};
     switch (shape->type) {
     case CALC_MINDSPEED_MATMUL:
-        return multiplication_s(o, shape->size);
+        p.class = CALC_POINT_MATRIX;
+        p.pass = CALC_PASS_FW;
+        memcpy(p.size, (double[]){n[1], n[2], n[3], n[0]}, 4 * sizeof *n);
+        break;
     case CALC_MINDSPEED_FLASH:
-    case CALC_MINDSPEED_FLASH_GRAD:
-        return attention_s(o, shape);
-    default:
-        return norm_s(o, shape);
+    case CALC_MINDSPEED_FLASH_GRAD: {
+        double head = o->job->head;
+        p.class = forward ? CALC_POINT_ATTENTION_FW : CALC_POINT_ATTENTION_BW;
+        memcpy(p.size, (double[]){n[1], n[0], heads, heads, head, head}, sizeof p.size);
+        break;
     }
+    default:
+        p.class = CALC_POINT_NORM;
+        p.size[0] = n[0] * n[1];
+        p.size[1] = n[2];
+    }
+    return calc_point_time_s(&p, o->system);
 }
 
 double calc_mindspeed_operators_alone_s(const calc_mindspeed_operators *o,

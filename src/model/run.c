@@ -594,19 +594,20 @@ static void put_time(const calc_step *r, calc_stats *s)
         t = calc_stage_spent_sum(&t, &other, 0.5);
     }
     double m = l->stages.microbatches;
-    s->fw_time = m * t.fw_s;
-    s->bw_time = m * t.bw_s;
-    s->recompute_time = m * t.re_s;
-    s->recomm_exposed_time = m * t.repeated_s;
-    s->tp_comm_exposed_time = m * t.tensor_s;
-    s->cp_comm_exposed_time = m * t.context_s;
-    s->ep_comm_exposed_time = m * t.expert_s;
-    s->pp_comm_exposed_time = m * t.message_s;
-    s->dp_comm_exposed_time = r->reduction_exposed_s + l->links.tied_s + m * t.sharded_s;
-    s->fw_offload_exposed_time = m * t.fw_offload_s;
-    s->bw_offload_exposed_time = m * t.bw_offload_s;
-    s->head_time = m * t.ends_s;
-    s->host_time = m * t.host_s;
+    s->fw_time = m * t.fw_s[CALC_SPENT_COMPUTE];
+    s->bw_time = m * (t.bw_s[CALC_SPENT_COMPUTE] + t.wgrad_s[CALC_SPENT_COMPUTE]);
+    s->recompute_time = m * calc_spent_s(&t, CALC_SPENT_RECOMPUTE);
+    s->recomm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_REPEATED);
+    s->tp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_TENSOR);
+    s->cp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_CONTEXT);
+    s->ep_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_EXPERT);
+    s->pp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_MESSAGE);
+    s->dp_comm_exposed_time =
+        r->reduction_exposed_s + l->links.tied_s + m * calc_spent_s(&t, CALC_SPENT_SHARDED);
+    s->fw_offload_exposed_time = m * t.fw_s[CALC_SPENT_OFFLOAD];
+    s->bw_offload_exposed_time = m * t.bw_s[CALC_SPENT_OFFLOAD];
+    s->head_time = m * calc_spent_s(&t, CALC_SPENT_ENDS);
+    s->host_time = m * calc_spent_s(&t, CALC_SPENT_HOST);
     s->bubble_time = r->bubble_s;
     s->optim_step_time = r->optimizer_s;
     s->straggler_time = r->step.pipeline_s * l->terms.growth;

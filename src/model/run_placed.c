@@ -295,10 +295,13 @@ static void put_stage_time(const calc_placed *p, const calc_placed_stage *at, ca
     out->fw_time = pass.fw_s;
     out->bw_time = pass.agrad_s + pass.wgrad_s;
     out->wgrad_time = pass.wgrad_s;
-    out->head_time = t.ends_s;
+    out->head_time = calc_spent_s(&t, CALC_SPENT_ENDS);
+    out->host_time = calc_spent_s(&t, CALC_SPENT_HOST);
     out->comm_exposed_time =
-        t.tensor_s + t.context_s + t.expert_s + t.repeated_s + t.sharded_s + t.message_s;
-    out->host_time = t.host_s;
+        calc_spent_s(&t, CALC_SPENT_REPEATED) + calc_spent_s(&t, CALC_SPENT_MESSAGE);
+    for (int i = CALC_SPENT_TENSOR; i <= CALC_SPENT_SHARDED; i++) {
+        out->comm_exposed_time += calc_spent_s(&t, (calc_spent_part)i);
+    }
 }
 
 static void put_stage_memory(const calc_placed *p, const calc_placed_stage *at,

@@ -62,38 +62,12 @@ int64_t calc_timeline_place(const calc_schedule_shape *shape, int64_t stage, int
 
 /* ---- Breakdown of time ----------------------------------------------------------------------- */
 
-/** Parts of a pass: X(NAME, words). */
-#define CALC_TIMELINE_PART_LIST(X)                                                                 \
-    X(RECOMPUTE, "recompute")                                                                      \
-    X(REPEATED, "repeated communication")                                                          \
-    X(COMPUTE, "compute")                                                                          \
-    X(ENDS, "embedding, head")                                                                     \
-    X(RESHARD, "rearranging")                                                                      \
-    X(TENSOR, "tensor parallel")                                                                   \
-    X(CONTEXT, "context parallel")                                                                 \
-    X(EXPERT, "expert parallel")                                                                   \
-    X(SHARDED, "sharded weights")                                                                  \
-    X(OFFLOAD, "offload")                                                                          \
-    X(HOST, "wait for host")                                                                       \
-    X(MESSAGE, "message")
-
-#define CALC_TIMELINE_PART_NAME(name, text) CALC_TIMELINE_##name,
-typedef enum calc_timeline_part {
-    CALC_TIMELINE_PART_LIST(CALC_TIMELINE_PART_NAME) CALC_TIMELINE_PARTS
-} calc_timeline_part;
-#undef CALC_TIMELINE_PART_NAME
-
 /** Words for a part. */
-const char *calc_timeline_part_text(calc_timeline_part part);
-
-/** One chunk and micro-batch [s]; communication counts as far as it is exposed. */
-typedef struct calc_timeline_spent {
-    double fw_s[CALC_TIMELINE_PARTS], bw_s[CALC_TIMELINE_PARTS], wgrad_s[CALC_TIMELINE_PARTS];
-} calc_timeline_spent;
+const char *calc_spent_part_text(calc_spent_part part);
 
 /** The parts of calc_timeline_pass_of(): they add up to it. */
 void calc_timeline_spent_of(const calc_timeline *timeline, int64_t stage, int64_t chunk,
-                            calc_timeline_spent *out);
+                            calc_stage_spent *out);
 
 /* ---- After the pipeline, and memory ---------------------------------------------------------- */
 

@@ -343,7 +343,7 @@ enum { PAGE_STEP_DIGITS = 7 };
 static void put_spent(calc_put *put, const char *key, const double *spent_s)
 {
     calc_put_array(put, key, CALC_PUT_LINE);
-    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+    for (int i = 0; i < CALC_SPENT_PARTS; i++) {
         calc_put_rounded(put, NULL, spent_s[i], PAGE_STEP_DIGITS);
     }
     calc_put_close(put);
@@ -353,7 +353,7 @@ static void put_stage_passes(calc_put *put, const calc_timeline *t, int64_t stag
 {
     calc_put_array(put, "passes", CALC_PUT_LINE);
     for (int64_t chunk = 0; chunk < calc_timeline_held(&t->shape); chunk++) {
-        calc_timeline_spent spent;
+        calc_stage_spent spent;
         calc_timeline_spent_of(t, stage, chunk, &spent);
         calc_put_object(put, NULL, CALC_PUT_LINE);
         put_spent(put, "fw", spent.fw_s);
@@ -387,8 +387,8 @@ void calc_page_step_put(calc_put *put, const calc_timeline *t, double pipeline_s
 {
     double end_s = 0;
     calc_putf(put, "step: {\nparts: [");
-    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
-        calc_put_text(put, NULL, calc_timeline_part_text((calc_timeline_part)i));
+    for (int i = 0; i < CALC_SPENT_PARTS; i++) {
+        calc_put_text(put, NULL, calc_spent_part_text((calc_spent_part)i));
     }
     calc_putf(put, "], stages: [\n");
     for (int64_t stage = 0; stage < t->shape.stages; stage++) {

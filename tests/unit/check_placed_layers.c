@@ -258,10 +258,10 @@ CALC_TEST(the_parts_of_a_step_add_up)
     }
 }
 
-static double sum_of(const double parts[CALC_TIMELINE_PARTS])
+static double sum_of(const double parts[CALC_SPENT_PARTS])
 {
     double sum = 0;
-    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+    for (int i = 0; i < CALC_SPENT_PARTS; i++) {
         ck_assert(parts[i] >= 0);
         sum += parts[i];
     }
@@ -280,12 +280,12 @@ CALC_TEST(so_do_the_parts_of_a_timeline)
     for (int stage = 0; stage < 4; stage++) {
         for (int chunk = 0; chunk < 5; chunk++) {
             calc_schedule_pass pass = calc_timeline_pass_of(&t, stage, chunk);
-            calc_timeline_spent spent;
+            calc_stage_spent spent;
             calc_timeline_spent_of(&t, stage, chunk, &spent);
             near_to("forward", sum_of(spent.fw_s), pass.fw_s, ROUNDING);
             near_to("backward", sum_of(spent.bw_s), pass.bw_s, ROUNDING);
             near_to("weights", sum_of(spent.wgrad_s), pass.wgrad_s, ROUNDING);
-            rearranged += spent.fw_s[CALC_TIMELINE_RESHARD] > 0;
+            rearranged += spent.fw_s[CALC_SPENT_RESHARD] > 0;
         }
     }
     ck_assert_int_eq(rearranged, 2); /* behind the embedding, and after 30 layers */

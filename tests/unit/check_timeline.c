@@ -13,10 +13,10 @@ static void timeline_of(const shipped_case *c, calc_timeline *out)
     ck_assert(out->fits);
 }
 
-static double sum(const double parts[CALC_TIMELINE_PARTS])
+static double sum(const double parts[CALC_SPENT_PARTS])
 {
     double all = 0;
-    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+    for (int i = 0; i < CALC_SPENT_PARTS; i++) {
         ck_assert_double_ge(parts[i], 0);
         all += parts[i];
     }
@@ -42,7 +42,7 @@ static void check_chunks(const shipped_case *c)
     for (size_t i = 0; i < count; i++) {
         double fw_s = 0, bw_s = 0, wgrad_s = 0;
         for (int64_t chunk = 0; chunk < t.shape.chunks; chunk++) {
-            calc_timeline_spent spent;
+            calc_stage_spent spent;
             calc_schedule_pass pass = calc_timeline_pass_of(&t, (int64_t)i, chunk);
             calc_timeline_spent_of(&t, (int64_t)i, chunk, &spent);
             assert_close(sum(spent.fw_s), pass.fw_s);

@@ -60,11 +60,32 @@ static inline calc_stage_pass pass_of(stage_case *s, size_t index)
                               s->exposed);
 }
 
-static inline calc_stage_spent spent_of(stage_case *s, size_t index)
+/** Both passes over a stage; they add up to `all_s`. */
+typedef struct stage_spent {
+    double fw_s, bw_s, re_s, tensor_s, context_s, expert_s, repeated_s, sharded_s;
+    double fw_offload_s, bw_offload_s, message_s, host_s, ends_s, all_s;
+} stage_spent;
+
+static inline stage_spent spent_of(stage_case *s, size_t index)
 {
-    settle(s);
-    return calc_stage_spent_of(&s->c.context, &s->c.exec, &s->parts, &s->lines, &s->terms,
-                               &s->links, &s->stages.item[index], s->stages.chunks);
+    calc_stage_pass pass = pass_of(s, index);
+    calc_stage_spent t =
+        calc_stage_spent_of(&s->c.context, &s->c.exec, &s->parts, &s->lines, &s->terms, &s->links,
+                            &s->stages.item[index], s->stages.chunks);
+    return (stage_spent){.fw_s = t.fw_s[CALC_SPENT_COMPUTE],
+                         .bw_s = t.bw_s[CALC_SPENT_COMPUTE] + t.wgrad_s[CALC_SPENT_COMPUTE],
+                         .re_s = calc_spent_s(&t, CALC_SPENT_RECOMPUTE),
+                         .tensor_s = calc_spent_s(&t, CALC_SPENT_TENSOR),
+                         .context_s = calc_spent_s(&t, CALC_SPENT_CONTEXT),
+                         .expert_s = calc_spent_s(&t, CALC_SPENT_EXPERT),
+                         .repeated_s = calc_spent_s(&t, CALC_SPENT_REPEATED),
+                         .sharded_s = calc_spent_s(&t, CALC_SPENT_SHARDED),
+                         .fw_offload_s = t.fw_s[CALC_SPENT_OFFLOAD],
+                         .bw_offload_s = t.bw_s[CALC_SPENT_OFFLOAD],
+                         .message_s = calc_spent_s(&t, CALC_SPENT_MESSAGE),
+                         .host_s = calc_spent_s(&t, CALC_SPENT_HOST),
+                         .ends_s = calc_spent_s(&t, CALC_SPENT_ENDS),
+                         .all_s = calc_stage_pass_s(&pass)};
 }
 
 static inline calc_stage_reduction reduction_of(stage_case *s, size_t index)

@@ -15,6 +15,7 @@
 #include "cli/shell/inputs.h"
 #include "io/json_put.h"
 #include "spec/field.h"
+#include "spec/stage_list.h"
 
 int64_t calc_aiak_throughput(int64_t batch, int64_t sequence, double total_s)
 {
@@ -131,150 +132,32 @@ void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text, const calc
     calc_text_free(&made);
 }
 
-enum { THREAD_COMPUTE = 1, THREAD_P2P, THREAD_COLLECTIVE };
-
-/* A strategy, simulated once more for its trace. */
-typedef struct step {
-    const calc_aiak_text *text;
-    const calc_aiak_strategy *strategy;
-    calc_aiak_layouts layouts;
-    calc_balance_chip chip[CALC_AIAK_CHIPS];
-    calc_balance_problem problem;
-    calc_schedule_pass pass[CALC_BALANCE_STAGES];
-    calc_schedule_events events;
-    calc_trace_out trace;
-} step;
-
-/* One slice of a micro-batch. */
-static void put_pass(step *s, const calc_schedule_event *e, int thread, const char *what,
-                     double start_s, double end_s)
+/* A strategy as an execution that lists its stages. @return false if the list is too long */
+static bool exec_of(const calc_aiak_text *text, const calc_aiak_strategy *strategy, calc_exec *out)
 {
-    int64_t start_ns = calc_trace_ns(start_s), end_ns = calc_trace_ns(end_s);
-    if (end_ns <= start_ns) {
-        return;
-    }
-    calc_output_printf(s->trace.out,
-                       ",\n{\"ph\":\"X\",\"name\":\"%s %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,"
-                       "\"ts\":%jd.%03jd,\"dur\":%jd.%03jd,\"args\":{\"layers\":%d,"
-                       "\"microbatch\":%d}}",
-                       what, e->microbatch, what, e->stage, thread, (start_ns / 1000),
-                       (start_ns % 1000), ((end_ns - start_ns) / 1000),
-                       ((end_ns - start_ns) % 1000), s->strategy->layers[e->stage], e->microbatch);
-    s->trace.count++;
-}
-
-static double recompute_s(const step *s, int stage)
-{
-    const calc_balance_share *share = &s->strategy->share[stage];
-    int chip = s->problem.stage[stage].chip;
-    double all_s = 0;
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        const calc_layout *some = s->chip[chip].selective;
-        all_s += some ? share->layers[kind] * some->terms.block[kind].spared_s
-                      : share->full[kind] * s->problem.layer[chip][kind].again_s[CALC_BALANCE_FULL];
-    }
-    return all_s;
-}
-
-static void put_event(step *s, const calc_schedule_event *e)
-{
-    bool forward = e->kind == CALC_SCHEDULE_FW;
-    /* Time [s] of the message that ends a pass: the time of the place minus the ends of the model.
-     */
-    const calc_balance_place *place = &s->problem.place[e->stage];
-    const calc_stage_terms *t = &s->chip[s->problem.stage[e->stage].chip].full->terms;
-    bool first = e->stage == 0, last = e->stage == s->strategy->sizes.stages - 1;
-    double ends_s = forward ? first * t->embedding.fw_s + last * t->head.fw_s
-                            : first * t->embedding.agrad_s + last * t->head.agrad_s;
-    double sent_s = (forward ? place->fw_s : place->agrad_s) - ends_s;
-    double done_s = e->end_s - (sent_s > 0 ? sent_s : 0);
-    double again_s = forward ? 0 : recompute_s(s, e->stage);
-    put_pass(s, e, THREAD_COMPUTE, "recompute", e->start_s, e->start_s + again_s);
-    put_pass(s, e, THREAD_COMPUTE, forward ? "F" : "B", e->start_s + again_s, done_s);
-    put_pass(s, e, THREAD_P2P, forward ? "send" : "send back", done_s, e->end_s);
-}
-
-/* Stragglers, reduction of gradients and gathering of weights, optimizer, and other time per step.
- * Each phase starts when all stages have finished the one before. */
-static void put_end(step *s, int stage, double pipeline_s)
-{
-    const calc_balance_step *whole = &s->strategy->step;
-    calc_balance_end end = calc_balance_end_of(s->chip, &s->problem, s->strategy->share, stage);
-    calc_trace_track collective = {stage, THREAD_COLLECTIVE};
-    calc_trace_track compute = {stage, THREAD_COMPUTE};
-    bool ends = stage == 0 || stage == s->strategy->sizes.stages - 1;
-    double at_s = pipeline_s + whole->straggler_s;
-    calc_trace_slice(&s->trace, collective, "stragglers", "wait", pipeline_s, at_s);
-    if (ends) {
-        calc_trace_slice(&s->trace, collective, "tied embeddings", "collective", at_s,
-                         at_s + whole->tied_s);
-    }
-    at_s += whole->tied_s;
-    calc_trace_slice(&s->trace, collective, "gradients and weights", "collective", at_s,
-                     at_s + end.reduction_s);
-    at_s += whole->reduction_s;
-    calc_trace_slice(&s->trace, compute, "optimizer", "optimizer", at_s, at_s + end.optimizer_s);
-    at_s += whole->optimizer_s;
-    calc_trace_slice(&s->trace, compute, "overhead", "overhead", at_s, at_s + whole->overhead_s);
-}
-
-static void put_trace(step *s, double pipeline_s)
-{
-    static const char *const threads[] = {"compute", "p2p", "collective"};
-    const calc_aiak_strategy *strategy = s->strategy;
-    int live[CALC_BALANCE_STAGES] = {0};
-    calc_output_text(s->trace.out, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
-    calc_aiak_text_put(s->trace.out, s->text, strategy, true);
-    calc_output_text(s->trace.out, ",\n\"traceEvents\":[");
-    for (int i = 0; i < strategy->sizes.stages; i++) {
-        char name[64];
-        int chip = strategy->chain.chip[s->problem.stage[i].chip];
-        snprintf(name, sizeof name, "stage %d %s", i, s->text->chip[chip]);
-        calc_trace_process(&s->trace, i, name);
-        for (int k = 0; k < 3; k++) {
-            calc_trace_thread(&s->trace, (calc_trace_track){i, THREAD_COMPUTE + k}, threads[k]);
+    const calc_aiak_task *task = text->task;
+    const calc_aiak_chain *chain = &strategy->chain;
+    calc_stage_run run[CALC_BALANCE_STAGES];
+    int stage = 0;
+    calc_aiak_exec(task, &strategy->sizes, CALC_BALANCE_NONE, out);
+    for (int i = 0; i < chain->kinds; i++) {
+        int chip = calc_stage_list_chip(&out->stages, text->chip[chain->chip[i]]);
+        out->stages.system[chip - 1] = task->system[chain->chip[i]];
+        for (int k = 0; k < chain->stages[i]; k++, stage++) {
+            const calc_balance_share *share = &strategy->share[stage];
+            int layers = share->layers[0] + share->layers[1],
+                again = share->full[0] + share->full[1];
+            run[stage] = (calc_stage_run){
+                .places = 1,
+                .blocks = (int16_t)layers,
+                .recompute_blocks = (int16_t)(chain->selective[i] ? layers : again),
+                .recompute = chain->selective[i] ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
+                             : again > 0         ? CALC_ACTIVATION_RECOMPUTE_FULL
+                                                 : CALC_STAGE_AS_EXEC,
+                .chip = (uint8_t)chip};
         }
     }
-    for (int64_t i = 0; i < s->events.count; i++) {
-        put_event(s, &s->events.event[i]);
-        /* Counts activations in flight: a forward pass adds one and its backward pass removes it.
-         */
-        bool forward = s->events.event[i].kind == CALC_SCHEDULE_FW;
-        const calc_balance_stage *stage = &s->problem.stage[s->events.event[i].stage];
-        const calc_balance_share *share = &s->strategy->share[s->events.event[i].stage];
-        live[s->events.event[i].stage] += forward ? 1 : -1;
-        double bytes = stage->fixed_bytes +
-                       (share->full[0] + share->full[1] > 0 ? stage->working_bytes : 0) +
-                       calc_balance_held_bytes(&s->problem, s->events.event[i].stage, share) +
-                       live[s->events.event[i].stage] *
-                           calc_balance_flight_bytes(&s->problem, s->events.event[i].stage, share);
-        calc_trace_counter(&s->trace, s->events.event[i].stage, "memory", "GiB",
-                           forward ? s->events.event[i].start_s : s->events.event[i].end_s,
-                           bytes / 0x1p30);
-    }
-    for (int i = 0; i < strategy->sizes.stages; i++) {
-        put_end(s, i, pipeline_s);
-    }
-    calc_output_text(s->trace.out, "\n]}\n");
-}
-
-/* Simulates into s->events. @return pipeline time [s] */
-static double simulate(step *s)
-{
-    const calc_aiak_strategy *strategy = s->strategy;
-    calc_aiak_layouts_of(s->text->task, &strategy->sizes, &s->layouts);
-    calc_aiak_chips_of(&s->layouts, &strategy->chain, s->chip);
-    (void)calc_aiak_problem(s->text->task, &s->layouts, &strategy->chain, &s->problem);
-    for (int i = 0; i < strategy->sizes.stages; i++) {
-        s->pass[i] = calc_balance_pass_of(&s->problem, i, &strategy->share[i]);
-    }
-    calc_schedule_sim sim = {.shape = s->problem.shape, .pass = s->pass};
-    s->events.capacity = 2 * sim.shape.stages * sim.shape.microbatches;
-    s->events.event = calc_make((size_t)s->events.capacity, sizeof *s->events.event);
-    void *room = calc_make(1, calc_schedule_sim_bytes(&sim.shape));
-    double pipeline_s = calc_schedule_sim_s(&sim, room, NULL, &s->events);
-    free(room);
-    return pipeline_s;
+    return calc_stage_list_pack(run, stage, &out->stages);
 }
 
 /* Writes ./cache/MODEL_GPUS_ppP_tpT_mbsB_rankN.json; creates the folder if needed.
@@ -296,17 +179,21 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
         return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
                                "cannot make the folder ./cache: %s", strerror(errno));
     }
-    step *s = calc_make(1, sizeof *s); /* too large for a stack */
-    s->text = text;
-    s->strategy = strategy;
-    double pipeline_s = simulate(s);
+    calc_inputs *in = calc_make(1, sizeof *in); /* too large for a stack */
+    in->app = *text->task->app;
+    in->system = *text->task->system[strategy->chain.chip[0]];
+    const char *const names[] = {text->model, text->chip[strategy->chain.chip[0]], "aiak"};
+    for (int kind = 0; kind < CALC_INPUTS; kind++) {
+        snprintf(in->input[kind].name, sizeof in->input[kind].name, "%s", names[kind]);
+    }
     snprintf(path, sizeof path, "cache/%s_%jd_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch, rank + 1);
-    s->trace.out = calc_write_to(path);
-    put_trace(s, pipeline_s);
-    calc_status status = calc_output_close(s->trace.out, errors);
-    free(s->events.event);
-    free(s);
+    calc_status status =
+        exec_of(text, strategy, &in->exec)
+            ? calc_trace_write(path, in, 0, errors)
+            : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                              "stages of more than %d kinds have no trace", CALC_MAX_STAGE_RUNS);
+    free(in);
     return status;
 }
 

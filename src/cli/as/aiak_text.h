@@ -22,10 +22,6 @@ int64_t calc_aiak_throughput(int64_t batch, int64_t sequence, double total_s);
 void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text,
                         const calc_aiak_strategy *strategy, bool json);
 
-/* Writes the step of an AIAK strategy as a trace for Chrome and Perfetto
- * (cli/run/simulation.h): a process per stage, with threads for computation, messages and
- * collectives. */
-
 enum { CALC_AIAK_TRACE_PASSES = 1000000 /**< most stages times micro-batches */ };
 
 #endif

@@ -41,10 +41,10 @@ static calc_trace_track track_of(const writer *w, int thread)
 static double write_parts(const writer *w, const double *spent_s, const char *compute,
                           const char *category, double at_s, double end_s)
 {
-    for (int i = 0; i < CALC_TIMELINE_MESSAGE; i++) {
+    for (int i = 0; i < CALC_SPENT_MESSAGE; i++) {
         double part_end_s = fmin(at_s + spent_s[i], end_s);
         const char *name =
-            i == CALC_TIMELINE_COMPUTE ? compute : calc_timeline_part_text((calc_timeline_part)i);
+            i == CALC_SPENT_COMPUTE ? compute : calc_spent_part_text((calc_spent_part)i);
         calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name, category, at_s, part_end_s);
         at_s = part_end_s;
     }
@@ -55,15 +55,15 @@ static double write_parts(const writer *w, const double *spent_s, const char *co
 static bool several(const double *first_s, const double *second_s)
 {
     int count = 0;
-    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+    for (int i = 0; i < CALC_SPENT_PARTS; i++) {
         count += (first_s && first_s[i] > 0) + (second_s && second_s[i] > 0);
     }
     return count > 1;
 }
 
 /* Activation gradient and weight gradient, or one of them. */
-static void write_backward(const writer *w, const calc_timeline_spent *s,
-                           calc_schedule_op_kind kind, double start_s, double end_s)
+static void write_backward(const writer *w, const calc_stage_spent *s, calc_schedule_op_kind kind,
+                           double start_s, double end_s)
 {
     const double *bw_s = kind != CALC_SCHEDULE_WGRAD ? s->bw_s : NULL;
     const double *wgrad_s = kind != CALC_SCHEDULE_BW ? s->wgrad_s : NULL;
@@ -143,7 +143,7 @@ static void write_operation(const writer *w, const calc_schedule_event *e, doubl
                             double end_s)
 {
     char name[64];
-    calc_timeline_spent s;
+    calc_stage_spent s;
     calc_timeline_spent_of(w->timeline, e->stage, e->chunk, &s);
     calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name_of(w, e, name, sizeof name),
                      category_of(e), start_s, end_s);
@@ -152,7 +152,7 @@ static void write_operation(const writer *w, const calc_schedule_event *e, doubl
         if (several(s.fw_s, NULL)) {
             write_parts(w, s.fw_s, "kernels", "forward", start_s, end_s);
         }
-        write_message(w, e, true, s.fw_s[CALC_TIMELINE_MESSAGE], end_s);
+        write_message(w, e, true, s.fw_s[CALC_SPENT_MESSAGE], end_s);
         return;
     }
     if (e->kind != CALC_SCHEDULE_WGRAD) {
@@ -160,7 +160,7 @@ static void write_operation(const writer *w, const calc_schedule_event *e, doubl
     }
     write_backward(w, &s, e->kind, start_s, end_s);
     if (e->kind != CALC_SCHEDULE_WGRAD) {
-        write_message(w, e, false, s.bw_s[CALC_TIMELINE_MESSAGE], end_s);
+        write_message(w, e, false, s.bw_s[CALC_SPENT_MESSAGE], end_s);
     }
 }
 

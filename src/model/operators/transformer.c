@@ -371,7 +371,8 @@ static void add_indexer(calc_build *b)
         o = calc_build_matrix(b, "index key", CALC_OPERATOR_MATRIX, 0, b->tokens, s->hidden,
                               overlap * s->index_size + (s->index_block > 0 ? 0 : s->index_heads),
                               1);
-        o->weights += 2 * s->index_size;
+        o->weights +=
+            s->compress_ratio > 0 ? (2 * s->compress_ratio + 1) * s->index_size : 2 * s->index_size;
         double seen = s->seq * s->seq * calc_shape_index_share(s, false);
         double pairs = s->microbatch * seen / s->context_par;
         if (s->context_par > 1) {
@@ -589,6 +590,30 @@ static void add_streams(calc_build *b, const char *name)
     }
 }
 
+/* A layer's own embedding (Gemma 3n): the stream gates it, and adds its projection; whole on every
+ * rank. */
+static void add_layer_embedding(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double elements = b->kept * s->layer_embedding;
+    double e = s->element_bytes;
+    if (s->layer_embedding <= 0) {
+        return;
+    }
+    calc_operator *o = calc_build_matrix(b, "layer embedding gate", CALC_OPERATOR_MATRIX, 0,
+                                         b->kept, s->hidden, s->layer_embedding, 1);
+    calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    o = calc_build_vector(b, "layer embedding product", 0, elements, 3 * elements * e,
+                          5 * elements * e);
+    o->flop[CALC_PASS_FW] = 8 * elements;
+    o->flop[CALC_PASS_AGRAD] = 13 * elements;
+    calc_build_keep(o, 2 * elements * e, CALC_RECOMPUTE_ALL);
+    o = calc_build_matrix(b, "layer embedding projection", CALC_OPERATOR_MATRIX, 0, b->kept,
+                          s->layer_embedding, s->hidden, 1);
+    calc_build_keep(o, elements * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    add_norm(b, "layer embedding norm", 0);
+}
+
 /* ---- Listed layers --------------------------------------------------------------------------- */
 
 /* Layers of a kind of blocks that have the same mixers, or the same feed-forward parts. */
@@ -732,6 +757,7 @@ size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_opera
     calc_build b = go_on(recipe, begun, out);
     if (b.shape->stack) {
         add_sub_layers(&b, recipe->kind, true);
+        add_layer_embedding(&b);
         return b.count;
     }
     if (recipe->kind == CALC_MOE_BLOCK) {
@@ -742,6 +768,7 @@ size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_opera
     add_norm_behind(&b, "feed-forward output norm");
     add_residual(&b, "feed-forward residual");
     add_streams(&b, "feed-forward streams");
+    add_layer_embedding(&b);
     return b.count;
 }
 
@@ -760,6 +787,31 @@ static calc_build start_end(const calc_shape *shape, const calc_strategy *strate
     return calc_build_start(&(calc_recipe){.shape = shape, .strategy = strategy}, out);
 }
 
+/* Streams beside the plain one begin behind the embedding, or end before the head: AltUp's are
+ * projections of it, and become one by others; hyper-connections and residual attention end in a
+ * weighted sum. */
+static void add_streams_end(calc_build *b, bool begin)
+{
+    const calc_shape *s = b->shape;
+    double n = s->streams;
+    double bytes = b->kept * s->hidden * s->element_bytes;
+    if (s->residual == CALC_RESIDUAL_TYPE_ALTUP) {
+        calc_operator *o = calc_build_matrix(b, "streams projection", CALC_OPERATOR_MATRIX, 0,
+                                             b->kept, s->hidden, (n - 1) * s->hidden, 1);
+        calc_build_keep(o, (begin ? 1 : n - 1) * bytes, CALC_RECOMPUTE_ALL);
+    } else if (!begin && (s->residual == CALC_RESIDUAL_TYPE_HYPER ||
+                          s->residual == CALC_RESIDUAL_TYPE_ATTENTION)) {
+        bool hyper = s->residual == CALC_RESIDUAL_TYPE_HYPER;
+        double read = hyper ? n : s->blocks / n;
+        calc_operator *o = calc_build_vector(b, "streams sum", 0, read * b->kept * s->hidden,
+                                             (read + 1) * bytes, (2 * read + 1) * bytes);
+        o->flop[CALC_PASS_FW] = 2 * read * (hyper ? n : 1) * b->kept * s->hidden;
+        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
+        o->weights = hyper ? n * n * s->hidden + n + 1 : 2 * s->hidden;
+        calc_build_keep(o, hyper ? n * bytes : bytes, CALC_RECOMPUTE_ALL);
+    }
+}
+
 size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *strategy,
                                   calc_operator *out)
 {
@@ -776,6 +828,17 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *
     o->weights =
         (shape->vocab / shape->tensor_par + (shape->learned ? shape->seq : 0)) * shape->hidden;
     calc_build_close_tensor_par(&b, "embedding reduction", 0);
+    if (shape->layer_embedding > 0) {
+        double all = shape->layer_embedding * shape->blocks;
+        o = calc_build_vector(&b, "layer embeddings", 0, b.tokens * all,
+                              2 * b.tokens * all * shape->element_bytes, 2 * 4 * b.tokens * all);
+        o->weights = shape->layer_vocab / shape->tensor_par * all;
+        o = calc_build_matrix(&b, "layer embeddings projection", CALC_OPERATOR_MATRIX, 0, b.kept,
+                              shape->hidden, all, 1);
+        o->weights += shape->layer_embedding;
+        calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
+    }
+    add_streams_end(&b, true);
     return b.count;
 }
 
@@ -793,6 +856,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
                    calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_GATHERED);
     double logits = b.tokens * lossy * (gathers ? shape->words : words); /* that a loss sees */
     double chunks = calc_max(1, (double)strategy->loss_chunks);
+    add_streams_end(&b, false);
     add_norm(&b, "final norm", 0);
     if (shape->headless) {
         return b.count;

@@ -329,9 +329,8 @@ calc_stage_spent calc_placed_spent(const calc_placed *p, const calc_placed_stage
     for (int64_t k = 0; k < p->chunks && p->layered; k++) {
         const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
         calc_reshard message = calc_placed_messages(p, at, k);
-        sum.message_s += message.fw_s + message.bw_s;
-        sum.tensor_s += c->reshard.fw_s + c->reshard.bw_s;
-        sum.all_s += message.fw_s + message.bw_s + c->reshard.fw_s + c->reshard.bw_s;
+        sum.fw_s[CALC_SPENT_MESSAGE] += message.fw_s + message.bw_s;
+        sum.fw_s[CALC_SPENT_TENSOR] += c->reshard.fw_s + c->reshard.bw_s;
     }
     return sum;
 }

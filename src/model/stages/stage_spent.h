@@ -5,18 +5,46 @@
 
 #include "model/stages/stages.h"
 
-/** Both passes over a stage [s]; they add up to `all_s`. */
+/** Parts of a pass: X(NAME, words). */
+#define CALC_SPENT_PART_LIST(X)                                                                    \
+    X(RECOMPUTE, "recompute")                                                                      \
+    X(REPEATED, "repeated communication")                                                          \
+    X(COMPUTE, "compute")                                                                          \
+    X(ENDS, "embedding, head")                                                                     \
+    X(RESHARD, "rearranging")                                                                      \
+    X(TENSOR, "tensor parallel")                                                                   \
+    X(CONTEXT, "context parallel")                                                                 \
+    X(EXPERT, "expert parallel")                                                                   \
+    X(SHARDED, "sharded weights")                                                                  \
+    X(OFFLOAD, "offload")                                                                          \
+    X(HOST, "wait for host")                                                                       \
+    X(MESSAGE, "message")
+
+#define CALC_SPENT_PART_NAME(name, text) CALC_SPENT_##name,
+typedef enum calc_spent_part {
+    CALC_SPENT_PART_LIST(CALC_SPENT_PART_NAME) CALC_SPENT_PARTS
+} calc_spent_part;
+#undef CALC_SPENT_PART_NAME
+
+/** Passes over a stage, or a chunk of one, for a micro-batch [s]; communication counts as far as it
+ *  is exposed. */
 typedef struct calc_stage_spent {
-    double fw_s, bw_s, re_s;              /**< kernels of blocks: forward, backward, repeated */
-    double tensor_s, context_s, expert_s; /**< exposed communication */
-    double repeated_s;                    /**< exposed communication that is repeated */
-    double sharded_s;                     /**< exposed, of sharded weights */
-    double fw_offload_s, bw_offload_s;    /**< exposed, to and from the second memory tier */
-    double message_s;                     /**< exposed, between stages */
-    double host_s;                        /**< waiting for the host */
-    double ends_s;                        /**< embedding, head, loss, multi-token prediction */
-    double all_s;
+    double fw_s[CALC_SPENT_PARTS], bw_s[CALC_SPENT_PARTS], wgrad_s[CALC_SPENT_PARTS];
 } calc_stage_spent;
+
+/** A part of all passes. */
+static inline double calc_spent_s(const calc_stage_spent *spent, calc_spent_part part)
+{
+    return spent->fw_s[part] + spent->bw_s[part] + spent->wgrad_s[part];
+}
+
+/** Adds blocks and ends of a layout, without messages and the host.
+ *  @param class  how many of each
+ *  @param again  share of the blocks that recompute */
+void calc_stage_spend(const calc_cost_context *context, const calc_exec *exec,
+                      const calc_stage_parts *parts, const calc_stage_lines *lines,
+                      const calc_stage_terms *terms, const calc_stage_class *class, double again,
+                      calc_stage_spent *out);
 
 /** Time of the messages that a stage sends for a micro-batch and chunk, both ways [s]. */
 static inline double calc_stage_spent_message_s(const calc_stage_terms *t,
