@@ -140,6 +140,7 @@ static bool show_progress(shared *s)
         .done = (double)s->design + (double)atomic_load(&s->done) / units,
         .total = (double)s->designs->count,
         .best = isfinite(best) ? calc_objective_value(&o->top_by, best) : NAN,
+        .best_unit = isfinite(best) ? o->top_by.field->unit : NULL,
     };
     p.counts.evaluated += atomic_load(&s->evaluated);
     p.counts.total += atomic_load(&s->total);

@@ -71,6 +71,7 @@ typedef struct calc_sweep_progress {
     double done, total;       /**< designs: done / total is the share of the work */
     double best;              /**< best so far by options.top_by, in its own sign; NaN if there is
                                    none or nothing is kept by it */
+    const char *best_unit;    /**< NULL: none */
 } calc_sweep_progress;
 
 /** A point for options.point: feasible and within the constraints. */

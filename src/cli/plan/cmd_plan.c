@@ -314,7 +314,8 @@ static bool watch(void *context, const calc_planner_progress *p)
 {
     calc_sweep_progress now = {.done = (double)p->balanced,
                                .total = (double)p->candidates,
-                               .best = isfinite(p->best_s) ? p->best_s : (double)NAN};
+                               .best = isfinite(p->best_s) ? p->best_s : (double)NAN,
+                               .best_unit = "s"};
     now.counts.total = p->candidates;
     now.counts.evaluated = p->balanced;
     return calc_sweep_watch_progress(context, &now);

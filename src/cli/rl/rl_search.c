@@ -260,10 +260,11 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
     }
     size_t count = words->procs > 0 && !fixed ? splits_of(words->procs, split) : 0;
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
-        const calc_sweep_progress progress = {{.evaluated = found->tried, .total = found->tried},
-                                              (double)(i + 1),
-                                              (double)(count + 1),
-                                              NAN};
+        const calc_sweep_progress progress = {
+            .counts = {.evaluated = found->tried, .total = found->tried},
+            .done = (double)(i + 1),
+            .total = (double)(count + 1),
+            .best = NAN};
         if (calc_sweep_watch_progress(&watch, &progress)) {
             calc_say("stopped: %zu of %zu placements were searched\n", i + 1, count + 1);
             break;

@@ -434,7 +434,7 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
                  double elapsed_s)
 {
     const calc_sweep_counts *counts = &progress->counts;
-    char best[CALC_HUMAN_MAX + 8] = "";
+    char best[2 * CALC_HUMAN_MAX] = "";
     char seen[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX] = "?";
     calc_human_count_in((double)counts->total, seen);
     calc_human_count_in(elapsed_s > 0 ? (double)counts->evaluated / elapsed_s : 0, rate);
@@ -445,14 +445,21 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progr
                        : snprintf(left, sizeof left, "%.0f min", left_s / 60);
     }
     if (!isnan(progress->best)) {
-        snprintf(best, sizeof best, "  best %s", calc_human_number(progress->best));
+        const char *unit = progress->best_unit;
+        snprintf(best, sizeof best, "  best %s%s%s", calc_human_number(progress->best),
+                 unit ? " " : "", unit ? unit : "");
     }
     char text[6 * CALC_HUMAN_MAX];
-    int length = snprintf(text, sizeof text, "%3.0f %%  %s layouts  %s evaluations/s%s  %s left",
-                          100 * watch->share, seen, rate, best, left);
-    if (watch->show == CALC_SWEEP_SHOW_BAR) {
+    const bool bar_too = watch->show == CALC_SWEEP_SHOW_BAR;
+    const int columns = calc_paint_columns() - (int)sizeof "[] ";
+    int length = snprintf(text, sizeof text, "%3.0f %%  %s left%s  %s layouts", 100 * watch->share,
+                          left, best, seen);
+    if (!bar_too || columns - length > BAR_WIDTH) { /* what is left of a wide terminal's line */
+        length += snprintf(text + length, sizeof text - (size_t)length, "  %s evaluations/s", rate);
+    }
+    if (bar_too) {
         /* A line that fills the terminal would begin another. */
-        const int columns = calc_paint_columns() - (int)sizeof "[] ", room = columns - length;
+        const int room = columns - length;
         const int width = room > BAR_WIDTH ? BAR_WIDTH : room > 0 ? room : 0;
         char bar[BAR_WIDTH + 1] = "";
         memset(bar, '.', (size_t)width);
