@@ -51,7 +51,7 @@ file(WRITE "${wasm_dir}/include/jansson_config.h" "#define JSON_INLINE inline
 #define JSON_HAVE_SYNC_BUILTINS 1
 #define JSON_PARSER_MAX_DEPTH 2048
 ")
-set(wasm_flags --target=wasm32-wasi -Oz -msimd128 -std=c17 -ffp-contract=off -ffunction-sections -fdata-sections -fvisibility=hidden
+set(wasm_flags --target=wasm32-wasi -Oz -msimd128 -mbulk-memory -ftls-model=local-exec -std=c17 -ffp-contract=off -ffunction-sections -fdata-sections -fvisibility=hidden
     -D_XOPEN_SOURCE=700 -D_GNU_SOURCE -D_WASI_EMULATED_SIGNAL -DHAVE_STDINT_H -DF_DUPFD_CLOEXEC=1030
     "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=" "-I${PROJECT_SOURCE_DIR}/src/wasm/include" "-I${wasm_dir}/include"
     "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/sweep" "-I${jansson}"

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "kernel.h"
+#include "model/run.h"
 #include "point.h"
 #include "serve.h"
 #include "units.h"
@@ -328,6 +329,11 @@ typedef struct sampler {
     const calc_designs *designs;
     calc_compat compat;
     calc_sample_point *point;
+    bool alike;            /* points of a row have parts in common, */
+    uint64_t design, rows; /* which are known of this one, and of these rows: calc_worker */
+    calc_app app;
+    calc_system system;
+    calc_run_parts *parts; /* by row */
 } sampler;
 
 /* Uniform number below `bound`, without bias. */
@@ -351,12 +357,22 @@ static void run_point(void *context, size_t i, uint64_t design, const calc_worke
     calc_sample_point *p = &s->point[i];
     p->design = design;
     p->verdict = calc_worker_decode(place, point, &p->exec);
-    if (p->verdict == CALC_VERDICT_OK) {
-        calc_app app;
-        calc_system system;
-        s->designs->get(s->designs->context, design, &app, &system);
-        p->verdict = calc_run(&app, &system, &p->exec, s->compat, &p->stats);
+    if (p->verdict != CALC_VERDICT_OK) {
+        return;
     }
+    const calc_worker *w = place->worker;
+    bool same = s->parts && design == s->design;
+    if (!same) {
+        s->designs->get(s->designs->context, design, &s->app, &s->system);
+    }
+    if (!same || s->rows != w->rows_filled) {
+        free(s->parts);
+        s->parts = calloc(w->rows.count, sizeof *s->parts);
+        s->design = design;
+        s->rows = w->rows_filled;
+    }
+    calc_run_parts *parts = s->alike && s->parts ? &s->parts[place->row - w->rows.row] : NULL;
+    p->verdict = calc_run_alike(&s->app, &s->system, &p->exec, s->compat, parts, &p->stats);
 }
 
 /* Draw from a space that was counted. */
@@ -372,7 +388,6 @@ static calc_status draw_points(const calc_census *census, uint64_t seed, size_t 
     for (size_t i = 0; i < count; i++) {
         index[i] = below(&rng, census->counts.total);
     }
-    memset(s->point, 0, count * sizeof *s->point);
     calc_status status = calc_census_points(census, index, count, run_point, s, errors);
     for (size_t i = 0; i < count; i++) {
         s->point[i].index = index[i];
@@ -386,7 +401,7 @@ calc_status calc_sample(const calc_space *space, const calc_designs *designs, ca
                         calc_errors *errors)
 {
     calc_census census;
-    sampler s = {designs, compat, out};
+    sampler s = {designs, compat, out, .alike = !calc_space_by_run(space)};
     calc_status status = calc_census_take(&census, space, designs, compat, errors);
     *total = census.counts.total;
     if (status == CALC_OK && *total == 0) {
@@ -396,6 +411,7 @@ calc_status calc_sample(const calc_space *space, const calc_designs *designs, ca
         status = draw_points(&census, seed, count, &s, errors);
     }
     calc_census_free(&census);
+    free(s.parts);
     return status;
 }
 

@@ -134,7 +134,7 @@ void calc_aiak_layouts_of(const calc_aiak_task *task, const calc_aiak_sizes *siz
         calc_aiak_exec(task, sizes, (calc_balance_recompute)how, &out->exec[how]);
         for (int i = 0; i < task->chips; i++) {
             calc_layout_of(task->app, task->system[i], &out->exec[how], CALC_COMPAT_NONE, NULL,
-                           &out->of[i][how]);
+                           NULL, &out->of[i][how]);
         }
     }
 }

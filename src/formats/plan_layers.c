@@ -701,6 +701,7 @@ sequence_lost(const calc_app *app, const calc_app *back, const char *elsewhere, 
 {
     cursor mine = {.app = app, .mtp = mtp}, other = {.app = back, .mtp = mtp};
     bool told[CALC_MAX_PARTS + 1][MOST_FIELDS] = {{false}};
+    bool compared[CALC_MAX_PARTS][CALC_MAX_PARTS] = {{false}};
     size_t count = 0;
     for (;;) {
         bool beside = false, beside_back = false;
@@ -719,7 +720,14 @@ sequence_lost(const calc_app *app, const calc_app *back, const char *elsewhere, 
             return count + 1;
         }
         size_t part = p == &mine.flat ? CALC_MAX_PARTS : (size_t)(p - app->stack.part);
-        count += part_lost(p, q, elsewhere, tell, context, told[part]);
+        bool both = p != &mine.flat && q != &other.flat;
+        bool *known = both ? &compared[part][q - back->stack.part] : NULL;
+        if (!known || !*known) {
+            count += part_lost(p, q, elsewhere, tell, context, told[part]);
+        }
+        if (known) {
+            *known = true;
+        }
     }
 }
 

@@ -106,7 +106,7 @@ bool calc_galvatron_measure(const calc_galvatron_synthesis *s, const calc_galvat
     if (calc_check(s->app, s->system, &exec, &ignored) != CALC_OK) {
         return false;
     }
-    calc_layout_of(s->app, s->system, &exec, CALC_COMPAT_NONE, NULL, &layout);
+    calc_layout_of(s->app, s->system, &exec, CALC_COMPAT_NONE, NULL, NULL, &layout);
     take(&layout, run, out);
     return true;
 }

@@ -280,7 +280,7 @@ calc_status calc_mindspeed_compose(const calc_mindspeed_layout *layout,
 {
     calc_layout l;
     calc_mindspeed_parts parts;
-    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, &l);
+    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &l);
     if (comm) {
         mindspeed_parts_sent(&l, comm);
     }
@@ -311,7 +311,7 @@ double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
 {
     calc_layout l;
     calc_step step;
-    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, &l);
+    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &l);
     for (int kind = 0; kind < CALC_STAGE_KINDS; kind++) {
         set_part(&l.terms.block[kind], m->layer_s, m->backward);
     }

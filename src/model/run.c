@@ -118,31 +118,42 @@ void calc_step_of(const calc_layout *l, calc_step *r)
 }
 
 static calc_verdict run(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                        calc_compat compat, const calc_kernel_table *measured, calc_stats *stats)
+                        calc_compat compat, const calc_kernel_table *measured,
+                        calc_run_parts *parts, calc_stats *stats)
 {
     if (exec->stages.count > 0 || exec->layers.count > 0) {
         return calc_run_placed(app, system, exec, measured, stats);
     }
     calc_layout layout;
     calc_step step;
-    calc_layout_of(app, system, exec, compat, measured, &layout);
+    calc_layout_of(app, system, exec, compat, measured, parts && parts->known ? &parts->of : NULL,
+                   &layout);
+    if (parts && !parts->known) {
+        *parts = (calc_run_parts){true, layout.parts};
+    }
     calc_step_of(&layout, &step);
     return calc_step_stats(&step, stats);
+}
+
+calc_verdict calc_run_alike(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                            calc_compat compat, calc_run_parts *parts, calc_stats *stats)
+{
+    return exec->inference.phase != CALC_INFERENCE_PHASE_NONE
+               ? calc_run_inference(app, system, exec, stats)
+               : run(app, system, exec, compat, NULL, parts, stats);
 }
 
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       calc_compat compat, calc_stats *stats)
 {
-    return exec->inference.phase != CALC_INFERENCE_PHASE_NONE
-               ? calc_run_inference(app, system, exec, stats)
-               : run(app, system, exec, compat, NULL, stats);
+    return calc_run_alike(app, system, exec, compat, NULL, stats);
 }
 
 calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, const calc_kernel_table *measured,
                                calc_stats *stats)
 {
-    return run(app, system, exec, CALC_COMPAT_NONE, measured, stats);
+    return run(app, system, exec, CALC_COMPAT_NONE, measured, NULL, stats);
 }
 
 /* calc_run_exact(): calc_run() with a simulated pipeline, or with simulated requests. */

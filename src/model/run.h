@@ -56,6 +56,17 @@ calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, const calc_kernel_table *measured,
                                calc_stats *stats);
 
+/** The parts that layouts have in common. Start with {0}. */
+typedef struct calc_run_parts {
+    bool known;
+    calc_stage_parts of;
+} calc_run_parts;
+
+/** calc_run() of one of several layouts.
+ *  @param parts  taken from it, or left in it for the next whose parts are the same; NULL: none */
+calc_verdict calc_run_alike(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                            calc_compat compat, calc_run_parts *parts, calc_stats *stats);
+
 /** Properties of the processors of a layout that rates need: means over them. */
 typedef struct calc_run_chips {
     double flop_per_s; /**< peak of matrices in the layout's datatype */

@@ -507,7 +507,7 @@ static bool add_option(const calc_planner *p, const calc_layer_strategy *strateg
         calc_verdict_networks(&p->chip[0].system, &e) != CALC_VERDICT_OK) {
         return false;
     }
-    calc_layout_of(p->app, &p->chip[0].system, &e, CALC_COMPAT_NONE, NULL, room);
+    calc_layout_of(p->app, &p->chip[0].system, &e, CALC_COMPAT_NONE, NULL, NULL, room);
     if (c->options == 0) {
         c->common = calc_layers_common_of(room);
     }

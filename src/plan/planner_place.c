@@ -76,8 +76,10 @@ bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
         }
         l->recompute =
             l->recompute && calc_check(planner->app, system, &l->full, &ignored) == CALC_OK;
-        calc_layout_of(planner->app, system, &l->none, CALC_COMPAT_NONE, NULL, &l->of_none[i]);
-        calc_layout_of(planner->app, system, &l->full, CALC_COMPAT_NONE, NULL, &l->of_full[i]);
+        calc_layout_of(planner->app, system, &l->none, CALC_COMPAT_NONE, NULL, NULL,
+                       &l->of_none[i]);
+        calc_layout_of(planner->app, system, &l->full, CALC_COMPAT_NONE, NULL, NULL,
+                       &l->of_full[i]);
     }
     for (int i = 0; i < planner->chips; i++) {
         l->chip[i] = l->recompute ? (calc_balance_chip){&l->of_full[i], NULL, &l->of_none[i]}

@@ -63,7 +63,7 @@ static double fill_again(const calc_taylor_config *config, const calc_system *sy
     calc_exec e = *like;
     calc_taylor_config_recompute(config, again, 0, &e);
     calc_layout l;
-    calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, &l);
+    calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, NULL, &l);
     bool experts = config->experts > 0;
     out->act_mb[0][again] = flight_mb(&l, false);
     out->act_mb[1][again] = flight_mb(&l, experts);
@@ -261,10 +261,10 @@ calc_taylor_ratios calc_taylor_ratios_of(const calc_taylor_config *config,
     calc_layout kept, again;
     calc_exec e = *exec;
     calc_taylor_config_recompute(config, CALC_BALANCE_NONE, 0, &e);
-    calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, &kept);
+    calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, NULL, &kept);
     calc_exec full = e;
     calc_taylor_config_recompute(config, CALC_BALANCE_FULL, 0, &full);
-    calc_layout_of(&config->app, system, &full, CALC_COMPAT_NONE, NULL, &again);
+    calc_layout_of(&config->app, system, &full, CALC_COMPAT_NONE, NULL, NULL, &again);
     int kind = config->experts > 0;
     const calc_stage_part *dense = &kept.terms.block[0];
     const calc_stage_part *layer = &kept.terms.block[kind];
@@ -376,7 +376,7 @@ double calc_taylor_checked_mb(const calc_taylor_config *config, const calc_syste
     calc_exec e = *exec;
     calc_taylor_config_recompute(config, again, full > 0 ? full : selective, &e);
     calc_layout l;
-    calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, &l);
+    calc_layout_of(&config->app, system, &e, CALC_COMPAT_NONE, NULL, NULL, &l);
     calc_stage_class c = {.stages = 1,
                           .position = (double)stage,
                           .dense = of.layers[0] + (experts ? 0 : of.layers[1]),

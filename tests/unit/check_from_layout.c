@@ -29,8 +29,8 @@ static calc_balance_chip make(const shipped_case *c, calc_activation_recompute o
     base_exec = c->exec;
     base_exec.recompute_blocks = 0;
     base_exec.strategy.activation_recompute = of;
-    calc_layout_of(&c->app, &c->system, &base_exec, CALC_COMPAT_NONE, NULL, &base);
-    calc_layout_of(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, NULL, &selective);
+    calc_layout_of(&c->app, &c->system, &base_exec, CALC_COMPAT_NONE, NULL, NULL, &base);
+    calc_layout_of(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, NULL, NULL, &selective);
     const calc_balance_chip chip = {&base, selects ? &selective : NULL, NULL};
     const char *why = calc_balance_of_layouts(&chip, 1, NULL, &problem);
     ck_assert_msg(why == NULL, "%s", why);
@@ -243,8 +243,8 @@ CALC_TEST(stages_are_those_of_their_chips)
     for (int64_t i = 0; i < slow.networks_count; i++) {
         slow.networks[i].bytes_per_s /= 4;
     }
-    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &fast_layout);
-    calc_layout_of(&c.app, &slow, &c.exec, CALC_COMPAT_NONE, NULL, &slow_layout);
+    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &fast_layout);
+    calc_layout_of(&c.app, &slow, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &slow_layout);
     const calc_balance_chip chip[] = {{&fast_layout, NULL, NULL}, {&slow_layout, NULL, NULL}};
     ck_assert_int_eq(c.exec.pipeline_par, 4);
     ck_assert_ptr_null(calc_balance_of_layouts(chip, 2, of, &problem));
@@ -278,21 +278,21 @@ CALC_TEST(layouts_that_are_not_linear_in_their_layers_are_refused)
 {
     shipped_case c = layout_of(0);
     const calc_balance_chip chip = {&base, NULL, NULL};
-    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_CALCULON, NULL, &base);
+    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_CALCULON, NULL, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "Calculon"));
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &base);
+    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "DualPipe"));
     c = layout_of(0);
     c.exec.strategy.weight_offload = true;
-    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &base);
+    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "second"));
     c = layout_of(0);
     c.exec.training = false;
-    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &base);
+    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "train"));
     c = layout_of(0);
     c.exec.pipeline_interleaving = 64;
-    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &base);
+    calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "more stages"));
 }

@@ -12,7 +12,7 @@ CALC_TEST(a_layout_is_taken_apart_into_what_its_functions_say)
         build(&s, i & 1 ? moe_app() : modern_app(), modern_exec(2, 2, 2));
         s.c.exec.strategy.pipeline_par_overlap = i & 2;
         settle(&s);
-        calc_layout_of(&s.c.app, &s.c.system, &s.c.exec, CALC_COMPAT_NONE, NULL, &l);
+        calc_layout_of(&s.c.app, &s.c.system, &s.c.exec, CALC_COMPAT_NONE, NULL, NULL, &l);
         ck_assert_ptr_eq(l.app, &s.c.app);
         ck_assert_ptr_eq(l.context.shape, &l.shape); /* of its own */
         ck_assert_ptr_null(l.context.measured);
@@ -34,7 +34,7 @@ CALC_TEST(rules_reach_every_part)
     calc_system system = small_system();
     calc_exec exec = small_exec(2, 3, 2);
     calc_layout l;
-    calc_layout_of(&app, &system, &exec, CALC_COMPAT_REPAIRED, NULL, &l);
+    calc_layout_of(&app, &system, &exec, CALC_COMPAT_REPAIRED, NULL, NULL, &l);
     ck_assert_int_eq(l.context.compat, CALC_COMPAT_REPAIRED);
     ck_assert_int_eq(l.terms.compat, CALC_COMPAT_REPAIRED);
     ck_assert_uint_eq(l.stages.count, 1); /* even */
@@ -52,7 +52,7 @@ CALC_TEST(the_block_is_of_the_kind_that_most_are_of)
     calc_layout l;
     for (int64_t dense = 2; dense <= 6; dense++) {
         app.dense_blocks = dense;
-        calc_layout_of(&app, &system, &exec, CALC_COMPAT_NONE, NULL, &l);
+        calc_layout_of(&app, &system, &exec, CALC_COMPAT_NONE, NULL, NULL, &l);
         calc_block_kind kind = dense < 4 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
         ck_assert_ptr_eq(calc_layout_block(&l), &l.parts.block[kind]);
     }

@@ -57,7 +57,7 @@ static double step_s(const calc_kernel_table *measured)
 static calc_measured_block found(calc_kernel_source expected)
 {
     calc_layout layout;
-    calc_layout_of(&app, &system_of_test, &exec, CALC_COMPAT_NONE, &table.table, &layout);
+    calc_layout_of(&app, &system_of_test, &exec, CALC_COMPAT_NONE, &table.table, NULL, &layout);
     calc_measured_block b = calc_measured_block_of(&layout.context);
     ck_assert_msg(b.source == expected, "%s", calc_kernel_source_text(b.source));
     ck_assert(b.measured == (expected >= CALC_KERNEL_INTERPOLATED));

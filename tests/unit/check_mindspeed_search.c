@@ -71,7 +71,7 @@ static size_t profile(const calc_mindspeed_layout *layout, calc_mindspeed_timed 
 {
     calc_layout whole;
     calc_mindspeed_parts parts;
-    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, &whole);
+    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &whole);
     ck_assert_int_eq(calc_mindspeed_parts_of(&parts, layout, &whole, &truth), CALC_OK);
     for (size_t i = 0; i < parts.count; i++) {
         const calc_mindspeed_part *part = &parts.item[i];

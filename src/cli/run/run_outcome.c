@@ -385,7 +385,7 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
                                : status;
     if (status == CALC_OK) {
         calc_layout layout;
-        calc_layout_of(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, &out->table.table,
+        calc_layout_of(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, &out->table.table, NULL,
                        &layout);
         out->block = calc_measured_block_of(&layout.context);
         calc_run_measured(&in->app, &in->system, &in->exec, &out->table.table, stats);

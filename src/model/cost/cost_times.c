@@ -1,7 +1,6 @@
 #include "model/cost/cost_times.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "model/cost/cost_kernel.h"
 #include "model/cost/kernel_lookup.h"
@@ -37,10 +36,14 @@ static bool same_kernel(const calc_operator *a, const calc_operator *b)
     /* The work of the passes lies side by side. */
     enum { FIRST = offsetof(calc_operator, flop), END = offsetof(calc_operator, converted_bytes) };
     _Static_assert(END - FIRST == 5 * sizeof a->flop, "flop, bytes, launches, work and steps");
-    const char *x = (const char *)a + FIRST;
-    const char *y = (const char *)b + FIRST;
-    return a->kind == b->kind && a->weights == b->weights && a->without == b->without &&
-           a->untouched == b->untouched && memcmp(x, y, END - FIRST) == 0;
+    const double *x = (const void *)((const char *)a + FIRST);
+    const double *y = (const void *)((const char *)b + FIRST);
+    bool same = a->kind == b->kind && a->weights == b->weights && a->without == b->without &&
+                a->untouched == b->untouched;
+    for (size_t i = 0; i < (END - FIRST) / sizeof *x && same; i++) {
+        same = x[i] == y[i];
+    }
+    return same;
 }
 
 /* The times of the share of an operator that a mean block has, in the passes from `first` on. */

@@ -21,9 +21,11 @@ typedef struct calc_layout {
 } calc_layout;
 
 /** Fill it.
- *  @param measured  kernels to look up before the model is asked, or NULL */
+ *  @param measured  kernels to look up before the model is asked, or NULL
+ *  @param parts     those of a layout whose parts are the same, or NULL: they are computed */
 void calc_layout_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                    calc_compat compat, const calc_kernel_table *measured, calc_layout *out);
+                    calc_compat compat, const calc_kernel_table *measured,
+                    const calc_stage_parts *parts, calc_layout *out);
 
 /** The cost of the kind of block that most blocks are of. */
 const calc_cost *calc_layout_block(const calc_layout *layout);

@@ -91,7 +91,7 @@ static size_t calc_placed_recipe(calc_placed *p, int chip, const calc_exec *e, c
     p->recipe_exec[i] = *e;
     p->recipe_exec[i].recompute_blocks = 0;
     calc_layout_of(p->app, calc_stage_list_system(p->system, p->exec, &on), &p->recipe_exec[i],
-                   compat, measured, &p->recipe[i]);
+                   compat, measured, NULL, &p->recipe[i]);
     p->count++;
     return i;
 }
@@ -335,7 +335,7 @@ void calc_placed_of(const calc_app *app, const calc_system *system, const calc_e
     } else if (p->listed) {
         set_list(p, compat, measured);
     } else {
-        calc_layout_of(app, system, exec, compat, measured, &p->recipe[0]);
+        calc_layout_of(app, system, exec, compat, measured, NULL, &p->recipe[0]);
         p->fit = p->recipe[0].stages.fit;
         p->chip[0] = 0;
         p->count = 1;
