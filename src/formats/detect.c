@@ -150,12 +150,12 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
-        /* Programs that serve take their options from YAML, too. */
         bool options = framework->options || settings->files > 0;
-        bool kept = framework->serves && syntax == CALC_SYNTAX_YAML;
+        bool kept = (framework->serves || framework->syntax == CALC_SYNTAX_TOML) &&
+                    syntax == CALC_SYNTAX_YAML;
         if ((best->only && framework != best->only) ||
             !(framework->syntax == syntax || kept || (options && syntax == CALC_SYNTAX_SHELL) ||
-              (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
+              (framework->syntax != CALC_SYNTAX_SHELL && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
         score s = score_of(framework, settings);
@@ -310,6 +310,29 @@ static bool keep_options(calc_settings *settings)
     }
     settings->count = any ? kept : settings->count;
     return any;
+}
+
+/* The config.yaml that Weights & Biases keeps of a run has each key's value in an object of its
+ * own: they become the settings that the program had. */
+static void unwrap(calc_settings *settings)
+{
+    static const char value[] = ".value";
+    size_t kept = 0;
+    bool any = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        any = any || strncmp(settings->item[i].key, "_wandb", strlen("_wandb")) == 0;
+    }
+    for (size_t i = 0; any && i < settings->count; i++) {
+        calc_setting *setting = &settings->item[i];
+        char *dot = strchr(setting->key, '.');
+        if (dot && strncmp(dot, value, strlen(value)) == 0 && setting->key[0] != '_') {
+            memmove(dot, dot + strlen(value), strlen(dot + strlen(value)) + 1);
+            settings->item[kept++] = *setting;
+        } else {
+            calc_setting_free(setting);
+        }
+    }
+    settings->count = any ? kept : settings->count;
 }
 
 /* What a program or a key says that the text is, if it is of no language model, up to the end of a
@@ -637,6 +660,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         const char *words = text;
         size_t words_length = length;
         if (status == CALC_OK && order[i] == CALC_SYNTAX_YAML && yaml) {
+            unwrap(&read);
             calc_settings runs = {0};
             status = calc_settings_from_manifest(&runs, text, length, name, &mistakes);
             manifest = status == CALC_OK && runs.count > 0;

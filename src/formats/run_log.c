@@ -315,6 +315,68 @@ static const char *find(const char *at, const char *end, const char *words)
     return at && (size_t)(end - at) >= length ? at : NULL;
 }
 
+/* Whether a key of JSON or YAML begins there. */
+static bool is_key(const char *at, const char *stop)
+{
+    const char *end = at;
+    while (end < stop && (isalnum((unsigned char)*end) || strchr("_\"", *end))) {
+        end++;
+    }
+    return end > at && !isdigit((unsigned char)*at) && end < stop && *end == ':' &&
+           (end + 1 == stop || strchr(" \r", end[1]));
+}
+
+/* A configuration that a program prints as a document behind some words, line by line, each behind
+ * what launcher and logger put before it: as far as the first key. Lines that have something else
+ * there are other ranks', up to one that begins as the one before the document. */
+static calc_status put_document(const calc_text *log, calc_text *document, calc_errors *errors)
+{
+    static const struct {
+        const char *words, *opening; /* which ends the words, and the document with it closed */
+    } kinds[] = {{"Running with configs: {\n", "{"}, /* torchtitan */
+                 {"*** Experiment configuration ***", ""} /* NeMo, in YAML */};
+    const char *last = log->data + log->length, *from = NULL, *before = NULL;
+    const char *earlier = log->data, *header = NULL; /* the line before the document */
+    size_t kind = 0, length = 0, tag = 0;
+    for (; !from && log->length > 0 && kind < sizeof kinds / sizeof *kinds; kind++) {
+        from = find(log->data, last, kinds[kind].words);
+    }
+    calc_output *out;
+    calc_status status = from ? calc_output_open_memory(&out, document, errors) : CALC_OK;
+    if (!from || status != CALC_OK) {
+        return status;
+    }
+    const char *opening = kinds[kind - 1].opening;
+    bool braces = *opening != '\0', open = true;
+    for (const char *line = log->data, *stop; line < last && open; line = stop + 1) {
+        stop = memchr(line, '\n', (size_t)(last - line));
+        stop = stop ? stop : last;
+        calc_output_text(out, line <= from && from < stop ? opening : "");
+        for (const char *at = line; line > from && at < stop && !before; at++) {
+            if (is_key(at, stop) && (at == line || at[-1] == ' ')) {
+                before = line;
+                length = (size_t)(at - line) - (braces && at > line + 1 ? 2 : 0);
+                header = earlier;
+                tag = strcspn(header, " \n");
+                tag += header[tag] == ' ';
+                tag += strcspn(header + tag, " \n");
+            }
+        }
+        size_t size = (size_t)(stop - line);
+        if (before && size >= length && memcmp(line, before, length) == 0) {
+            const char *at = line + length;
+            open = braces ? *at != '}'
+                          : size == length || *at == ' ' || *at == '-' || is_key(at, stop);
+            calc_output_write(out, at, open || braces ? (size_t)(stop - at) : 0);
+        } else if (before) {
+            open = size < tag || memcmp(line, header, tag) != 0;
+        }
+        calc_output_text(out, "\n");
+        earlier = line;
+    }
+    return calc_output_close(out, errors);
+}
+
 calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_errors *errors)
 {
     static const char begin[] = "-- arguments --", end[] = "-- end of arguments --";
@@ -326,7 +388,7 @@ calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_
     calc_output *out;
     calc_status status = to ? calc_output_open_memory(&out, command, errors) : CALC_OK;
     if (!to || status != CALC_OK) {
-        return status;
+        return status == CALC_OK ? put_document(log, command, errors) : status;
     }
     for (const char *line = log->data, *stop; line < to; line = stop + 1) {
         stop = memchr(line, '\n', (size_t)(to - line));

@@ -51,8 +51,9 @@ CALC_MUST_USE calc_status calc_run_log_read(calc_run_log *log, calc_text *text, 
 /** The arguments that Megatron-LM, and what is built on it, prints when it starts ("name .....
  * value" between "arguments" and "end of arguments"), as a command with these options, each in the
  * line of the log that has it. An argument that is off is the option that switches it off, where
- * there is one; vocabulary and processors are those that the log says.
- *  @param command  filled, to be freed; as it was if the text has no such list
+ * there is one; vocabulary and processors are those that the log says. Or the configuration that
+ * torchtitan (print_config) and NeMo print, as the document that it is.
+ *  @param command  filled, to be freed; as it was if the text has neither
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_run_log_command(const calc_text *log, calc_text *command,
                                                calc_errors *errors);
