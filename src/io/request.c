@@ -328,6 +328,18 @@ static void read_flag(reading *r, json_t *value, size_t offset)
     calc_json_value_scalar(r->report, &row, value, (char *)r->request + offset);
 }
 
+/* true: the whole page; the name of one of its parts. */
+static void read_page(reading *r, json_t *value, size_t none)
+{
+    static const char *const parts[] = {"", "cloud", "rest", NULL}; /* as calc_page_parts */
+    (void)none;
+    int part = json_is_string(value) ? calc_choice_index(parts, json_string_value(value)) : 0;
+    if (part <= 0 && !json_is_boolean(value)) {
+        calc_json_value_type_error(r->report, "true, \"cloud\" or \"rest\"", value, NULL);
+    }
+    r->request->page = part > 0 ? (unsigned)part : json_is_true(value) ? CALC_PAGE_WHOLE : 0;
+}
+
 /* In the order in which they are read: changes come after the documents. */
 static const struct {
     const char *key;
@@ -342,7 +354,7 @@ static const struct {
             {"inputs", read_flag, offsetof(calc_request, inputs)},
             {"layers", read_flag, offsetof(calc_request, layers)},
             {"stages", read_flag, offsetof(calc_request, stages)},
-            {"page", read_flag, offsetof(calc_request, page)},
+            {"page", read_page, 0},
             {"export", read_export, 0},
             {"sweep", read_sweep, 0},
             {"import", read_import, 0},
@@ -387,7 +399,12 @@ static void check_alone(reading *r, json_t *object, const char *own)
 
 static void check_documents(reading *r)
 {
-    calc_kind last = r->request->sweeps ? CALC_KIND_SYSTEM : CALC_KIND_EXEC;
+    const calc_request *request = r->request;
+    calc_kind last = request->sweeps ? CALC_KIND_SYSTEM : CALC_KIND_EXEC;
+    if (request->page > 0 && request->page != CALC_PAGE_WHOLE && !request->sweeps) {
+        calc_json_report_add(r->report, CALC_ERR_RULE, CALC_JSON_VALUE, "ask for page: true",
+                             "only the page of a sweep has parts");
+    }
     for (calc_kind kind = CALC_KIND_APP; kind <= last; kind++) {
         if (!r->reader->last.given[kind] && r->report->found.count == 0) {
             calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE,
@@ -404,7 +421,8 @@ static void read_request(reading *r, json_t *object)
     request->compat = CALC_COMPAT_NONE;
     request->all_stats = true;
     request->stat_count = 0;
-    request->inputs = request->layers = request->stages = request->page = request->sweeps = false;
+    request->inputs = request->layers = request->stages = request->sweeps = false;
+    request->page = 0;
     request->fields = CALC_KIND_NONE;
     request->keeps = false;
     request->kept = 0;

@@ -11,6 +11,13 @@
 
 enum { CALC_REQUEST_STATS = 256 /**< statistics that one request may name */ };
 
+/** Parts of the page of a sweep, which several programs can compute side by side. */
+typedef enum calc_page_parts {
+    CALC_PAGE_CLOUD = 1, /**< the cloud of layouts, and the splits, whose sizes it shows */
+    CALC_PAGE_REST = 2,
+    CALC_PAGE_WHOLE = CALC_PAGE_CLOUD | CALC_PAGE_REST
+} calc_page_parts;
+
 /** The documents of a run. */
 typedef struct calc_request_documents {
     calc_app app;
@@ -49,7 +56,7 @@ typedef struct calc_request {
     size_t stat_count;
     const calc_field *stat[CALC_REQUEST_STATS]; /**< rows of calc_stats */
     bool inputs, layers, stages;                /**< other parts of the answer wanted */
-    bool page;                                  /**< and what a page draws */
+    unsigned page;                              /**< and what a page draws: CALC_PAGE_PARTS */
     char *import; /**< a configuration of Hugging Face, as JSON, and nothing else. Owned; NULL: none
                    */
     char *export; /**< and its settings for this framework. Owned; NULL: none */

@@ -7,11 +7,10 @@ const unpacked = async (id) => {
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 };
 
-/* A session of the module: text in, text out. Also the whole program of a worker, so it uses nothing from outside. */
-async function openSession(bytes) {
+/* A session of the compiled module: text in, text out. Also the whole program of a worker, so it uses nothing from outside. */
+async function openSession(module) {
   let memory = null;
   const imports = {};
-  const module = await WebAssembly.compile(bytes);
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
     imports[from] = imports[from] || {};
     imports[from][name] = name !== "clock_time_get" ? () => 8 /* no such file */ : (clock, precision, place) => {
@@ -139,14 +138,15 @@ const button = (text, onclick, disabled) => el("button", { type: "button", oncli
 /* Names that a list offers. */
 const options = (names, chosen) => [...new Set([chosen, ...names])].map((name) => el("option", { value: name, selected: name === chosen }, name));
 
-/* Starts the module. `ready(ask, catalogue, bytes)` is called once it answers. */
+/* Starts the module. `ready(ask, catalogue, code)` is called once it answers; `code` is the module, compiled. */
 async function goLive(ready) {
   try {
     const [bytes, catalogue] = await Promise.all([unpacked("calc-module"), unpacked("calc-catalogue")]);
-    const ask = await openSession(bytes.slice(0));
+    const code = await WebAssembly.compile(bytes);
+    const ask = await openSession(code);
     /* Another view in the address of this page. */
     addEventListener("hashchange", () => { if (location.hash.includes("=")) location.reload(); });
-    ready((request) => parsed(ask(JSON.stringify(request))), JSON.parse(new TextDecoder().decode(catalogue)), bytes);
+    ready((request) => parsed(ask(JSON.stringify(request))), JSON.parse(new TextDecoder().decode(catalogue)), code);
   } catch (failure) {
     document.documentElement.dataset.live = "no"; /* an old browser, or one without WebAssembly */
     if (data.kind !== "app") return;

@@ -19,7 +19,7 @@ function liveSweep(ask, catalogue, code) {
   let now = { ...start };
   let base = data.kind === "app" ? null : data; /* the answer at the start; of an app, to its first question */
   let shown = base;
-  let worker = null;
+  const workers = [];
   const past = [];
   const pins = [];
 
@@ -35,48 +35,59 @@ function liveSweep(ask, catalogue, code) {
   function requestOf(asked) {
     const sweep = {};
     for (const [key, value] of optionsOf(asked)) sweep[key] = key in sweep ? [sweep[key], value].flat() : value;
-    return { app: asked.app, sys: asked.sys, sweep, page: true };
+    return { app: asked.app, sys: asked.sys, sweep };
   }
 
-  /* A worker keeps its session; one that is stopped is thrown away. */
+  /* A worker keeps its session; one that is stopped is thrown away. Where there are processors for several, each computes a part of the page. */
   const program = `${openSession};let ask=null;onmessage=async({data})=>{try{if(data.code){ask=await openSession(data.code);ask(data.keep);}postMessage({text:ask(data.request)});}catch(failure){postMessage({failure:String(failure.message||failure)});}};`;
-  function send(request, done) {
-    const message = { request: JSON.stringify(request) };
-    if (!worker) {
-      worker = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })));
-      Object.assign(message, { code, keep: JSON.stringify({ keep: catalogue }) });
-    }
-    worker.onmessage = ({ data: answer }) => done(answer);
-    worker.onerror = () => done({ failure: "the worker ended" });
-    worker.postMessage(message);
+  const parts = navigator.hardwareConcurrency > 1 ? ["cloud", "rest"] : [true];
+  function part(request, page, i) {
+    return new Promise((done, fail) => {
+      const message = { request: JSON.stringify({ ...request, page }) };
+      if (!workers[i]) {
+        workers[i] = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })));
+        Object.assign(message, { code, keep: JSON.stringify({ keep: catalogue }) });
+      }
+      workers[i].onmessage = ({ data: { text, failure } }) => {
+        const answer = text ? parsed(text) : {};
+        if (failure || answer.errors) fail(failure || complaints(answer).join(". "));
+        else done(answer.page);
+      };
+      workers[i].onerror = () => fail("the worker ended");
+      workers[i].postMessage(message);
+    });
+  }
+  function dismiss() {
+    for (const worker of workers) worker.terminate();
+    workers.length = 0;
   }
 
   let ticking = 0;
   function stop() {
     clearInterval(ticking);
-    worker.terminate();
-    worker = null;
+    dismiss();
     say([shown ? "Stopped. The page shows the sweep before." : "Stopped."], [undo()]);
   }
 
   function sweep(asked, remember = true) {
-    if (ticking) { clearInterval(ticking); if (busy) { worker.terminate(); worker = null; } }
+    clearInterval(ticking);
+    if (busy) dismiss();
     const began = performance.now();
     busy = true;
     const tick = () => say([el("progress", { "aria-label": "sweeping" }), ` Sweeping: ${((performance.now() - began) / 1000).toFixed(1)} s`], [button("Stop", () => { busy = false; stop(); })]);
     tick();
     ticking = setInterval(tick, 200);
-    send(requestOf(asked), ({ text, failure }) => {
-      clearInterval(ticking);
-      busy = false;
-      const answer = text ? parsed(text) : {};
-      if (failure || answer.errors) {
-        say([el("b", {}, "That cannot be swept. "), failure || complaints(answer).join(". "), "."], [undo()], true);
-        return;
-      }
+    const rest = () => { clearInterval(ticking); busy = false; };
+    Promise.all(parts.map((page, i) => part(requestOf(asked), page, i))).then((pages) => {
+      rest();
+      const page = Object.assign({}, ...pages);
       if (remember && shown) past.push([now, shown]);
-      base = base || { ...data, ...answer.page, study: { ...study, ...answer.page.study } };
-      show(asked, { ...data, ...answer.page, study: { ...study, ...answer.page.study, command: commandOf(asked) } }, performance.now() - began);
+      base = base || { ...data, ...page, study: { ...study, ...page.study } };
+      show(asked, { ...data, ...page, study: { ...study, ...page.study, command: commandOf(asked) } }, performance.now() - began);
+    }, (why) => {
+      rest();
+      dismiss(); /* the others answer nobody */
+      say([el("b", {}, "That cannot be swept. "), why, "."], [undo()], true);
     });
   }
   let busy = false;
@@ -141,8 +152,7 @@ function liveSweep(ask, catalogue, code) {
     }
     catalogue.app[file.name] = answer.app;
     ask({ keep: { app: { [file.name]: answer.app } } });
-    if (worker) worker.terminate();
-    worker = null; /* the next one knows it */
+    dismiss(); /* the next ones know it */
     inputs.app.replaceChildren(...options(Object.keys(catalogue.app), file.name));
     go();
   }

@@ -575,13 +575,19 @@ calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc
     extras e = {.need = {.known = false}};
     const calc_sweep_study *study = data->study;
     const calc_sweep_result *result = data->result;
-    calc_status status = calc_sweep_cloud_make(&e.cloud, study, errors);
-    status = status == CALC_OK ? calc_sweep_cells_splits(&e.splits, study, result, &e.cloud, errors)
-                               : status;
-    status = status == CALC_OK ? calc_sweep_cells_procs(&e.procs, study, result, errors) : status;
-    status = status == CALC_OK ? calc_sweep_more_find(&e.more, study, result, errors) : status;
-    status = status == CALC_OK ? calc_sweep_need_find(&e.need, study, result, errors) : status;
-    if (status == CALC_OK) {
+    const sweep_page_columns c = sweep_page_columns_of(data);
+    bool cloud = data->parts != CALC_PAGE_REST;
+    bool rest = data->parts != CALC_PAGE_CLOUD;
+    calc_status status = cloud ? calc_sweep_cloud_make(&e.cloud, study, errors) : CALC_OK;
+    if (status == CALC_OK && cloud) {
+        status = calc_sweep_cells_splits(&e.splits, study, result, &e.cloud, errors);
+    }
+    if (status == CALC_OK && rest) {
+        status = calc_sweep_cells_procs(&e.procs, study, result, errors);
+        status = status == CALC_OK ? calc_sweep_more_find(&e.more, study, result, errors) : status;
+        status = status == CALC_OK ? calc_sweep_need_find(&e.need, study, result, errors) : status;
+    }
+    if (status == CALC_OK && rest) {
         /* The meaning of the numbers of designs, if they are few. */
         enum { DESIGNS = 1000 };
         calc_put_array(put, "designs", CALC_PUT_LINES);
@@ -591,10 +597,13 @@ calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc
         }
         calc_put_close(put);
         calc_sweep_put_summary(put, "summary", result);
-        const sweep_page_columns c = sweep_page_columns_of(data);
         put_rows(put, study, &c, result);
+    }
+    if (status == CALC_OK && cloud) {
         sweep_page_put_cloud(put, &c, &e.cloud);
         put_cells(put, study, &c, "splits", &e.splits);
+    }
+    if (status == CALC_OK && rest) {
         put_cells(put, study, &c, "procs", &e.procs);
         put_more(put, study, &c, &e.more, result);
         put_need(put, study, &c, &e.need);

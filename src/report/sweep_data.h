@@ -5,6 +5,7 @@
 
 #include "io/json_put.h"
 #include "io/remark.h"
+#include "io/request.h"
 #include "plan/sweep_more.h"
 
 struct calc_sweep_cloud; /* plan/sweep_more.h */
@@ -21,10 +22,12 @@ typedef struct calc_sweep_data {
     /** The share of measured runs like a layout that would fit. NULL: not known. */
     double (*fits)(const void *context, const calc_found *layout);
     const void *context;
+    unsigned parts; /**< calc_page_parts that are written; 0: all */
 } calc_sweep_data;
 
 /** Write the members of the open object: designs, summary, the best and the front, a cloud of
- *  layouts, the best of every split and of every number of processors, and the effects of changes.
+ *  layouts, the best of every split and of every number of processors, and the effects of changes;
+ *  or some of these.
  *  Evaluates layouts again for that.
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data,

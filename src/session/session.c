@@ -183,7 +183,7 @@ static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
 {
     calc_sweep_study study = {0};
     calc_sweep_result result = {0};
-    const calc_sweep_data data = {.study = &study, .result = &result};
+    const calc_sweep_data data = {.study = &study, .result = &result, .parts = request->page};
     calc_status status = load_study(&study, request, asked, errors);
     status = status == CALC_OK
                  ? calc_sweep(&study.space, &study.designs, &study.options, &result, errors)
@@ -196,10 +196,13 @@ static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
         calc_sweep_put_results(put, &data);
         calc_put_close(put);
         if (request->page) {
-            calc_putf(put, "page: {study: {");
-            calc_sweep_put_study(put, &study);
-            calc_putf(put, "designs: %jd, per_num_procs?: %d}", (intmax_t)study.designs.count,
-                      study.options.per_num_procs);
+            calc_putf(put, "page: {");
+            if (request->page & CALC_PAGE_REST) {
+                calc_putf(put, "study: {");
+                calc_sweep_put_study(put, &study);
+                calc_putf(put, "designs: %jd, per_num_procs?: %d}", (intmax_t)study.designs.count,
+                          study.options.per_num_procs);
+            }
             status = calc_sweep_data_put(put, &data, errors);
             calc_put_close(put);
         }

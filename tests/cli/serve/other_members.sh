@@ -32,7 +32,14 @@ config = json.load(open("config.json"))
 imported, = serve({"import": config})
 same("the model of a configuration", {k: v for k, v in imported["app"].items()}, {k: v for k, v in json.load(open("app.json")).items() if k in imported["app"]})
 print(len(imported["remarks"]), "remarks")
-for wrong in ({**names, "sweep": 3}, {"import": 3}, {**names, "inputs": 3}, {**names, "set": 3}, {**names, "sweep": {"top": "x"}}):
+# Parts of the page of a sweep: joined they are the whole page.
+ask = {"app": "llama3-8B", "sys": "h100_sxm", "sweep": {"procs": "8,16", "batch": 16, "set": "tensor_par=2"}}
+whole, cloud, rest = (answer["page"] for answer in serve({**ask, "page": True}, {**ask, "page": "cloud"}, {**ask, "page": "rest"}))
+for part in (whole, rest):
+    part["summary"] = part["summary"]["counts"]["total"]  # what bounds skip depends on the threads
+same("the parts of a page", {**cloud, **rest}, whole)
+print(" ".join(cloud), "and", " ".join(rest))
+for wrong in ({**ask, "page": "all"}, {**ask, "page": 3}, {**names, "page": "cloud"}, {**names, "sweep": 3}, {"import": 3}, {**names, "inputs": 3}, {**names, "set": 3}, {**names, "sweep": {"top": "x"}}):
     for error in serve(wrong)[0]["errors"]:
         print(error["message"])
 END_OF_PYTHON
