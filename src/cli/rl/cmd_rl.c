@@ -429,6 +429,19 @@ static calc_status write_file(const char *path, writer *write, const void *what,
     return status;
 }
 
+/* What people read, no wider than they see. */
+static calc_status print(writer *write, const void *what, calc_errors *errors)
+{
+    calc_fold fold;
+    calc_output *out;
+    calc_status status = calc_fold_open(&fold, &out, errors);
+    if (status == CALC_OK) {
+        write(out, what);
+        status = calc_fold_end(&fold, out, status, errors);
+    }
+    return status;
+}
+
 static calc_status save_layouts(const calc_args *args, const calc_exec *actor,
                                 const calc_exec *rollout, calc_errors *errors)
 {
@@ -579,8 +592,7 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
             save_layouts(args, seat[CALC_JOB_ACTOR].runs ? seat[CALC_JOB_ACTOR].exec : NULL,
                          seat[CALC_JOB_ROLLOUT].runs ? seat[CALC_JOB_ROLLOUT].exec : NULL, errors);
     }
-    status =
-        status == CALC_OK && !stdout_is_taken ? write_file("-", write_text, &a, errors) : status;
+    status = status == CALC_OK && !stdout_is_taken ? print(write_text, &a, errors) : status;
     status = status == CALC_OK ? save_script(task, &calc_framework_verl,
                                              calc_opt_value(args, OPT_SAVE_VERL), &refused, errors)
                                : status;
@@ -611,7 +623,7 @@ static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_
                  ? save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors)
                  : status;
     status = status == CALC_OK && !calc_opt_takes_stdout(args)
-                 ? write_file("-", calc_rl_write_found, &found, errors)
+                 ? print(calc_rl_write_found, &found, errors)
                  : status;
     calc_rl_found_free(&found);
     if (status != CALC_OK) {
