@@ -33,14 +33,6 @@ static const calc_serving_map *map_of(const calc_engine_point *p)
     return &p->result->serving->map;
 }
 
-static bool is_among(const char *const *names, const char *name)
-{
-    while (names && *names && strcmp(*names, name) != 0) {
-        names++;
-    }
-    return names && *names;
-}
-
 static const char *publisher_of(const calc_serving_row *row)
 {
     return *row->publisher ? row->publisher : row->source;
@@ -196,33 +188,37 @@ static void predict(const task *t, const calc_engine_fit *fits, int fold, double
     }
 }
 
-/* Every engine by what is documented, and then by what the fits of the others say. */
-static calc_status fit_all(const task *t, calc_engine_fit *fits, calc_errors *errors)
+/* Every engine by what is documented, and then by what the fits of the others say.
+ * @param fold    only engines that have runs in it; -1: all
+ * @param before  room for the fits by what is documented */
+static calc_status fit_all(const task *t, int fold, calc_engine_fit *fits, calc_engine_fit *before,
+                           calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    calc_engine_fit *before = calloc(t->fits + 1, sizeof *before);
-    if (!before) {
-        return calc_errors_no_memory(errors);
-    }
     int rounds = t->plan->documented ? 2 : 1;
     for (int pooled = 0; pooled < rounds; pooled++) {
         memcpy(before, fits, t->fits * sizeof *before);
         for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
-            fits[f].prior = pooled ? calc_engine_prior_of(before, t->fits, f)
-                                   : calc_engine_prior_documented(&fits[f].start);
-            status = calc_engine_fit_make(&fits[f], &t->point[fits[f].first], errors);
+            bool asked = fold < 0;
+            for (size_t i = 0; i < fits[f].count; i++) {
+                asked = asked || t->fold[fits[f].first + i] == fold;
+            }
+            if (asked) {
+                fits[f].prior = pooled ? calc_engine_prior_of(before, t->fits, f)
+                                       : calc_engine_prior_documented(&fits[f].start);
+                status = calc_engine_fit_make(&fits[f], &t->point[fits[f].first], errors);
+            }
         }
     }
-    free(before);
     return status;
 }
 
 /* The fits, and their predictions of the runs they saw and of those held out. */
-static calc_status fit_seen(task *t, calc_errors *errors)
+static calc_status fit_seen(task *t, calc_engine_fit *before, calc_errors *errors)
 {
     bool first_only = t->plan->cross == CALC_ENGINE_CROSS_HALF;
     show(t, first_only ? 0 : -1, first_only);
-    calc_status status = fit_all(t, t->fit, errors);
+    calc_status status = fit_all(t, -1, t->fit, before, errors);
     predict(t, t->fit, -1, t->unseen);
     for (int fold = 0; fold < t->folds; fold++) {
         predict(t, t->fit, fold, first_only && fold > 0 ? t->unseen : t->fitted);
@@ -230,22 +226,19 @@ static calc_status fit_seen(task *t, calc_errors *errors)
     return status;
 }
 
-/* Each fold by fits to what they may know. */
-static calc_status fit_folds(task *t, calc_errors *errors)
+/* Each fold by fits to what they may know; engines without runs in it know the same as before.
+ * @param room  for three sets of fits, the first those to all runs by what is documented */
+static calc_status fit_folds(task *t, calc_engine_fit *room, calc_errors *errors)
 {
     bool later = t->plan->cross == CALC_ENGINE_CROSS_LATER;
+    calc_engine_fit *without = room + t->fits;
     calc_status status = CALC_OK;
-    calc_engine_fit *without = calloc(t->fits + 1, sizeof *without);
-    if (!without) {
-        return calc_errors_no_memory(errors);
-    }
-    memcpy(without, t->fit, t->fits * sizeof *without);
     for (int fold = later; fold < t->folds && status == CALC_OK; fold++) {
         show(t, later ? 0 : fold, later);
-        status = fit_all(t, without, errors);
+        memcpy(without, t->plan->documented ? room : t->fit, t->fits * sizeof *without);
+        status = fit_all(t, fold, without, without + t->fits, errors);
         predict(t, without, fold, t->unseen);
     }
-    free(without);
     return status;
 }
 
@@ -263,8 +256,11 @@ static bool counts(const calc_engine_plan *plan, const calc_result *r,
         return false;
     }
     bool rate = r->quantity == CALC_QUANTITY_OUTPUT_RATE;
-    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) &&
-           (!plan->machine || is_among(plan->machine, r->serving->map.row->sys));
+    const char *const *name = plan->machine;
+    while (name && *name && strcmp(*name, r->serving->map.row->sys) != 0) {
+        name++;
+    }
+    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) && (!name || *name);
 }
 
 /* The runs of each engine. Programs of which nobody measured a run are left as they are. */
@@ -295,32 +291,33 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
               .fold = calloc(results->count + 1, sizeof *t.fold),
               .fitted = fitted,
               .unseen = unseen};
+    calc_engine_fit *room = calloc(3 * plan->engines->count + 1, sizeof *room);
     *out = (calc_engine_calibration){.fit = t.fit};
     for (size_t i = 0; i < results->count; i++) {
         fitted[i] = unseen[i] = (double)NAN;
     }
-    bool held = t.fit && t.point && t.fold;
+    bool held = room && t.fit && t.point && t.fold;
     if (held) {
         collect(&t, results);
     }
-    if (t.count == 0) {
-        free(t.point);
-        free(t.fold);
-        return !held ? calc_errors_no_memory(errors)
-                     : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                                       "calc validate says which runs count, and why others do not",
-                                       "no run of serving that counts names an engine");
-    }
-    calc_status status = assign_folds(&t, errors);
-    status = status == CALC_OK ? fit_seen(&t, errors) : status;
+    calc_status status =
+        !held ? calc_errors_no_memory(errors)
+        : t.count > 0
+            ? assign_folds(&t, errors)
+            : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                              "calc validate says which runs count, and why others do not",
+                              "no run of serving that counts names an engine");
+    status = status == CALC_OK ? fit_seen(&t, room, errors) : status;
     if (status == CALC_OK && plan->cross >= CALC_ENGINE_CROSS_SOURCE) {
-        status = fit_folds(&t, errors);
+        status = fit_folds(&t, room, errors);
     }
-    for (size_t f = 0; f < t.fits; f++) { /* where runs are few, fits of the others say the rest */
+    /* Where runs are few, fits of the others say the rest. */
+    for (size_t f = 0; status == CALC_OK && f < t.fits; f++) {
         if (t.fit[f].count > 0 || plan->documented) {
             out->fit[out->count++] = t.fit[f];
         }
     }
+    free(room);
     free(t.point);
     free(t.fold);
     return status;
