@@ -482,8 +482,8 @@ static bool formats_of(const calc_space *space, const calc_designs_builder *desi
  * layout has what is left of its checkpoint's. */
 static void set_formats(setter *s, const calc_designs_builder *designs)
 {
-    static const calc_axis axes[] = {CALC_AXIS_weight_datatype, CALC_AXIS_matrix_datatype,
-                                     CALC_AXIS_scaling};
+    static const calc_axis axes[] = {CALC_AXIS_weight_datatype, CALC_AXIS_weight_scale_bits,
+                                     CALC_AXIS_matrix_datatype, CALC_AXIS_scaling};
     static const calc_axis served[] = {CALC_AXIS_inference_kv_datatype,
                                        CALC_AXIS_inference_wide_attention};
     bool some = false;

@@ -110,6 +110,7 @@ static void take_name(const calc_import *import, const char *name, calc_exec *ex
         calc_say("%s: %s\n", name, text);
         *cache = *cache == CALC_FORMAT_AUTO ? c.kv_datatype : *cache;
         s->weight_datatype = c.weight_datatype;
+        s->weight_scale_bits = c.weight_scale_bits;
         s->matrix_datatype = c.matrix_datatype;
         s->scaling = c.scaling;
     } else if (!serves && (s->trained == CALC_TRAINED_ALL || named < CALC_HF_NAMED_FORMATS)) {
