@@ -185,15 +185,14 @@ static void small(const char *text, size_t length, char word[WORD_SIZE])
 
 static calc_status unknown(const storage_reader *r, const calc_setting *setting, const char *what)
 {
-    char key[CALC_UTF8_SHOW_SIZE], value[CALC_UTF8_SHOW_SIZE];
     bool beside = r->source[1].settings && setting >= r->source[1].settings->item &&
                   setting < r->source[1].settings->item + r->source[1].settings->count;
     return calc_errors_at(
         r->errors, CALC_ERR_UNSUPPORTED, r->source[beside].file, setting->line, setting->column,
         "without this key the model is read; --set weight_datatype and "
         "matrix_datatype then say the formats of a layout",
-        "%s: calc does not know %s \"%s\"", calc_utf8_show(key, setting->key, strlen(setting->key)),
-        what, calc_utf8_show(value, setting->value, setting->length));
+        "%s: calc does not know %s \"%s\"", calc_utf8_shown(setting->key, strlen(setting->key)),
+        what, calc_utf8_shown(setting->value, setting->length));
 }
 
 /* @return its strength; 0: it is not known */

@@ -66,11 +66,8 @@ static const calc_setting_row rows[] = {
     CALC_ROW(OFFSETS, STAGE_BLOCKS, "model.model_config.offset")
     CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = "bfloat16 float16 float32")
     CALC_ROW(SWITCH, FLASH, "model.model_config.use_flash_attention", .value = 1)
-    CALC_ROWS_LLAMA
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
-    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
-    CALC_ROW_DEFAULT(FLASH, 0)
+    CALC_ROWS_LLAMA CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
+    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1) CALC_ROW_DEFAULT(FLASH, 0)
 };
 /* clang-format on */
 

@@ -293,16 +293,14 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
                                const calc_settings settings[CALC_POOL_COUNT],
                                const int64_t procs[CALC_POOL_COUNT], const char *prefill_system)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     calc_output_printf(
         out,
         "#!/usr/bin/env bash\n# %s %s, written by calc %s\n"
         "# run it with bash, the pool and the model: its folder or its name; options "
         "follow\n# pools: prefill on %" PRId64 " processors%s%s, decode on %" PRId64 "; then %s\n",
         framework->title, framework->version, CALC_VERSION, procs[CALC_POOL_PREFILL],
-        *prefill_system ? " of " : "",
-        calc_utf8_show(shown, prefill_system, strlen(prefill_system)), procs[CALC_POOL_DECODE],
-        framework->router);
+        *prefill_system ? " of " : "", calc_utf8_shown(prefill_system, strlen(prefill_system)),
+        procs[CALC_POOL_DECODE], framework->router);
     for (int p = 0; p < CALC_POOL_COUNT; p++) {
         write_options(out, p == CALC_POOL_PREFILL ? "PREFILL" : "DECODE", &settings[p], false);
     }

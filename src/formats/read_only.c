@@ -61,16 +61,9 @@ static const calc_setting_row automodel_rows[] = {
     CALC_ROW(SWITCH, NESTED, "quantization.bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(NAME, MODEL, "model.pretrained_model_name_or_path")
     CALC_ROW(NAME, MODEL, "model.config.pretrained_model_name_or_path")
-    CALC_ROW_DEFAULT(SHARDED, 3)
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_BFLOAT16)
-    CALC_ROWS_FSDP
-    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
-    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
-    CALC_ROW_DEFAULT(LORA_RANK, 8)
-    CALC_ROW_DEFAULT(LORA_EXPERTS, CALC_LORA_EXPERTS_EACH)
-    CALC_ROW_DEFAULT(LORA_BEFORE, 0)
-    CALC_ROW_DEFAULT(NESTED, 1)
+    CALC_ROW_DEFAULT(SHARDED, 3) CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(STATE, CALC_FORMAT_BFLOAT16) CALC_ROWS_FSDP
+    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER) CALC_ROW_DEFAULT(EXPERT_TENSOR, 1) CALC_ROW_DEFAULT(LORA_RANK, 8)
+    CALC_ROW_DEFAULT(LORA_EXPERTS, CALC_LORA_EXPERTS_EACH) CALC_ROW_DEFAULT(LORA_BEFORE, 0) CALC_ROW_DEFAULT(NESTED, 1)
 };
 /* clang-format on */
 
@@ -133,12 +126,8 @@ static const calc_setting_row gpt_neox_rows[] = {
     CALC_ROW(SWITCH, BIAS, "use_bias_in_mlp", .value = 1)
     CALC_ROW(SWITCH, FUSED_ACT, "bias_gelu_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "rope_fusion", .value = 0)
-    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU)
-    CALC_ROW_DEFAULT(DROPOUT, 0)
-    CALC_ROW_DEFAULT(FLASH, 0)
-    CALC_ROW_DEFAULT(EAGER, 1)
-    CALC_ROW_DEFAULT(FUSED_ACT, 0)
-    CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
+    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU) CALC_ROW_DEFAULT(DROPOUT, 0) CALC_ROW_DEFAULT(FLASH, 0) CALC_ROW_DEFAULT(EAGER, 1)
+    CALC_ROW_DEFAULT(FUSED_ACT, 0) CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
 };
 
 const calc_framework calc_framework_gpt_neox = {.name = "gpt-neox", .title = "GPT-NeoX",
@@ -187,10 +176,7 @@ static const calc_setting_row llm_foundry_rows[] = {
     CALC_ROW(DECIMAL, DROPOUT, "model.attn_config.attn_pdrop")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32) /* what FSDP shards is the optimizer's */
-    CALC_ROWS_FSDP
-    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU)
-    CALC_ROW_DEFAULT(DROPOUT, 0)
-    CALC_ROW_DEFAULT(VOCAB_MULTIPLE, 1)
+    CALC_ROWS_FSDP CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU) CALC_ROW_DEFAULT(DROPOUT, 0) CALC_ROW_DEFAULT(VOCAB_MULTIPLE, 1)
 };
 /* clang-format on */
 
@@ -279,16 +265,9 @@ static const calc_setting_row maxtext_rows[] = {
     CALC_ROW(NUMBER, GROUPS, "n_routing_groups", .unset = true)
     CALC_ROW(NUMBER, TOKEN_GROUPS, "topk_routing_group", .unset = true)
     CALC_ROW(NUMBER, MTP, "mtp_num_layers")
-    CALC_ROW_DEFAULT(SEQ, 2048)
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(SHARDED, 3)
-    CALC_ROW_DEFAULT(RECOMPUTE, 2)
-    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
-    CALC_ROW_DEFAULT(SEQ_PAR, 0)
-    CALC_ROWS_LLAMA
+    CALC_ROW_DEFAULT(SEQ, 2048) CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(SHARDED, 3) CALC_ROW_DEFAULT(RECOMPUTE, 2)
+    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER) CALC_ROW_DEFAULT(GRAD_OVERLAP, 1) CALC_ROW_DEFAULT(SEQ_PAR, 0) CALC_ROWS_LLAMA
 };
 /* clang-format on */
 
@@ -389,13 +368,8 @@ static const calc_setting_row nanotron_rows[] = {
     CALC_ROW(NUMBER, SHARED_FFN, "model.model_config.moe_config.shared_expert_intermediate_size")
     CALC_ROW(SWITCH, SHARED, "model.model_config.moe_config.enable_shared_expert", .value = 1)
     CALC_ROW(WORDS, DISPATCH, "model.model_config.moe_config.token_dispatcher_type", .words = "alltoall=all_to_all allgather=all_gather")
-    CALC_ROW_DEFAULT(SCHEDULE, CALC_PIPELINE_SCHEDULE_GPIPE)
-    CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0)
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
-    CALC_ROW_DEFAULT(VOCAB_MULTIPLE, 1)
-    CALC_ROWS_LLAMA
-    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
+    CALC_ROW_DEFAULT(SCHEDULE, CALC_PIPELINE_SCHEDULE_GPIPE) CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0) CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1) CALC_ROW_DEFAULT(VOCAB_MULTIPLE, 1) CALC_ROWS_LLAMA CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
 /* clang-format on */
@@ -441,8 +415,7 @@ static const calc_setting_row megatron_deepspeed_rows[] = {
     CALC_ROW(IS, FLASH, "--use-flash-attn-v2", .value = 1)
     CALC_ROW(IS, FLASH, "--use-flash-attn-triton", .value = 1)
     CALC_ROW(IS, FLASH, "--use-flash-attn-builder", .value = 1)
-    CALC_ROW_DEFAULT(FLASH, 0)
-    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
+    CALC_ROW_DEFAULT(FLASH, 0) CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
 };
 const calc_framework calc_framework_megatron_deepspeed = {.name = "megatron-deepspeed", .title = "Megatron-DeepSpeed",
     .version = "main branch of July 2025", .launch = "run it with deepspeed", .script = "pretrain_gpt.py", .syntax = CALC_SYNTAX_SHELL, .has_model = true,
@@ -457,9 +430,7 @@ static const calc_setting_row primus_rows[] = {
     CALC_ROW(SWITCH, FUSED_ACT, "modules.pre_trainer.overrides.bias_swiglu_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "modules.pre_trainer.overrides.apply_rope_fusion", .value = 0)
     CALC_ROW(WORDS, FP8, "modules.pre_trainer.overrides.fp8", .words = "hybrid=1 e4m3=1 null=0")
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(MICROBATCH, 2)
-    CALC_ROW_DEFAULT(SEQ, 4096)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(MICROBATCH, 2) CALC_ROW_DEFAULT(SEQ, 4096)
 };
 const calc_framework calc_framework_primus = {.name = "primus", .title = "Primus", .version = "main branch of August 2026",
     .launch = "EXP=this file bash examples/run_pretrain.sh", .syntax = CALC_SYNTAX_YAML, .launched = true,

@@ -66,10 +66,9 @@ static size_t next_name(const char *path, char word[PATH_SIZE])
 
 static void unknown_field(const assignment *set, calc_json_report *report)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     char hint[PATH_SIZE + 32];
     calc_alias_hint(set->only, set->path, NULL, hint, sizeof hint);
-    calc_utf8_show(shown, set->path, strlen(set->path));
+    const char *shown = calc_utf8_shown(set->path, strlen(set->path));
     calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "unknown field \"%s\"%s%s",
                          shown, set->only == CALC_KIND_NONE ? "" : " in ",
                          calc_kind_name(set->only));
@@ -274,9 +273,8 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
 {
     calc_field_ref ref;
     int which = 0;
-    char shown[CALC_UTF8_SHOW_SIZE];
     char name[CALC_UTF8_SHOW_SIZE + 8];
-    snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, text, strlen(text)));
+    snprintf(name, sizeof name, "--set %s", calc_utf8_shown(text, strlen(text)));
     calc_json_report report; /* its errors are large, and set when they are found */
     memset(&report, 0, offsetof(calc_json_report, found.item));
     report.kind = CALC_KIND_NONE;

@@ -57,11 +57,11 @@ static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
             unknown[count++] = r->cell[k];
         }
     }
-    char hint[HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
+    char hint[HINT_SIZE];
     const char *nearest = calc_nearest(c->name, unknown);
     if (nearest) {
         snprintf(hint, sizeof hint, "the first row has \"%s\"",
-                 calc_utf8_show(shown, nearest, strlen(nearest)));
+                 calc_utf8_shown(nearest, strlen(nearest)));
     }
     return calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line, 0,
                           nearest ? hint : other, "column \"%s\" is missing", c->name);
@@ -71,7 +71,7 @@ static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
 static calc_status check_titles(reading *r)
 {
     const char *name[CALC_CSV_COLUMNS_MAX + 1] = {NULL};
-    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
+    char hint[CALC_HINT_SIZE];
     calc_status status = CALC_OK;
     for (int i = 0, count = 0; i < r->table->columns; i++) {
         if (r->table->column[i].name) {
@@ -85,7 +85,7 @@ static calc_status check_titles(reading *r)
             status = calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line,
                                     calc_csv_read_column(&r->csv, cell),
                                     calc_did_you_mean(nearest, hint), "unknown column \"%s\"",
-                                    calc_utf8_show(shown, cell, strlen(cell)));
+                                    calc_utf8_shown(cell, strlen(cell)));
         }
     }
     return status;
@@ -198,12 +198,12 @@ static calc_status refuse(reading *r, int column)
 {
     const calc_csv_column *c = &r->table->column[column];
     const char *cell = r->cell[r->at[column]];
-    char shown[CALC_UTF8_SHOW_SIZE], allowed[128];
+    char allowed[128];
     return calc_errors_at(
         r->errors, CALC_ERR_TYPE, r->csv.name, r->line, calc_csv_read_column(&r->csv, cell),
         c->flags & CALC_CSV_BLANK ? "leave it blank if it is not known" : NULL,
         "%s: expected %s, found \"%s\"", r->title[r->at[column]],
-        expected(c, allowed, sizeof allowed), calc_utf8_show(shown, cell, strlen(cell)));
+        expected(c, allowed, sizeof allowed), calc_utf8_shown(cell, strlen(cell)));
 }
 
 static calc_status fill_row(reading *r, char *row)

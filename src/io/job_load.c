@@ -236,7 +236,7 @@ static void set(calc_json_report *report, const target *to, const char *text)
 
 calc_status calc_job_set(calc_job *job, const char *assignment, bool *known, calc_errors *errors)
 {
-    char path[128], shown[CALC_UTF8_SHOW_SIZE], name[CALC_UTF8_SHOW_SIZE + 8];
+    char path[128], name[CALC_UTF8_SHOW_SIZE + 8];
     const char *equals = strchr(assignment, '=');
     size_t length = equals ? (size_t)(equals - assignment) : sizeof path;
     target to;
@@ -253,7 +253,7 @@ calc_status calc_job_set(calc_job *job, const char *assignment, bool *known, cal
     ptrdiff_t moved = (char *)&changed - (char *)job;
     to.object += moved;
     to.role = to.role ? (calc_job_role *)(void *)((char *)to.role + moved) : NULL;
-    snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, assignment, strlen(assignment)));
+    snprintf(name, sizeof name, "--set %s", calc_utf8_shown(assignment, strlen(assignment)));
     calc_json_report report = {.kind = CALC_KIND_NONE, .name = name};
     calc_json_report_enter(&report, path);
     set(&report, &to, equals + 1);

@@ -36,7 +36,6 @@ char *calc_json_value_number_text(const json_t *value, char *buffer)
 /* Describes a value: `string "8"`, `8.5`, `an object`. */
 static const char *found(const json_t *value, char *buffer)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";
@@ -44,8 +43,8 @@ static const char *found(const json_t *value, char *buffer)
         snprintf(buffer, FOUND_SIZE, "an array of %zu", json_array_size(value));
         return buffer;
     case JSON_STRING:
-        calc_utf8_show(shown, json_string_value(value), json_string_length(value));
-        snprintf(buffer, FOUND_SIZE, "string \"%s\"", shown);
+        snprintf(buffer, FOUND_SIZE, "string \"%s\"",
+                 calc_utf8_shown(json_string_value(value), json_string_length(value)));
         return buffer;
     case JSON_TRUE:
         return "true";
@@ -187,7 +186,6 @@ static void bind_bool(calc_json_report *report, const json_t *value, bool *membe
 static void not_a_choice(calc_json_report *report, const calc_field *field, const char *word)
 {
     char choices[CALC_CHOICE_SET_SIZE];
-    char shown[CALC_UTF8_SHOW_SIZE];
     char hint[CALC_HINT_SIZE];
     const char *near = calc_nearest(word, field->choices);
     calc_did_you_mean(near, hint);
@@ -196,7 +194,7 @@ static void not_a_choice(calc_json_report *report, const calc_field *field, cons
                  field->choices[1]);
     }
     calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "\"%s\" is not one of %s",
-                         calc_utf8_show(shown, word, strlen(word)),
+                         calc_utf8_shown(word, strlen(word)),
                          calc_choices_text(field->choices, choices, sizeof choices));
 }
 

@@ -42,7 +42,6 @@ static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-re
     const char *key;
     json_t *value;
     int member = 0;
-    char shown[CALC_UTF8_SHOW_SIZE];
     json_object_foreach (object, key, value) {
         size_t mark = calc_json_report_enter(&w->report, key);
         w->key[depth] = key;
@@ -59,8 +58,7 @@ static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-re
             break;
         case CALC_JSON_NUMBER_REFUSED:
             calc_json_report_add(&w->report, CALC_ERR_FIELD, member, w->reader->keys,
-                                 "key \"%s\" is not understood",
-                                 calc_utf8_show(shown, key, strlen(key)));
+                                 "key \"%s\" is not understood", calc_utf8_shown(key, strlen(key)));
             break;
         default:
             break;

@@ -134,9 +134,9 @@ static int64_t modules_of(reader *r, const run_key *k, const json_t *value)
     if (!text) {
         calc_json_value_scalar(r->report, row, value, &modules);
     } else if (!calc_choice_set_parse(row->choices, text, &modules, bad)) {
-        char choices[160], shown[CALC_UTF8_SHOW_SIZE];
+        char choices[160];
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "\"%s\" is not one of %s", calc_utf8_show(shown, bad, strlen(bad)),
+                             "\"%s\" is not one of %s", calc_utf8_shown(bad, strlen(bad)),
                              calc_choices_text(row->choices, choices, sizeof choices));
     }
     return modules;
@@ -267,15 +267,14 @@ static void set_map(reader *r, const run_key *k, json_t *map)
     int member = 0;
     json_object_foreach (map, name, value) {
         int chip = 0;
-        char shown[CALC_UTF8_SHOW_SIZE];
         for (int32_t i = 0; i < list->chips; i++) {
             chip = strcmp(list->name[i], name) == 0 ? i + 1 : chip;
         }
-        size_t mark = calc_json_report_enter(r->report, calc_utf8_show(shown, name, strlen(name)));
+        size_t mark = calc_json_report_enter(r->report, calc_utf8_shown(name, strlen(name)));
         if (chip == 0) {
             calc_json_report_add(r->report, CALC_ERR_FIELD, member, "name it in \"system\", too",
                                  "no stage is on a system \"%s\"",
-                                 calc_utf8_show(shown, name, strlen(name)));
+                                 calc_utf8_shown(name, strlen(name)));
         }
         for (int64_t i = 0; i < r->count && chip > 0; i++) {
             if (r->run.stage[i].chip == chip) {

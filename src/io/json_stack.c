@@ -56,11 +56,10 @@ static int type_of(calc_json_report *report, json_t *value)
     }
     size_t mark = json_is_object(value) ? calc_json_report_enter(report, "type") : 0;
     if (word) {
-        char shown[CALC_UTF8_SHOW_SIZE];
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE,
                              calc_did_you_mean(calc_nearest(word, calc_part_type_names), hint),
                              "\"%s\" is not allowed, expected %s",
-                             calc_utf8_show(shown, word, strlen(word)),
+                             calc_utf8_shown(word, strlen(word)),
                              calc_choices_text(calc_part_type_names, choices, sizeof choices));
     } else {
         calc_json_value_type_error(
@@ -119,7 +118,6 @@ static void bind_parts(calc_json_report *report, json_t *value, calc_app *app)
 static void bind_pattern(calc_json_report *report, json_t *value, bool mtp, calc_app *app)
 {
     calc_stack_fault fault;
-    char shown[CALC_UTF8_SHOW_SIZE];
     const char *text = json_string_value(value);
     if (!text) {
         calc_json_value_type_error(report, "a pattern", value,
@@ -128,8 +126,7 @@ static void bind_pattern(calc_json_report *report, json_t *value, bool mtp, calc
     } else if (!calc_stack_read(app, text, mtp, &fault)) {
         calc_json_report_add(
             report, CALC_ERR_RANGE, CALC_JSON_VALUE, fault.hint, "%s, at %.24s", fault.text,
-            text[fault.at] ? calc_utf8_show(shown, text + fault.at, strlen(text + fault.at))
-                           : "the end");
+            text[fault.at] ? calc_utf8_shown(text + fault.at, strlen(text + fault.at)) : "the end");
     } else if (!mtp && app->stack.layers != app->num_blocks) {
         calc_json_report_add(report, CALC_ERR_RULE, CALC_JSON_VALUE,
                              "num_blocks says how many, so that a slip shows",

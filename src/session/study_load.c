@@ -54,8 +54,7 @@ static const char *value_of(const sources *s, const char *name)
 /* "--batch 512", what errors call an option. */
 static void name_option(char name[NAME_SIZE], const char *option, const char *value)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
-    snprintf(name, NAME_SIZE, "--%s %s", option, calc_utf8_show(shown, value, strlen(value)));
+    snprintf(name, NAME_SIZE, "--%s %s", option, calc_utf8_shown(value, strlen(value)));
 }
 
 /* Errors from `first` on that have no place yet get the place of an option. */

@@ -107,7 +107,6 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
             fields->ref[fields->count] = ref;
             fields->cell[fields->count++] = i;
         } else if (field || (meant && !column)) {
-            char shown[CALC_UTF8_SHOW_SIZE];
             calc_errors why = {0};
             calc_exec exec = {0};
             (void)!set(&exec, title, "0", &why);
@@ -117,7 +116,7 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
                                         : "calc show fields has the names of all",
                                     field ? "column \"%s\": more fields than a table may have"
                                           : "column \"%s\" is no field of one value",
-                                    calc_utf8_show(shown, title, strlen(title)));
+                                    calc_utf8_shown(title, strlen(title)));
         }
     }
     return status;

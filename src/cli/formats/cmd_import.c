@@ -171,10 +171,9 @@ static void tell_job(const calc_framework *framework, const calc_job_launch *lau
     }
     calc_say(" processors\nwrote %s; next: calc rl MODEL MACHINE %s\n", path, path);
     if (launch->model[0]) {
-        char shown[CALC_UTF8_SHOW_SIZE];
         calc_say("MODEL is %s: a name of calc show names, or what calc import of its config.json "
                  "writes\n",
-                 calc_utf8_show(shown, launch->model, strlen(launch->model)));
+                 calc_utf8_shown(launch->model, strlen(launch->model)));
     } else {
         calc_say("the file does not name the model\n");
     }
