@@ -263,7 +263,9 @@ static calc_status read_settings(const calc_import *import, reading *r)
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
-        if (!row && calc_setting_names_files(setting)) {
+        if (setting->key[0] == '$') {
+            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, "nothing here sets it");
+        } else if (!row && calc_setting_names_files(setting)) {
             one = take_file(import, setting, NULL, r);
         } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;

@@ -155,8 +155,7 @@ static const calc_setting_row nemo_engine_rows[] = {
 #define POLICY "policy."
 #define TENSORS POLICY "dtensor_cfg."
 static const calc_setting_row nemo_rl_rows[] = {
-    CALC_ROW(NUMBER, NODE_PROCS, "cluster.gpus_per_node")
-    CALC_ROW(NUMBER, NODES, "cluster.num_nodes")
+    CALC_ROW(NUMBER, NODE_PROCS, "cluster.gpus_per_node") CALC_ROW(NUMBER, NODES, "cluster.num_nodes")
     CALC_ROW(NUMBER, SEQ, POLICY "max_total_sequence_length")
     CALC_ROW(NUMBER, BATCH, POLICY "train_global_batch_size")
     CALC_ROW(NUMBER, MICROBATCH, POLICY "train_micro_batch_size")
@@ -235,8 +234,7 @@ static const calc_setting_row openrlhf_rows[] = {
     CALC_ROW(IS, LIGER, "--ds.use_liger_kernel", .also = "--use_liger_kernel", .value = 1)
     CALC_ROW(IS, PACKED, "--ds.packing_samples", .also = "--packing_samples", .value = 1)
     CALC_ROW(NUMBER, SEQ, "--data.max_len", .also = "--max_len")
-    CALC_ROW(NUMBER, PROMPT, "--prompt_max_len")
-    CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
+    CALC_ROW(NUMBER, PROMPT, "--prompt_max_len") CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
     CALC_ROW(NUMBER, LORA_RANK, "--ds.lora.rank", .also = "--lora_rank")
     CALC_ROW(SET, LORA_MODULES, "--ds.lora.target_modules", .also = "--target_modules", .words = CALC_LORA_WORDS)
     CALC_ROW(DECIMAL, LORA_DROPOUT, "--ds.lora.dropout")
