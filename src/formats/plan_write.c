@@ -316,14 +316,6 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
                        framework->script);
 }
 
-/* Whether a scalar needs no quotes: a number, true or false. */
-static bool is_plain(const char *value, size_t length)
-{
-    bool number = length > 0 && strspn(value, "0123456789.e+-") >= length;
-    return number || (length == 4 && strncmp(value, "true", length) == 0) ||
-           (length == 5 && strncmp(value, "false", length) == 0);
-}
-
 /* A scalar, or the scalars of a list in its brackets. */
 static void write_value(calc_output *out, const char *value, bool quote)
 {
@@ -331,7 +323,11 @@ static void write_value(calc_output *out, const char *value, bool quote)
     do {
         size_t before = list ? strspn(value, "[], ") : 0;
         size_t length = list ? strcspn(value + before, "[], ") : strlen(value);
-        bool plain = !quote || (list && length == 0) || is_plain(value + before, length);
+        const char *scalar = value + before;
+        bool number = length > 0 && strspn(scalar, "0123456789.e+-") >= length;
+        bool plain = !quote || (list && length == 0) || number ||
+                     (length == 4 && strncmp(scalar, "true", length) == 0) ||
+                     (length == 5 && strncmp(scalar, "false", length) == 0);
         calc_output_printf(out, plain ? "%.*s%.*s" : "%.*s\"%.*s\"", (int)before, value,
                            (int)length, value + before);
         value += before + length;
