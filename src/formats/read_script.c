@@ -531,10 +531,9 @@ static script *open_script(const char *text, size_t length, const char *name)
 
 static void free_script(script *s)
 {
-    while (s) {
-        script *more = s->sourced;
+    for (script *more; s; s = more) {
+        more = s->sourced;
         free(s);
-        s = more;
     }
 }
 
@@ -609,8 +608,9 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         /* A second one that is not known may be a list, whose options are read where they are. */
         calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
         bool list = s->word[0] == '$' && last && last->length > 0;
-        bool open = list && !named && !strchr(last->value, '>') && !strchr(s->word, '(') &&
-                    is_name(s->word[1 + (s->word[1] == '{')]) && strcmp(last->key, s->word) != 0;
+        bool open = list && !named && !strchr(last->value, '>') && !strpbrk(s->word, "(/.") &&
+                    is_name(s->word[1 + (s->word[1] == '{')]) && strcmp(last->key, s->word) != 0 &&
+                    !strstr(s->word, "SLURM_");
         size_t before = settings->count;
         bool placed = named || list || s->joined;
         good = good && (open ? calc_settings_put(settings, s->word, s->word) != NULL
