@@ -383,6 +383,15 @@ const calc_framework calc_framework_primus = {.name = "primus", .title = "Primus
     .launch = "EXP=this file bash examples/run_pretrain.sh", .syntax = CALC_SYNTAX_YAML, .launched = true,
     .renamed = "modules.pre_trainer.overrides.=-- modules.sft_trainer.overrides.=--",
     CALC_FRAMEWORK_ROWS(primus_rows, primus), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+
+/* FlagScale: options of Megatron-LM in sections of YAML. */
+static const calc_setting_row flagscale_rows[] = {CALC_ROW(NUMBER, NODE_PROCS, "experiment.runner.nproc_per_node", .launcher = true)
+    CALC_ROW(NUMBER, NODES, "experiment.runner.nnodes", .launcher = true)};
+const calc_framework calc_framework_flagscale = {.name = "flagscale", .title = "FlagScale", .version = "main branch of 2026",
+    .launch = "flagscale train MODEL --config its experiment", .syntax = CALC_SYNTAX_YAML, .has_model = true, .launched = true,
+    .renamed = "system.precision.=-- system.checkpoint.=-- system.logging.=-- system.=-- model.optimizer.lr_scheduler.=-- model.optimizer.=-- model.=-- "
+               "data.tokenizer.=-- data.=--",
+    CALC_FRAMEWORK_ROWS(flagscale_rows, flagscale), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
 /* clang-format on */
 
 /* NeMo 2: a recipe as YAML. Its parts are those of Megatron-Bridge by other names. */
