@@ -186,15 +186,6 @@ static bool not_a_choice(reader *r, const char *word)
                 calc_choices_text(r->field->choices, choices, sizeof choices));
 }
 
-/* One set: "core_attn+mlp", "none". An empty word is a slip, not an empty set. */
-static bool read_set(reader *r, const char *word)
-{
-    char bad[CALC_CHOICE_SET_SIZE] = "";
-    int64_t set;
-    bool fine = *word && calc_choice_set_parse(r->field->choices, word, &set, bad);
-    return fine ? add(r, (double)set, word) : not_a_choice(r, bad);
-}
-
 /* ---- Ranges --------------------------------------------------------------------------------- */
 
 /* The decimal number that was meant: 0.1 + 2 * 0.1 is 0.3. */
@@ -276,7 +267,9 @@ static bool read_range(reader *r, const char *word)
 
 static bool read_word(reader *r, const char *word)
 {
+    char bad[CALC_CHOICE_SET_SIZE] = "";
     double number;
+    int64_t set;
     int index;
     switch (r->field->type) {
     case CALC_TYPE_BOOL:
@@ -284,8 +277,10 @@ static bool read_word(reader *r, const char *word)
     case CALC_TYPE_ENUM:
         index = calc_choice_index(r->field->choices, word);
         return index < 0 ? not_a_choice(r, word) : add(r, index, word);
-    case CALC_TYPE_SET:
-        return read_set(r, word);
+    case CALC_TYPE_SET: /* "core_attn+mlp", "none"; an empty word is a slip, not an empty set */
+        return *word && calc_choice_set_parse(r->field->choices, word, &set, bad)
+                   ? add(r, (double)set, word)
+                   : not_a_choice(r, bad);
     default:
         if (strchr(word, ':')) {
             return read_range(r, word);
@@ -381,15 +376,6 @@ static void unknown(const calc_axis_text *text, calc_kind only, const char *path
                     only == CALC_KIND_NONE ? "" : " in ", calc_kind_name(only));
 }
 
-/* Whether a name on the command line is of a choice that the application has too, which may go
- * first: as with calc_set(), one must say which is meant. A file is an execution. */
-static bool is_ambiguous(const calc_axis_text *text, const calc_field_ref *ref, const char *path)
-{
-    calc_field_ref other;
-    return text->name && ref->kind == CALC_KIND_EXEC && ref->field->type == CALC_TYPE_ENUM &&
-           calc_field_find(CALC_KIND_APP, path, &other) == CALC_OK;
-}
-
 static calc_status find(const calc_axis_text *text, const char **path, calc_field_ref *ref,
                         calc_errors *errors)
 {
@@ -398,7 +384,12 @@ static calc_status find(const calc_axis_text *text, const char **path, calc_fiel
     for (int i = 0; i < KINDS; i++) {
         if ((only == CALC_KIND_NONE || only == kinds[i]) &&
             calc_field_find(kinds[i], *path, ref) == CALC_OK) {
-            if (only == CALC_KIND_NONE && is_ambiguous(text, ref, *path)) {
+            /* A name on the command line may be of a choice that the application has, too: as with
+             * calc_set(), one must say which is meant. A file is an execution. */
+            calc_field_ref other;
+            if (only == CALC_KIND_NONE && text->name && ref->kind == CALC_KIND_EXEC &&
+                ref->field->type == CALC_TYPE_ENUM &&
+                calc_field_find(CALC_KIND_APP, *path, &other) == CALC_OK) {
                 char hint[2 * PATH_SIZE];
                 snprintf(hint, sizeof hint, "qualify it: app.%.100s or exe.%.100s", *path, *path);
                 return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint,

@@ -482,8 +482,8 @@ static bool formats_of(const calc_space *space, const calc_designs_builder *desi
  * layout has what is left of its checkpoint's. */
 static void set_formats(setter *s, const calc_designs_builder *designs)
 {
-    static const calc_axis axes[] = {CALC_AXIS_weight_datatype, CALC_AXIS_matrix_datatype,
-                                     CALC_AXIS_scaling};
+    static const calc_axis axes[] = {CALC_AXIS_weight_datatype, CALC_AXIS_weight_scale_bits,
+                                     CALC_AXIS_matrix_datatype, CALC_AXIS_scaling};
     static const calc_axis served[] = {CALC_AXIS_inference_kv_datatype,
                                        CALC_AXIS_inference_wide_attention};
     bool some = false;
@@ -565,14 +565,6 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
     return s.status;
 }
 
-/* Whether a condition is on what a user waits for. */
-static bool is_of_user(const calc_constraint *c)
-{
-    bool time = c->kind == CALC_KIND_STATS && c->field->unit && strcmp(c->field->unit, "s") == 0;
-    return time || (c->kind == CALC_KIND_STATS &&
-                    c->field->offset == offsetof(calc_stats, tokens_per_s_per_user));
-}
-
 calc_status calc_defaults_stages(calc_space *space, const calc_designs_builder *designs,
                                  const calc_sweep_options *options)
 {
@@ -584,7 +576,11 @@ calc_status calc_defaults_stages(calc_space *space, const calc_designs_builder *
     bool waits = false;
     setter s = {space, CALC_OK};
     for (size_t i = 0; i < options->constraints; i++) {
-        waits = waits || is_of_user(&options->constraint[i]);
+        const calc_constraint *c = &options->constraint[i]; /* on what a user waits for? */
+        bool time = c->field->unit && strcmp(c->field->unit, "s") == 0;
+        waits =
+            waits || (c->kind == CALC_KIND_STATS &&
+                      (time || c->field->offset == offsetof(calc_stats, tokens_per_s_per_user)));
     }
     for (size_t i = 0; i < designs->systems; i++) {
         int64_t node = designs->system[i].system.networks[0].size;

@@ -24,13 +24,6 @@ bool calc_adapt_varies(const calc_row *row, const calc_row_choice *state)
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
-static void put_block(calc_adapt_block *to, size_t lane, const calc_stage_source *from)
-{
-#define CALC_X(member) to->member[lane] = from->member;
-    CALC_STAGE_SOURCE_LIST(CALC_X)
-#undef CALC_X
-}
-
 static void put_ends(calc_adapt_source *s, size_t lane, const calc_row *row,
                      const calc_stage_terms *t)
 {
@@ -81,7 +74,9 @@ static void calc_adapt_put(calc_adapt_source *s, size_t lane, const calc_row *ro
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (zero >= 3) {
             calc_stage_source source = calc_stage_source_of(&row->parts, kind);
-            put_block(&s->block[kind], lane, &source);
+#define CALC_X(member) s->block[kind].member[lane] = source.member;
+            CALC_STAGE_SOURCE_LIST(CALC_X)
+#undef CALC_X
         }
         if (rules) {
             put_rule(&s->rule[kind][lane], row, &strategy, kind, t);
@@ -115,15 +110,6 @@ static void shard(const calc_adapt_place *at, const calc_adapt_source *s, calc_p
     at->kernel->shard(&k, s, p);
 }
 
-static calc_optimizer_step step_of(const calc_adapt_place *at, const calc_row *row,
-                                   calc_block_kind kind)
-{
-    const calc_optimizer_step *known = calc_cell_optimizer_of(at->cell, row, at->exec, at->lines);
-    return known ? known[kind]
-                 : calc_stage_rules_optimizer(&row->context, &at->exec->strategy, &row->parts, kind,
-                                              at->lines->dense_shards);
-}
-
 /* A block of a lane whose state is shared. */
 static void share_rule(const calc_adapt_place *at, const calc_row *row, bool away,
                        calc_block_kind kind, const calc_adapt_rule *from, calc_rule_part *out)
@@ -135,7 +121,13 @@ static void share_rule(const calc_adapt_place *at, const calc_row *row, bool awa
     *out = from->without;
     calc_block_memory_add_state(away, c->training, &state, out);
     if (calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
-        out->optimizer_s = step_of(at, row, kind).step_s;
+        const calc_optimizer_step *known =
+            calc_cell_optimizer_of(at->cell, row, at->exec, at->lines);
+        out->optimizer_s =
+            known ? known[kind].step_s
+                  : calc_stage_rules_optimizer(&row->context, &at->exec->strategy, &row->parts,
+                                               kind, at->lines->dense_shards)
+                        .step_s;
     }
     if (away && c->training && calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
         out->bw_away_s = calc_memory_tier_s(&c->chip->mem2, from->travel_bytes + state.optimizer);

@@ -466,14 +466,6 @@ static bool stages_legal(const calc_exec *e)
     return paired && shards;
 }
 
-/* Whether the ranks of a stage can be split among experts. */
-static bool experts_legal(const calc_exec *e, int64_t expert_par)
-{
-    int64_t ep = calc_ranks_or_one(expert_par);
-    int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
-    return e->num_procs / e->pipeline_par % (ep * etp) == 0;
-}
-
 /* Whether two pools have as many processors as there are. */
 static bool pools_legal(const calc_space *space, const calc_exec *e)
 {
@@ -513,7 +505,9 @@ bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const
     bool first[2] = {false}; /* and not on their number */
     for (size_t i = 0; i < spreads->count; i++) {
         bool split = spreads->expert_par[i] > 1;
-        legal[i] = fine && experts_legal(exec, spreads->expert_par[i]);
+        int64_t experts = calc_ranks_or_one(spreads->expert_par[i]) *
+                          calc_ranks_or_one(exec->strategy.expert_tensor_par);
+        legal[i] = fine && exec->num_procs / exec->pipeline_par % experts == 0;
         if (legal[i] && !known[split]) {
             first[split] = first_of_idle(space, axes, app, spreads->expert_par[i], exec);
             known[split] = true;

@@ -111,6 +111,7 @@ CALC_END(network, "network")
 /** Number formats of a model's published weights. */
 CALC_TABLE(checkpoint_formats, "checkpoint")
 CALC_TABLE_ROW(checkpoint_formats, weight_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the weights; auto: not said")
+CALC_TABLE_ROW(checkpoint_formats, weight_scale_bits, REAL, _, .lo = 1e-6, .hi = 8, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "bits", .doc = "what scales and zero points add to a weight of 4 or 8 bits; 0: 0.5 to 4 bits, nothing to 8")
 CALC_TABLE_ROW(checkpoint_formats, matrix_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format that they are multiplied in, where the machine has it; auto: datatype")
 CALC_TABLE_ROW(checkpoint_formats, scaling,         ENUM, scaling, .flags = CALC_OPTIONAL, .doc = "scales of what is multiplied: one per tensor or one per block")
 CALC_TABLE_ROW(checkpoint_formats, kv_datatype,     ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of cached keys and values; auto: not said")

@@ -78,8 +78,7 @@ static bool set(const char *word, calc_app *app, calc_exec *exec, char reason[CA
     calc_system none = {0};
     calc_errors errors = {0};
     calc_field_ref where;
-    char shown[CALC_UTF8_SHOW_SIZE];
-    calc_utf8_show(shown, word, strlen(word));
+    const char *shown = calc_utf8_shown(word, strlen(word));
     if (calc_set(app, &none, exec, word, &where, &errors) != CALC_OK) {
         const calc_error *e = &errors.item[0];
         say(reason, shown, e->text, e->hint);

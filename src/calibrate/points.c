@@ -333,11 +333,9 @@ static bool read_seconds(calc_point *p)
     }
     p->measured_s = seconds(p);
     if (isnan(p->measured_s)) {
-        char metric[CALC_UTF8_SHOW_SIZE];
-        char unit[CALC_UTF8_SHOW_SIZE];
         return refuse(p, "metric \"%s\" with unit \"%s\" gives no time",
-                      calc_utf8_show(metric, p->metric, strlen(p->metric)),
-                      calc_utf8_show(unit, p->unit, strlen(p->unit)));
+                      calc_utf8_shown(p->metric, strlen(p->metric)),
+                      calc_utf8_shown(p->unit, strlen(p->unit)));
     }
     if (!(p->measured_s > 1e-9 && p->measured_s < 1e4)) {
         return refuse(p, "the time would be %.3g s", p->measured_s);

@@ -23,13 +23,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "zero_optimization.cpu_offload_param", .value = 1, .read_only = true)
     CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = "cpu=1 none=0", .when = CALC_PLAN_WEIGHT_OFFLOAD)
     CALC_ROW(NUMBER, SHARD_RANKS, "zero_optimization.mics_shard_size", .when = CALC_PLAN_HYBRID)
-    CALC_ROW(NUMBER, TENSOR, "tensor_parallel.autotp_size")
-    CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
+    CALC_ROW(NUMBER, TENSOR, "tensor_parallel.autotp_size") CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
     CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_checkpointing.cpu_checkpointing", .value = 1)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
-    CALC_ROW_DEFAULT(LOSS_COPIES, 1)
-    CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(GRAD_OVERLAP, 0) CALC_ROW_DEFAULT(LOSS_COPIES, 1) CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
     CALC_ROW_DEFAULT(OFFLOAD_BUFFERS, 1.5) /* additional_buffer_factor of its estimators */
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
 };

@@ -78,8 +78,9 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
             open = false;
             table = in_table ? setting->key : "";
         }
-        if (!setting->value[0] && file && framework->syntax != CALC_SYNTAX_SHELL) {
-            continue; /* the name of a table */
+        if (setting->key[0] == '$' ||
+            (!setting->value[0] && file && framework->syntax != CALC_SYNTAX_SHELL)) {
+            continue; /* the name of a variable, or of a table */
         }
         const calc_setting_row *row = calc_framework_row(framework, setting->key);
         bool read = row != NULL;

@@ -133,13 +133,14 @@ typedef struct calc_unread_keys {
 } calc_unread_keys;
 
 extern const calc_unread_keys calc_unread_accelerate, calc_unread_automodel, calc_unread_axolotl,
-    calc_unread_bridge, calc_unread_deepspeed, calc_unread_gpt_neox, calc_unread_llama_factory,
-    calc_unread_llm_foundry, calc_unread_maxtext, calc_unread_megatron_deepspeed,
-    calc_unread_primus, calc_unread_mcore, calc_unread_mcore_harmless, calc_unread_mindformers,
-    calc_unread_mindspeed, calc_unread_nanotron, calc_unread_nemo, calc_unread_nemo_recipe,
-    calc_unread_paddle, calc_unread_sglang, calc_unread_slime, calc_unread_swift,
-    calc_unread_swift_core, calc_unread_tensorrt_llm, calc_unread_torchtitan, calc_unread_others,
-    calc_unread_trainer, calc_unread_trl, calc_unread_verl, calc_unread_vllm;
+    calc_unread_bridge, calc_unread_deepspeed, calc_unread_flagscale, calc_unread_gpt_neox,
+    calc_unread_llama_factory, calc_unread_llm_foundry, calc_unread_maxtext,
+    calc_unread_megatron_deepspeed, calc_unread_primus, calc_unread_mcore,
+    calc_unread_mcore_harmless, calc_unread_mindformers, calc_unread_mindspeed,
+    calc_unread_nanotron, calc_unread_nemo, calc_unread_nemo_recipe, calc_unread_paddle,
+    calc_unread_sglang, calc_unread_slime, calc_unread_swift, calc_unread_swift_core,
+    calc_unread_tensorrt_llm, calc_unread_torchtitan, calc_unread_others, calc_unread_trainer,
+    calc_unread_trl, calc_unread_verl, calc_unread_vllm;
 extern const calc_unread_keys calc_unread_nemo_rl, calc_unread_nemo_rl_job, calc_unread_openrlhf,
     calc_unread_openrlhf_job, calc_unread_slime_job, calc_unread_verl_job;
 
@@ -234,6 +235,7 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_swift_core, "megatron-swift", trainer)                                        \
     X(calc_framework_megatron_deepspeed, "megatron-deepspeed", read_only)                          \
     X(calc_framework_primus, "primus", read_only)                                                  \
+    X(calc_framework_flagscale, "flagscale", read_only)                                            \
     X(calc_framework_automodel, "automodel", read_only)                                            \
     X(calc_framework_nemo2, "nemo2", read_only)                                                    \
     X(calc_framework_nanotron, "nanotron", read_only)                                              \

@@ -47,9 +47,8 @@ typedef struct reader {
 static calc_status wrong(const reader *r, const calc_setting *setting, calc_status status,
                          const char *hint, const char *text)
 {
-    char key[CALC_UTF8_SHOW_SIZE];
     return calc_errors_at(r->errors, status, r->said.hf->name, setting->line, setting->column, hint,
-                          "%s: %s", calc_utf8_show(key, setting->key, strlen(setting->key)), text);
+                          "%s: %s", calc_utf8_shown(setting->key, strlen(setting->key)), text);
 }
 
 static calc_hf_member member_of(const char *key)
@@ -84,7 +83,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     if (calc_hf_encoder_prefix(key) > 0) { /* read behind all others */
         return CALC_OK;
     }
-    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    char text[NOTE_SIZE];
     calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
     if (passes == CALC_HF_PASSES || calc_hf_formats_key(key) > 0 ||
         calc_hf_contains(key, "dropout initializer _eps flash_attn")) {
@@ -93,7 +92,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     size_t part = model_beside(r, key);
     if (part > 0 && (!r->part || strncmp(r->part, key, part) != 0)) {
         snprintf(text, sizeof text, "%s is not read: only the text model is",
-                 calc_utf8_show(shown, key, part - 1));
+                 calc_utf8_shown(key, part - 1));
         calc_hf_tell(r->said.hf, text);
         r->part = key;
     }
@@ -102,7 +101,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     }
     if (passes == CALC_HF_PASSES_OTHERWISE) {
         snprintf(text, sizeof text, "calc has nothing for models with the value %.80s",
-                 calc_utf8_show(shown, setting->value, setting->length));
+                 calc_utf8_shown(setting->value, setting->length));
         return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL, text);
     }
     if (calc_hf_key_structural(key)) {
@@ -112,7 +111,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
                            "calc does not know this key, which seems to change the layers");
     }
     if (r->ignored++ < NOTES) {
-        snprintf(text, sizeof text, "ignored: %s", calc_utf8_show(shown, key, strlen(key)));
+        snprintf(text, sizeof text, "ignored: %s", calc_utf8_shown(key, strlen(key)));
         calc_hf_tell(r->said.hf, text);
     }
     return CALC_OK;
@@ -120,9 +119,9 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
 
 static calc_status expected(const reader *r, const calc_setting *setting, const char *what)
 {
-    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    char text[NOTE_SIZE];
     snprintf(text, sizeof text, "expected %s, found \"%s\"", what,
-             calc_utf8_show(shown, setting->value, setting->length));
+             calc_utf8_shown(setting->value, setting->length));
     return wrong(r, setting, CALC_ERR_RANGE, NULL, text);
 }
 
@@ -218,10 +217,10 @@ static calc_status agrees(const reader *r, calc_hf_member member, const calc_set
          strtod(other->value, NULL) == strtod(setting->value, NULL))) {
         return CALC_OK;
     }
-    char key[CALC_UTF8_SHOW_SIZE], value[2][CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    char value[2][CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
     snprintf(text, sizeof text, "\"%.80s\", but %.80s is \"%.80s\": both are names of one thing",
              calc_utf8_show(value[0], setting->value, setting->length),
-             calc_utf8_show(key, other->key, strlen(other->key)),
+             calc_utf8_shown(other->key, strlen(other->key)),
              calc_utf8_show(value[1], other->value, other->length));
     return wrong(r, setting, CALC_ERR_RULE, NULL, text);
 }
@@ -278,7 +277,7 @@ static calc_status read_settings(reader *r, bool nested)
 /* The family of the file. A type that is not known is no error: its keys say what it is. */
 static calc_status find_family(reader *r, const calc_setting *type)
 {
-    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    char text[NOTE_SIZE];
     calc_status status =
         calc_hf_family_read(&r->rows, type ? type->value : NULL, &r->family, r->errors);
     r->said.family = &r->family;
@@ -287,7 +286,7 @@ static calc_status find_family(reader *r, const calc_setting *type)
                  "model_type %s%.80s: read by its keys; where they say nothing, blocks are as "
                  "Llama's",
                  type ? "is not known, " : "is missing",
-                 type ? calc_utf8_show(shown, type->value, type->length) : "");
+                 type ? calc_utf8_shown(type->value, type->length) : "");
         calc_hf_tell(r->said.hf, text);
         const calc_setting *class = calc_settings_last(r->said.hf->settings, "architectures");
         const calc_setting *mask = calc_settings_last(r->said.hf->settings, "mask_token_id");
@@ -349,9 +348,9 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
         bool headed = r.family.is.lm_head == CALC_CHOICE_TRUE; /* the class of no head has one */
         const calc_setting *class = headed ? NULL : calc_hf_headless(hf->settings);
         if (status == CALC_OK && class) {
-            char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+            char text[NOTE_SIZE];
             snprintf(text, sizeof text, "%.80s has no head that scores words",
-                     calc_utf8_show(shown, class->value, class->length));
+                     calc_utf8_shown(class->value, class->length));
             calc_hf_tell(hf, text);
             app->lm_head = CALC_CHOICE_FALSE;
         }

@@ -23,7 +23,8 @@ enum { NOTE_SIZE = 320, WORD_SIZE = 128, WIDE = 16 /* bits, and more: the layout
 /* Bits of weights and of what they are multiplied with. */
 typedef struct widths {
     int weight, input;
-    bool block; /* a scale per block */
+    bool block;          /* a scale per block of what is multiplied */
+    double scale, group; /* bits of scales and zero points for so many weights; 0: not said */
 } widths;
 
 /* clang-format off */
@@ -37,15 +38,19 @@ static const struct {
     int strength;
 } algorithms[] = {
     {"fp8 fbgemm_fp8 fp8_per_channel_per_token fp8_pc_pt int8_sq int8_dynamic_activation_int8_weight int8dynamicactivationint8weightconfig "
-     "float8_dynamic_activation_float8_weight float8dynamicactivationfloat8weightconfig float8staticactivationfloat8weightconfig", {8, 8, false}, 3},
-    {"fp8_pb_wo fp8_pb_real fp8_block_scales mxfp8", {8, 8, true}, 3},
-    {"eetq int8_weight_only int8weightonlyconfig float8_weight_only float8weightonlyconfig int8 8bit", {8, WIDE, false}, 3},
-    {"nvfp4 nvfp4_awq fp4", {4, 4, true}, 3},
-    {"mxfp4 int4_awq int4_weight_only int4weightonlyconfig int4 4bit nvfp4a16", {4, WIDE, false}, 3},
-    {"w4afp8 int8_dynamic_activation_int4_weight int8dynamicactivationint4weightconfig float8dynamicactivationint4weightconfig", {4, 8, false}, 3},
-    {"no_quant compressed-tensors bf16 fp16", {WIDE, WIDE, false}, 3},
-    {"awq gptq autoround", {4, WIDE, false}, 2},
-    {"bnb gguf quantized mlx exl2", {WIDE, WIDE, false}, 1}};
+     "float8_dynamic_activation_float8_weight float8dynamicactivationfloat8weightconfig float8staticactivationfloat8weightconfig", {8, 8, false, 0, 0}, 3},
+    {"fp8_pb_wo fp8_pb_real fp8_block_scales", {8, 8, true, 0, 0}, 3},
+    {"mxfp8", {8, 8, true, 8, 32}, 3},
+    {"eetq int8_weight_only int8weightonlyconfig float8_weight_only float8weightonlyconfig int8 8bit", {8, WIDE, false, 0, 0}, 3},
+    {"nvfp4 nvfp4_awq fp4", {4, 4, true, 8, 16}, 3},
+    {"nvfp4a16", {4, WIDE, false, 8, 16}, 3},
+    {"mxfp4", {4, WIDE, false, 8, 32}, 3},
+    {"int4_weight_only int4weightonlyconfig", {4, WIDE, false, 32, 128}, 3},
+    {"int4_awq int4 4bit", {4, WIDE, false, 0, 0}, 3},
+    {"w4afp8 int8_dynamic_activation_int4_weight int8dynamicactivationint4weightconfig float8dynamicactivationint4weightconfig", {4, 8, false, 0, 0}, 3},
+    {"no_quant compressed-tensors bf16 fp16", {WIDE, WIDE, false, 0, 0}, 3},
+    {"awq gptq autoround", {4, WIDE, false, 16 + 4, 128}, 2},
+    {"bnb gguf quantized mlx exl2", {WIDE, WIDE, false, 0, 0}, 1}};
 /* clang-format on */
 
 /* Parts of a layer, as bits. */
@@ -148,6 +153,13 @@ static const calc_setting *find(const storage_reader *r, const char *keys)
     return NULL;
 }
 
+static const calc_setting *inside(const storage_reader *r, const char *prefix, const char *name)
+{
+    char key[WORD_SIZE + 64];
+    snprintf(key, sizeof key, "%.*s%s", WORD_SIZE, prefix, name);
+    return find(r, key);
+}
+
 static bool says(const calc_setting *setting, const char *value)
 {
     return setting && strcasecmp(setting->value, value) == 0;
@@ -173,15 +185,14 @@ static void small(const char *text, size_t length, char word[WORD_SIZE])
 
 static calc_status unknown(const storage_reader *r, const calc_setting *setting, const char *what)
 {
-    char key[CALC_UTF8_SHOW_SIZE], value[CALC_UTF8_SHOW_SIZE];
     bool beside = r->source[1].settings && setting >= r->source[1].settings->item &&
                   setting < r->source[1].settings->item + r->source[1].settings->count;
     return calc_errors_at(
         r->errors, CALC_ERR_UNSUPPORTED, r->source[beside].file, setting->line, setting->column,
         "without this key the model is read; --set weight_datatype and "
         "matrix_datatype then say the formats of a layout",
-        "%s: calc does not know %s \"%s\"", calc_utf8_show(key, setting->key, strlen(setting->key)),
-        what, calc_utf8_show(value, setting->value, setting->length));
+        "%s: calc does not know %s \"%s\"", calc_utf8_shown(setting->key, strlen(setting->key)),
+        what, calc_utf8_shown(setting->value, setting->length));
 }
 
 /* @return its strength; 0: it is not known */
@@ -274,6 +285,34 @@ static void take(storage_reader *r, const calc_setting *decides, unsigned parts,
     r->attention = attention ? one->weight : r->attention;
 }
 
+/* What weights share with their neighbours: floats a scale of 8 bits, integers one of 16, and of
+ * those that are not symmetric a zero point: as wide as they are, or as the scale is. GPTQ stores
+ * them in any case. Sources: compressed-tensors, QuantizationArgs; AutoAWQ and GPTQModel, qzeros;
+ * MLX, quantized.py; HQQ, core/quantize.py. */
+static void read_group(const storage_reader *r, const char *prefix, widths *w)
+{
+    static const char *const types[] = {"type", "dtype", "data_type", "mode"};
+    static const char sizes[] = "group_size q_group_size quant_type.default._data.group_size "
+                                "quant_config.weight_quant_params.group_size";
+    static const char packed[] = "gptq auto-round intel/auto-round auto_round moe_wna16 inc";
+    const calc_setting *size = *prefix ? inside(r, prefix, "group_size") : find(r, sizes);
+    const calc_setting *method = find(r, "quant_method");
+    const char *by = method ? method->value : find(r, "quant_algo") ? "" : "mlx";
+    bool floats = false, pairs = calc_hf_word_in("hqq torchao sinq mlx", by, strlen(by));
+    if (!size || w->weight >= WIDE || (w->weight == 8 && *size->value == '-')) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const calc_setting *type = inside(r, prefix, types[i]);
+        floats = floats || (type && calc_hf_contains(type->value, "fp float"));
+    }
+    bool zeros = calc_hf_word_in(packed, by, strlen(by)) ||
+                 says(find(r, "zero_point has_zero_point"), "true") ||
+                 says(inside(r, prefix, "symmetric"), "false");
+    w->scale = w->scale > 0 ? w->scale : floats ? 8 : pairs ? 32 : 16 + (zeros ? w->weight : 0);
+    w->group = *size->value == '-' ? (double)r->app->hidden : number_in(size->value);
+}
+
 /* Groups of layers: compressed-tensors, and what is written like it. */
 static void read_groups(storage_reader *r, widths *out)
 {
@@ -284,14 +323,14 @@ static void read_groups(storage_reader *r, widths *out)
         char group[WORD_SIZE], key[WORD_SIZE + 32];
         widths one = {.weight = number_in(setting->value)};
         const char *tail = setting->key + r->source[at.source].length;
-        snprintf(group, sizeof group, "%.*s", (int)(strlen(tail) - strlen(last)), tail);
-        snprintf(key, sizeof key, "%s.input_activations.num_bits", group);
+        snprintf(group, sizeof group, "%.*s.", (int)(strlen(tail) - strlen(last)), tail);
+        snprintf(key, sizeof key, "%sinput_activations.num_bits", group);
         one.input = fewest(r, key, "", WIDE);
-        snprintf(key, sizeof key, "%s.weights.strategy", group);
-        const calc_setting *strategy = find(r, key);
+        const calc_setting *strategy = inside(r, group, "weights.strategy");
         one.block = says(strategy, "block") || (one.weight == one.input && says(strategy, "group"));
-        snprintf(key, sizeof key, "%s.targets", group);
-        const calc_setting *targets = find(r, key);
+        snprintf(key, sizeof key, "%sweights.", group);
+        read_group(r, key, &one);
+        const calc_setting *targets = inside(r, group, "targets");
         take(r, setting, targets ? parts_in(targets->value, r->app) : 0, &one);
         r->unsaid = r->unsaid || (!targets && r->several);
     }
@@ -322,6 +361,7 @@ static void read_quark(storage_reader *r, widths *out)
     const calc_setting *setting;
     out->weight = fewest(r, "global_quant_config.weight.", "dtype", WIDE);
     out->input = fewest(r, "global_quant_config.input_tensors.", "dtype", WIDE);
+    read_group(r, "global_quant_config.weight.", out);
     while ((setting = next(r, &at, "layer_quant_config.", "dtype"))) {
         r->several = r->several ||
                      (strstr(setting->key, ".weight.") && number_in(setting->value) != out->weight);
@@ -348,20 +388,24 @@ static calc_status read_widths(storage_reader *r, widths *out)
         r->several = true;
         r->unsaid = !read_layers(r, out);
     } else if (named) {
-        return find_algorithm(named->value, named->length, out) == 3
-                   ? CALC_OK
-                   : unknown(r, named, "the algorithm");
+        if (find_algorithm(named->value, named->length, out) < 3) {
+            return unknown(r, named, "the algorithm");
+        }
     } else if (next(r, &groups, "config_groups.", "")) {
         read_groups(r, out);
     } else if (strcmp(word, "quark") == 0) {
         read_quark(r, out);
     } else if (find(r, "load_in_4bit load_in_8bit")) {
-        *out = (widths){says(find(r, "load_in_4bit"), "true") ? 4 : 8, WIDE, false};
+        bool four = says(find(r, "load_in_4bit"), "true");
+        bool twice = four && says(find(r, "bnb_4bit_use_double_quant"), "true");
+        *out = (widths){four ? 4 : 8, WIDE, false, twice ? 8 + 32.0 / 256 : 0, 64};
     } else if (bits && (!method || calc_hf_word_in(counted, word, strlen(word)))) {
-        *out = (widths){number_in(bits->value), input ? number_in(input->value) : WIDE, false};
+        *out = (widths){.weight = number_in(bits->value),
+                        .input = input ? number_in(input->value) : WIDE};
     } else if (method && find_algorithm(method->value, method->length, out) < 3) {
         return unknown(r, method, "the method");
     }
+    read_group(r, "", out);
     out->block = out->block || find(r, "weight_block_size");
     return CALC_OK;
 }
@@ -416,6 +460,8 @@ static bool take_widths(const widths *w, calc_checkpoint_formats *c)
     int multiplied = w->weight > w->input ? w->weight : w->input;
     bool good =
         format_of(w->weight, &c->weight_datatype) && format_of(multiplied, &c->matrix_datatype);
+    double usual = w->weight == 4 ? 0.5 : 0, bits = w->group > 0 ? w->scale / w->group : 0;
+    c->weight_scale_bits = c->weight_datatype != CALC_FORMAT_AUTO && bits != usual ? bits : 0;
     bool block = w->block || c->matrix_datatype == CALC_FORMAT_FLOAT4;
     c->scaling =
         block && c->matrix_datatype != CALC_FORMAT_AUTO ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
@@ -430,6 +476,9 @@ static void put_formats(const calc_checkpoint_formats *c, char text[NOTE_SIZE])
     text[0] = '\0';
     if (c->weight_datatype != CALC_FORMAT_AUTO) {
         calc_append(text, NOTE_SIZE, "weights in %s", formats[c->weight_datatype]);
+        if (c->weight_scale_bits > 0) {
+            calc_append(text, NOTE_SIZE, ", %.3g bits of scales each", c->weight_scale_bits);
+        }
         if (c->matrix_datatype != CALC_FORMAT_AUTO) {
             calc_append(text, NOTE_SIZE, ", multiplied in %s%s", formats[c->matrix_datatype],
                         c->scaling == CALC_SCALING_BLOCK ? " with a scale per block" : "");
@@ -454,7 +503,7 @@ calc_hf_named calc_hf_name_formats(const char *name, calc_checkpoint_formats *ou
                                    char text[CALC_HF_FORMATS_TEXT])
 {
     int most = 0;
-    widths w = {WIDE, WIDE, false}, one;
+    widths w = {.weight = WIDE, .input = WIDE}, one;
     calc_format cache = out->kv_datatype;
     const char *slash = strrchr(name, '/');
     for (const char *word = slash ? slash + 1 : name; *word; word += *word != '\0') {
@@ -531,7 +580,7 @@ static void tell(const storage_reader *r, const calc_app *app, unsigned wide)
 
 static calc_status set_formats(storage_reader *r, calc_app *app)
 {
-    widths w = {WIDE, WIDE, false};
+    widths w = {.weight = WIDE, .input = WIDE};
     calc_checkpoint_formats *c = &app->checkpoint;
     const calc_setting *said = find(r, "quant_method quant_algo");
     place at = {0};
@@ -557,7 +606,7 @@ static calc_status set_formats(storage_reader *r, calc_app *app)
     }
     if (wide & most_of(app) && !r->found && w.weight < WIDE) {
         r->several = true;
-        w = (widths){WIDE, WIDE, false};
+        w = (widths){.weight = WIDE, .input = WIDE};
     }
     if (!take_widths(&w, c)) {
         return unknown(r, r->decides ? r->decides : said, "the width");

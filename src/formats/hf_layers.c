@@ -130,7 +130,7 @@ static void set(layer *l, what mixer, what ffn)
 static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const char *item,
                       size_t length)
 {
-    char shown[CALC_UTF8_SHOW_SIZE], text[600];
+    char text[600];
     size_t used = 0;
     for (int i = 0; i < WORDS; i++) {
         if (words[i].list == list && calc_hf_word_in(words[i].word, item, length)) {
@@ -138,7 +138,7 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
         }
     }
     used = (size_t)snprintf(text, sizeof text, "found \"%s\", expected one of",
-                            calc_utf8_show(shown, item, length));
+                            calc_utf8_shown(item, length));
     for (int i = 0; i < WORDS; i++) {
         if (words[i].list == list && used < sizeof text) {
             used += (size_t)snprintf(text + used, sizeof text - used, " %s", words[i].word);

@@ -152,7 +152,7 @@ static bool read_tower(const calc_settings *settings, const calc_settings *rows,
 static calc_status read_value(const calc_hf *hf, member m, const calc_setting *s, double *value,
                               calc_errors *errors)
 {
-    char *end, shown[CALC_UTF8_SHOW_SIZE], key[CALC_UTF8_SHOW_SIZE];
+    char *end;
     bool words = m == PROJECTOR_BIAS;
     double number = calc_decimal_at(s->value, &end);
     if (m == DEEPSTACK || m == FULL) { /* how many there are */
@@ -170,11 +170,11 @@ static calc_status read_value(const calc_hf *hf, member m, const calc_setting *s
     if (words || end == s->value || (*end && *end != ' ') || !whole || number > 1e9) {
         return calc_errors_at(errors, CALC_ERR_RANGE, hf->name, s->line, s->column, NULL,
                               "%s: expected %s, found \"%s\"",
-                              calc_utf8_show(key, s->key, strlen(s->key)),
+                              calc_utf8_shown(s->key, strlen(s->key)),
                               words          ? "true or false"
                               : m == SHUFFLE ? "more than 0, at most 1"
                                              : "a whole number of at least 1",
-                              calc_utf8_show(shown, s->value, s->length));
+                              calc_utf8_shown(s->value, s->length));
     }
     *value = number;
     return CALC_OK;
@@ -189,7 +189,7 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
         const calc_setting *s = &hf->settings->item[i];
         size_t prefix = calc_hf_encoder_prefix(s->key);
         const char *key = s->key + prefix;
-        char text[320], shown[CALC_UTF8_SHOW_SIZE];
+        char text[320];
         int m = 0;
         while (m < MEMBERS && !calc_hf_word_in(prefix > 0 ? members[m].keys : members[m].above, key,
                                                strlen(key))) {
@@ -203,7 +203,7 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
                    calc_hf_row_passes(&t->row, key, s->value) != CALC_HF_PASSES &&
                    !calc_hf_value_neutral(s->value)) {
             snprintf(text, sizeof text, "%s is not modelled",
-                     calc_utf8_show(shown, s->key, strlen(s->key)));
+                     calc_utf8_shown(s->key, strlen(s->key)));
             calc_hf_tell(hf, text);
         }
     }

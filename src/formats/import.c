@@ -22,7 +22,7 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
     if (!setting) {
         return calc_errors_at(errors, status, import->name, 0, 0, hint, "%s", text);
     }
-    char argument[32] = "", key[CALC_UTF8_SHOW_SIZE], unknown[128];
+    char argument[32] = "", unknown[128];
     if (setting->argument > 0) {
         snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
     }
@@ -32,7 +32,7 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
     return calc_errors_at(errors, status, setting->file ? setting->file : import->name,
                           setting->line, setting->column,
                           hint || !strchr(setting->value, '$') ? hint : unknown, "%s%s: %s",
-                          argument, calc_utf8_show(key, setting->key, strlen(setting->key)), text);
+                          argument, calc_utf8_shown(setting->key, strlen(setting->key)), text);
 }
 
 /* What is read of a file, and of the files that it names. */
@@ -57,12 +57,11 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     calc_plan *plan = r->plan;
     char expect[160];
     char text[320];
-    char shown[CALC_UTF8_SHOW_SIZE];
     const calc_setting_row *other = r->owner[row->member];
     double before = plan->value[row->member];
     if (!calc_row_read(row, setting->value, plan, expect, sizeof expect)) {
         snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
-                 calc_utf8_show(shown, setting->value, strlen(setting->value)));
+                 calc_utf8_shown(setting->value, strlen(setting->value)));
         return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL, text, r->errors);
     }
     double now = plan->value[row->member];
@@ -264,7 +263,9 @@ static calc_status read_settings(const calc_import *import, reading *r)
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
-        if (!row && calc_setting_names_files(setting)) {
+        if (setting->key[0] == '$') {
+            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, "nothing here sets it");
+        } else if (!row && calc_setting_names_files(setting)) {
             one = take_file(import, setting, NULL, r);
         } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;

@@ -79,10 +79,7 @@ static const calc_setting_row verl_engine_rows[] = {
     CALC_ROW(SWITCH, SERVE_CHUNKED, ROLLOUT "enable_chunked_prefill", .value = 1)
     CALC_ROW(SWITCH, SERVE_EAGER, ROLLOUT "enforce_eager", .value = 1)
     CALC_ROW(DECIMAL, SERVE_MEMORY, ROLLOUT "gpu_memory_utilization")
-    CALC_ROW_DEFAULT(TENSOR, 2)
-    CALC_ROW_DEFAULT(SERVE_SLOTS, 1024)
-    CALC_ROW_DEFAULT(SERVE_STEP, 8192)
-    CALC_ROW_DEFAULT(SERVE_MEMORY, 0.5)
+    CALC_ROW_DEFAULT(TENSOR, 2) CALC_ROW_DEFAULT(SERVE_SLOTS, 1024) CALC_ROW_DEFAULT(SERVE_STEP, 8192) CALC_ROW_DEFAULT(SERVE_MEMORY, 0.5)
 };
 
 static const calc_job_launch_row slime[] = {
@@ -159,8 +156,7 @@ static const calc_setting_row nemo_engine_rows[] = {
 #define POLICY "policy."
 #define TENSORS POLICY "dtensor_cfg."
 static const calc_setting_row nemo_rl_rows[] = {
-    CALC_ROW(NUMBER, NODE_PROCS, "cluster.gpus_per_node")
-    CALC_ROW(NUMBER, NODES, "cluster.num_nodes")
+    CALC_ROW(NUMBER, NODE_PROCS, "cluster.gpus_per_node") CALC_ROW(NUMBER, NODES, "cluster.num_nodes")
     CALC_ROW(NUMBER, SEQ, POLICY "max_total_sequence_length")
     CALC_ROW(NUMBER, BATCH, POLICY "train_global_batch_size")
     CALC_ROW(NUMBER, MICROBATCH, POLICY "train_micro_batch_size")
@@ -180,8 +176,7 @@ static const calc_setting_row nemo_rl_rows[] = {
     CALC_ROW(SET, LORA_MODULES, TENSORS "lora_cfg.target_modules", .words = CALC_LORA_WORDS)
     CALC_ROW(SET, LORA_MODULES, POLICY "megatron_cfg.peft.target_modules", .words = CALC_LORA_WORDS_CORE)
     CALC_ROW(DECIMAL, LORA_DROPOUT, TENSORS "lora_cfg.dropout", .also = POLICY "megatron_cfg.peft.dropout")
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(DIST_OPT, 1)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(DIST_OPT, 1)
 };
 
 /* The second names are those of before, with underscores. */
@@ -223,8 +218,7 @@ static const calc_job_launch_row openrlhf[] = {
 };
 
 static const calc_setting_row openrlhf_engine_rows[] = {
-    CALC_ROW_DEFAULT(TENSOR, 1)
-    CALC_ROW_DEFAULT(SERVE_MEMORY, 0.95)
+    CALC_ROW_DEFAULT(TENSOR, 1) CALC_ROW_DEFAULT(SERVE_MEMORY, 0.95)
 };
 
 static const calc_setting_row openrlhf_rows[] = {
@@ -241,19 +235,14 @@ static const calc_setting_row openrlhf_rows[] = {
     CALC_ROW(IS, LIGER, "--ds.use_liger_kernel", .also = "--use_liger_kernel", .value = 1)
     CALC_ROW(IS, PACKED, "--ds.packing_samples", .also = "--packing_samples", .value = 1)
     CALC_ROW(NUMBER, SEQ, "--data.max_len", .also = "--max_len")
-    CALC_ROW(NUMBER, PROMPT, "--prompt_max_len")
-    CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
+    CALC_ROW(NUMBER, PROMPT, "--prompt_max_len") CALC_ROW(NUMBER, RESPONSE, "--generate_max_len")
     CALC_ROW(NUMBER, LORA_RANK, "--ds.lora.rank", .also = "--lora_rank")
     CALC_ROW(SET, LORA_MODULES, "--ds.lora.target_modules", .also = "--target_modules", .words = CALC_LORA_WORDS)
     CALC_ROW(DECIMAL, LORA_DROPOUT, "--ds.lora.dropout")
     CALC_ROW(IS, FROZEN, "--ds.load_in_4bit", .also = "--load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4)
     CALC_ROW(NAME, MODEL, "--actor.model_name_or_path", .also = "--pretrain")
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(SHARDED, 2)
-    CALC_ROW_DEFAULT(MICROBATCH, 4)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(EAGER, 1)
-    CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(SHARDED, 2) CALC_ROW_DEFAULT(MICROBATCH, 4)
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(EAGER, 1) CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
     CALC_ROW_DEFAULT(OFFLOAD_BUFFERS, 1.5) /* as of DeepSpeed alone */
 };
 /* clang-format on */

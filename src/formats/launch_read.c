@@ -141,7 +141,7 @@ static calc_status wrong(reading *r, calc_job_launch_member member, calc_status 
 static calc_status take(reading *r, const calc_job_launch_row *row, const calc_setting *setting,
                         const char *text)
 {
-    char word[VALUE_SIZE], to[VALUE_SIZE], message[400], shown[CALC_UTF8_SHOW_SIZE], *end;
+    char word[VALUE_SIZE], to[VALUE_SIZE], message[400], *end;
     value *v = &r->said[row->member];
     calc_job_launch_form form = calc_job_launch_fields[row->member].form;
     bool chooses = form == CALC_LAUNCH_CHOICE_FORM;
@@ -150,7 +150,7 @@ static calc_status take(reading *r, const calc_job_launch_row *row, const calc_s
     if (row->words && !word[0]) {
         strcpy(word, "true"); /* an option without a value */
     }
-    calc_utf8_show(shown, word, strlen(word));
+    const char *shown = calc_utf8_shown(word, strlen(word));
     snprintf(to, sizeof to, "%s", word);
     bool known = !row->words || !setting || calc_job_launch_word(row, word, false, to, sizeof to) ||
                  (setting->key[0] == '-' && !chooses &&

@@ -293,16 +293,14 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
                                const calc_settings settings[CALC_POOL_COUNT],
                                const int64_t procs[CALC_POOL_COUNT], const char *prefill_system)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     calc_output_printf(
         out,
         "#!/usr/bin/env bash\n# %s %s, written by calc %s\n"
         "# run it with bash, the pool and the model: its folder or its name; options "
         "follow\n# pools: prefill on %" PRId64 " processors%s%s, decode on %" PRId64 "; then %s\n",
         framework->title, framework->version, CALC_VERSION, procs[CALC_POOL_PREFILL],
-        *prefill_system ? " of " : "",
-        calc_utf8_show(shown, prefill_system, strlen(prefill_system)), procs[CALC_POOL_DECODE],
-        framework->router);
+        *prefill_system ? " of " : "", calc_utf8_shown(prefill_system, strlen(prefill_system)),
+        procs[CALC_POOL_DECODE], framework->router);
     for (int p = 0; p < CALC_POOL_COUNT; p++) {
         write_options(out, p == CALC_POOL_PREFILL ? "PREFILL" : "DECODE", &settings[p], false);
     }
@@ -318,14 +316,6 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
                        framework->script);
 }
 
-/* Whether a scalar needs no quotes: a number, true or false. */
-static bool is_plain(const char *value, size_t length)
-{
-    bool number = length > 0 && strspn(value, "0123456789.e+-") >= length;
-    return number || (length == 4 && strncmp(value, "true", length) == 0) ||
-           (length == 5 && strncmp(value, "false", length) == 0);
-}
-
 /* A scalar, or the scalars of a list in its brackets. */
 static void write_value(calc_output *out, const char *value, bool quote)
 {
@@ -333,7 +323,11 @@ static void write_value(calc_output *out, const char *value, bool quote)
     do {
         size_t before = list ? strspn(value, "[], ") : 0;
         size_t length = list ? strcspn(value + before, "[], ") : strlen(value);
-        bool plain = !quote || (list && length == 0) || is_plain(value + before, length);
+        const char *scalar = value + before;
+        bool number = length > 0 && strspn(scalar, "0123456789.e+-") >= length;
+        bool plain = !quote || (list && length == 0) || number ||
+                     (length == 4 && strncmp(scalar, "true", length) == 0) ||
+                     (length == 5 && strncmp(scalar, "false", length) == 0);
         calc_output_printf(out, plain ? "%.*s%.*s" : "%.*s\"%.*s\"", (int)before, value,
                            (int)length, value + before);
         value += before + length;

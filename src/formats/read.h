@@ -25,11 +25,14 @@ CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, cons
  * continued lines, arrays, arithmetic, variables that the text itself sets (TP=8, then $TP, ${TP}
  * or ${TP:-4}), and the size of the job from directives of Slurm
  * (https://slurm.schedmd.com/sbatch.html): options
- *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Nothing is executed:
- * what is not known stays as it is written.
+ *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Of an if and a case
+ *  whose words are known only the branch that runs is read. Nothing is executed: what is not known
+ *  stays as it is written.
+ *  @param name  of its file, beside which scripts are that it reads (source), for their variables;
+ *               NULL: none
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, const char *text,
-                                                    size_t length);
+                                                    size_t length, const char *name);
 
 /** Reads a text in any syntax: nested mappings as dotted keys with scalars and lists of scalars;
  *  tables and dotted keys of TOML are such. Lists in lists add their items to the outer list.
@@ -69,5 +72,25 @@ void calc_slurm_directive(calc_slurm *job, const char *at, const char *end);
 /** The value of a variable that Slurm sets for the job, or of WORLD_SIZE; 0: it is another, or the
  *  directives do not say. */
 int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length);
+
+/** The value of an expression of whole numbers, by the rules of a shell; NaN: it is none. */
+double calc_shell_sum(const char *text);
+
+/* Branches of scripts that their own words decide. */
+
+enum { CALC_SHELL_WORD = 256 };
+
+/** Who knows what words of a script are worth. */
+typedef struct calc_shell_values {
+    /** @param word  filled with the value without quotes, CALC_SHELL_WORD bytes
+     *  @return false: it is not known, or does not fit */
+    bool (*value)(void *context, const char *at, const char *end, char *word);
+    void *context;
+} calc_shell_values;
+
+/** Blanks what the if or the case that begins at `at` does not run, with the words that decide it,
+ *  where one test of known words, or a known word, decides; else leaves the text as it is.
+ *  @param at  in a text that ends with '\0' */
+void calc_shell_decide(char *at, const calc_shell_values *values);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "formats/export.h"
+#include "formats/import.h"
 #include "formats/read.h"
 
 enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
@@ -72,7 +73,8 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
 {
     calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
     bool named = (starts || last->length > 0) && is_file(word);
-    bool sets = last && last->key[0] != '-' && isalpha((unsigned char)*word) && strchr(word, '=');
+    bool sets =
+        last && !strchr("-$", last->key[0]) && isalpha((unsigned char)*word) && strchr(word, '=');
     bool server = is_server(word), serving = serves(word) || server;
     if (serving && last && serves(last->key) && !strchr(last->value, '/')) {
         last->value[last->length = 0] = '\0'; /* trtllm-serve serve, IMAGE vllm serve */
@@ -120,8 +122,12 @@ typedef struct group {
     calc_script_command command;
 } group;
 
-typedef struct script {
-    const char *text, *end;
+typedef struct script script;
+struct script {
+    const char *name; /* of the file; NULL: there is none, or enough of them are read */
+    script *sourced;  /* scripts that it reads, which have the texts of variables */
+    char *text;
+    const char *end;
     int line;
     const char *line_start;
     char quote; /* quote of a string whose words are read one by one; else 0 */
@@ -146,7 +152,7 @@ typedef struct script {
     bool closed; /* a list or a command has ended, and no option has followed */
     calc_slurm job;
     bool started; /* the sizes of the job are settings already */
-} script;
+};
 
 static void put(script *s, char c)
 {
@@ -208,56 +214,6 @@ static bool put_job(script *s, calc_settings *settings)
     }
     s->started = true;
     return good;
-}
-
-/* An expression of whole numbers. */
-typedef struct sum {
-    const char *at;
-    bool wrong;
-    int depth;
-} sum;
-
-static double read_sum(sum *e, int level);
-
-static double read_factor(sum *e)
-{
-    static const char blanks[] = " \t\n\\";
-    char *end;
-    double value = 0;
-    e->at += strspn(e->at, blanks);
-    if (*e->at == '(' && e->depth < 100) {
-        e->at++;
-        e->depth++;
-        value = read_sum(e, 0);
-        e->depth--;
-        e->wrong = e->wrong || *e->at != ')';
-        e->at += *e->at == ')';
-    } else {
-        value = (double)strtoll(e->at, &end, 10);
-        e->wrong = e->wrong || end == e->at;
-        e->at = end;
-    }
-    e->at += strspn(e->at, blanks);
-    return value;
-}
-
-/* @param level  0: terms, 1: factors of a term */
-static double read_sum(sum *e, int level)
-{
-    static const char *const signs[] = {"+-", "*/%"};
-    double value = level == 0 ? read_sum(e, 1) : read_factor(e);
-    while (!e->wrong && *e->at && strchr(signs[level], *e->at)) {
-        char sign = *e->at++;
-        double other = level == 0 ? read_sum(e, 1) : read_factor(e);
-        e->wrong = e->wrong || (other == 0 && (sign == '/' || sign == '%'));
-        value = e->wrong      ? 0
-                : sign == '+' ? value + other
-                : sign == '-' ? value - other
-                : sign == '*' ? value * other
-                : sign == '/' ? trunc(value / other)
-                              : fmod(value, other);
-    }
-    return value;
 }
 
 /* The last value given to a name among the first `count` variables; NULL if there is none, or if it
@@ -371,9 +327,8 @@ static void put_arithmetic(script *s, const char *whole, const char *at, const c
         }
     }
     s->word[s->word_length] = '\0';
-    sum e = {.at = s->word + mark, .wrong = s->word_length + 1 == WORD_SIZE};
-    double value = read_sum(&e, 0);
-    bool known = !e.wrong && !*e.at && fabs(value) < 0x1p53;
+    double value = calc_shell_sum(s->word + mark);
+    bool known = s->word_length + 1 < WORD_SIZE && fabs(value) < 0x1p53;
     char number[32];
     int size = snprintf(number, sizeof number, "%.0f", known ? value : 0);
     s->word_length = mark;
@@ -557,6 +512,54 @@ static void place_word(script *s, bool option)
 }
 
 static bool flush(script *s, calc_settings *settings, int line, int column);
+static bool read_script(script *s, calc_settings *settings);
+
+/* @return with a copy of the text, which is edited; NULL: there is no memory for it */
+static script *open_script(const char *text, size_t length, const char *name)
+{
+    script *s = calloc(1, sizeof *s + length + 1);
+    if (s) {
+        s->name = name;
+        s->line_start = s->text = memcpy(s + 1, text, length);
+        s->end = s->text + length;
+        s->line = 1;
+        s->command = s->list = -1;
+        s->first = s->closed = true;
+    }
+    return s;
+}
+
+static void free_script(script *s)
+{
+    for (script *more; s; s = more) {
+        more = s->sourced;
+        free(s);
+    }
+}
+
+/* Takes the variables of a script that is read here; that one reads no others. */
+static bool take_sourced(script *s, const calc_setting *named)
+{
+    char path[WORD_SIZE];
+    calc_text text = {0};
+    calc_settings ignored = {0};
+    if (!s->name || calc_named_open(s->name, named, path, &text) != CALC_OK) {
+        return true;
+    }
+    script *other = open_script(text.data, text.length, NULL);
+    calc_text_free(&text);
+    if (other) {
+        memcpy(other->variable, s->variable, sizeof s->variable);
+        other->variable_count = s->variable_count;
+        (void)read_script(other, &ignored);
+        memcpy(s->variable, other->variable, sizeof s->variable);
+        s->variable_count = other->variable_count;
+        other->sourced = s->sourced;
+        s->sourced = other;
+    }
+    calc_settings_free(&ignored);
+    return other != NULL;
+}
 
 /* Takes what a variable that stands in no quotes has as the words that a shell makes of it. */
 static bool flush_parts(script *s, calc_settings *settings, int line, int column)
@@ -595,25 +598,29 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         bool option = calc_settings_is_option(s->word);
         good = put_job(s, settings);
         bool own = s->sources && !strchr("/~", s->word[0]) && strstr(s->word, ".sh");
-        good = good && (!own || calc_settings_put(settings, "source", s->word));
+        calc_setting *source = own ? calc_settings_put(settings, "source", s->word) : NULL;
+        good = good && (!own || (source && take_sourced(s, source)));
         s->sources = s->first && s->list < 0 && calc_export_is_listed(" source . ", s->word);
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
         s->closed = s->closed && !option && !serves(s->word) && !is_server(s->word);
-        /* A second one that is not known may be a list of options: those are read where they are.
-         */
-        bool list = s->word[0] == '$' && settings->count > 0 &&
-                    settings->item[settings->count - 1].length > 0;
+        /* A second one that is not known may be a list, whose options are read where they are. */
+        calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
+        bool list = s->word[0] == '$' && last && last->length > 0;
+        bool open = list && !named && !strchr(last->value, '>') && !strpbrk(s->word, "(/.") &&
+                    is_name(s->word[1 + (s->word[1] == '{')]) && strcmp(last->key, s->word) != 0 &&
+                    !strstr(s->word, "SLURM_");
         size_t before = settings->count;
         bool placed = named || list || s->joined;
-        good = good && (placed || take_word(settings, s->word, starts, 0, line, column));
+        good = good && (open ? calc_settings_put(settings, s->word, s->word) != NULL
+                             : placed || take_word(settings, s->word, starts, 0, line, column));
         if (good && !placed && s->taken && settings->count > 0) {
             settings->item[settings->count - 1].conditional = true;
         }
         if (settings->count > before) {
             settings->item[before].conditional |= s->branches > 0 || s->chained;
-            s->keys = settings->item[before].key[0] != '-';
+            s->keys = !strchr("-$", settings->item[before].key[0]);
             int of = s->list < 0 ? s->command : s->list;
             s->group[of].options = true;
             settings->item[before].list = UINT64_C(1) << of;
@@ -735,11 +742,26 @@ static bool name_commands(const script *s, calc_settings *settings)
     return true;
 }
 
+/* calc_shell_values.value: without variables that something else may have set */
+static bool known_value(void *context, const char *at, const char *end, char *word)
+{
+    script *s = context;
+    bool plain = *at == '\'' && memchr(at, '$', (size_t)(end - at));
+    put_value(s, at, end, s->variable_count, quotes);
+    s->word[s->word_length] = '\0';
+    bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`");
+    strcpy(word, known ? s->word : "");
+    s->word_length = 0;
+    s->has_word = s->taken = false;
+    s->used = 0;
+    return known;
+}
+
 static bool read_script(script *s, calc_settings *settings)
 {
+    const calc_shell_values values = {known_value, s};
     const char *at = s->text;
-    int line = 1;
-    int column = 1;
+    int line = 1, column = 1;
     while (at < s->end) {
         /* In a command parentheses are of a value, "([0]*3+[1]*58)", which lacks its quotes. */
         bool of_value = *at == '(' && !s->has_word && !s->quote && s->list < 0 && !s->first;
@@ -771,6 +793,12 @@ static bool read_script(script *s, calc_settings *settings)
             continue;
         }
         if (!s->has_word) {
+            if (s->first && s->list < 0 && !s->quote && s->lists == 0) {
+                calc_shell_decide(s->text + (at - s->text), &values);
+            }
+            if (isspace((unsigned char)*at)) {
+                continue;
+            }
             line = s->line;
             column = (int)(at - s->line_start) + 1;
             const char *after = *at == '#' ? take_comment(s, at) : assignment(s, at);
@@ -862,18 +890,11 @@ static bool put_launched(script *s, calc_settings *settings)
     return good;
 }
 
-calc_status calc_settings_from_script(calc_settings *settings, const char *text, size_t length)
+calc_status calc_settings_from_script(calc_settings *settings, const char *text, size_t length,
+                                      const char *name)
 {
-    script *s = calloc(1, sizeof *s);
-    if (!s) {
-        return CALC_ERR_NOMEM;
-    }
-    s->text = s->line_start = text;
-    s->end = text + length;
-    s->line = 1;
-    s->command = s->list = -1;
-    s->first = s->closed = true;
-    bool good = read_script(s, settings) && put_launched(s, settings);
-    free(s);
+    script *s = open_script(text, length, name);
+    bool good = s && read_script(s, settings) && put_launched(s, settings);
+    free_script(s);
     return good ? CALC_OK : CALC_ERR_NOMEM;
 }

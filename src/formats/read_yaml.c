@@ -407,7 +407,7 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
         status = put_containers(&whole, &script) ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && script.length > 0) {
-        status = calc_settings_from_script(settings, script.value, script.length);
+        status = calc_settings_from_script(settings, script.value, script.length, name);
     }
     free(script.value);
     calc_settings_free(&whole);
@@ -423,7 +423,7 @@ calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
     if (syntax != CALC_SYNTAX_SHELL) {
         return read_events(settings, syntax, text, length, name, errors);
     }
-    calc_status status = calc_settings_from_script(settings, text, length);
+    calc_status status = calc_settings_from_script(settings, text, length, name);
     return status != CALC_OK && settings->count == CALC_SETTINGS_MAX
                ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 0, 0, NULL, CALC_SETTINGS_TOO_MANY)
                : status;

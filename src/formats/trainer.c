@@ -60,8 +60,7 @@ static const char optimizers[] =
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_PRECISION, .value = CALC_DATATYPE_BFLOAT16,      \
      .assumed = "the number format is the model's; bfloat16 is assumed"},
 static const calc_setting_row accelerate_rows[] = {
-    CALC_ROW(NUMBER, PROCS, "num_processes", .unset = true)
-    CALC_ROW(NUMBER, NODES, "num_machines")
+    CALC_ROW(NUMBER, PROCS, "num_processes", .unset = true) CALC_ROW(NUMBER, NODES, "num_machines")
     CALC_ROW(WORDS, FSDP, "distributed_type",
         .words = "FSDP=1 DEEPSPEED=0 MULTI_GPU=0 MULTI_NPU=0 MULTI_XPU=0 MULTI_HPU=0 MULTI_MLU=0 NO=0 MEGATRON_LM=0 XLA=0 MULTI_NEURON=0")
     CALC_ROW(WORDS, PRECISION, "mixed_precision", .words = "bf16=bfloat16 fp16=float16 no=float32 fp8=float8")
@@ -81,8 +80,7 @@ static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(NUMBER, RING_RANKS, "parallelism_config.parallelism_config_cp_size")
     CALC_ROW(WORDS, CONTEXT_TYPE, "parallelism_config.parallelism_config_cp_comm_strategy", .words = "allgather=all_gather alltoall=ring")
     CALC_ROW(NUMBER, HEADS_RANKS, "parallelism_config.parallelism_config_sp_size")
-    CALC_ROW(NUMBER, TENSOR, "megatron_lm_config.megatron_lm_tp_degree")
-    CALC_ROW(NUMBER, PIPELINE, "megatron_lm_config.megatron_lm_pp_degree")
+    CALC_ROW(NUMBER, TENSOR, "megatron_lm_config.megatron_lm_tp_degree") CALC_ROW(NUMBER, PIPELINE, "megatron_lm_config.megatron_lm_pp_degree")
     CALC_ROW(NUMBER, MICROBATCHES, "megatron_lm_config.megatron_lm_num_micro_batches")
     CALC_ROW(NUMBER, CONTEXT, "megatron_lm_config.megatron_lm_context_parallel_size")
     CALC_ROW(NUMBER, EXPERT, "megatron_lm_config.megatron_lm_expert_model_parallel_size")
@@ -97,8 +95,7 @@ static const calc_setting_row accelerate_rows[] = {
 };
 
 static const calc_setting_row trainer_rows[] = {
-    CALC_ROW(NUMBER, MICROBATCH, "per_device_train_batch_size")
-    CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
+    CALC_ROW(NUMBER, MICROBATCH, "per_device_train_batch_size") CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
     CALC_ROW(IS, PRECISION, "bf16", .value = CALC_DATATYPE_BFLOAT16, .assumed = "bfloat16 is assumed")
     CALC_ROW(IS, PRECISION, "fp16", .value = CALC_DATATYPE_FLOAT16)
     CALC_ROW(WORDS, STATE, "dtype", .words = formats) /* the model is loaded so, and the optimizer's state is of it */
@@ -112,8 +109,7 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(FILE, SHARDED, "config_file", .text = "accelerate")
     CALC_ROW(SWITCH, LIGER, "use_liger_kernel", .value = 1)
     CALC_ROW(SWITCH, LIGER, "use_liger", .value = 1) /* of programs around it, as those of adapters below */
-    CALC_ROW(IS, ADAPTER, "use_lora", .value = CALC_TRAINED_ADAPTERS)
-    CALC_ROW(IS, ADAPTER, "lora_enable", .value = CALC_TRAINED_ADAPTERS)
+    CALC_ROW(IS, ADAPTER, "use_lora", .also = "lora_enable", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(IS, FROZEN, "q_lora", .value = CALC_FROZEN_DATATYPE_NF4)
     CALC_ROW(NUMBER, LORA_RANK, "lora_r", .also = "lora_rank")
     CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
@@ -146,21 +142,16 @@ static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(IS, PACKED, "neat_packing", .value = 1)
     CALC_ROW(IS, MASTER, "pure_bf16", .value = CALC_FORMAT_BFLOAT16)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
-    CALC_ROW(NUMBER, PROCS, "ray_num_workers")
-    CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
+    CALC_ROW(NUMBER, PROCS, "ray_num_workers") CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
     CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
     OPEN_FORMAT
-    CALC_ROW_DEFAULT(SEQ, 2048)
-    CALC_ROW_DEFAULT(RECOMPUTE, 2)
-    CALC_ROW_DEFAULT(LORA_RANK, 8)
-    CALC_ROW_DEFAULT(NESTED, 1)
+    CALC_ROW_DEFAULT(SEQ, 2048) CALC_ROW_DEFAULT(RECOMPUTE, 2) CALC_ROW_DEFAULT(LORA_RANK, 8) CALC_ROW_DEFAULT(NESTED, 1)
 };
 
 /* utils/schemas/: of Axolotl 0.18 */
 static const calc_setting_row axolotl_rows[] = {
-    CALC_ROW(NUMBER, MICROBATCH, "micro_batch_size")
-    CALC_ROW(NUMBER, SEQ, "sequence_len")
+    CALC_ROW(NUMBER, MICROBATCH, "micro_batch_size") CALC_ROW(NUMBER, SEQ, "sequence_len")
     CALC_ROW(WORDS, PRECISION, "bf16", .words = "true=bfloat16 auto=bfloat16 full=20 false=")
     CALC_ROW(SWITCH, PACKED, "sample_packing", .value = 1)
     CALC_ROW(IS, PACKED, "pad_to_sequence_len", .value = 1)
@@ -169,18 +160,13 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(IS, LORA_MODULES, "lora_target_linear", .value = 0)
     CALC_ROW(SWITCH, DORA, "peft_use_dora", .value = 1)
     CALC_ROW(SWITCH, NESTED, "bnb_config_kwargs.bnb_4bit_use_double_quant", .value = 1)
-    CALC_ROW(NUMBER, TENSOR, "tensor_parallel_size")
-    CALC_ROW(NUMBER, EXPERT, "expert_parallel_size")
+    CALC_ROW(NUMBER, TENSOR, "tensor_parallel_size") CALC_ROW(NUMBER, EXPERT, "expert_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "context_parallel_size", .also = "sequence_parallel_degree")
-    CALC_ROW(NUMBER, SHARD_DATA, "dp_shard_size")
-    CALC_ROW(NUMBER, REPLICATED, "dp_replicate_size")
-    CALC_ROW(NUMBER, FSDP, "fsdp_version")
+    CALC_ROW(NUMBER, SHARD_DATA, "dp_shard_size") CALC_ROW(NUMBER, REPLICATED, "dp_replicate_size") CALC_ROW(NUMBER, FSDP, "fsdp_version")
     CALC_ROW(IS, FLASH, "flash_attention", .value = 1)
-    CALC_ROW(IS, FLASH, "sdp_attention", .value = 1)
-    CALC_ROW(IS, FLASH, "xformers_attention", .value = 1)
+    CALC_ROW(IS, FLASH, "sdp_attention", .also = "xformers_attention", .value = 1)
     CALC_ROW(IS, FLASH, "eager_attention", .value = 0)
-    CALC_ROW(IS, FUSED_LOSS, "liger_fused_linear_cross_entropy", .value = 1)
-    CALC_ROW(IS, FUSED_LOSS, "liger_cross_entropy", .value = 1)
+    CALC_ROW(IS, FUSED_LOSS, "liger_fused_linear_cross_entropy", .also = "liger_cross_entropy", .value = 1)
     CALC_ROW(IS, FUSED_NORM, "liger_rms_norm", .value = 1)
     CALC_ROW(WORDS, ACT_OFFLOAD, "activation_offloading", .words = "true=1 false=0 legacy=1 disk=1 hidden_states=1")
     CALC_ROW(IS, FUSED_LOSS, "cut_cross_entropy", .value = 1)
@@ -188,28 +174,21 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(IS, FUSED_LOSS, "chunked_cross_entropy", .value = 1)
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
     CALC_ROW(NAME, MODEL, "base_model")
-    CALC_ROW_DEFAULT(SEQ, 512)
-    CALC_ROW_DEFAULT(LORA_RANK, 8)
-    CALC_ROW_DEFAULT(NESTED, 1)
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(SEQ, 512) CALC_ROW_DEFAULT(LORA_RANK, 8) CALC_ROW_DEFAULT(NESTED, 1) CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(MICROBATCH, 1)
 };
 
 /* trl/trainer/: of TRL 1.9 */
 static const calc_setting_row trl_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length", .also = "max_seq_length")
-    CALC_ROW(NUMBER, PROMPT, "max_prompt_length")
-    CALC_ROW(NUMBER, RESPONSE, "max_completion_length")
+    CALC_ROW(NUMBER, PROMPT, "max_prompt_length") CALC_ROW(NUMBER, RESPONSE, "max_completion_length")
     CALC_ROW(FILE, SHARDED, "accelerate_config", .words = "fsdp1=3 fsdp2=3 zero1=31 zero2=32 zero3=33 multi_gpu=0 single_gpu=0", .text = "accelerate")
     CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_offloading", .value = 1)
     CALC_ROW(IS, ADAPTER, "use_peft", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(SWITCH, NESTED, "use_bnb_nested_quant", .value = 1)
-    CALC_ROW_DEFAULT(SEQ, 1024)
-    CALC_ROW_DEFAULT(LORA_RANK, 16)
-    CALC_ROW_DEFAULT(LORA_DROPOUT, 0.05)
+    CALC_ROW_DEFAULT(SEQ, 1024) CALC_ROW_DEFAULT(LORA_RANK, 16) CALC_ROW_DEFAULT(LORA_DROPOUT, 0.05)
     /* PEFT's choice for models like Llama */
-    CALC_ROW_DEFAULT(LORA_MODULES, 1 << CALC_LORA_MODULES_Q_PROJ | 1 << CALC_LORA_MODULES_V_PROJ)
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(LORA_MODULES, 1 << CALC_LORA_MODULES_Q_PROJ | 1 << CALC_LORA_MODULES_V_PROJ) CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
 };
 
@@ -223,36 +202,22 @@ static const calc_setting_row swift_rows[] = {
     CALC_ROW(WORDS, FROZEN, "quant_bits", .words = bits)
     CALC_ROW(SWITCH, NESTED, "bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(WORDS, FLASH, "attn_impl", .words = attention)
-    CALC_ROW(NUMBER, HEADS_RANKS, "sequence_parallel_size")
-    CALC_ROW(NUMBER, TENSOR, "deepspeed_autotp_size")
+    CALC_ROW(NUMBER, HEADS_RANKS, "sequence_parallel_size") CALC_ROW(NUMBER, TENSOR, "deepspeed_autotp_size")
     CALC_ROW(NAME, MODEL, "model")
-    CALC_ROW_DEFAULT(LORA_RANK, 8)
-    CALC_ROW_DEFAULT(LORA_DROPOUT, 0.05)
-    CALC_ROW_DEFAULT(NESTED, 1)
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(MICROBATCH, 1)
-    CALC_ROW_DEFAULT(RECOMPUTE, 2)
+    CALC_ROW_DEFAULT(LORA_RANK, 8) CALC_ROW_DEFAULT(LORA_DROPOUT, 0.05) CALC_ROW_DEFAULT(NESTED, 1)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(MICROBATCH, 1) CALC_ROW_DEFAULT(RECOMPUTE, 2)
 };
 
 /* swift/megatron/arguments/megatron_args.py, of ms-swift 4.6: with Megatron Core */
 static const calc_setting_row swift_core_rows[] = {
-    CALC_ROW(NUMBER, SEQ, "max_length")
-    CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
+    CALC_ROW(NUMBER, SEQ, "max_length") CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
     CALC_ROW(SWITCH, STAGE_OVERLAP, "overlap_p2p_comm", .value = 1)
     CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
     CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = "selective=1 full=2 none=0")
-    CALC_ROW_DEFAULT(LORA_FUSED, 1)
-    CALC_ROW_DEFAULT(LORA_EXPERTS, CALC_LORA_EXPERTS_EACH)
-    CALC_ROW_DEFAULT(BATCH, 16)
-    CALC_ROW_DEFAULT(RECOMPUTE, 1)
-    CALC_ROW_DEFAULT(DIST_OPT, 1)
-    CALC_ROW_DEFAULT(EAGER, 0)
-    CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_AUTO)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
-    CALC_ROW_DEFAULT(LOSS_PARALLEL, 0)
-    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
-    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_DEFAULT(LORA_FUSED, 1) CALC_ROW_DEFAULT(LORA_EXPERTS, CALC_LORA_EXPERTS_EACH) CALC_ROW_DEFAULT(BATCH, 16) CALC_ROW_DEFAULT(RECOMPUTE, 1)
+    CALC_ROW_DEFAULT(DIST_OPT, 1) CALC_ROW_DEFAULT(EAGER, 0) CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_AUTO) CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
+    CALC_ROW_DEFAULT(LOSS_PARALLEL, 0) CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL) CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
 /* clang-format on */
 

@@ -10,10 +10,8 @@
 
 /* clang-format off */
 static const calc_setting_row verl_rows[] = {
-    CALC_ROW(NUMBER, NODE_PROCS, "trainer.n_gpus_per_node")
-    CALC_ROW(NUMBER, NODES, "trainer.nnodes")
-    CALC_ROW(NUMBER, POSITIONS, "data.max_prompt_length")
-    CALC_ROW(NUMBER, SEQ, "data.max_response_length")
+    CALC_ROW(NUMBER, NODE_PROCS, "trainer.n_gpus_per_node") CALC_ROW(NUMBER, NODES, "trainer.nnodes")
+    CALC_ROW(NUMBER, POSITIONS, "data.max_prompt_length") CALC_ROW(NUMBER, SEQ, "data.max_response_length")
     CALC_ROW(FACTOR, BATCH, ACTOR "ppo_mini_batch_size")
     CALC_ROW(FACTOR, BATCH, "actor_rollout_ref.rollout.n")
     CALC_ROW(SWITCH, TOWER, ACTOR "freeze_vision_tower", .value = 1)
@@ -52,24 +50,18 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(DECIMAL, LORA_DROPOUT, MODEL "lora.dropout")
     CALC_ROW(WORDS, LORA_BEFORE, MODEL "lora.dropout_position", .words = "pre=1 post=0")
     CALC_ROW(NAME, MODEL, MODEL "path")
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(SEQ_PAR, 1)
-    CALC_ROW_DEFAULT(FUSED_LOSS, 0)
-    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(SEQ_PAR, 1)
+    CALC_ROW_DEFAULT(FUSED_LOSS, 0) CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
 };
 
 /* slime/utils/arguments.py, of slime 0.3 */
 static const calc_setting_row slime_rows[] = {
-    CALC_ROW(NUMBER, NODE_PROCS, "--actor-num-gpus-per-node")
-    CALC_ROW(NUMBER, NODES, "--actor-num-nodes")
+    CALC_ROW(NUMBER, NODE_PROCS, "--actor-num-gpus-per-node") CALC_ROW(NUMBER, NODES, "--actor-num-nodes")
     CALC_ROW(FACTOR, SAMPLES, "--rollout-batch-size", .read_only = true)
     CALC_ROW(FACTOR, SAMPLES, "--n-samples-per-prompt", .read_only = true)
-    CALC_ROW(NUMBER, UPDATES, "--num-steps-per-rollout", .read_only = true)
-    CALC_ROW(NUMBER, POSITIONS, "--rollout-max-prompt-len")
+    CALC_ROW(NUMBER, UPDATES, "--num-steps-per-rollout", .read_only = true) CALC_ROW(NUMBER, POSITIONS, "--rollout-max-prompt-len")
     CALC_ROW(NUMBER, SEQ, "--rollout-max-response-len")
-    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(DIST_OPT, 1)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(DIST_OPT, 1)
 };
 /* clang-format on */
 

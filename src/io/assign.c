@@ -66,10 +66,9 @@ static size_t next_name(const char *path, char word[PATH_SIZE])
 
 static void unknown_field(const assignment *set, calc_json_report *report)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     char hint[PATH_SIZE + 32];
     calc_alias_hint(set->only, set->path, NULL, hint, sizeof hint);
-    calc_utf8_show(shown, set->path, strlen(set->path));
+    const char *shown = calc_utf8_shown(set->path, strlen(set->path));
     calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "unknown field \"%s\"%s%s",
                          shown, set->only == CALC_KIND_NONE ? "" : " in ",
                          calc_kind_name(set->only));

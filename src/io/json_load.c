@@ -36,7 +36,6 @@ char *calc_json_value_number_text(const json_t *value, char *buffer)
 /* Describes a value: `string "8"`, `8.5`, `an object`. */
 static const char *found(const json_t *value, char *buffer)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";
@@ -44,8 +43,8 @@ static const char *found(const json_t *value, char *buffer)
         snprintf(buffer, FOUND_SIZE, "an array of %zu", json_array_size(value));
         return buffer;
     case JSON_STRING:
-        calc_utf8_show(shown, json_string_value(value), json_string_length(value));
-        snprintf(buffer, FOUND_SIZE, "string \"%s\"", shown);
+        snprintf(buffer, FOUND_SIZE, "string \"%s\"",
+                 calc_utf8_shown(json_string_value(value), json_string_length(value)));
         return buffer;
     case JSON_TRUE:
         return "true";

@@ -419,15 +419,6 @@ static void put_choices(calc_put *put, const calc_field *field)
     }
 }
 
-static void put_range(calc_put *put, const calc_field *field)
-{
-    bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
-    if (number && field->lo < field->hi) {
-        calc_putf(put, "minimum: %g, maximum: %g", field->flags & CALC_OR_ZERO ? 0 : field->lo,
-                  field->hi);
-    }
-}
-
 /* The meaning of an absent key. */
 static void put_default(calc_put *put, const calc_field *field)
 {
@@ -467,10 +458,14 @@ static void put_field(void *context, const calc_table *table, const char *path,
                       const calc_field *field)
 {
     calc_put *put = context;
+    bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
     calc_put_object(put, path, CALC_PUT_LINE);
     calc_put_text(put, "type", type_of(field));
     put_choices(put, field);
-    put_range(put, field);
+    if (number && field->lo < field->hi) {
+        calc_putf(put, "minimum: %g, maximum: %g", field->flags & CALC_OR_ZERO ? 0 : field->lo,
+                  field->hi);
+    }
     if (field->unit) {
         calc_put_text(put, "unit", field->unit);
     }

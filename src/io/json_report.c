@@ -92,11 +92,6 @@ calc_status calc_json_report_add_at(calc_json_report *report, calc_status status
     return status;
 }
 
-static bool is_before(const calc_error *a, const calc_error *b)
-{
-    return a->line != b->line ? a->line < b->line : a->column < b->column;
-}
-
 json_t *calc_json_report_made(calc_json_report *report, json_t *value)
 {
     if (!value) {
@@ -111,8 +106,13 @@ calc_status calc_json_report_close(calc_json_report *report, calc_errors *errors
     for (int i = 1; i < found->count; i++) {
         calc_error moved = found->item[i];
         int to = i;
-        for (; to > 0 && is_before(&moved, &found->item[to - 1]); to--) {
-            found->item[to] = found->item[to - 1];
+        for (; to > 0; to--) {
+            const calc_error *before = &found->item[to - 1];
+            if (moved.line != before->line ? moved.line > before->line
+                                           : moved.column >= before->column) {
+                break;
+            }
+            found->item[to] = *before;
         }
         found->item[to] = moved;
     }
@@ -581,18 +581,11 @@ static bool wrong_key(checker *check, const char *shown)
                    shown);
 }
 
-static bool wrong_follower(checker *check, const char *shown)
-{
-    bool value = check->token.type == CALC_JSON_STRING || check->token.type == CALC_JSON_WORD ||
-                 check->token.type == '{' || check->token.type == '[';
-    return mistake(check, check->token.start, value ? "a comma is missing before it" : "",
-                   "expected \",\" or \"%c\", found %s", closing(check), shown);
-}
-
 /* The token cannot stand here. */
 static bool misplaced(checker *check, const char *shown)
 {
     int type = check->token.type;
+    bool value = type == CALC_JSON_STRING || type == CALC_JSON_WORD || type == '{' || type == '[';
     if ((type == '}' || type == ']') && check->before.type == ',') {
         return mistake(check, check->before.start, "remove the comma",
                        "a comma with nothing between it and \"%c\"", type);
@@ -608,7 +601,8 @@ static bool misplaced(checker *check, const char *shown)
         return mistake(check, check->token.start, "", "expected \":\" after the key, found %s",
                        shown);
     case COMMA_OR_CLOSE:
-        return wrong_follower(check, shown);
+        return mistake(check, check->token.start, value ? "a comma is missing before it" : "",
+                       "expected \",\" or \"%c\", found %s", closing(check), shown);
     case NOTHING:
         return mistake(check, check->token.start, "a document is one object",
                        "expected the end of the text, found %s", shown);

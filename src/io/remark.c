@@ -9,22 +9,18 @@ static bool says(const calc_text *text, const char *words)
     return text->data && strstr(text->data, words);
 }
 
-/* The words by which files of machines state their origin; calc calibrate writes the third. */
-static calc_remark_origin origin_of(const calc_text *text)
-{
-    return says(text, "No run was fitted")             ? CALC_REMARK_ASSUMED
-           : says(text, "No runs of this machine")     ? CALC_REMARK_FAMILY
-           : says(text, "Calibrated on ")              ? CALC_REMARK_CALIBRATED
-           : says(text, "efficiencies as in Calculon") ? CALC_REMARK_CALCULON
-                                                       : CALC_REMARK_ASSUMED;
-}
-
 calc_remark_facts calc_remark_read(const calc_text *text)
 {
     bool ours = says(text, "\"hidden\"");
-    return (calc_remark_facts){.origin = origin_of(text),
-                               .no_structure = ours && !says(text, "\"structure_type\""),
-                               .no_attention = ours && !says(text, "\"causal\"")};
+    /* The words by which files of machines state their origin; calc calibrate writes the third. */
+    return (calc_remark_facts){
+        .origin = says(text, "No run was fitted")             ? CALC_REMARK_ASSUMED
+                  : says(text, "No runs of this machine")     ? CALC_REMARK_FAMILY
+                  : says(text, "Calibrated on ")              ? CALC_REMARK_CALIBRATED
+                  : says(text, "efficiencies as in Calculon") ? CALC_REMARK_CALCULON
+                                                              : CALC_REMARK_ASSUMED,
+        .no_structure = ours && !says(text, "\"structure_type\""),
+        .no_attention = ours && !says(text, "\"causal\"")};
 }
 
 const char *calc_remark_origin_text(calc_remark_origin origin)

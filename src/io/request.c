@@ -239,14 +239,6 @@ static void read_keep(reading *r, json_t *value, size_t none)
     }
 }
 
-/* A value of an option as text: a string as it is, true as "", a number as JSON has it. */
-static char *text_of(const json_t *value)
-{
-    return json_is_string(value) ? strdup(json_string_value(value))
-           : json_is_true(value) ? strdup("")
-                                 : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-}
-
 static void add_option(reading *r, const char *name, const json_t *value)
 {
     calc_request *request = r->request;
@@ -257,7 +249,10 @@ static void add_option(reading *r, const char *name, const json_t *value)
     }
     calc_space_option *more =
         realloc(request->option, (request->options + 1) * sizeof *request->option);
-    char *text = more ? text_of(value) : NULL;
+    char *text = !more                   ? NULL
+                 : json_is_string(value) ? strdup(json_string_value(value))
+                 : json_is_true(value)   ? strdup("")
+                                         : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     request->option = more ? more : request->option;
     if (text) {
         request->option[request->options++] = (calc_space_option){name, text};

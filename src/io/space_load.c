@@ -110,12 +110,6 @@ static bool is_object(const char *key, const json_t *value)
     return json_is_object(value) && field && field->type == CALC_TYPE_OBJECT;
 }
 
-static bool is_list(const char *key)
-{
-    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
-    return field && field->flags & (CALC_STAGES | CALC_LAYERS);
-}
-
 /* Maximum number of entries of the root. */
 static size_t entries_of(json_t *root)
 {
@@ -144,11 +138,12 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
             continue;
         }
         char name[128];
+        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
         size_t mark = calc_json_report_enter(report, key);
         snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
         if (!*prefix && is_object(key, value)) {
             read_object(report, out, name, value);
-        } else if (!*prefix && is_list(key)) {
+        } else if (!*prefix && field && field->flags & (CALC_STAGES | CALC_LAYERS)) {
             calc_json_report_add(report, CALC_ERR_FIELD, position, "leave the list out",
                                  "%s are not listed in a space: %s", key,
                                  strcmp(key, "stages") == 0 ? "a sweep spreads the blocks"

@@ -401,7 +401,7 @@ double calc_rl_weight_bytes(const calc_app *app, const calc_exec *exec, calc_for
 {
     calc_parameters p;
     calc_count_parameters(app, &p);
-    double stored = calc_format_bytes_or(exec->strategy.weight_datatype,
-                                         calc_datatype_bytes(exec->strategy.datatype));
+    double stored =
+        calc_format_weight_bytes(&exec->strategy, calc_datatype_bytes(exec->strategy.datatype));
     return p.total * calc_format_bytes_or(format, stored);
 }

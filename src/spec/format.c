@@ -57,6 +57,14 @@ double calc_format_scaled_bytes(calc_format format, bool blocks)
     return format == CALC_FORMAT_FLOAT8 && blocks ? bytes_of(&mxfp8) : calc_format_bytes(format);
 }
 
+double calc_format_weight_bytes(const calc_strategy *s, double otherwise)
+{
+    double bytes = calc_format_bytes_or(s->weight_datatype, otherwise);
+    return s->weight_scale_bits > 0 && calc_format_bytes_or(s->weight_datatype, 2) < 2
+               ? (numbers[s->weight_datatype].bits + s->weight_scale_bits) / 8
+               : bytes;
+}
+
 double calc_format_frozen_bytes(calc_frozen_datatype format, double otherwise)
 {
     return format == CALC_FROZEN_DATATYPE_AUTO ? otherwise : bytes_of(&frozen[format]);
@@ -119,6 +127,9 @@ void calc_checkpoint_formats_take(const calc_app *app, const calc_system *system
     }
     if (s->weight_datatype != c->weight_datatype) {
         return;
+    }
+    if (s->weight_scale_bits == 0 && calc_format_bytes_or(s->weight_datatype, 2) < 2) {
+        s->weight_scale_bits = c->weight_scale_bits;
     }
     if (i->wide_attention == CALC_WIDE_ATTENTION_NONE) {
         i->wide_attention = c->wide_attention;

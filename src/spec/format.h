@@ -17,6 +17,9 @@ double calc_format_scaled_bytes(calc_format format, bool blocks);
 /** The same, `otherwise` for auto. */
 double calc_format_bytes_or(calc_format format, double otherwise);
 
+/** Bytes of one stored weight with its scales (weight_scale_bits); `otherwise` for auto. */
+double calc_format_weight_bytes(const calc_strategy *strategy, double otherwise);
+
 /** The format of stored inputs of matrix multiplications; auto: datatype. Transformer Engine keeps
  *  the narrowed input (module/linear.py, saved_inputmat), torchao the one before
  *  (float8_linear.py). Which of the two it is also says whether narrowed weights stay:

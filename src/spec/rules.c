@@ -708,10 +708,17 @@ static void check_trained(rules *r)
         {s->loss_share > 0, "loss_share", "leave it out", "a layout that serves has no loss"},
         {s->padding_share > 0, "padding_share", "leave it out", "engines pad no requests"},
         {s->frozen_datatype != CALC_FROZEN_DATATYPE_AUTO, "frozen_datatype", "use weight_datatype",
-         "weights that are served have the format of weight_datatype"}};
+         "weights that are served have the format of weight_datatype"},
+        {s->weight_scale_bits > 0 &&
+             calc_format_bytes_or(s->weight_datatype,
+                                  calc_format_bytes_or(r->app->checkpoint.weight_datatype, 2)) >= 2,
+         "weight_scale_bits", "set weight_datatype float4 or float8",
+         "weights of 16 bits and more have no scales"}};
     const rule idle = {frozen, "trained", "leave it out, or training true",
                        "without training no weights are trained"};
     const rule trained[] = {
+        {s->weight_scale_bits > 0, "weight_scale_bits", "use scaling",
+         "weights that are trained have the scales of scaling"},
         {s->lora_rank > 0 && s->trained != CALC_TRAINED_ADAPTERS, "lora_rank",
          "use trained \"adapters\", or leave lora_rank out",
          "adapters are trained alone, beside frozen weights"},

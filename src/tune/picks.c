@@ -187,11 +187,6 @@ typedef struct plain {
     calc_rng rng;
 } plain;
 
-static size_t any(plain *p)
-{
-    return p->left[calc_rng_below(&p->rng, (uint32_t)p->count)];
-}
-
 static size_t in_order(plain *p)
 {
     size_t chosen = p->left[0];
@@ -226,7 +221,9 @@ static calc_status tune_picks_plain(const calc_tune_scene *scene, size_t *pick, 
     calc_rng_init(&p.rng, scene->options->seed,
                   STREAM_PLAIN + (((uint64_t)scene->measurements + 1) << 8));
     while (*picks < scene->options->picks && p.count > 0) {
-        pick[*picks] = scene->options->chooser == CALC_TUNE_CHOOSER_ORDER ? in_order(&p) : any(&p);
+        pick[*picks] = scene->options->chooser == CALC_TUNE_CHOOSER_ORDER
+                           ? in_order(&p)
+                           : p.left[calc_rng_below(&p.rng, (uint32_t)p.count)];
         size_t kept = 0;
         for (size_t i = 0; i < p.count; i++) {
             if (p.left[i] != pick[*picks]) {

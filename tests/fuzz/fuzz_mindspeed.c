@@ -32,7 +32,7 @@ static void read_script(const char *text, size_t length, calc_mindspeed_generati
     static calc_mindspeed_arguments arguments;
     calc_settings settings = {0};
     calc_errors errors = {0};
-    MUST(calc_settings_from_script(&settings, text, length) == CALC_OK);
+    MUST(calc_settings_from_script(&settings, text, length, NULL) == CALC_OK);
     calc_status status =
         calc_mindspeed_arguments_read(&arguments, &settings, generation, "input", &errors);
     if (status == CALC_OK) {

@@ -224,7 +224,7 @@ static calc_status read_back(const calc_framework *framework, const char *path,
                                                        text.length, path, NULL)
                          : framework->syntax == CALC_SYNTAX_TOML
                              ? calc_settings_from_toml(settings, text.data, text.length, path, NULL)
-                             : calc_settings_from_script(settings, text.data, text.length);
+                             : calc_settings_from_script(settings, text.data, text.length, NULL);
     calc_text_free(&text);
     return status;
 }

@@ -176,6 +176,14 @@ static double frozen_format_of(calc_datatype datatype)
     }
 }
 
+static double scale_bits(calc_exec e)
+{
+    const calc_strategy *s = &e.strategy;
+    return s->weight_scale_bits > 0                   ? s->weight_scale_bits
+           : s->weight_datatype == CALC_FORMAT_FLOAT4 ? 0.5
+                                                      : NONE;
+}
+
 VALUE(datatype, format_of(e->strategy.datatype))
 VALUE(frozen, serves(e) ? NONE : frozen_format_of(e->strategy.datatype))
 /* Inputs of narrowed multiplications and those of activation functions have no one format. */
@@ -196,6 +204,8 @@ VALUE(one_served, serves(e) ? 1 : NONE)
 VALUE(one_not_served, serves(e) ? NONE : 1)
 VALUE(served_format, serves(e) ? format_of(e->strategy.datatype) : NONE)
 VALUE(weight, or_datatype(taken(a, s, e).strategy.weight_datatype, e))
+VALUE(weight_scale_bits, serves(e) ? scale_bits(taken(a, s, e)) : NONE)
+VALUE(checkpoint_scale_bits, a->checkpoint.weight_datatype == CALC_FORMAT_FLOAT4 ? 0.5 : NONE)
 VALUE(matrix, or_datatype(taken(a, s, e).strategy.matrix_datatype, e))
 VALUE(cache, serves(e) ? or_datatype(taken(a, s, e).inference.kv_datatype, e) : NONE)
 VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
@@ -301,6 +311,7 @@ static const struct {
     {"app.router_datatype", float32},
     {"app.trained_datatype", float32}, /* or any: a sweep asks it, no time does */
     {"app.checkpoint.weight_datatype", served_format},
+    {"app.checkpoint.weight_scale_bits", checkpoint_scale_bits},
     {"app.checkpoint.matrix_datatype", served_format},
     {"app.checkpoint.scaling", NULL},
     {"app.checkpoint.kv_datatype", served_format},
@@ -392,6 +403,7 @@ static const struct {
     {"exe.attention_datatype", datatype},
     {"exe.vector_datatype", datatype},
     {"exe.weight_datatype", weight},
+    {"exe.weight_scale_bits", weight_scale_bits},
     {"exe.activation_datatype", activation},
     {"exe.grad_datatype", grad},
     {"exe.grad_reduce_datatype", grad},

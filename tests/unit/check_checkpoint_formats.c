@@ -12,9 +12,11 @@ static calc_system prefill;
 /* DeepSeek-V3.1-NVFP4 on B200. */
 static void setup(void)
 {
-    const calc_checkpoint_formats nvfp4 = {CALC_FORMAT_FLOAT4, CALC_FORMAT_FLOAT4,
-                                           CALC_SCALING_BLOCK, CALC_FORMAT_FLOAT8,
-                                           CALC_WIDE_ATTENTION_INPUTS};
+    const calc_checkpoint_formats nvfp4 = {.weight_datatype = CALC_FORMAT_FLOAT4,
+                                           .matrix_datatype = CALC_FORMAT_FLOAT4,
+                                           .scaling = CALC_SCALING_BLOCK,
+                                           .kv_datatype = CALC_FORMAT_FLOAT8,
+                                           .wide_attention = CALC_WIDE_ATTENTION_INPUTS};
     load_shipped(CALC_KIND_APP, &c.app, "models", "deepseek-v3-671B");
     load_shipped(CALC_KIND_SYSTEM, &c.system, "systems", "b200");
     load_shipped(CALC_KIND_SYSTEM, &prefill, "systems", "h200");
@@ -110,4 +112,42 @@ CALC_TEST(said_or_left_out_they_give_the_same_numbers)
     /* All but norms and routers. */
     ck_assert_double_gt(second.block_weight_space, 0.5 * first.block_weight_space);
     ck_assert_double_lt(second.block_weight_space, 0.505 * first.block_weight_space);
+}
+
+/* Bytes of all tensors of the published files (model.safetensors.index.json). */
+CALC_TEST(weights_with_their_scales_take_what_the_published_files_take)
+{
+    static const struct {
+        const char *model;
+        double bytes;
+    } published[] = {{"gpt-oss-120B", 65248815744}, {"gpt-oss-20B", 13761264768}};
+    calc_stats stats;
+    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
+    c.exec.num_procs = 1;
+    c.exec.strategy.tensor_par = 1;
+    for (size_t i = 0; i < 2; i++) {
+        load_shipped(CALC_KIND_APP, &c.app, "models", published[i].model);
+        calc_exec e = c.exec;
+        calc_resolve(&c.app, &prefill, &e);
+        calc_run(&c.app, &prefill, &e, CALC_COMPAT_NONE, &stats);
+        ck_assert_double_eq_tol(stats.weight_space / published[i].bytes, 1, 0.002);
+        ck_assert_double_eq(e.strategy.weight_scale_bits, 0.25);
+        e.strategy.weight_datatype = CALC_FORMAT_BFLOAT16; /* those have none */
+        e.strategy.weight_scale_bits = 0;
+        calc_resolve(&c.app, &prefill, &e);
+        ck_assert_double_eq(e.strategy.weight_scale_bits, 0);
+    }
+}
+
+/* 4 bits; with a scale of 16 bits and a zero point of 4 for 128; 8 bits with one of 8 for 32. */
+CALC_TEST(scales_count_beside_the_bits_of_a_weight)
+{
+    calc_strategy s = {.weight_datatype = CALC_FORMAT_FLOAT4};
+    ck_assert_double_eq(calc_format_weight_bytes(&s, 2), 0.5625);
+    s.weight_scale_bits = 20.0 / 128;
+    ck_assert_double_eq(calc_format_weight_bytes(&s, 2), (4 + 20.0 / 128) / 8);
+    s = (calc_strategy){.weight_datatype = CALC_FORMAT_FLOAT8, .weight_scale_bits = 0.25};
+    ck_assert_double_eq(calc_format_weight_bytes(&s, 2), 8.25 / 8);
+    s.weight_datatype = CALC_FORMAT_AUTO;
+    ck_assert_double_eq(calc_format_weight_bytes(&s, 2), 2);
 }

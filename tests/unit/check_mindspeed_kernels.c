@@ -148,7 +148,8 @@ static calc_status read_job(const char *said, const char *script, FILE *out, cal
     char flags[1024];
     size_t count = 0;
     if (*script) {
-        ck_assert_int_eq(calc_settings_from_script(&settings, script, strlen(script)), CALC_OK);
+        ck_assert_int_eq(calc_settings_from_script(&settings, script, strlen(script), NULL),
+                         CALC_OK);
     }
     snprintf(flags, sizeof flags, "%.*s", (int)strcspn(said, "\n"), said);
     strtok(flags, " ");

@@ -362,7 +362,7 @@ static void setup(void)
     calc_text text = {0};
     calc_settings settings = {0};
     ck_assert_int_eq(calc_text_read(&text, SCRIPT, &errors), CALC_OK);
-    ck_assert_int_eq(calc_settings_from_script(&settings, text.data, text.length), CALC_OK);
+    ck_assert_int_eq(calc_settings_from_script(&settings, text.data, text.length, NULL), CALC_OK);
     ck_assert_int_eq(
         calc_mindspeed_arguments_read(&args, &settings, CALC_MINDSPEED_GEN2, NULL, &errors),
         CALC_OK);

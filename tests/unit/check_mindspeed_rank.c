@@ -29,7 +29,7 @@ static calc_errors errors;
 static void setup(void)
 {
     calc_settings settings = {0};
-    ck_assert_int_eq(calc_settings_from_script(&settings, FLAGS, strlen(FLAGS)), CALC_OK);
+    ck_assert_int_eq(calc_settings_from_script(&settings, FLAGS, strlen(FLAGS), NULL), CALC_OK);
     ck_assert_int_eq(
         calc_mindspeed_arguments_read(&args, &settings, CALC_MINDSPEED_GEN2, NULL, &errors),
         CALC_OK);

@@ -105,7 +105,7 @@ CALC_TEST(variables_that_double_each_other_end)
         strcat(script, line);
     }
     strcat(script, "--a x$A199 --b 1");
-    ck_assert_int_eq(calc_settings_from_script(&settings, script, strlen(script)), CALC_OK);
+    ck_assert_int_eq(calc_settings_from_script(&settings, script, strlen(script), NULL), CALC_OK);
     ck_assert_str_eq(settings.item[settings.count - 1].key, "--b");
     calc_settings_free(&settings);
 }

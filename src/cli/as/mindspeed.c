@@ -391,7 +391,7 @@ static calc_status read_settings(task *t, calc_errors *errors)
     calc_text text = {0};
     calc_status status = f->argument[0] ? calc_text_read(&text, f->argument[0], errors) : CALC_OK;
     if (status == CALC_OK && f->argument[0]) {
-        status = calc_settings_from_script(&t->settings, text.data, text.length);
+        status = calc_settings_from_script(&t->settings, text.data, text.length, NULL);
     }
     calc_text_free(&text);
     for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {

@@ -483,15 +483,6 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
     return CALC_OK;
 }
 
-/* Whether a configuration describes the layout that its name states. */
-static bool agrees(const ranked *one)
-{
-    const calc_taylor_config *c = &one->file.config;
-    const calc_taylor_candidate *named = &one->candidate;
-    return c->data == named->layout.data && c->tensor == named->layout.tensor &&
-           c->pipeline == named->layout.pipeline && c->expert == named->expert;
-}
-
 static calc_taylor_solver wanted_solver(const ranking *r)
 {
     return (calc_taylor_solver)calc_choice_index(calc_taylor_solvers,
@@ -524,7 +515,11 @@ static void solve(const ranking *r, ranked *one)
     calc_taylor_ratios ratios = {.layer_ms = NAN};
     calc_status status = calc_taylor_file_read(&one->file, one->path, &errors);
     calc_text_free(&one->file.text);
-    if (status == CALC_OK && !agrees(one)) {
+    const calc_taylor_config *c = &one->file.config;
+    const calc_taylor_candidate *named = &one->candidate;
+    if (status == CALC_OK &&
+        (c->data != named->layout.data || c->tensor != named->layout.tensor ||
+         c->pipeline != named->layout.pipeline || c->expert != named->expert)) {
         status = calc_errors_at(&errors, CALC_ERR_RULE, one->path, 0, 0, NULL,
                                 "its parallel_config is not that of its name");
     }

@@ -236,15 +236,6 @@ static void machines_text(const calc_calibration *c, unsigned machines, char *te
     }
 }
 
-static void write_unknown(calc_output *out, const calc_calibration *c, const calc_unknown *p)
-{
-    char machines[256];
-    machines_text(c, p->machines, machines, sizeof machines);
-    calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%%s  %s\n", p->constant->name, p->start,
-                       p->value, 100 * calc_unknown_relative_error(p), p->determined ? " " : "*",
-                       machines);
-}
-
 static void write_family(calc_output *out, const calc_calibration *c)
 {
     char machines[256];
@@ -258,7 +249,11 @@ static void write_family(calc_output *out, const calc_calibration *c)
         const calc_unknown *p = &c->unknowns.item[i];
         left += isnan(p->error) ? 1 : 0;
         if (!isnan(p->error)) {
-            write_unknown(out, c, p);
+            char where[256];
+            machines_text(c, p->machines, where, sizeof where);
+            calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%%s  %s\n", p->constant->name,
+                               p->start, p->value, 100 * calc_unknown_relative_error(p),
+                               p->determined ? " " : "*", where);
         }
     }
     calc_output_printf(out,

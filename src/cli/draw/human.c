@@ -217,18 +217,13 @@ static bool locale_is_utf8(void)
            (strncasecmp(charset, ".utf-8", 6) == 0 || strncasecmp(charset, ".utf8", 5) == 0);
 }
 
-static bool wants_color(const char *when)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    return strcmp(when, "auto") != 0 ? strcmp(when, "always") == 0
-                                     : isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
-                                           !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
 calc_paint calc_paint_stdout(const char *when)
 {
-    return (calc_paint){.color = wants_color(when), .utf8 = locale_is_utf8()};
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool fit = isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+               !(terminal && strcmp(terminal, "dumb") == 0);
+    bool color = strcmp(when, "auto") == 0 ? fit : strcmp(when, "always") == 0;
+    return (calc_paint){.color = color, .utf8 = locale_is_utf8()};
 }
 
 /* Of COLUMNS or the terminal; 0: neither says. */

@@ -159,13 +159,6 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
     write_start(out, t, r);
 }
 
-static bool same_row(const calc_plan_row *a, const calc_plan_row *b)
-{
-    return a->stats.blocks == b->stats.blocks && a->stats.fw_time == b->stats.fw_time &&
-           a->stats.bw_time == b->stats.bw_time && a->system == b->system &&
-           a->recomputed == b->recomputed;
-}
-
 static double room_of(const calc_plan_row *s)
 {
     return s->system->chip.mem1.capacity_bytes - s->stats.mem_tier1;
@@ -186,9 +179,15 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
         const calc_plan_row *s = &stage[i];
         double least_bytes = room_of(s);
         double most_bytes = s->stats.mem_tier1;
-        for (end = i + 1; end < count && same_row(s, &stage[end]); end++) {
-            least_bytes = fmin(least_bytes, room_of(&stage[end]));
-            most_bytes = fmax(most_bytes, stage[end].stats.mem_tier1);
+        for (end = i + 1; end < count; end++) {
+            const calc_plan_row *b = &stage[end];
+            if (s->stats.blocks != b->stats.blocks || s->stats.fw_time != b->stats.fw_time ||
+                s->stats.bw_time != b->stats.bw_time || s->system != b->system ||
+                s->recomputed != b->recomputed) {
+                break;
+            }
+            least_bytes = fmin(least_bytes, room_of(b));
+            most_bytes = fmax(most_bytes, b->stats.mem_tier1);
         }
         calc_listing_addf(&l, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
         calc_listing_add(&l, s->name);

@@ -130,13 +130,6 @@ static char *name_of(const writer *w, const calc_schedule_event *e, char *buffer
     return buffer;
 }
 
-static const char *category_of(const calc_schedule_event *e)
-{
-    return e->kind == CALC_SCHEDULE_FW      ? "forward"
-           : e->kind == CALC_SCHEDULE_WGRAD ? "weight gradient"
-                                            : "backward";
-}
-
 /* An event: its slice, its parts, its messages. In a pair of a forward and a backward that run at
  * once, each keeps its own time within the slice of the pair. */
 static void write_operation(const writer *w, const calc_schedule_event *e, double start_s,
@@ -146,7 +139,10 @@ static void write_operation(const writer *w, const calc_schedule_event *e, doubl
     calc_stage_spent s;
     calc_timeline_spent_of(w->timeline, e->stage, e->chunk, &s);
     calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name_of(w, e, name, sizeof name),
-                     category_of(e), start_s, end_s);
+                     e->kind == CALC_SCHEDULE_FW      ? "forward"
+                     : e->kind == CALC_SCHEDULE_WGRAD ? "weight gradient"
+                                                      : "backward",
+                     start_s, end_s);
     if (e->kind == CALC_SCHEDULE_FW) {
         write_arrival(w, e, true);
         if (several(s.fw_s, NULL)) {

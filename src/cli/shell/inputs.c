@@ -31,13 +31,12 @@ void calc_script_tell_unread(void *context, const char *key, calc_unread what, c
         [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: it is another model",
         [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it",
         [CALC_UNREAD_BRANCH] = "a branch of the script has it, which is taken"};
-    char shown[CALC_UTF8_SHOW_SIZE];
     calc_script_unread *u = context;
     if (!key) {
         calc_say("%s: %s\n", u->title, assumed);
         return;
     }
-    calc_utf8_show(shown, key, strlen(key));
+    const char *shown = calc_utf8_shown(key, strlen(key));
     if (what == CALC_UNREAD_HARMLESS) {
         u->harmless++;
     } else if (what != CALC_UNREAD_MODEL && u->told++ >= SHOWN) {
@@ -110,6 +109,7 @@ static void take_name(const calc_import *import, const char *name, calc_exec *ex
         calc_say("%s: %s\n", name, text);
         *cache = *cache == CALC_FORMAT_AUTO ? c.kv_datatype : *cache;
         s->weight_datatype = c.weight_datatype;
+        s->weight_scale_bits = c.weight_scale_bits;
         s->matrix_datatype = c.matrix_datatype;
         s->scaling = c.scaling;
     } else if (!serves && (s->trained == CALC_TRAINED_ALL || named < CALC_HF_NAMED_FORMATS)) {

@@ -13,6 +13,7 @@
 #include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
+#include "formats/export.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/field.h"
@@ -55,12 +56,6 @@ static void flags_text(const calc_exec *e, char *text)
     strcpy(text + used, used ? "" : "-");
 }
 
-static bool is_size(const calc_field *field)
-{
-    return strcmp(field->key, "context_par") == 0 || strcmp(field->key, "expert_par") == 0 ||
-           strcmp(field->key, "expert_tensor_par") == 0;
-}
-
 static void field_text(const calc_field *field, const char *member, char *text)
 {
     double number = calc_member_number(field, member);
@@ -72,7 +67,8 @@ static void field_text(const calc_field *field, const char *member, char *text)
     } else if (field->type == CALC_TYPE_BOOL) {
         strcpy(text, number > 0 ? "true" : "false");
     } else {
-        calc_number_text(is_size(field) && number < 1 ? 1 : number, 1, text);
+        bool size = calc_export_is_listed(" context_par expert_par expert_tensor_par ", field->key);
+        calc_number_text(size && number < 1 ? 1 : number, 1, text);
     }
 }
 

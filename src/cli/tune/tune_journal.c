@@ -498,7 +498,6 @@ static void fail(calc_tune_trial *trial, const char *note)
 static void judge(job *j, int status)
 {
     calc_tune_trial *trial = j->trial;
-    char shown[CALC_UTF8_SHOW_SIZE];
     char note[CALC_TUNE_NOTE_SIZE];
     bool fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     trial->note[0] = '\0';
@@ -510,7 +509,7 @@ static void judge(job *j, int status)
     if (said && (fine || trial->end != CALC_TUNE_END_FINE)) {
         return;
     }
-    calc_utf8_show(shown, j->last, strlen(j->last));
+    const char *shown = calc_utf8_shown(j->last, strlen(j->last));
     if (WIFSIGNALED(status)) {
         snprintf(note, sizeof note, "ended by signal %d", WTERMSIG(status));
     } else if (!fine) {

@@ -82,7 +82,7 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
     calc_settings settings = {0};
     const calc_import import = {
         .framework = &calc_framework_megatron, .settings = &settings, .procs = procs};
-    (void)calc_is_yes(calc_settings_from_script(&settings, arguments, strlen(arguments)));
+    (void)calc_is_yes(calc_settings_from_script(&settings, arguments, strlen(arguments), NULL));
     calc_status status = calc_import_run(&import, app, exec, errors);
     status = status == CALC_OK && whole ? calc_import_complete(&import, app, errors) : status;
     calc_settings_free(&settings);

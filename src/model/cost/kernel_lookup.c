@@ -35,14 +35,6 @@ static double groups_of(const calc_cost_context *c, const calc_operator *o, cons
     return o->kind == CALC_OPERATOR_GROUPED ? o->weights / (p->inner * p->columns + bias) : 1;
 }
 
-static void grouped_key(const calc_cost_context *c, const calc_operator *o, calc_kernel_key *key)
-{
-    product p = product_of(o);
-    double groups = groups_of(c, o, &p);
-    key->kind = CALC_KERNEL_GROUPED;
-    calc_kernel_key_sizes(key, (double[]){groups, p.rows / groups, p.columns, p.inner}, 4);
-}
-
 static void attention_key(const calc_cost_context *c, calc_kernel_key *key)
 {
     const calc_shape *s = c->shape;
@@ -77,7 +69,10 @@ static bool kernel_key(const calc_cost_context *c, const calc_operator *o, calc_
     case CALC_OPERATOR_GROUPED:
         key->variant = pass == CALC_PASS_WGRAD ? (int)c->shape->grad_bytes : 0;
         if (o->kind == CALC_OPERATOR_GROUPED) {
-            grouped_key(c, o, key);
+            product p = product_of(o);
+            double groups = groups_of(c, o, &p);
+            key->kind = CALC_KERNEL_GROUPED;
+            calc_kernel_key_sizes(key, (double[]){groups, p.rows / groups, p.columns, p.inner}, 4);
         } else {
             matrix_key(o, pass, key);
         }

@@ -183,6 +183,8 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
                          int64_t seq)
 {
     double element_bytes = calc_datatype_bytes(strategy->datatype);
+    double weight_bytes = calc_format_weight_bytes(strategy, element_bytes);
+    bool alike = strategy->matrix_datatype == strategy->weight_datatype;
     calc_shape s = {
         .hidden = (double)app->hidden,
         .seq = seq > 0 ? (double)seq : (double)app->seq_size,
@@ -195,8 +197,9 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
         .expert_tensor_par = calc_par_size(strategy->expert_tensor_par),
         .microbatch = (double)microbatch,
         .element_bytes = element_bytes,
-        .matrix_bytes = calc_format_bytes_or(strategy->matrix_datatype, element_bytes),
-        .weight_bytes = calc_format_bytes_or(strategy->weight_datatype, element_bytes),
+        .matrix_bytes =
+            alike ? weight_bytes : calc_format_bytes_or(strategy->matrix_datatype, element_bytes),
+        .weight_bytes = weight_bytes,
         .kept_bytes = stored_bytes(strategy, calc_format_stored(strategy)),
         .activated_bytes = stored_bytes(strategy, strategy->activation_datatype),
         .grad_bytes = calc_format_bytes_or(

@@ -1,0 +1,222 @@
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/export.h"
+#include "formats/read.h"
+
+/* ---- Sums of whole numbers ------------------------------------------------------------------- */
+
+typedef struct sum {
+    const char *at;
+    bool wrong;
+    int depth;
+} sum;
+
+static double read_sum(sum *e, int level);
+
+static double read_factor(sum *e)
+{
+    static const char blanks[] = " \t\n\\";
+    char *end;
+    double value = 0;
+    e->at += strspn(e->at, blanks);
+    if (*e->at == '(' && e->depth < 100) {
+        e->at++;
+        e->depth++;
+        value = read_sum(e, 0);
+        e->depth--;
+        e->wrong = e->wrong || *e->at != ')';
+        e->at += *e->at == ')';
+    } else {
+        value = (double)strtoll(e->at, &end, 10);
+        e->wrong = e->wrong || end == e->at;
+        e->at = end;
+    }
+    e->at += strspn(e->at, blanks);
+    return value;
+}
+
+/* @param level  0: terms, 1: factors of a term */
+static double read_sum(sum *e, int level)
+{
+    static const char *const signs[] = {"+-", "*/%"};
+    double value = level == 0 ? read_sum(e, 1) : read_factor(e);
+    while (!e->wrong && *e->at && strchr(signs[level], *e->at)) {
+        char sign = *e->at++;
+        double other = level == 0 ? read_sum(e, 1) : read_factor(e);
+        e->wrong = e->wrong || (other == 0 && (sign == '/' || sign == '%'));
+        value = e->wrong      ? 0
+                : sign == '+' ? value + other
+                : sign == '-' ? value - other
+                : sign == '*' ? value * other
+                : sign == '/' ? trunc(value / other)
+                              : fmod(value, other);
+    }
+    return value;
+}
+
+double calc_shell_sum(const char *text)
+{
+    sum e = {.at = text};
+    double value = read_sum(&e, 0);
+    return e.wrong || *e.at ? (double)NAN : value;
+}
+
+/* ---- Branches -------------------------------------------------------------------------------- */
+
+static const char blanks[] = " \t\r\n";
+
+/* Whether the word of so many bytes is in a list, " if case ". */
+static bool is(const char *word, size_t length, const char *list)
+{
+    char copy[8] = "";
+    memcpy(copy, word, length < sizeof copy ? length : 0);
+    return *copy && calc_export_is_listed(list, copy);
+}
+
+/* What ends the branch of an if or a case that *at is in: elif, else, fi, ;; or esac of its own.
+ * @param at  moves behind it
+ * @return NULL: nothing does */
+static char *branch_end(char **at)
+{
+    enum { MOST = 1000 /* commands: a hostile text costs no more */ };
+    int depth = 0;
+    for (int i = 0; i < MOST && *(*at += strspn(*at, blanks)); i++) {
+        char *word = *at;
+        size_t length = *word == ';' ? 1 + (word[1] == ';') : strcspn(word, " \t\r\n;");
+        bool closes = is(word, length, " fi esac ");
+        if (depth == 0 && (closes || is(word, length, " elif else ;; "))) {
+            *at = word + length;
+            return word;
+        }
+        depth += is(word, length, " if case ") - closes;
+        bool more = *word == ';' || is(word, length, " then else elif do { ");
+        *at = word + (more ? length : *word == '#' ? strcspn(word, "\n") : strcspn(word, "\n;"));
+    }
+    return NULL;
+}
+
+static void blank(char *from, const char *to)
+{
+    for (; from < to; from++) {
+        *from = *from == '\n' ? '\n' : ' ';
+    }
+}
+
+/* The value of the next word of a condition. @return whether it is known */
+static bool operand(const char **at, const calc_shell_values *values, char word[CALC_SHELL_WORD])
+{
+    *at += strspn(*at, " \t");
+    const char *end = *at;
+    for (char quote = '\0'; *end && (quote || !strchr(" \t\r\n;", *end)); end++) {
+        quote = quote == *end ? '\0' : !quote && strchr("\"'", *end) ? *end : quote;
+    }
+    bool known = values->value(values->context, *at, end, word);
+    *at = end;
+    return known;
+}
+
+static int compare(const char *a, const char *sign, const char *b)
+{
+    static const char *const signs[] = {"-eq", "-ne", "-gt", "-ge", "-lt", "-le"};
+    char *end[2];
+    const long x = strtol(a, &end[0], 10), y = strtol(b, &end[1], 10);
+    const bool are[] = {x == y, x != y, x > y, x >= y, x < y, x <= y};
+    if (calc_export_is_listed(" = == != ", sign)) {
+        return (fnmatch(b, a, 0) == 0) == (*sign == '=');
+    }
+    for (size_t i = 0; i < sizeof are / sizeof *are && *a && *b && !*end[0] && !*end[1]; i++) {
+        if (strcmp(sign, signs[i]) == 0) {
+            return are[i];
+        }
+    }
+    return -1;
+}
+
+/* One test, [ A = B ]. @return 0 or 1; -1: what it tests is not known */
+static int test(const char *at, const calc_shell_values *values)
+{
+    enum { WORDS = 6 };
+    char word[WORDS][CALC_SHELL_WORD], (*a)[CALC_SHELL_WORD] = word;
+    int count = 0;
+    for (; count < WORDS && !strchr("\r\n;", at[strspn(at, " \t")]); count++) {
+        if (!operand(&at, values, word[count])) {
+            return -1;
+        }
+    }
+    bool negates = count > 0 && strcmp(*a, "!") == 0;
+    a += negates;
+    count -= negates + 1;
+    if (count < 1 || !calc_export_is_listed(" [ [[ test ", *a)) {
+        return -1;
+    }
+    count -= **a++ == '['; /* its end */
+    bool empty = count == 2 && strcmp(a[0], "-z") == 0;
+    bool full = count == 2 && strcmp(a[0], "-n") == 0;
+    int is = count == 1      ? *a[0] != '\0'
+             : empty || full ? (*a[1] == '\0') == empty
+             : count == 3    ? compare(a[0], a[1], a[2])
+                             : -1;
+    return is < 0 ? -1 : is != negates;
+}
+
+/* Whether a word is of the patterns before `close`, A|B. @return 0 or 1; -1: it is not known */
+static int fits(const char *at, const char *close, const char *word,
+                const calc_shell_values *values)
+{
+    char pattern[CALC_SHELL_WORD];
+    bool found = false;
+    for (at += *at == '('; at < close; at += strcspn(at, "|)") + 1) {
+        if (!values->value(values->context, at, at + strcspn(at, "|)"), pattern)) {
+            return -1;
+        }
+        found = found || fnmatch(pattern, word, 0) == 0;
+    }
+    return found;
+}
+
+void calc_shell_decide(char *at, const calc_shell_values *values)
+{
+    char word[CALC_SHELL_WORD], *end = at, *from = NULL, *to = NULL;
+    bool cases = strncmp(at, "case ", 5) == 0;
+    const char *behind = at + 5;
+    char *here = at + 3;
+    if (cases ? !operand(&behind, values, word) : strncmp(at, "if ", 3) != 0) {
+        return;
+    }
+    if (cases) { /* behind "in" */
+        here = at + (behind - at) + strspn(behind, blanks);
+        here += strncmp(here, "in", 2) == 0 ? 2 : 0;
+    }
+    do {
+        int holds = 1; /* else */
+        here += strspn(here, blanks);
+        if (cases && strncmp(here, "esac", 4) == 0) {
+            end = here;
+            here += 4;
+            break;
+        }
+        char *body = here + strcspn(here, cases ? ")\n" : ";\n");
+        if (cases) {
+            holds = from ? 0 : *body == ')' ? fits(here, body, word, values) : -1;
+            body += *body == ')';
+        } else if (end == at || end[2] == 'i') { /* if, elif */
+            body += strspn(body, " \t\r\n;");
+            holds = strncmp(body, "then", 4) != 0 ? -1 : from ? 0 : test(here, values);
+            body += 4;
+        } else {
+            body = here;
+        }
+        here = body;
+        end = holds < 0 ? NULL : branch_end(&here);
+        if (!end) {
+            return;
+        }
+        to = holds && !from ? end : to;
+        from = holds && !from ? body : from;
+    } while (*end != 'f' && end[1] != 's');
+    blank(at, from ? from : here);
+    blank(from ? to : here, here);
+}
