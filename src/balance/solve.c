@@ -169,9 +169,6 @@ static void move(calc_balance_line *l, calc_balance_effort *e, calc_balance_best
         int from = i / 2 / l->stages;
         int to = i / 2 % l->stages;
         int n = 1 + i % 2;
-        if (from == to) {
-            continue;
-        }
         layers[from] -= n;
         layers[to] += n;
         if (balance_best_try(x, l, e, layers)) {

@@ -742,7 +742,7 @@ calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine,
         out->runs = out->own ? out->runs : collect(off, &measured, &errors_of, NULL);
         size_t at =
             (size_t)ceil(0.9 * (double)(out->runs + 1)); /* from 1, and one reach_run more */
-        out->reach = at > 0 && at <= out->runs ? off[at - 1] : NAN;
+        out->reach = at <= out->runs ? off[at - 1] : NAN;
     }
     free(off);
     calc_csv_rows_free(&measured);

@@ -250,9 +250,7 @@ static void mindspeed_show(const task *shown, calc_output *out)
     for (size_t i = 0; i < rows_of(shown); i++) {
         show_row(shown, &shown->ranking.item[i], out);
     }
-    if (shown->ranking.count > 0) {
-        show_next(shown, out);
-    }
+    show_next(shown, out);
     calc_output_text(out, "\n");
     calc_put put = {.out = out, .flat = true};
     calc_put_object(&put, NULL, CALC_PUT_LINE);
