@@ -57,8 +57,7 @@ static const calc_setting_row verl_rows[] = {
 /* slime/utils/arguments.py, of slime 0.3 */
 static const calc_setting_row slime_rows[] = {
     CALC_ROW(NUMBER, NODE_PROCS, "--actor-num-gpus-per-node") CALC_ROW(NUMBER, NODES, "--actor-num-nodes")
-    CALC_ROW(FACTOR, SAMPLES, "--rollout-batch-size", .read_only = true)
-    CALC_ROW(FACTOR, SAMPLES, "--n-samples-per-prompt", .read_only = true)
+    CALC_ROW(FACTOR, SAMPLES, "--rollout-batch-size", .read_only = true) CALC_ROW(FACTOR, SAMPLES, "--n-samples-per-prompt", .read_only = true)
     CALC_ROW(NUMBER, UPDATES, "--num-steps-per-rollout", .read_only = true) CALC_ROW(NUMBER, POSITIONS, "--rollout-max-prompt-len")
     CALC_ROW(NUMBER, SEQ, "--rollout-max-response-len")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16) CALC_ROW_DEFAULT(DIST_OPT, 1)
