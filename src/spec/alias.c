@@ -166,8 +166,8 @@ typedef struct nearest {
     char path[PATH_SIZE];
 } nearest;
 
-/* What is inside the same object is told apart by the rest of its name; the name alone of a member
- * of another object is nearer than a name misspelt in two letters. */
+/* What is inside the same object is told apart by the rest of its name. Where nothing is near, the
+ * name alone of a member of another object is. */
 static void consider(nearest *best, const char *path)
 {
     size_t same = 0;
@@ -175,9 +175,9 @@ static void consider(nearest *best, const char *path)
         same = path[i] == '.' ? i + 1 : same;
     }
     const char *const one[] = {path + same, NULL}, *dot = strrchr(path, '.');
-    bool member = dot && strcmp(dot + 1, best->word) == 0;
-    if (member || calc_nearest(best->word + same, one)) {
-        int distance = member ? 1 : calc_edit_distance(best->word + same, path + same);
+    bool near = calc_nearest(best->word + same, one);
+    if (near || (dot && strcmp(dot + 1, best->word) == 0)) {
+        int distance = near ? calc_edit_distance(best->word + same, path + same) : INT_MAX - 1;
         if (distance < best->distance) {
             best->distance = distance;
             snprintf(best->path, sizeof best->path, "%s", path);
