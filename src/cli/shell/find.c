@@ -578,9 +578,10 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
                            list->places);
 }
 
-/* Fill path from the data directories. @param hub  the name may be one of a hub */
+/* Fill path from the data directories. @param hub  the name may be one of a hub
+ *  @param told  do not say which document the name is taken as */
 static calc_status find_name(calc_kind kind, const char *name, char *path, bool required, bool hub,
-                             calc_errors *errors)
+                             bool told, calc_errors *errors)
 {
     calc_find_list list = calc_find_names(kind);
     calc_status status = CALC_OK;
@@ -595,7 +596,7 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
                (found = look_up_machine(&list, name))) {
         calc_say("%s: taken as the machine %s\n", name, found->name);
     } else if (!found && calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE &&
-               (found = look_up_release(&list, name))) {
+               (found = look_up_release(&list, name)) && !told) {
         calc_say("%s: taken as the engine %s, the latest up to it that was measured\n",
                  calc_find_aside_name(name), calc_find_aside_name(found->name));
     }
@@ -618,13 +619,15 @@ bool calc_find_is_path(const char *argument)
     return strchr(argument, '/') || stem_length(argument) > 0 || strcmp(argument, "-") == 0;
 }
 
-calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_errors *errors)
+static calc_status find(calc_kind kind, const char *argument, char *path, bool told,
+                        calc_errors *errors)
 {
     snprintf(path, CALC_FIND_PATH_MAX, "%s", argument);
     if (!calc_find_is_path(argument)) {
         struct stat info;
         bool script = kind == CALC_KIND_APP && stat(argument, &info) == 0 && S_ISREG(info.st_mode);
-        return find_name(kind, argument, path, !script, kind == CALC_KIND_APP && !script, errors);
+        return find_name(kind, argument, path, !script, kind == CALC_KIND_APP && !script, told,
+                         errors);
     }
     if (strchr(argument, '/') && access(argument, F_OK) != 0) {
         char name[CALC_FIND_PATH_MAX];
@@ -633,17 +636,21 @@ calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_err
         bool hub = kind == CALC_KIND_APP && length == 0 &&
                    strchr(name, '/') == strrchr(name, '/') && !strchr("./", name[0]);
         return find_name(kind, name, path, hub || calc_find_aside_of(name) != CALC_FIND_ASIDE_NONE,
-                         hub, errors);
+                         hub, told, errors);
     }
     return CALC_OK;
+}
+
+calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_errors *errors)
+{
+    return find(kind, argument, path, false, errors);
 }
 
 calc_status calc_find_document(void *context, calc_kind kind, const char *name, char *path,
                                size_t size, calc_errors *errors)
 {
     char found[CALC_FIND_PATH_MAX];
-    (void)context;
-    calc_status status = calc_find(kind, name, found, errors);
+    calc_status status = find(kind, name, found, context != NULL, errors);
     if (status == CALC_OK) {
         snprintf(path, size, "%s", found);
     }

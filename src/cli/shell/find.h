@@ -69,7 +69,8 @@ bool calc_find_is_path(const char *argument);
 CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
                                     calc_errors *errors);
 
-/** The same as a calc_session_find. */
+/** The same as a calc_session_find.
+ *  @param context  not NULL: what a name is taken as was told when it was read first */
 calc_status calc_find_document(void *context, calc_kind kind, const char *name, char *path,
                                size_t size, calc_errors *errors);
 
