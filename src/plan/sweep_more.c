@@ -293,7 +293,7 @@ int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b)
         double context = s->context_par > 1 ? (double)s->context_par : 1;
         double sharded = s->zero_stage == 3 ? (double)s->data_par : 1;
         part[i][0] = (double)s->tensor_par * (double)e->pipeline_par * context * sharded;
-        part[i][1] = (double)s->tensor_par;
+        part[i][1] = (double)(e->training ? s->tensor_par : e->pipeline_par);
         part[i][2] = s->expert_par > 1 ? (double)s->expert_par : 1;
         part[i][3] = (double)e->pipeline_interleaving;
         part[i][4] = (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) +

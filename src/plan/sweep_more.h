@@ -58,9 +58,10 @@ CALC_MUST_USE calc_status calc_sweep_found_search(const calc_sweep_study *study,
 
 /** Whether a layout has fewer parts that move than another. Compared are, one after the other: the
  *  processors that the model is split over, by tensor, pipeline and context parallelism and sharded
- *  weights; those that split matrices; those that experts are spread over; the chunks of a stage;
- *  how many of recomputation and the three offloads are on. The size of a micro-batch is no such
- *  part: of measured layouts that it alone tells apart, the one predicted to be faster is.
+ *  weights; those that split matrices, of servers, which hardly ever have stages, the stages; those
+ *  that experts are spread over; the chunks of a stage; how many of recomputation and the three
+ *  offloads are on. The size of a micro-batch is no such part: of measured layouts that it alone
+ *  tells apart, the one predicted to be faster is.
  *  @return negative: `a` is simpler; positive: `b` is; 0: they are alike in that */
 int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b);
 
