@@ -552,44 +552,6 @@ static void add_norm_behind(calc_build *b, const char *name)
     }
 }
 
-/* Residual streams beside the plain one, of a sub-layer: hyper-connections read all of them three
- * times and write them once, and keep them; AltUp, for a layer, reads and writes them twice;
- * residual attention reads all snapshots, half of them on average. */
-static void add_streams(calc_build *b, const char *name)
-{
-    const calc_shape *s = b->shape;
-    double n = s->streams;
-    double elements = b->kept * s->hidden;
-    double bytes = elements * s->element_bytes;
-    if (s->residual == CALC_RESIDUAL_TYPE_HYPER) {
-        calc_operator *o =
-            calc_build_vector(b, name, 0, n * elements, 4 * n * bytes, 8 * n * bytes);
-        o->flop[CALC_PASS_FW] = 2 * (n * n + 2 * n) * n * elements;
-        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
-        o->launches[CALC_PASS_FW] = 3;
-        o->launches[CALC_PASS_AGRAD] = 6;
-        o->weights = (n * n + 2 * n) * (n * s->hidden + 1) + 3;
-        calc_build_keep(o, n * bytes, CALC_RECOMPUTE_ALL);
-    } else if (s->residual == CALC_RESIDUAL_TYPE_ALTUP) {
-        calc_operator *o =
-            calc_build_vector(b, name, 0, n * elements, 2 * n * bytes, 4 * n * bytes);
-        o->flop[CALC_PASS_FW] = (n * n + n) * elements + 2 * s->residual_rank * elements;
-        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
-        o->weights =
-            (n * n + n * n * n + n * s->hidden + 3 * s->hidden + 2 * s->hidden * s->residual_rank) /
-            2;
-        calc_build_keep(o, n / 2 * bytes, CALC_RECOMPUTE_ALL);
-    } else if (s->residual == CALC_RESIDUAL_TYPE_ATTENTION) {
-        double snapshots = s->blocks / n / 2;
-        calc_operator *o =
-            calc_build_vector(b, name, 0, elements, snapshots * bytes, 2 * snapshots * bytes);
-        o->flop[CALC_PASS_FW] = 4 * snapshots * elements;
-        o->flop[CALC_PASS_AGRAD] = 8 * snapshots * elements;
-        o->weights = 2 * s->hidden;
-        calc_build_keep(o, bytes / n, CALC_RECOMPUTE_ALL);
-    }
-}
-
 /* A layer's own embedding (Gemma 3n): the stream gates it, and adds its projection; whole on every
  * rank. */
 static void add_layer_embedding(calc_build *b)
@@ -692,7 +654,7 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
     }
     add_norm_behind(b, behind);
     add_residual(b, ffn ? "feed-forward residual" : "attention residual");
-    add_streams(b, ffn ? "feed-forward streams" : "attention streams");
+    calc_streams_sub_layer(b, ffn ? "feed-forward streams" : "attention streams");
     for (size_t i = first; i < b->count; i++) {
         b->out[i].without = 1 - g->share;
         b->out[i].part = b->out[i].part ? b->out[i].part : stack->part[g->part[0]].name;
@@ -725,7 +687,7 @@ size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
     add_attention(&b);
     add_norm_behind(&b, "attention output norm");
     add_residual(&b, "attention residual");
-    add_streams(&b, "attention streams");
+    calc_streams_sub_layer(&b, "attention streams");
     if (before) {
         add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
     }
@@ -767,7 +729,7 @@ size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_opera
     }
     add_norm_behind(&b, "feed-forward output norm");
     add_residual(&b, "feed-forward residual");
-    add_streams(&b, "feed-forward streams");
+    calc_streams_sub_layer(&b, "feed-forward streams");
     add_layer_embedding(&b);
     return b.count;
 }
@@ -785,31 +747,6 @@ static calc_build start_end(const calc_shape *shape, const calc_strategy *strate
                             calc_operator *out)
 {
     return calc_build_start(&(calc_recipe){.shape = shape, .strategy = strategy}, out);
-}
-
-/* Streams beside the plain one begin behind the embedding, or end before the head: AltUp's are
- * projections of it, and become one by others; hyper-connections and residual attention end in a
- * weighted sum. */
-static void add_streams_end(calc_build *b, bool begin)
-{
-    const calc_shape *s = b->shape;
-    double n = s->streams;
-    double bytes = b->kept * s->hidden * s->element_bytes;
-    if (s->residual == CALC_RESIDUAL_TYPE_ALTUP) {
-        calc_operator *o = calc_build_matrix(b, "streams projection", CALC_OPERATOR_MATRIX, 0,
-                                             b->kept, s->hidden, (n - 1) * s->hidden, 1);
-        calc_build_keep(o, (begin ? 1 : n - 1) * bytes, CALC_RECOMPUTE_ALL);
-    } else if (!begin && (s->residual == CALC_RESIDUAL_TYPE_HYPER ||
-                          s->residual == CALC_RESIDUAL_TYPE_ATTENTION)) {
-        bool hyper = s->residual == CALC_RESIDUAL_TYPE_HYPER;
-        double read = hyper ? n : s->blocks / n;
-        calc_operator *o = calc_build_vector(b, "streams sum", 0, read * b->kept * s->hidden,
-                                             (read + 1) * bytes, (2 * read + 1) * bytes);
-        o->flop[CALC_PASS_FW] = 2 * read * (hyper ? n : 1) * b->kept * s->hidden;
-        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
-        o->weights = hyper ? n * n * s->hidden + n + 1 : 2 * s->hidden;
-        calc_build_keep(o, hyper ? n * bytes : bytes, CALC_RECOMPUTE_ALL);
-    }
 }
 
 size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *strategy,
@@ -838,7 +775,7 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *
         o->weights += shape->layer_embedding;
         calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
     }
-    add_streams_end(&b, true);
+    calc_streams_end(&b, true);
     return b.count;
 }
 
@@ -856,7 +793,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
                    calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_GATHERED);
     double logits = b.tokens * lossy * (gathers ? shape->words : words); /* that a loss sees */
     double chunks = calc_max(1, (double)strategy->loss_chunks);
-    add_streams_end(&b, false);
+    calc_streams_end(&b, false);
     add_norm(&b, "final norm", 0);
     if (shape->headless) {
         return b.count;

@@ -55,6 +55,17 @@ void calc_feedforward_router(calc_build *b);
 /** Append the operators that follow: exchange of tokens, routed experts and the way back. */
 void calc_feedforward_experts(calc_build *b);
 
+/** Append the residual streams beside the plain one, of a sub-layer; nothing without such.
+ *  Hyper-connections read all of them three times and write them once, and keep them; AltUp, for a
+ *  layer, reads and writes them twice; residual attention reads all snapshots, half of them on
+ *  average. */
+void calc_streams_sub_layer(calc_build *b, const char *name);
+
+/** Append what such streams begin with behind the embedding, or end with before the head: AltUp's
+ *  are projections of it, and become one by others; hyper-connections and residual attention end in
+ *  a weighted sum. */
+void calc_streams_end(calc_build *b, bool begin);
+
 /** Numbers per token that the projection of a linear mixer's input gives, all heads: what its
  *  convolution, its recurrence and its gate read. */
 double calc_linear_projection(const calc_shape *shape);
