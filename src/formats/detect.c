@@ -611,11 +611,13 @@ static calc_status keep_command(calc_settings *settings, const char *name,
         bool same = !first || first->best.framework == l->best.framework;
         const char *key = first && same ? differs(first, l) : NULL;
         if (!same || key) {
-            status = calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
-                                    "leave one of them in the file",
-                                    "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
-                                    l->command->words, first->command->line, first->command->words,
-                                    key ? ", by " : "", key ? key : "");
+            status = calc_errors_at(
+                errors, CALC_ERR_UNSUPPORTED, name, l->command->line, 0,
+                "leave one of them in the file",
+                "\"%s\" and, in line %d, \"%s\" are different layouts%s%s",
+                calc_utf8_shown(l->command->words, strlen(l->command->words)), first->command->line,
+                calc_utf8_shown(first->command->words, strlen(first->command->words)),
+                key ? ", by " : "", key ? key : "");
         }
         first = first ? first : l;
     }

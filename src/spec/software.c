@@ -20,11 +20,11 @@ bool calc_exec_rows_has(const calc_exec_rows *rows, size_t row)
 void calc_software_state(calc_exec *exec, const calc_field *field)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    const void *member = (const char *)exec + field->offset;
-    bool word =
-        field->type == CALC_TYPE_ENUM && strcmp(field->choices[*(const int *)member], "auto") == 0;
     for (size_t i = 0; i < table->count; i++) {
-        if (&table->rows[i] == field) {
+        if (&table->rows[i] == field) { /* and not a field of its inference */
+            const void *member = (const char *)exec + field->offset;
+            bool word = field->type == CALC_TYPE_ENUM &&
+                        strcmp(field->choices[*(const int *)member], "auto") == 0;
             put_row(&exec->wished, i, false);
             put_row(&exec->stated, i, !word && !(exec->automatic & calc_automatic_bit(field)));
         }
