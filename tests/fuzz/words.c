@@ -231,7 +231,8 @@ void fuzz_put_odd(fuzz_out *out, calc_rng *rng, bool quoted)
         fuzz_put_text(out, ANY(odd_structures));
         break;
     case 5:
-        put_word(out, ANY(odd_words), quoted && !fuzz_one_in(rng, 8));
+        quoted = quoted && !fuzz_one_in(rng, 8); /* drawn first by every compiler */
+        put_word(out, ANY(odd_words), quoted);
         break;
     case 6:
         fuzz_put_text(out, quoted ? "\"" : "");
