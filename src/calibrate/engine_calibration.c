@@ -307,8 +307,8 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
             : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                               "calc validate says which runs count, and why others do not",
                               "no run of serving that counts names an engine");
-    status = status == CALC_OK ? fit_seen(&t, room, errors) : status;
-    if (status == CALC_OK && plan->cross >= CALC_ENGINE_CROSS_SOURCE) {
+    status = held && status == CALC_OK ? fit_seen(&t, room, errors) : status;
+    if (held && status == CALC_OK && plan->cross >= CALC_ENGINE_CROSS_SOURCE) {
         status = fit_folds(&t, room, errors);
     }
     /* Where runs are few, fits of the others say the rest. */

@@ -194,7 +194,6 @@ void calc_shell_decide(char *at, const calc_shell_values *values)
         int holds = 1; /* else */
         here += strspn(here, blanks);
         if (cases && strncmp(here, "esac", 4) == 0) {
-            end = here;
             here += 4;
             break;
         }
