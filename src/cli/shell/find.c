@@ -595,10 +595,12 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
     } else if (!found && required && kind == CALC_KIND_SYSTEM &&
                (found = look_up_machine(&list, name))) {
         calc_say("%s: taken as the machine %s\n", name, found->name);
-    } else if (!found && calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE &&
-               (found = look_up_release(&list, name)) && !told) {
-        calc_say("%s: taken as the engine %s, the latest up to it that was measured\n",
-                 calc_find_aside_name(name), calc_find_aside_name(found->name));
+    } else if (!found && calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE) {
+        found = look_up_release(&list, name);
+        if (found && !told) {
+            calc_say("%s: taken as the engine %s, the latest up to it that was measured\n",
+                     calc_find_aside_name(name), calc_find_aside_name(found->name));
+        }
     }
     if (found && rival) {
         char hint[256];

@@ -167,7 +167,8 @@ calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
     s.advice.fastest = s.advice.start;
     if (best && result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
         s.order = calc_sweep_order_of(study, best);
-        s.simple = s.order.known || study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+        const char *where = study->options.top_by.field->where; /* of servers: a rate or a time */
+        s.simple = s.order.known || (where && strcmp(where, "calc_run_inference") == 0);
         look(&s, &result->group[0], false);
         s.advice.start.layout = s.least > 0 ? NULL : best; /* unless no framework runs any */
         look(&s, &result->group[0], s.least > 0);

@@ -125,7 +125,7 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
                                 .prefill = load_pool,
                                 .context = &documents,
                                 .find = calc_find_document,
-                                .find_context = (void *)read};
+                                .find_context = (void *)read}; /* which told the names */
     calc_space_option *use = calc_make(args->use_count + 1, sizeof *use);
     for (size_t i = 0; i < args->use_count; i++) {
         use[i] = (calc_space_option){calc_sweep_opts[args->use[i].opt].name, args->use[i].value};

@@ -41,8 +41,7 @@ static double norm_kept_bytes(const calc_build *b, calc_operator *o)
     return (4 + e) * o->inputs;
 }
 
-/* A norm of the residual stream. */
-static void add_norm(calc_build *b, const char *name, unsigned moved_by)
+void calc_transformer_norm(calc_build *b, const char *name, unsigned moved_by)
 {
     const calc_shape *s = b->shape;
     double elements = b->kept * s->hidden;
@@ -546,9 +545,47 @@ static void add_checkpoint_gather(calc_build *b)
 static void add_norm_behind(calc_build *b, const char *name)
 {
     if (b->shape->norm_place != CALC_NORM_PLACE_PRE) {
-        add_norm(b, name, 0);
+        calc_transformer_norm(b, name, 0);
         calc_operator *o = &b->out[b->count - 1];
         o->dropped_by = CALC_RECOMPUTE_BLOCK;
+    }
+}
+
+/* Residual streams beside the plain one, of a sub-layer: hyper-connections read all of them three
+ * times and write them once, and keep them; AltUp, for a layer, reads and writes them twice;
+ * residual attention reads all snapshots, half of them on average. */
+static void add_streams(calc_build *b, const char *name)
+{
+    const calc_shape *s = b->shape;
+    double n = s->streams;
+    double elements = b->kept * s->hidden;
+    double bytes = elements * s->element_bytes;
+    if (s->residual == CALC_RESIDUAL_TYPE_HYPER) {
+        calc_operator *o =
+            calc_build_vector(b, name, 0, n * elements, 4 * n * bytes, 8 * n * bytes);
+        o->flop[CALC_PASS_FW] = 2 * (n * n + 2 * n) * n * elements;
+        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
+        o->launches[CALC_PASS_FW] = 3;
+        o->launches[CALC_PASS_AGRAD] = 6;
+        o->weights = (n * n + 2 * n) * (n * s->hidden + 1) + 3;
+        calc_build_keep(o, n * bytes, CALC_RECOMPUTE_ALL);
+    } else if (s->residual == CALC_RESIDUAL_TYPE_ALTUP) {
+        calc_operator *o =
+            calc_build_vector(b, name, 0, n * elements, 2 * n * bytes, 4 * n * bytes);
+        o->flop[CALC_PASS_FW] = (n * n + n) * elements + 2 * s->residual_rank * elements;
+        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
+        o->weights =
+            (n * n + n * n * n + n * s->hidden + 3 * s->hidden + 2 * s->hidden * s->residual_rank) /
+            2;
+        calc_build_keep(o, n / 2 * bytes, CALC_RECOMPUTE_ALL);
+    } else if (s->residual == CALC_RESIDUAL_TYPE_ATTENTION) {
+        double snapshots = s->blocks / n / 2;
+        calc_operator *o =
+            calc_build_vector(b, name, 0, elements, snapshots * bytes, 2 * snapshots * bytes);
+        o->flop[CALC_PASS_FW] = 4 * snapshots * elements;
+        o->flop[CALC_PASS_AGRAD] = 8 * snapshots * elements;
+        o->weights = 2 * s->hidden;
+        calc_build_keep(o, bytes / n, CALC_RECOMPUTE_ALL);
     }
 }
 
@@ -573,7 +610,7 @@ static void add_layer_embedding(calc_build *b)
     o = calc_build_matrix(b, "layer embedding projection", CALC_OPERATOR_MATRIX, 0, b->kept,
                           s->layer_embedding, s->hidden, 1);
     calc_build_keep(o, elements * s->kept_bytes, CALC_RECOMPUTE_ALL);
-    add_norm(b, "layer embedding norm", 0);
+    calc_transformer_norm(b, "layer embedding norm", 0);
 }
 
 /* ---- Listed layers --------------------------------------------------------------------------- */
@@ -622,7 +659,7 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
     const calc_stack *stack = model->stack;
     size_t first = b->count;
     if (model->norm_place != CALC_NORM_PLACE_POST) {
-        add_norm(b, norm, ffn ? MOVE_MLP_NORM : MOVE_ATTN_NORM);
+        calc_transformer_norm(b, norm, ffn ? MOVE_MLP_NORM : MOVE_ATTN_NORM);
     }
     /* Feed-forward parts side by side between two norms have their own two each. */
     bool own = ffn && g->part[1] >= 0 && model->norm_place == CALC_NORM_PLACE_SANDWICH;
@@ -631,7 +668,7 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
         const calc_shape shape = calc_shape_of_part(model, part);
         size_t before = b->count;
         if (own && i > 0) {
-            add_norm(b, norm, MOVE_MLP_NORM);
+            calc_transformer_norm(b, norm, MOVE_MLP_NORM);
         }
         b->shape = &shape;
         if (ffn && part->type == CALC_PART_TYPE_MOE) {
@@ -654,7 +691,7 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
     }
     add_norm_behind(b, behind);
     add_residual(b, ffn ? "feed-forward residual" : "attention residual");
-    calc_streams_sub_layer(b, ffn ? "feed-forward streams" : "attention streams");
+    add_streams(b, ffn ? "feed-forward streams" : "attention streams");
     for (size_t i = first; i < b->count; i++) {
         b->out[i].without = 1 - g->share;
         b->out[i].part = b->out[i].part ? b->out[i].part : stack->part[g->part[0]].name;
@@ -682,14 +719,14 @@ size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
     }
     bool before = b.shape->norm_place != CALC_NORM_PLACE_POST;
     if (before) {
-        add_norm(&b, "attention norm", MOVE_ATTN_NORM);
+        calc_transformer_norm(&b, "attention norm", MOVE_ATTN_NORM);
     }
     add_attention(&b);
     add_norm_behind(&b, "attention output norm");
     add_residual(&b, "attention residual");
-    calc_streams_sub_layer(&b, "attention streams");
+    add_streams(&b, "attention streams");
     if (before) {
-        add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
+        calc_transformer_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
     }
     return b.count;
 }
@@ -729,7 +766,7 @@ size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_opera
     }
     add_norm_behind(&b, "feed-forward output norm");
     add_residual(&b, "feed-forward residual");
-    calc_streams_sub_layer(&b, "feed-forward streams");
+    add_streams(&b, "feed-forward streams");
     add_layer_embedding(&b);
     return b.count;
 }
@@ -738,132 +775,6 @@ size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out)
 {
     size_t begun = calc_transformer_begin(recipe, out);
     return calc_transformer_rest(recipe, calc_transformer_router(recipe, begun, out), out);
-}
-
-/* ---- Ends of the model ----------------------------------------------------------------------- */
-
-/* No time of theirs depends on the chip. */
-static calc_build start_end(const calc_shape *shape, const calc_strategy *strategy,
-                            calc_operator *out)
-{
-    return calc_build_start(&(calc_recipe){.shape = shape, .strategy = strategy}, out);
-}
-
-size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *strategy,
-                                  calc_operator *out)
-{
-    calc_build b = start_end(shape, strategy, out);
-    if (shape->vocab == 0) {
-        return 0;
-    }
-    double elements = b.tokens * shape->hidden;
-    double bytes = elements * shape->element_bytes;
-    /* A gather touches the rows of its tokens, not the table. */
-    b.traffic = 1; /* one kernel either way */
-    calc_operator *o =
-        calc_build_vector(&b, "embedding", 0, elements, 2 * bytes + 8 * b.tokens, 2 * 4 * elements);
-    o->weights =
-        (shape->vocab / shape->tensor_par + (shape->learned ? shape->seq : 0)) * shape->hidden;
-    calc_build_close_tensor_par(&b, "embedding reduction", 0);
-    if (shape->layer_embedding > 0) {
-        double all = shape->layer_embedding * shape->blocks;
-        o = calc_build_vector(&b, "layer embeddings", 0, b.tokens * all,
-                              2 * b.tokens * all * shape->element_bytes, 2 * 4 * b.tokens * all);
-        o->weights = shape->layer_vocab / shape->tensor_par * all;
-        o = calc_build_matrix(&b, "layer embeddings projection", CALC_OPERATOR_MATRIX, 0, b.kept,
-                              shape->hidden, all, 1);
-        o->weights += shape->layer_embedding;
-        calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
-    }
-    calc_streams_end(&b, true);
-    return b.count;
-}
-
-size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strategy, bool training,
-                             calc_operator *out)
-{
-    calc_build b = start_end(shape, strategy, out);
-    if (shape->vocab == 0) {
-        return 0;
-    }
-    b.training = training;
-    double words = shape->words / shape->tensor_par;
-    double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
-    bool gathers = training && shape->tensor_par > 1 &&
-                   calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_GATHERED);
-    double logits = b.tokens * lossy * (gathers ? shape->words : words); /* that a loss sees */
-    double chunks = calc_max(1, (double)strategy->loss_chunks);
-    calc_streams_end(&b, false);
-    add_norm(&b, "final norm", 0);
-    if (shape->headless) {
-        return b.count;
-    }
-    calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
-    calc_operator *head = calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens * lossy,
-                                            shape->hidden, words, 1);
-    double input_bytes = b.kept * shape->hidden * shape->element_bytes;
-    calc_build_keep(head, input_bytes, 0);
-    if (training && strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
-        /* At the peak, when its backward pass ends: the gradient of the input, of all tokens; that
-         * input, gathered again; and the rank's share of the gradient. */
-        double whole_bytes = b.tokens * shape->hidden * shape->element_bytes;
-        bool gathered = b.sequence_par && shape->tensor_par > 1;
-        calc_build_keep(head, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
-    }
-    adapt(&b, ADAPTER_NAMES("head"), CALC_LORA_MODULES_HEAD, words);
-    if (gathers) { /* each rank takes its share of the gradient without another word */
-        calc_build_collective(&b, "logits gather", 0, CALC_IN_TENSOR, logits * shape->element_bytes,
-                              CALC_OP_ALL_GATHER, CALC_OP_NONE);
-    }
-    bool fused = strategy->fused_cross_entropy;
-    b.traffic = 1;
-    /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
-    calc_operator *o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
-                                         (fused ? 4 : 14) * logits);
-    o->flop[CALC_PASS_FW] = 5 * logits;
-    o->flop[CALC_PASS_AGRAD] = 2 * logits;
-    /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
-     * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
-    bool copies = strategy->eager || calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_COPIES);
-    double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
-    /* DTensor's, in the backward pass: logarithms of probabilities, the gradient of the choice, the
-     * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
-    bool parallel = calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_PARALLEL);
-    unfused_bytes = parallel && !gathers && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
-    bool held = calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGITS_HELD);
-    unfused_bytes += held && chunks == 1 ? 4 : 0; /* what runs in parts returns none */
-    if (training && !fused && calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOGPROBS)) {
-        /* prime-rl, models/layers/lm_head.py: kernels of float32 for each part of the vocabulary,
-         * 6 + 8 + 4 + 8 + 8 + 4 + 12 + 4 bytes a logit, and 6 + 5 * 8 + 6 + 6 in the backward pass,
-         * which multiplies the part again and adds it to the gradient of the input. */
-        head->flop[CALC_PASS_AGRAD] += head->flop[CALC_PASS_FW];
-        head->bytes[CALC_PASS_AGRAD] += head->bytes[CALC_PASS_FW];
-        o->bytes[CALC_PASS_FW] = 54 * logits;
-        o->bytes[CALC_PASS_AGRAD] = 58 * logits + 6 * b.tokens * lossy * shape->hidden * chunks;
-        unfused_bytes = 2 + 4 + 4 + 4 + 4 + 4; /* with two results of the part before */
-    }
-    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
-    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
-        head->launches[pass] *= chunks;
-        o->launches[pass] *= chunks;
-    }
-    return b.count;
-}
-
-size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strategy,
-                            calc_operator *out)
-{
-    calc_build b = start_end(shape, strategy, out);
-    double hidden = shape->hidden;
-    double elements = 2 * b.kept * hidden;
-    double bytes = elements * shape->element_bytes;
-    calc_operator *o = calc_build_vector(&b, "prediction norms", 0, elements, 2 * bytes, 3 * bytes);
-    o->weights = 3 * (shape->rms ? 1 : 2) * hidden;
-    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
-    o = calc_build_matrix(&b, "prediction projection", CALC_OPERATOR_MATRIX, 0, b.kept, 2 * hidden,
-                          hidden, 1);
-    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
-    return b.count;
 }
 
 size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc_operator *out)

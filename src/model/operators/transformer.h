@@ -40,6 +40,10 @@ size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strate
  *  @param begun  operators that are in `out` @return the number of all */
 size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc_operator *out);
 
+/** Append a norm of the residual stream.
+ *  @param moved_by  bits of offload_modules that move what it keeps */
+void calc_transformer_norm(calc_build *b, const char *name, unsigned moved_by);
+
 /** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
 static inline double calc_transformer_routed_tokens(const calc_shape *shape)
 {
@@ -54,17 +58,6 @@ void calc_feedforward_router(calc_build *b);
 
 /** Append the operators that follow: exchange of tokens, routed experts and the way back. */
 void calc_feedforward_experts(calc_build *b);
-
-/** Append the residual streams beside the plain one, of a sub-layer; nothing without such.
- *  Hyper-connections read all of them three times and write them once, and keep them; AltUp, for a
- *  layer, reads and writes them twice; residual attention reads all snapshots, half of them on
- *  average. */
-void calc_streams_sub_layer(calc_build *b, const char *name);
-
-/** Append what such streams begin with behind the embedding, or end with before the head: AltUp's
- *  are projections of it, and become one by others; hyper-connections and residual attention end in
- *  a weighted sum. */
-void calc_streams_end(calc_build *b, bool begin);
 
 /** Numbers per token that the projection of a linear mixer's input gives, all heads: what its
  *  convolution, its recurrence and its gate read. */
