@@ -49,87 +49,56 @@ double calc_spread_weight(size_t count)
     return pow((double)count, 0.6) / (double)count;
 }
 
-enum { SOURCES = 6 };
-
-/* A set: members that are NULL do not matter. */
-typedef struct set {
-    const char *name;
-    const char *source[SOURCES];
-    const char *family, *confidence;
-} set;
-
-static const set sets[] = {
-    {"Calculon table 5 (A100)", {"calculon_tab5"}, NULL, NULL},
-    {"SimuMax B200", {"simumax_b200"}, NULL, NULL},
-    {"vTrain, several nodes (A100)", {"vtrain_multi"}, NULL, NULL},
-    {"vTrain, one node (A100)", {"vtrain_single"}, NULL, NULL},
-    {"H100 dense: DGX Cloud, MLPerf, NeMo", {"dgxc_dense", "mlperf", "nemo_2407"}, "H100", NULL},
-    {"- DGX Cloud H100 dense", {"dgxc_dense"}, "H100", NULL},
-    {"- MLPerf H100", {"mlperf"}, "H100", NULL},
-    {"- NeMo 24.07", {"nemo_2407"}, NULL, NULL},
-    {"DGX Cloud Grok-1 H100", {"dgxc_grok"}, "H100", NULL},
-    {"Megatron-Bridge dense", {"mbridge_dense"}, NULL, NULL},
-    {"Megatron-Bridge MoE, Blackwell", {"mbridge_moe"}, "Blackwell", NULL},
-    {"Megatron-Bridge MoE, H100", {"mbridge_moe"}, "H100", NULL},
-    {"- Megatron-Bridge MoE, high confidence", {"mbridge_moe"}, NULL, "high"},
-    {"DGX Cloud, MLPerf on Blackwell", {"dgxc_dense", "dgxc_grok", "mlperf"}, "Blackwell", NULL},
-    {"llm-foundry FSDP, A100", {"foundry_a100_40", "foundry_a100_80"}, NULL, NULL},
-    {"llm-foundry FSDP, H100", {"foundry_h100"}, NULL, NULL},
-    {"torchtitan H100 500 W", {"torchtitan"}, NULL, NULL},
-    {"SC21 tables, Megatron 2020",
-     {"mlm_sc21_tab1", "mlm_sc21_tab2", "mlm_readme2020"},
-     NULL,
-     NULL},
-    {"Megatron-LM 2024 H100", {"mlm_readme_h100"}, NULL, NULL},
-    {"MT-NLG 530B", {"mtnlg"}, NULL, NULL},
-    {"AutoModel MoE H100", {"automodel"}, NULL, NULL},
-    {"Llama 3 paper, Nemotron-4", {"llama3_paper", "nemotron4"}, NULL, NULL},
-    {"Megatron-LM tests", {"mcore_ci"}, NULL, NULL},
-    {"Megatron-LM tests, small", {"mcore_small"}, NULL, NULL},
-    {"Ascend 910B", {NULL}, "910B", NULL},
-    {"BigScience A100", {"bigscience_a100"}, NULL, NULL},
-    {"BigScience V100", {"bigscience_v100"}, NULL, NULL},
-    {"InternEvo A100", {"internevo"}, NULL, NULL},
-    {"nanotron H100, tp 1", {"nanotron_tp1"}, NULL, NULL},
-    {"nanotron H100, tp 2 to 32", {"nanotron"}, NULL, NULL},
-    {"MaxText", {"maxtext"}, NULL, NULL},
-    {"Paxml H100", {"paxml"}, NULL, NULL},
-    {"torchao", {"torchao"}, NULL, NULL},
-    {"Aleph Alpha A100", {"aleph"}, NULL, NULL},
-    {"PaddleNLP A100", {"paddlenlp"}, NULL, NULL},
-    {"NeMo launcher A100", {"nemo_launcher"}, NULL, NULL},
-    {"other sources", {"other", "seqsel_abs", "simumax", "foundry", "nemo", "primus"}, NULL, NULL},
-    {"all high confidence", {NULL}, NULL, "high"},
-    {"all but vTrain on one node", {"!vtrain_single"}, NULL, NULL}};
-
-const char *calc_sets_name(size_t index)
-{
-    return index < sizeof sets / sizeof *sets ? sets[index].name : NULL;
-}
-
-bool calc_sets_is_published(const calc_result *result)
+bool calc_result_is_published(const calc_result *result)
 {
     return *result->prediction->map.row->publisher != '\0';
 }
 
-static bool is(const char *wanted, const char *found)
+static const calc_csv_column set_columns[] = {
+    {.name = "set", CALC_CSV_MEMBER(calc_run_set, name)},
+    {.name = "sources", CALC_CSV_MEMBER(calc_run_set, sources)},
+    {.name = "family", CALC_CSV_MEMBER(calc_run_set, family)},
+    {.name = "confidence", CALC_CSV_MEMBER(calc_run_set, confidence)}};
+
+static const calc_csv_table set_table = CALC_CSV_TABLE(set_columns, calc_run_set, NULL);
+
+calc_status calc_run_sets_read(calc_run_sets *out, const char *path, calc_errors *errors)
 {
-    return !wanted || strcmp(wanted, found) == 0;
+    calc_csv_rows rows;
+    calc_status status = calc_csv_table_read(&rows, &set_table, path, errors);
+    *out = (calc_run_sets){rows.item, rows.count, rows.text};
+    return status;
 }
 
-bool calc_sets_has(size_t index, const calc_result *result)
+CALC_FREES(calc_run_sets_free, calc_run_sets, of->item, of->text.data)
+
+/* Whether a word is one of those between blanks. */
+static bool lists(const char *words, const char *word)
 {
-    const set *s = &sets[index];
-    if (result->serving || !calc_sets_is_published(result)) {
+    size_t length = strlen(word);
+    for (size_t n; *words; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        if (n == length && memcmp(words, word, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is(const char *wanted, const char *found)
+{
+    return !*wanted || strcmp(wanted, found) == 0;
+}
+
+bool calc_run_set_has(const calc_run_set *set, const calc_result *result)
+{
+    if (result->serving || !calc_result_is_published(result)) {
         return false;
     }
     const calc_runs_row *row = result->prediction->map.row;
-    bool source = !s->source[0];
-    for (int i = 0; i < SOURCES && s->source[i] && !source; i++) {
-        source = s->source[i][0] == '!' ? !is(s->source[i] + 1, row->source)
-                                        : is(s->source[i], row->source);
-    }
-    return source && is(s->family, row->family) && is(s->confidence, row->confidence);
+    bool others = *set->sources == '!';
+    bool source = !*set->sources || lists(set->sources + others, row->source) != others;
+    return source && is(set->family, row->family) && is(set->confidence, row->confidence);
 }
 
 /* A text of the row that a result is of: a member of a run of serving, or of training. */
@@ -396,6 +365,7 @@ static const struct {
 /* The input of groups, and room for one of them. */
 typedef struct maker {
     const calc_results *results;
+    const calc_run_sets *sets;
     const double *then;
     const calc_result **member;
     double *error;
@@ -451,15 +421,16 @@ static bool counts(const calc_result *r, calc_quantity quantity)
 static bool add_sets(maker *m, calc_quantity quantity)
 {
     bool fine = true;
-    for (size_t s = 0; fine && calc_sets_name(s); s++) {
+    for (size_t s = 0; fine && m->sets && s < m->sets->count; s++) {
+        const calc_run_set *set = &m->sets->item[s];
         m->members = 0;
         for (size_t i = 0; i < m->results->count; i++) {
             const calc_result *r = &m->results->item[i];
-            if (counts(r, quantity) && calc_sets_has(s, r)) {
+            if (counts(r, quantity) && calc_run_set_has(set, r)) {
                 m->member[m->members++] = r;
             }
         }
-        fine = add_group(m, "set", calc_sets_name(s), quantity);
+        fine = add_group(m, "set", set->name, quantity);
     }
     return fine;
 }
@@ -505,7 +476,7 @@ static bool add_dimension(maker *m, const selection *s)
     bool fine = true;
     for (size_t i = 0; i < m->results->count; i++) {
         const calc_result *r = &m->results->item[i];
-        bool own = !s->own || r->serving || !calc_sets_is_published(r);
+        bool own = !s->own || r->serving || !calc_result_is_published(r);
         const char *name = own && counts(r, s->quantity) ? s->name(r) : NULL;
         if (name) {
             list[count++] = (named){.result = r, .name = name};
@@ -559,10 +530,11 @@ static bool add_own_sets(maker *m, calc_quantity quantity)
 }
 
 calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *results,
-                                   const double *then, calc_errors *errors)
+                                   const calc_run_sets *sets, const double *then,
+                                   calc_errors *errors)
 {
     *out = (calc_error_groups){0};
-    maker m = {.results = results, .then = then, .out = out};
+    maker m = {.results = results, .sets = sets, .then = then, .out = out};
     m.member = calloc(results->count + 1, sizeof *m.member);
     m.error = calloc(results->count + 1, sizeof *m.error);
     m.named = calloc(results->count + 1, sizeof *m.named);

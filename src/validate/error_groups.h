@@ -52,7 +52,36 @@ typedef struct calc_ranking {
 CALC_MUST_USE calc_status calc_ranking_of(const calc_result *const *result, size_t count,
                                           calc_ranking *out);
 
-/** One group. Texts are borrowed from the runs, or static. */
+/** A set of published tables that errors are reported for: one table, or tables of the same kind on
+ *  machines of one family. Texts are borrowed from the file. */
+typedef struct calc_run_set {
+    const char *name;
+    const char *sources;             /**< between blanks; "" any; "!NAME": all but it */
+    const char *family, *confidence; /**< "": any */
+} calc_run_set;
+
+/** The sets, in the order of the file. Owns everything. Start with {0}. */
+typedef struct calc_run_sets {
+    calc_run_set *item;
+    size_t count;
+    calc_text text;
+} calc_run_sets;
+
+/** Read a file with the columns set, sources, family and confidence: tests/measured/sets.csv.
+ *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_run_sets_read(calc_run_sets *out, const char *path,
+                                             calc_errors *errors);
+
+/** Free what they own; fine on {0}. */
+void calc_run_sets_free(calc_run_sets *sets);
+
+/** Whether a result of training is of a published table: its row names a publisher. */
+bool calc_result_is_published(const calc_result *result);
+
+/** Whether a result belongs to the set. Runs of one's own belong to none. */
+bool calc_run_set_has(const calc_run_set *set, const calc_result *result);
+
+/** One group. Texts are borrowed from the runs and sets, or static. */
 typedef struct calc_error_group {
     const char *by; /**< "set", "source", "engine", "machine", "model", "kind", "regime",
                        "period", "confidence" */
@@ -72,10 +101,12 @@ typedef struct calc_error_groups {
 } calc_error_groups;
 
 /** Form the groups.
+ *  @param sets  of published tables; NULL: none
  *  @param then  error of each result in a baseline, NaN: none; or NULL
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_error_groups_make(calc_error_groups *out,
-                                                 const calc_results *results, const double *then,
+                                                 const calc_results *results,
+                                                 const calc_run_sets *sets, const double *then,
                                                  calc_errors *errors);
 
 /** The group of the same results among others; NULL: it has none there. */
@@ -84,18 +115,6 @@ const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
 
 /** Free what they own; fine on {0}. */
 void calc_error_groups_free(calc_error_groups *groups);
-
-/* The sets of published tables that errors are reported for: one table, or tables of
- * the same kind on machines of one family. */
-
-/** Name of the set of that index, from 0; NULL after the last. */
-const char *calc_sets_name(size_t index);
-
-/** Whether a result of training is of a published table: its row names a publisher. */
-bool calc_sets_is_published(const calc_result *result);
-
-/** Whether a result belongs to the set. Runs of one's own belong to none. */
-bool calc_sets_has(size_t index, const calc_result *result);
 
 /* Labels of a result in words, for training and serving. Texts are borrowed
  * from the runs, or static. */

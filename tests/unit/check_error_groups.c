@@ -66,9 +66,15 @@ static const calc_error_group *group_of(const char *by, const char *name)
     return NULL;
 }
 
+static calc_run_set set_rows[] = {{"Calculon table 5 (A100)", "calculon_tab5", "", ""},
+                                  {"SimuMax B200", "simumax_b200", "", ""},
+                                  {"all high confidence", "", "", "high"}};
+static const calc_run_sets sets = {.item = set_rows, .count = 3};
+
 static void group(void)
 {
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, baseline.error, &errors), CALC_OK);
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, &sets, baseline.error, &errors),
+                     CALC_OK);
 }
 
 CALC_TEST(every_dimension_has_its_groups)
@@ -108,13 +114,15 @@ CALC_TEST(quantities_do_not_mix)
 
 CALC_TEST(a_set_may_leave_a_source_out)
 {
-    size_t all = 0;
-    while (strcmp(calc_sets_name(all), "all but vTrain on one node") != 0) {
-        all++;
-    }
-    ck_assert(calc_sets_has(all, &item[0]));
+    const calc_run_set all = {"all but one", "!vtrain_single", "", ""};
+    const calc_run_set both = {"both", "vtrain_single vtrain_multi", "", ""};
+    const calc_run_set longer = {"longer", "vtrain_single2 single", "", ""};
+    ck_assert(calc_run_set_has(&all, &item[0]));
     add("vtrain_single_0000", "vtrain_single", "vtrain_a100", 0.5);
-    ck_assert(!calc_sets_has(all, &item[3]));
+    ck_assert(!calc_run_set_has(&all, &item[3]));
+    ck_assert(calc_run_set_has(&both, &item[3]));
+    ck_assert(!calc_run_set_has(&both, &item[0]));
+    ck_assert(!calc_run_set_has(&longer, &item[3]));
 }
 
 static calc_status read_baseline(const char *csv)

@@ -397,7 +397,7 @@ static void has_sets(const char *csv, const char *expected)
     char found[512] = "";
     ck_assert_int_eq(parse(csv), CALC_OK);
     ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, NULL, &errors), CALC_OK);
     for (size_t i = 0; i < groups.count; i++) {
         if (strcmp(groups.item[i].by, "set") == 0) {
             snprintf(found + strlen(found), sizeof found - strlen(found), "%s %zu;",

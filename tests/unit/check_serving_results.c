@@ -191,7 +191,7 @@ CALC_TEST(groups_are_by_engine_regime_and_year_too)
     row[2].published = "2024-07";
     row[2].concurrency_or_batch = 1;
     make();
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, NULL, &errors), CALC_OK);
     ck_assert_uint_eq(group_of("engine", "vllm-0.11", CALC_QUANTITY_TPOT)->spread.count, 1);
     ck_assert_uint_eq(group_of("engine", "sglang-0.5", CALC_QUANTITY_TTFT)->spread.count, 1);
     ck_assert_uint_eq(group_of("regime", "5 to 64 sequences", CALC_QUANTITY_TPOT)->spread.count, 2);

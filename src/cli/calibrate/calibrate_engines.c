@@ -79,7 +79,7 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
         status = status == CALC_OK
-                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors)
+                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, NULL, errors)
                      : status;
     }
     return status;

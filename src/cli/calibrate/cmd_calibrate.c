@@ -271,9 +271,9 @@ static calc_status make_views(task *t, calc_errors *errors)
     }
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
-        status = status == CALC_OK
-                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors)
-                     : status;
+        status = status == CALC_OK ? calc_error_groups_make(&t->groups[v], &t->view[v],
+                                                            &t->measured.sets, NULL, errors)
+                                   : status;
     }
     return status;
 }

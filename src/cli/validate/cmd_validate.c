@@ -188,7 +188,7 @@ static void calc_validate_write_json(calc_output *out, const calc_validation *v)
     calc_put_close(&put);
     put_peers(&put, v->peers);
     if (v->bands) {
-        calc_validate_bands_put(&put, v->results, v->bands);
+        calc_validate_bands_put(&put, v);
     }
     if (v->over_dates) {
         calc_validate_forecast_put(&put, v->results, v->forecasts);
@@ -422,9 +422,9 @@ static calc_status make_results(task *t, calc_errors *errors)
     status = status == CALC_OK && baseline
                  ? calc_baseline_read(&t->baseline, baseline, &t->results, errors)
                  : status;
-    status = status == CALC_OK
-                 ? calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors)
-                 : status;
+    status = status == CALC_OK ? calc_error_groups_make(&t->groups, &t->results, &m->sets,
+                                                        t->baseline.error, errors)
+                               : status;
     status = status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")
                  ? calc_validate_bands_make(&t->bands, &t->results, errors)
                  : status;
@@ -458,7 +458,7 @@ static calc_exit validate(task *t)
         if (status == CALC_OK) {
             calc_validate_table_write(out, &t->found);
             if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
-                calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
+                calc_validate_bands_write(out, &t->found);
             }
             if (t->found.over_dates) {
                 calc_validate_forecast_write(out, &t->results, &t->forecasts);

@@ -234,6 +234,8 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     out->apps.engines = &out->engines;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
     status = status == CALC_OK ? calc_remarks_read(&out->remarks, path, errors) : status;
+    status = status == CALC_OK ? calc_find_data("measured/sets.csv", path, errors) : status;
+    status = status == CALC_OK ? calc_run_sets_read(&out->sets, path, errors) : status;
     status =
         status == CALC_OK && args->argument_count == 0 ? read_shipped_runs(out, errors) : status;
     for (size_t i = 0; i < args->argument_count && status == CALC_OK; i++) {
@@ -249,6 +251,7 @@ void calc_measured_free(calc_measured *measured)
         calc_serving_rows_free(&measured->serving[i]);
     }
     calc_remarks_free(&measured->remarks);
+    calc_run_sets_free(&measured->sets);
     free(measured->engines.item);
     measured->engines = (calc_serving_engines){0};
     measured->files = 0;

@@ -5,6 +5,7 @@
 
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "validate/error_groups.h"
 #include "validate/results.h"
 
 enum { CALC_MEASURED_FILES = 16 };
@@ -16,7 +17,7 @@ typedef struct calc_measured_file {
     char sha256[CALC_DIGEST_TEXT];
 } calc_measured_file;
 
-/** Everything read. Owns the runs and remarks. Start with {0}; large. */
+/** Everything read. Owns the runs, remarks and sets. Start with {0}; large. */
 typedef struct calc_measured {
     calc_runs runs[CALC_MEASURED_FILES];
     calc_serving_rows serving[CALC_MEASURED_FILES]; /**< instead of runs */
@@ -25,6 +26,7 @@ typedef struct calc_measured {
     calc_measured_file operators; /**< measured ones to look up; no name: none */
     bool serves;                  /**< the files have runs of serving */
     calc_remarks remarks;
+    calc_run_sets sets; /**< of published tables */
     calc_serving_apps apps;
     calc_serving_engines engines; /**< where runs are of serving */
     calc_systems systems;

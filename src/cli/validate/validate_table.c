@@ -18,8 +18,7 @@ typedef struct table table;
 struct table {
     calc_output *out;
     calc_put *put; /* or this */
-    const calc_results *results;
-    calc_covered *const *covered;
+    const calc_validation *v;
     calc_quantity quantity;
     void (*write)(table *t, const char *by, const char *name, const calc_coverage *of);
 };
@@ -43,7 +42,14 @@ static bool is_of_kind(const calc_result *result, const void *group)
 
 static bool is_of_set(const calc_result *result, const void *group)
 {
-    return calc_sets_has(*(const size_t *)group, result);
+    return calc_run_set_has(group, result);
+}
+
+static calc_coverage coverage(const table *t, int unseen, calc_coverage_member is_member,
+                              const void *group)
+{
+    return calc_coverage_of(t->v->results, t->v->bands->covered[unseen], t->quantity, is_member,
+                            group);
 }
 
 static void write_coverage(table *t, const char *by, const char *name,
@@ -51,7 +57,7 @@ static void write_coverage(table *t, const char *by, const char *name,
 {
     calc_coverage of[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        of[u] = calc_coverage_of(t->results, t->covered[u], t->quantity, is_member, group);
+        of[u] = coverage(t, u, is_member, group);
     }
     if (of[CALC_UNSEEN_WIDTH].count > 0) {
         t->write(t, by, name, of);
@@ -105,12 +111,12 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
 /* Families in the order in which runs name them. */
 static void write_families(table *t)
 {
-    for (size_t i = 0; i < t->results->count; i++) {
-        const calc_result *r = &t->results->item[i];
+    for (size_t i = 0; i < t->v->results->count; i++) {
+        const calc_result *r = &t->v->results->item[i];
         bool first = r->use == CALC_USE_SCORED;
         for (size_t k = 0; k < i && first; k++) {
-            first = t->results->item[k].use != CALC_USE_SCORED ||
-                    !is_of_family(&t->results->item[k], r->prediction->map.row->family);
+            first = t->v->results->item[k].use != CALC_USE_SCORED ||
+                    !is_of_family(&t->v->results->item[k], r->prediction->map.row->family);
         }
         if (first) {
             const char *family = r->prediction->map.row->family;
@@ -125,8 +131,9 @@ static void write_rows(table *t)
     write_families(t);
     write_coverage(t, "kind", "dense", is_of_kind, "dense");
     write_coverage(t, "kind", "MoE", is_of_kind, "MoE");
-    for (size_t s = 0; calc_sets_name(s); s++) {
-        write_coverage(t, "set", calc_sets_name(s), is_of_set, &s);
+    const calc_run_sets *sets = &t->v->measured->sets;
+    for (size_t s = 0; s < sets->count; s++) {
+        write_coverage(t, "set", sets->item[s].name, is_of_set, &sets->item[s]);
     }
 }
 
@@ -138,8 +145,7 @@ static void write_quantity(table *t, const char *title)
     int last = CALC_UNSEEN_CROSSED - 1;
     bool shown[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        shown[u] = u < CALC_UNSEEN_CROSSED ||
-                   calc_coverage_of(t->results, t->covered[u], t->quantity, is_any, NULL).count > 0;
+        shown[u] = u < CALC_UNSEEN_CROSSED || coverage(t, u, is_any, NULL).count > 0;
         last = shown[u] ? u : last;
     }
     calc_output_printf(t->out, "\n%-42s", title);
@@ -161,9 +167,10 @@ static void write_quantity(table *t, const char *title)
 }
 
 /* How sure it was that layouts fit, beside how many ran, where some ran out of memory. */
-static void write_fits(calc_output *out, const calc_results *results, calc_systems *systems,
-                       const calc_residuals *residuals)
+static void write_fits(calc_output *out, const calc_validation *v)
 {
+    const calc_results *results = v->results;
+    const calc_residuals *residuals = &v->bands->residuals;
     static const double least[] = {0.95, 0.9, 0.5, 0.1, 0};
     enum { BINS = sizeof least / sizeof *least };
     size_t n[BINS] = {0}, ran[BINS] = {0}, failed = 0;
@@ -172,7 +179,7 @@ static void write_fits(calc_output *out, const calc_results *results, calc_syste
         const calc_prediction *p = &results->prediction[i];
         const calc_runs_row *row = p->map.row;
         const calc_fits_query query = {
-            &p->map.app,   &calc_systems_get(systems, row->sys)->system,
+            &p->map.app,   &calc_systems_get(v->systems, row->sys)->system,
             &p->map.exec,  calc_residuals_family_of(residuals, row),
             p->need_bytes, calc_residuals_find(residuals, row->id, CALC_QUANTITY_MEMORY)};
         double share = *p->reason ? (double)NAN : calc_fits_share(residuals, &query);
@@ -197,24 +204,18 @@ static void write_fits(calc_output *out, const calc_results *results, calc_syste
     }
 }
 
-void calc_validate_bands_write(calc_output *out, const calc_results *results,
-                               const calc_validate_bands *bands, calc_systems *systems)
+void calc_validate_bands_write(calc_output *out, const calc_validation *v)
 {
-    table t = {.out = out,
-               .results = results,
-               .covered = bands->covered,
-               .quantity = CALC_QUANTITY_STEP_TIME,
-               .write = write_text_row};
+    table t = {.out = out, .v = v, .quantity = CALC_QUANTITY_STEP_TIME, .write = write_text_row};
     write_quantity(&t, "time of a step, runs in their bands in %");
     t.quantity = CALC_QUANTITY_MEMORY;
     write_quantity(&t, "memory, runs in their bands in %");
-    write_fits(out, results, systems, &bands->residuals);
+    write_fits(out, v);
 }
 
-void calc_validate_bands_put(calc_put *put, const calc_results *results,
-                             const calc_validate_bands *bands)
+void calc_validate_bands_put(calc_put *put, const calc_validation *v)
 {
-    table t = {.put = put, .results = results, .covered = bands->covered, .write = put_coverage};
+    table t = {.put = put, .v = v, .write = put_coverage};
     calc_put_array(put, "bands", CALC_PUT_LINES);
     for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
         t.quantity = (calc_quantity)q;
@@ -661,7 +662,7 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         size_t count = r->use == use ? alike(results, r) : 0;
-        bool named = count == 1 && r->prediction && !calc_sets_is_published(r);
+        bool named = count == 1 && r->prediction && !calc_result_is_published(r);
         if (count > 0) {
             calc_output_printf(out, "%6zu %s: %s%s%s\n", count,
                                use == CALC_USE_UNSCORED ? "unscored" : "not predicted",

@@ -84,11 +84,9 @@ CALC_MUST_USE calc_status calc_validate_bands_make(calc_validate_bands *out,
 
 /** Write the shares for all runs, families of machines, kinds of models and published tables; and
  *  how many layouts ran by how sure it was that they fit, if some ran out of memory. */
-void calc_validate_bands_write(calc_output *out, const calc_results *results,
-                               const calc_validate_bands *bands, calc_systems *systems);
+void calc_validate_bands_write(calc_output *out, const calc_validation *validation);
 
 /** Write the same as the member "bands" of the open object. */
-void calc_validate_bands_put(calc_put *put, const calc_results *results,
-                             const calc_validate_bands *bands);
+void calc_validate_bands_put(calc_put *put, const calc_validation *validation);
 
 #endif
