@@ -285,7 +285,7 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
     }
     const char *family = t->evidence.row[0].result->prediction->map.row->family;
     t->c->family.name = *family ? family : NULL;
-    calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->documented);
+    calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->starts);
     status = predict(t, errors);
     for (size_t i = 0; status == CALC_OK && i < t->evidence.count; i++) {
         const calc_evidence_row *row = &t->evidence.row[i];

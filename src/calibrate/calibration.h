@@ -31,10 +31,10 @@ typedef struct calc_calibration_runs {
 
 /** What is wanted. */
 typedef struct calc_calibration_plan {
-    const char *const *fields; /**< names of constants, NULL at the end; NULL: all */
-    bool documented;           /**< start from calc_constant_start() instead of the files */
-    bool all;                  /**< give up none */
-    size_t most;               /**< constants to change at most */
+    const char *const *fields;          /**< names of constants, NULL at the end; NULL: all */
+    const calc_constant_starts *starts; /**< of calc_unknowns_make() */
+    bool all;                           /**< give up none */
+    size_t most;                        /**< constants to change at most */
     calc_cross cross;
     const char *const *held_out; /**< sources, publishers or months (fit.h) that are predicted,
                                     but not fitted to; NULL at the end; NULL: none */

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/process.h"
+#include "io/csv_table.h"
 #include "validate/error_groups.h"
 #include "validate/residuals.h"
 
@@ -221,49 +222,6 @@ static const calc_constant constants[] = {
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };
 
-/* Better known values of a family, or of one machine. */
-static const struct {
-    const char *name, *of;
-    double start;
-} starts[] = {
-    {"matrix.bfloat16", "A100", 0.82},
-    {"mem1.efficiency", "A100", 0.72},
-    {"attention.fw_efficiency", "A100", 0.64},
-    {"attention.bw_efficiency", "A100", 0.49},
-    {"networks[0].efficiency", "A100", 0.72},
-    {"networks[0].latency", "A100", 30e-6},
-    {"launch", "A100", 6e-6},
-    {"networks[1].efficiency", "vtrain_a100", 0.64},
-    {"networks[1].all_to_all", "vtrain_a100", 0.48},
-    {"sustained", "h100_sxm_500w", 0.85},
-    {"sustained", "b300", 1.05},
-    {"sustained", "gb200_nvl72", 1.04},
-    {"sustained", "gb300_nvl72", 1.12},
-    {"matrix.float4", "b300", 0.333},
-    {"matrix.float4", "gb300_nvl72", 0.333},
-    {"matrix.bfloat16", "Blackwell", 0.65},
-    {"matrix.float8", "Blackwell", 0.61},
-    {"matrix.bfloat16", "H100", 0.75},
-    {"attention.generic_efficiency", "A100", 0.7},
-    {"attention.generic_efficiency", "H100", 0.55},
-    {"attention.generic_efficiency", "Blackwell", 0.32},
-    {"matrix.float8", "H100", 0.69},
-    {"mem1.efficiency", "Blackwell", 0.666},
-    {"attention.fw_efficiency", "Blackwell", 0.54},
-    {"attention.bw_efficiency", "Blackwell", 0.42},
-    {"networks[0].efficiency", "Blackwell", 0.67},
-    {"launch", "Blackwell", 6e-6},
-    {"matrix.bfloat16", "b200_180g", 0.511},
-    {"attention.fw_efficiency", "b200_180g", 0.524},
-    {"attention.bw_efficiency", "b200_180g", 0.412},
-    {"grouped.efficiency", "b200_180g", 1.11},
-    {"attention.fw_efficiency", "910B", 0.45},
-    {"attention.bw_efficiency", "910B", 0.4},
-    {"attention.launch", "910B", 100e-6},
-    {"networks[0].efficiency", "910B", 0.6},
-    {"networks[0].latency", "910B", 40e-6},
-};
-
 const calc_constant *calc_constant_at(size_t index)
 {
     return index < CONSTANTS ? &constants[index] : NULL;
@@ -279,16 +237,35 @@ const calc_constant *calc_constant_find(const char *name)
     return NULL;
 }
 
-double calc_constant_start(const calc_constant *constant, const char *family, const char *machine)
+static const calc_csv_column start_columns[] = {
+    {.name = "constant", CALC_CSV_MEMBER(calc_constant_known, constant)},
+    {.name = "of", CALC_CSV_MEMBER(calc_constant_known, of)},
+    {.name = "start", CALC_CSV_MEMBER(calc_constant_known, start), .lo = 0, .hi = 1e3}};
+
+static const calc_csv_table start_table = CALC_CSV_TABLE(start_columns, calc_constant_known, NULL);
+
+calc_status calc_constant_starts_read(calc_constant_starts *out, const char *path,
+                                      calc_errors *errors)
+{
+    calc_csv_rows rows;
+    calc_status status = calc_csv_table_read(&rows, &start_table, path, errors);
+    *out = (calc_constant_starts){rows.item, rows.count, rows.text};
+    return status;
+}
+
+CALC_FREES(calc_constant_starts_free, calc_constant_starts, of->item, of->text.data)
+
+double calc_constant_start(const calc_constant *constant, const calc_constant_starts *starts,
+                           const char *family, const char *machine)
 {
     double start = constant->start;
     bool of_machine = false;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        bool machine_is = machine && strcmp(starts[i].of, machine) == 0;
-        bool family_is = family && strcmp(starts[i].of, family) == 0;
-        if (strcmp(starts[i].name, constant->name) == 0 &&
+    for (const calc_constant_known *k = starts->item; k < starts->item + starts->count; k++) {
+        bool machine_is = machine && strcmp(k->of, machine) == 0;
+        bool family_is = family && strcmp(k->of, family) == 0;
+        if (strcmp(k->constant, constant->name) == 0 &&
             (machine_is || (family_is && !of_machine))) {
-            start = starts[i].start;
+            start = k->start;
             of_machine = machine_is;
         }
     }
@@ -522,13 +499,14 @@ static calc_unknown *find(calc_unknowns *p, const calc_constant *constant, doubl
 }
 
 static void add(calc_unknowns *p, const calc_family *family, const calc_constant *constant,
-                bool documented)
+                const calc_constant_starts *starts)
 {
     /* A factor between machines needs one that it is measured by. */
     for (size_t m = constant->own ? 1 : 0; m < family->machines; m++) {
         double value = calc_constant_get(constant, &family->system[m]);
-        double start =
-            documented ? calc_constant_start(constant, family->name, family->machine[m]) : value;
+        double start = starts
+                           ? calc_constant_start(constant, starts, family->name, family->machine[m])
+                           : value;
         calc_unknown *same = constant->own ? NULL : find(p, constant, value, start);
         if (!(value > 0) || p->count == CALC_UNKNOWNS_MAX) {
             continue;
@@ -543,13 +521,13 @@ static void add(calc_unknowns *p, const calc_family *family, const calc_constant
 }
 
 void calc_unknowns_make(calc_unknowns *out, const calc_family *family, const char *const *fields,
-                        bool documented)
+                        const calc_constant_starts *starts)
 {
     *out = (calc_unknowns){0};
     const calc_constant *constant;
     for (size_t i = 0; (constant = calc_constant_at(i)); i++) {
         if (is_listed(fields, constant->name)) {
-            add(out, family, constant, documented);
+            add(out, family, constant, starts);
         }
     }
     size_t kept = 0;

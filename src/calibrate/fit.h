@@ -39,10 +39,34 @@ const calc_constant *calc_constant_at(size_t index);
 /** The constant of that name; NULL if there is none. */
 const calc_constant *calc_constant_find(const char *name);
 
-/** The prior values of a machine's constants, before any measurement: operator tables where they
- *  exist, round guesses where they do not (docs/validation.md).
+/** A prior value of a constant that is better known of a family of machines, or of one machine.
+ *  Texts are borrowed from the file. */
+typedef struct calc_constant_known {
+    const char *constant, *of;
+    double start;
+} calc_constant_known;
+
+/** All of them. Owns everything. Start with {0}. */
+typedef struct calc_constant_starts {
+    calc_constant_known *item;
+    size_t count;
+    calc_text text;
+} calc_constant_starts;
+
+/** Read a file with the columns constant, of and start: tests/measured/starts.csv.
+ *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_constant_starts_read(calc_constant_starts *out, const char *path,
+                                                    calc_errors *errors);
+
+/** Free what they own; fine on {0}. */
+void calc_constant_starts_free(calc_constant_starts *starts);
+
+/** The prior value of a machine's constant, before any measurement: operator tables where they
+ *  exist, round guesses where they do not (docs/validation.md). That of the machine comes before
+ *  that of its family, and both before that of any.
  *  @param family  "A100", ... ; NULL: any */
-double calc_constant_start(const calc_constant *constant, const char *family, const char *machine);
+double calc_constant_start(const calc_constant *constant, const calc_constant_starts *starts,
+                           const char *family, const char *machine);
 
 /** Value in a system; 0 if the system does not give it. */
 double calc_constant_get(const calc_constant *constant, const calc_system *system);
@@ -135,9 +159,9 @@ typedef struct calc_family {
 
 /** List the unknowns. Numbers of machines without runs alone are none.
  *  @param fields      names of constants, NULL at the end; NULL: all
- *  @param documented  start from calc_constant_start() instead of the files */
+ *  @param starts  start from calc_constant_start() of them; NULL: from the files' values */
 void calc_unknowns_make(calc_unknowns *out, const calc_family *family, const char *const *fields,
-                        bool documented);
+                        const calc_constant_starts *starts);
 
 /** Put the values into the systems of the family, `machines` of them. */
 void calc_unknowns_apply(const calc_unknowns *unknowns, calc_system *system, size_t machines);

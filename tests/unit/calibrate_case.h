@@ -25,6 +25,19 @@ static inline calc_status case_load(const char *name, calc_system *out, calc_err
     return calc_load(CALC_KIND_SYSTEM, out, path, errors);
 }
 
+/* The shipped starts. */
+static inline const calc_constant_starts *case_starts(void)
+{
+    static calc_constant_starts starts;
+    calc_errors errors = {0};
+    if (starts.count == 0) {
+        ck_assert_int_eq(calc_constant_starts_read(
+                             &starts, CALC_DATA_DIR_SOURCE "/tests/measured/starts.csv", &errors),
+                         CALC_OK);
+    }
+    return &starts;
+}
+
 static inline calc_calibration_runs case_of_runs(void)
 {
     return (calc_calibration_runs){&case_runs, 1, &case_remarks, &case_systems};

@@ -109,17 +109,26 @@ CALC_TEST(no_number_leads_out_of_the_range_of_the_field)
 
 CALC_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
 {
+    calc_constant_starts starts = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_constant_starts_read(
+                         &starts, CALC_DATA_DIR_SOURCE "/tests/measured/starts.csv", &errors),
+                     CALC_OK);
+    for (size_t i = 0; i < starts.count; i++) {
+        ck_assert_ptr_nonnull(calc_constant_find(starts.item[i].constant));
+    }
     const calc_constant *nic = calc_constant_find("networks[1].efficiency");
     const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
-    ck_assert(calc_constant_start(nic, "A100", "vtrain_a100") == 0.64);
-    ck_assert(calc_constant_start(nic, "A100", "a100_sxm_80g") == 0.8);
-    ck_assert(calc_constant_start(matrix, "A100", "vtrain_a100") == 0.82);
-    ck_assert(calc_constant_start(matrix, "H100", "h100_sxm") == 0.75);
-    ck_assert(calc_constant_start(matrix, "Blackwell", "b200") == 0.65);
-    ck_assert(calc_constant_start(matrix, "Blackwell", "b200_180g") == 0.511);
-    ck_assert(calc_constant_start(matrix, NULL, NULL) == 0.7);
+    ck_assert(calc_constant_start(nic, &starts, "A100", "vtrain_a100") == 0.64);
+    ck_assert(calc_constant_start(nic, &starts, "A100", "a100_sxm_80g") == 0.8);
+    ck_assert(calc_constant_start(matrix, &starts, "A100", "vtrain_a100") == 0.82);
+    ck_assert(calc_constant_start(matrix, &starts, "H100", "h100_sxm") == 0.75);
+    ck_assert(calc_constant_start(matrix, &starts, "Blackwell", "b200") == 0.65);
+    ck_assert(calc_constant_start(matrix, &starts, "Blackwell", "b200_180g") == 0.511);
+    ck_assert(calc_constant_start(matrix, &starts, NULL, NULL) == 0.7);
     /* Kernels on GB200 over those on B200; and the root of 1,400 W over its 1,200. */
     const calc_constant *sustained = calc_constant_find("sustained");
-    ck_assert(calc_constant_start(sustained, "Blackwell", "gb300_nvl72") == 1.12);
-    ck_assert(calc_constant_start(sustained, "Blackwell", "gb200_nvl72") == 1.04);
+    ck_assert(calc_constant_start(sustained, &starts, "Blackwell", "gb300_nvl72") == 1.12);
+    ck_assert(calc_constant_start(sustained, &starts, "Blackwell", "gb200_nvl72") == 1.04);
+    calc_constant_starts_free(&starts);
 }

@@ -34,7 +34,7 @@ static void enter(void)
         CALC_OK);
     ck_assert_int_eq(
         calc_evidence_make(&evidence, &results, case_machine, CASE_MACHINES, &the_errors), CALC_OK);
-    calc_unknowns_make(&unknowns, family, fields, true);
+    calc_unknowns_make(&unknowns, family, fields, case_starts());
     ck_assert_uint_eq(unknowns.count, 2);
     for (int i = 0; i < CASE_ROWS; i++) {
         use[i] = true;

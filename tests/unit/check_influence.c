@@ -35,7 +35,7 @@ static void enter_with(double times)
         calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
     ck_assert_int_eq(calc_evidence_make(&evidence, &results, case_machine, CASE_MACHINES, &errors),
                      CALC_OK);
-    calc_unknowns_make(&unknowns, family, fields, true);
+    calc_unknowns_make(&unknowns, family, fields, case_starts());
     ck_assert_uint_eq(unknowns.count, 1);
     is_free[0] = true;
 }

@@ -7,6 +7,8 @@
 
 #include "frame.h"
 
+static calc_constant_known known[] = {{"grouped.efficiency", "b200_180g", 1.11}};
+static const calc_constant_starts starts = {.item = known, .count = 1};
 static calc_family family;
 static calc_unknowns unknowns;
 
@@ -41,7 +43,7 @@ static const calc_unknown *find(const char *name, unsigned machines)
 
 CALC_TEST(equal_values_are_one_unknown)
 {
-    calc_unknowns_make(&unknowns, &family, NULL, false);
+    calc_unknowns_make(&unknowns, &family, NULL, NULL);
     ck_assert(find("eager_traffic", 7)->start == 2);
     ck_assert(find("networks[1].efficiency", 3)->start == 0.8);
     ck_assert(find("networks[1].efficiency", 4)->start == 0.4);
@@ -60,18 +62,18 @@ CALC_TEST(a_documented_start_of_its_own_is_an_unknown_of_its_own)
     for (int m = 0; m < 3; m++) {
         family.system[m].chip.grouped.efficiency = 1;
     }
-    calc_unknowns_make(&unknowns, &family, fields, true);
+    calc_unknowns_make(&unknowns, &family, fields, &starts);
     ck_assert_uint_eq(unknowns.count, 2);
     ck_assert(find("grouped.efficiency", 3)->start == 0.9);
     ck_assert(find("grouped.efficiency", 4)->start == 1.11);
-    calc_unknowns_make(&unknowns, &family, fields, false);
+    calc_unknowns_make(&unknowns, &family, fields, NULL);
     ck_assert_uint_eq(unknowns.count, 1);
 }
 
 CALC_TEST(numbers_of_machines_without_runs_are_left_out)
 {
     family.measured = 1;
-    calc_unknowns_make(&unknowns, &family, NULL, false);
+    calc_unknowns_make(&unknowns, &family, NULL, NULL);
     ck_assert_uint_eq(unknowns.count, 3);
     ck_assert_ptr_nonnull(find("eager_traffic", 7)); /* shared with the first */
     ck_assert_ptr_null(find("networks[1].efficiency", 4));
@@ -80,7 +82,7 @@ CALC_TEST(numbers_of_machines_without_runs_are_left_out)
 CALC_TEST(only_listed_fields_are_unknown)
 {
     static const char *const fields[] = {"eager_traffic", NULL};
-    calc_unknowns_make(&unknowns, &family, fields, true);
+    calc_unknowns_make(&unknowns, &family, fields, &starts);
     ck_assert_uint_eq(unknowns.count, 1);
     ck_assert(unknowns.item[0].start == 1.8 && unknowns.item[0].value == 1.8);
     ck_assert(isnan(unknowns.item[0].error) && !unknowns.item[0].determined);
@@ -88,7 +90,7 @@ CALC_TEST(only_listed_fields_are_unknown)
 
 CALC_TEST(values_go_to_their_machines)
 {
-    calc_unknowns_make(&unknowns, &family, NULL, false);
+    calc_unknowns_make(&unknowns, &family, NULL, NULL);
     for (size_t i = 0; i < unknowns.count; i++) {
         unknowns.item[i].value = 0.5;
     }

@@ -14,7 +14,6 @@ static calc_residuals residuals;
 
 static const char *const some[] = {"matrix.bfloat16", "host.block", NULL};
 static const double truth[] = {0.62, 3e-3};
-static const calc_calibration_plan plan = {.fields = some, .documented = true, .most = 10};
 
 static void enter(void)
 {
@@ -36,6 +35,7 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 /* Calibrate the first machines, predict with them, and write and read the residuals. */
 static calc_status make(size_t machines)
 {
+    const calc_calibration_plan plan = {.fields = some, .starts = case_starts(), .most = 10};
     calc_calibration_runs runs = case_of_runs();
     calc_text text = {0};
     calc_output *out;

@@ -103,6 +103,8 @@ typedef struct task {
     calc_calibration family[FAMILIES_MAX];
     size_t families;
     calc_calibration_plan plan;
+    calc_constant_starts starts;
+    bool documented; /* start from them */
     calc_results results, view[CALC_CALIBRATE_VIEWS];
     calc_error_groups groups[CALC_CALIBRATE_VIEWS];
     double *predicted[CALC_CALIBRATE_VIEWS];
@@ -215,7 +217,7 @@ static const char *read_options(task *t)
     t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
-    t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
+    t->documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
     t->plan.most = (size_t)calc_opt_real(t->args, OPT_CONSTANTS);
     t->plan.all = calc_opt_value(t->args, OPT_UNDETERMINED) != NULL;
     date_of(calc_opt_value(t->args, OPT_DATE), t->date);
@@ -347,7 +349,7 @@ static calc_exit calibrate_engines(task *t)
     calc_calibrate_engines_task asked = {
         .measured = &t->measured,
         .plan = {.engines = &t->measured.engines,
-                 .documented = t->plan.documented,
+                 .documented = t->documented,
                  .machine = t->families > 0 ? t->machines[0].item : NULL,
                  .held_out = t->plan.held_out},
         .out = calc_opt_value(t->args, OPT_INTO),
@@ -382,6 +384,12 @@ static calc_exit calibrate(task *t)
         for (size_t m = 0; m < t->machines[f].count; m++) {
             t->machines[f].item[m] = calc_measured_machine(&t->measured, t->machines[f].item[m]);
         }
+    }
+    if (status == CALC_OK && t->documented) {
+        char path[CALC_FIND_PATH_MAX];
+        status = calc_find_data("measured/starts.csv", path, &errors);
+        status = status == CALC_OK ? calc_constant_starts_read(&t->starts, path, &errors) : status;
+        t->plan.starts = &t->starts;
     }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
@@ -419,6 +427,7 @@ static void free_task(task *t)
         free(t->view[v].item);
         calc_error_groups_free(&t->groups[v]);
     }
+    calc_constant_starts_free(&t->starts);
     calc_results_free(&t->results);
     free(t);
 }
