@@ -25,11 +25,8 @@ static const struct {
 /* The measured runs beside three predictions: with today's engines, fitted, and by fits that left
  * the run out. */
 typedef struct task {
-    calc_results results;
+    calc_calibrate_views views;
     calc_engine_calibration calibration;
-    double *predicted[CALC_CALIBRATE_VIEWS];
-    calc_results view[CALC_CALIBRATE_VIEWS];
-    calc_error_groups groups[CALC_CALIBRATE_VIEWS];
 } task;
 
 static const char *name_of(const calc_engine_fit *fit)
@@ -42,10 +39,11 @@ static calc_status check_held_out(const task *t, const calc_engine_plan *plan, c
 {
     for (const char *const *name = plan->held_out; name && *name; name++) {
         size_t i = 0;
-        while (i < t->results.count && !calc_engine_run_is_of(&t->results.item[i], *name)) {
+        while (i < t->views.results.count &&
+               !calc_engine_run_is_of(&t->views.results.item[i], *name)) {
             i++;
         }
-        if (i == t->results.count) {
+        if (i == t->views.results.count) {
             return calc_errors_add(
                 errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                 "calc validate --json names the source and the machine of each run",
@@ -58,31 +56,23 @@ static calc_status check_held_out(const task *t, const calc_engine_plan *plan, c
 static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, calc_errors *errors)
 {
     calc_measured *m = asked->measured;
-    calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
-                                                   &m->apps, &m->systems, errors);
+    calc_status status = calc_serving_results_make(&t->views.results, m->serving, m->files,
+                                                   &m->remarks, &m->apps, &m->systems, errors);
     status = status == CALC_OK ? check_held_out(t, &asked->plan, errors) : status;
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        t->predicted[v] = calc_make(t->results.count + 1, sizeof *t->predicted[v]);
-    }
+    calc_calibrate_views_start(&t->views);
     if (status == CALC_OK) {
-        status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->results,
-                                       t->predicted[CALC_CALIBRATE_FITTED],
-                                       t->predicted[CALC_CALIBRATE_UNSEEN], errors);
+        status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->views.results,
+                                       t->views.predicted[CALC_CALIBRATE_FITTED],
+                                       t->views.predicted[CALC_CALIBRATE_UNSEEN], errors);
         /* Keeps today's predictions only for runs that another view has, too. */
-        for (size_t i = 0; i < t->results.count; i++) {
-            bool other = !isnan(t->predicted[CALC_CALIBRATE_FITTED][i]) ||
-                         !isnan(t->predicted[CALC_CALIBRATE_UNSEEN][i]);
-            t->predicted[CALC_CALIBRATE_ASSUMED][i] =
-                other ? t->results.item[i].predicted : (double)NAN;
+        for (size_t i = 0; i < t->views.results.count; i++) {
+            bool other = !isnan(t->views.predicted[CALC_CALIBRATE_FITTED][i]) ||
+                         !isnan(t->views.predicted[CALC_CALIBRATE_UNSEEN][i]);
+            t->views.predicted[CALC_CALIBRATE_ASSUMED][i] =
+                other ? t->views.results.item[i].predicted : (double)NAN;
         }
     }
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
-        status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
-        status = status == CALC_OK
-                     ? calc_error_groups_make(&t->groups[v], &t->view[v], NULL, NULL, errors)
-                     : status;
-    }
-    return status;
+    return status == CALC_OK ? calc_calibrate_views_make(&t->views, NULL, errors) : status;
 }
 
 static void write_engine(calc_output *out, const calc_engine_fit *fit)
@@ -117,7 +107,7 @@ static void write_group(calc_output *out, const task *t, const calc_error_group 
 {
     calc_output_printf(out, "%-36.36s", group->name);
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
+        const calc_error_group *g = calc_error_groups_like(&t->views.groups[v], group);
         if (g) {
             calc_output_printf(out, " |%6zu%+7.1f%6.1f%6.1f", g->spread.count, 100 * g->spread.bias,
                                100 * g->spread.mean_abs, 100 * g->spread.median_abs);
@@ -132,7 +122,7 @@ static void write_errors(calc_output *out, const task *t, size_t q)
 {
     static const char *const kinds[] = {"engine", "machine", "source", "set"}; /* the last row sums
                                                                                 * up all */
-    const calc_error_groups *all = &t->groups[CALC_CALIBRATE_ASSUMED];
+    const calc_error_groups *all = &t->views.groups[CALC_CALIBRATE_ASSUMED];
     bool first = true;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (size_t i = 0; i < all->count; i++) {
@@ -196,22 +186,6 @@ static void put_engine(calc_put *put, const calc_engine_fit *fit)
     calc_putf(put, "}}");
 }
 
-static void put_group(calc_put *put, const task *t, const calc_error_group *group)
-{
-    calc_putf(put, "{by: %s, name: %s, quantity: %s", group->by, group->name,
-              calc_quantity_word(group->quantity));
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
-        if (g) {
-            calc_put_object(put, words[v], CALC_PUT_LINE);
-            calc_put_count(put, "n", (int64_t)g->spread.count);
-            calc_put_spread(put, &g->spread);
-            calc_put_close(put);
-        }
-    }
-    calc_put_close(put);
-}
-
 static calc_status write_json(const task *t, const char *path, calc_errors *errors)
 {
     calc_output *out = calc_write_to(path);
@@ -222,8 +196,9 @@ static calc_status write_json(const task *t, const char *path, calc_errors *erro
         put_engine(&put, &t->calibration.fit[i]);
     }
     calc_putf(&put, "], groups: [\n");
-    for (size_t i = 0; i < t->groups[CALC_CALIBRATE_ASSUMED].count; i++) {
-        put_group(&put, t, &t->groups[CALC_CALIBRATE_ASSUMED].item[i]);
+    for (size_t i = 0; i < t->views.groups[CALC_CALIBRATE_ASSUMED].count; i++) {
+        calc_calibrate_views_put(&put, &t->views, words, CALC_CALIBRATE_VIEWS,
+                                 &t->views.groups[CALC_CALIBRATE_ASSUMED].item[i]);
     }
     calc_put_close(&put);
     calc_put_end(&put);
@@ -255,12 +230,7 @@ calc_status calc_calibrate_engines(const calc_calibrate_engines_task *asked, cal
     status = status == CALC_OK && asked->out ? write_files(&t, asked->out, errors) : status;
     status = status == CALC_OK && asked->json ? write_json(&t, asked->json, errors) : status;
     status = status == CALC_OK && !asked->quiet ? write_table(&t, errors) : status;
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        free(t.predicted[v]);
-        free(t.view[v].item);
-        calc_error_groups_free(&t.groups[v]);
-    }
+    calc_calibrate_views_free(&t.views);
     free(t.calibration.fit);
-    calc_results_free(&t.results);
     return status;
 }

@@ -18,11 +18,60 @@
 #include "spec/field.h"
 #include "validate/error_groups.h"
 
+void calc_calibrate_views_start(calc_calibrate_views *views)
+{
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        views->predicted[v] = calc_make(views->results.count + 1, sizeof *views->predicted[v]);
+        for (size_t i = 0; i < views->results.count; i++) {
+            views->predicted[v][i] = (double)NAN;
+        }
+    }
+}
+
+calc_status calc_calibrate_views_make(calc_calibrate_views *views, const calc_run_sets *sets,
+                                      calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
+        status = calc_view_make(&views->of[v], &views->results, views->predicted[v], errors);
+        status = status == CALC_OK
+                     ? calc_error_groups_make(&views->groups[v], &views->of[v], sets, NULL, errors)
+                     : status;
+    }
+    return status;
+}
+
+void calc_calibrate_views_put(calc_put *put, const calc_calibrate_views *views,
+                              const char *const *words, size_t count, const calc_error_group *group)
+{
+    calc_putf(put, "{by: %s, name: %s, quantity: %s, n: %zu", group->by, group->name,
+              calc_quantity_word(group->quantity), group->spread.count);
+    for (size_t v = 0; v < count; v++) {
+        const calc_error_group *g = calc_error_groups_like(&views->groups[v], group);
+        if (g) {
+            calc_put_object(put, words[v], CALC_PUT_LINE);
+            calc_put_spread(put, &g->spread);
+            calc_put_close(put);
+        }
+    }
+    calc_put_close(put);
+}
+
+void calc_calibrate_views_free(calc_calibrate_views *views)
+{
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        free(views->predicted[v]);
+        free(views->of[v].item);
+        calc_error_groups_free(&views->groups[v]);
+    }
+    calc_results_free(&views->results);
+}
+
 /* Whether the result at `index` is a time that was predicted before and after. */
 static bool is_shown(const calc_calibrate_report *report, size_t index)
 {
-    const calc_result *before = &report->results[CALC_CALIBRATE_ASSUMED]->item[index];
-    const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[index];
+    const calc_result *before = &report->views->of[CALC_CALIBRATE_ASSUMED].item[index];
+    const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[index];
     return before->use == CALC_USE_SCORED && after->use == CALC_USE_SCORED &&
            after->quantity == CALC_QUANTITY_STEP_TIME;
 }
@@ -30,7 +79,7 @@ static bool is_shown(const calc_calibrate_report *report, size_t index)
 size_t calc_calibrate_runs_count(const calc_calibrate_report *report)
 {
     size_t count = 0;
-    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
+    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
         count += is_shown(report, i);
     }
     return count;
@@ -39,7 +88,7 @@ size_t calc_calibrate_runs_count(const calc_calibrate_report *report)
 /* The next worst run after `last`; `count` at the end. */
 static size_t next_worst(const calc_calibrate_report *report, size_t last)
 {
-    const calc_results *after = report->results[CALC_CALIBRATE_FITTED];
+    const calc_results *after = &report->views->of[CALC_CALIBRATE_FITTED];
     size_t found = after->count;
     for (size_t i = 0; i < after->count; i++) {
         double error = fabs(after->item[i].error);
@@ -72,21 +121,21 @@ static void write_memory(calc_output *out, const calc_results *results)
  * after, and a line if memory was measured, because no constant of a machine changes memory. */
 static void calibrate_runs_write(calc_output *out, const calc_calibrate_report *report, size_t rows)
 {
-    size_t count = report->results[CALC_CALIBRATE_FITTED]->count;
+    size_t count = report->views->of[CALC_CALIBRATE_FITTED].count;
     size_t last = count;
     for (size_t i = 0; i < rows && (last = next_worst(report, last)) < count; i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%10s%11s%9s%11s%9s  %s\n", "measured", "assumed", "error",
                                "fitted", "error", "runs, largest errors first");
         }
-        const calc_result *before = &report->results[CALC_CALIBRATE_ASSUMED]->item[last];
-        const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[last];
+        const calc_result *before = &report->views->of[CALC_CALIBRATE_ASSUMED].item[last];
+        const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[last];
         calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n",
                            after->measured, before->predicted, 100 * before->error,
                            after->predicted, 100 * after->error, after->prediction->map.row->id,
                            *after->remark ? " (" : "", after->remark, *after->remark ? ")" : "");
     }
-    write_memory(out, report->results[CALC_CALIBRATE_FITTED]);
+    write_memory(out, &report->views->of[CALC_CALIBRATE_FITTED]);
 }
 
 /* The file of a run, if the command line names it. */
@@ -156,14 +205,14 @@ typedef struct tally {
 
 static bool counts(const calc_calibrate_report *report, size_t index)
 {
-    const calc_result *before = &report->results[CALC_CALIBRATE_ASSUMED]->item[index];
-    const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[index];
+    const calc_result *before = &report->views->of[CALC_CALIBRATE_ASSUMED].item[index];
+    const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[index];
     return before->use == CALC_USE_SCORED && after->use == CALC_USE_SCORED;
 }
 
 static const char *source_of(const calc_calibrate_report *report, size_t index)
 {
-    return report->results[CALC_CALIBRATE_FITTED]->item[index].prediction->map.row->source;
+    return report->views->of[CALC_CALIBRATE_FITTED].item[index].prediction->map.row->source;
 }
 
 /* Selects runs; NULL matches any value. */
@@ -181,13 +230,13 @@ static bool is(const char *wanted, const char *found)
 static tally tally_of(const calc_calibrate_report *report, selection of, bool held)
 {
     tally t = {0};
-    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
-        const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[i];
+    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
+        const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[i];
         bool mine = is(of.source, source_of(report, i)) &&
                     is(of.confidence, after->prediction->map.row->confidence) &&
                     is(of.kind, calc_result_kind(after));
         if (counts(report, i) && mine && calc_evidence_is_of(after, report->held_out) == held) {
-            double before = fabs(report->results[CALC_CALIBRATE_ASSUMED]->item[i].error);
+            double before = fabs(report->views->of[CALC_CALIBRATE_ASSUMED].item[i].error);
             t.count++;
             t.better += fabs(after->error) < before;
             t.assumed += before;
@@ -274,7 +323,7 @@ static void write_spreads(calc_output *out, const calc_calibrate_report *report,
 {
     calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
-        const calc_error_group *g = calc_error_groups_like(report->groups[v], group);
+        const calc_error_group *g = calc_error_groups_like(&report->views->groups[v], group);
         if (g) {
             calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
                                100 * g->spread.mean_abs, 100 * g->spread.median_abs,
@@ -295,7 +344,7 @@ static void write_side(calc_output *out, const calc_calibrate_report *report, bo
     calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
                        held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
                        "assumed", "fitted", "better");
-    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
+    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
         tally t = is_first(report, i)
                       ? tally_of(report, (selection){source_of(report, i), NULL, NULL}, held)
                       : (tally){0};
@@ -325,7 +374,7 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
         calc_output_text(out, " |  bias  mean   med   p90");
     }
     calc_output_text(out, "\n");
-    const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
+    const calc_error_groups *fitted = &report->views->groups[CALC_CALIBRATE_FITTED];
     for (size_t i = 0; i < fitted->count; i++) {
         if (strcmp(fitted->item[i].by, "set") == 0) {
             write_spreads(out, report, &fitted->item[i]);
@@ -369,29 +418,14 @@ static void put_family(calc_put *put, const calc_calibration *c)
     calc_putf(put, "]}");
 }
 
-static void put_group(calc_put *put, const calc_calibrate_report *report,
-                      const calc_error_group *group)
-{
-    calc_putf(put, "{by: %s, name: %s, n: %zu", group->by, group->name, group->spread.count);
-    for (size_t v = 0; v < views_of(report); v++) {
-        const calc_error_group *g = calc_error_groups_like(report->groups[v], group);
-        if (g) {
-            calc_put_object(put, words[v], CALC_PUT_LINE);
-            calc_put_spread(put, &g->spread);
-            calc_put_close(put);
-        }
-    }
-    calc_put_close(put);
-}
-
 static void put_run(calc_put *put, const calc_calibrate_report *report, size_t index)
 {
     static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
-    const calc_result *r = &report->results[CALC_CALIBRATE_FITTED]->item[index];
+    const calc_result *r = &report->views->of[CALC_CALIBRATE_FITTED].item[index];
     calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", r->prediction->map.row->id,
               r->prediction->map.row->source, r->prediction->map.row->sys, r->measured);
     for (size_t v = 0; v < views_of(report); v++) {
-        const calc_result *of = &report->results[v]->item[index];
+        const calc_result *of = &report->views->of[v].item[index];
         bool has = of->use == CALC_USE_SCORED;
         calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
     }
@@ -414,7 +448,7 @@ static void put_side(calc_put *put, const calc_calibrate_report *report, bool he
     tally all = tally_of(report, (selection){NULL, NULL, NULL}, held);
     calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
     calc_put_object(put, "sources", CALC_PUT_LINES);
-    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
+    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
         tally t = is_first(report, i)
                       ? tally_of(report, (selection){source_of(report, i), NULL, NULL}, held)
                       : (tally){0};
@@ -429,8 +463,8 @@ static void put_side(calc_put *put, const calc_calibrate_report *report, bool he
 
 void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report)
 {
-    const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
-    const calc_results *results = report->results[CALC_CALIBRATE_FITTED];
+    const calc_error_groups *fitted = &report->views->groups[CALC_CALIBRATE_FITTED];
+    const calc_results *results = &report->views->of[CALC_CALIBRATE_FITTED];
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_putf(&put, "version: %s, families: [\n", CALC_VERSION);
@@ -439,7 +473,7 @@ void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *re
     }
     calc_putf(&put, "], groups: [\n");
     for (size_t i = 0; i < fitted->count; i++) {
-        put_group(&put, report, &fitted->item[i]);
+        calc_calibrate_views_put(&put, report->views, words, views_of(report), &fitted->item[i]);
     }
     calc_put_close(&put);
     if (report->held_out) {

@@ -16,15 +16,41 @@
  *  left out the run. */
 enum { CALC_CALIBRATE_ASSUMED, CALC_CALIBRATE_FITTED, CALC_CALIBRATE_UNSEEN, CALC_CALIBRATE_VIEWS };
 
-/** The calibrated families, and all measurements with these predictions. Borrowed. */
+/** All measurements with these predictions. Owns everything. Start with {0}. */
+typedef struct calc_calibrate_views {
+    calc_results results; /**< predicted with what is known before, or with what was fitted */
+    double *predicted[CALC_CALIBRATE_VIEWS]; /**< by index of result; NaN: not in the view */
+    calc_results of[CALC_CALIBRATE_VIEWS];
+    calc_error_groups groups[CALC_CALIBRATE_VIEWS];
+} calc_calibrate_views;
+
+/** Make room for the predictions of the results, which are there; no view has one yet. */
+void calc_calibrate_views_start(calc_calibrate_views *views);
+
+/** Make the views of the predictions, and their groups.
+ *  @param sets  calc_error_groups_make()'s
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_calibrate_views_make(calc_calibrate_views *views,
+                                                    const calc_run_sets *sets, calc_errors *errors);
+
+/** Write a group of the first view that has it, with its errors in each view, as an element of the
+ *  open array.
+ *  @param words  of the views, `count` of them */
+void calc_calibrate_views_put(calc_put *put, const calc_calibrate_views *views,
+                              const char *const *words, size_t count,
+                              const calc_error_group *group);
+
+/** Free what they own; fine on {0}. */
+void calc_calibrate_views_free(calc_calibrate_views *views);
+
+/** The calibrated families, and all measurements. Borrowed. */
 typedef struct calc_calibrate_report {
     const calc_calibration *family;
     size_t families;
     bool unseen;                 /**< whether there are predictions by fits that left the run out */
     const char *const *held_out; /**< calc_calibration_plan's */
     size_t rows;                 /**< number of runs shown one by one */
-    const calc_results *results[CALC_CALIBRATE_VIEWS];
-    const calc_error_groups *groups[CALC_CALIBRATE_VIEWS];
+    const calc_calibrate_views *views;
 } calc_calibrate_report;
 
 /** Path of a calibrated machine's file: `out` itself if it ends in .json and there is only one

@@ -105,9 +105,7 @@ typedef struct task {
     calc_calibration_plan plan;
     calc_constant_starts starts;
     bool documented; /* start from them */
-    calc_results results, view[CALC_CALIBRATE_VIEWS];
-    calc_error_groups groups[CALC_CALIBRATE_VIEWS];
-    double *predicted[CALC_CALIBRATE_VIEWS];
+    calc_calibrate_views views;
     char date[DATE_SIZE];
     char complaint[256];
     double rows; /* number of runs shown one by one; NaN: not given */
@@ -165,10 +163,10 @@ static calc_status check_held_out(const task *t, calc_errors *errors)
     for (size_t i = 0; i < t->held_out.count; i++) {
         const char *const one[] = {t->held_out.item[i], NULL};
         size_t k = 0;
-        while (k < t->results.count && !calc_evidence_is_of(&t->results.item[k], one)) {
+        while (k < t->views.results.count && !calc_evidence_is_of(&t->views.results.item[k], one)) {
             k++;
         }
-        if (k == t->results.count) {
+        if (k == t->views.results.count) {
             return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                                    "calc validate --json names the source of each run",
                                    "--hold-out: no run of \"%.60s\"", one[0]);
@@ -230,21 +228,12 @@ static const char *read_options(task *t)
                                                            : NULL;
 }
 
-static void allocate(task *t)
-{
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        t->predicted[v] = calc_make(t->results.count + 1, sizeof *t->predicted[v]);
-        for (size_t i = 0; i < t->results.count; i++) {
-            t->predicted[v][i] = (double)NAN;
-        }
-    }
-}
-
 static calc_status predict_all(task *t, calc_errors *errors)
 {
     calc_measured *m = &t->measured;
-    calc_results_free(&t->results);
-    return calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+    calc_results_free(&t->views.results);
+    return calc_results_make(&t->views.results, m->runs, m->files, &m->remarks, &m->systems,
+                             errors);
 }
 
 static calc_status calibrate_families(task *t, calc_errors *errors)
@@ -255,10 +244,11 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
     for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
         status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
                                         &runs, errors);
-        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &runs,
-                                                    t->predicted[CALC_CALIBRATE_ASSUMED],
-                                                    t->predicted[CALC_CALIBRATE_UNSEEN], errors)
-                                   : status;
+        status = status == CALC_OK
+                     ? calc_calibrate(&t->family[f], &t->plan, &runs,
+                                      t->views.predicted[CALC_CALIBRATE_ASSUMED],
+                                      t->views.predicted[CALC_CALIBRATE_UNSEEN], errors)
+                     : status;
     }
     return status;
 }
@@ -266,18 +256,13 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
 static calc_status make_views(task *t, calc_errors *errors)
 {
     calc_status status = predict_all(t, errors);
-    for (size_t i = 0; status == CALC_OK && i < t->results.count; i++) {
-        if (!isnan(t->predicted[CALC_CALIBRATE_ASSUMED][i])) {
-            t->predicted[CALC_CALIBRATE_FITTED][i] = t->results.item[i].predicted;
+    for (size_t i = 0; status == CALC_OK && i < t->views.results.count; i++) {
+        if (!isnan(t->views.predicted[CALC_CALIBRATE_ASSUMED][i])) {
+            t->views.predicted[CALC_CALIBRATE_FITTED][i] = t->views.results.item[i].predicted;
         }
     }
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
-        status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
-        status = status == CALC_OK ? calc_error_groups_make(&t->groups[v], &t->view[v],
-                                                            &t->measured.sets, NULL, errors)
-                                   : status;
-    }
-    return status;
+    return status == CALC_OK ? calc_calibrate_views_make(&t->views, &t->measured.sets, errors)
+                             : status;
 }
 
 static calc_status write_report(const task *t, calc_errors *errors)
@@ -285,11 +270,8 @@ static calc_status write_report(const task *t, calc_errors *errors)
     calc_calibrate_report report = {.family = t->family,
                                     .families = t->families,
                                     .unseen = t->plan.cross != CALC_CROSS_NONE,
-                                    .held_out = t->plan.held_out};
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        report.results[v] = &t->view[v];
-        report.groups[v] = &t->groups[v];
-    }
+                                    .held_out = t->plan.held_out,
+                                    .views = &t->views};
     bool few = t->args->argument_count > 0 &&
                calc_calibrate_runs_count(&report) <= CALC_CALIBRATE_RUNS_FEW;
     report.rows = !isnan(t->rows) ? (size_t)t->rows : few ? CALC_CALIBRATE_RUNS_FEW : 0;
@@ -393,7 +375,7 @@ static calc_exit calibrate(task *t)
     }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
-    allocate(t);
+    calc_calibrate_views_start(&t->views);
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     status = status == CALC_OK ? make_views(t, &errors) : status;
     calc_errors refusal = {0};
@@ -408,7 +390,7 @@ static calc_exit calibrate(task *t)
         calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
         calc_output *out = calc_write_to(calc_opt_value(t->args, OPT_RESIDUALS));
         status = calc_output_end(
-            out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, &errors),
+            out, calc_unseen_write(out, t->family, t->families, &runs, &t->views.results, &errors),
             &errors);
     }
     status = status == CALC_OK ? write_report(t, &errors) : status;
@@ -422,13 +404,8 @@ static calc_exit calibrate(task *t)
 static void free_task(task *t)
 {
     calc_measured_free(&t->measured);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        free(t->predicted[v]);
-        free(t->view[v].item);
-        calc_error_groups_free(&t->groups[v]);
-    }
+    calc_calibrate_views_free(&t->views);
     calc_constant_starts_free(&t->starts);
-    calc_results_free(&t->results);
     free(t);
 }
 
