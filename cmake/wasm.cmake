@@ -66,10 +66,10 @@ function(calc_wasm_object source name)
 endfunction()
 
 # The layers of the library, but for what reads and writes files (src/wasm/absent.c); all but model and sweep in the fewest bytes.
-foreach(layer IN ITEMS base spec model io formats study report_data session)
+foreach(layer IN ITEMS base spec model io formats study report_data gauss tune validate session)
     get_target_property(sources calc_${layer} SOURCES)
     foreach(source IN LISTS sources)
-        if(NOT source MATCHES "base/draft.c|io/text.c|unread_keys|launcher|run_log")
+        if(NOT source MATCHES "base/draft.c|io/text.c|unread_keys|launcher|run_log|tune/[dkp]|validate/[fs]|/results.c|/runs.c")
             get_filename_component(path "${source}" ABSOLUTE)
             file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}" "${path}")
             string(REGEX REPLACE "[^a-z0-9_]" "_" name "${name}")

@@ -573,6 +573,8 @@ CALC_API void calc_count_parameters(const calc_app *app, calc_parameters *out);
 typedef struct calc_session calc_session;
 
 /** Which file a document's name means.
+ *  @param kind  CALC_KIND_NONE: none of the three, but a file of a data directory, as it is named
+ *  there: "measured/residuals.csv"
  *  @param path  filled on CALC_OK, `size` bytes */
 typedef calc_status calc_session_find(void *context, calc_kind kind, const char *name, char *path,
                                       size_t size, calc_errors *errors);

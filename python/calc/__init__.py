@@ -100,6 +100,13 @@ def _places(kind):
                 yield os.path.join(place, _FOLDERS[kind])
 
 
+def _data(name):
+    """A file of a data directory: "measured/residuals.csv"; a source tree has that folder in tests."""
+    places = [os.path.dirname(place) for place in _places("app")]
+    found = (os.path.join(place, folder, name) for place in places for folder in ("", "tests"))
+    return next(filter(os.path.exists, found), name)
+
+
 def _stem(path):
     name = os.path.basename(path)
     return next((name[: -len(end)] for end in (".json", ".json.gz") if name.endswith(end)), None)
@@ -138,9 +145,10 @@ def _path(kind, name):
 
 @_Find
 def _find(_context, kind, name, path, size, _errors):
-    """Where a document is that a request names: the systems of listed stages, and paths."""
+    """Where a document is that a request names: the systems of listed stages, and paths; or a file of data."""
     try:
-        found = os.fsencode(_path(("app", "sys", "exe")[kind], os.fsdecode(name)))
+        found = os.fsencode(_path(("app", "sys", "exe")[kind], os.fsdecode(name)) if kind < 3
+                            else _data(os.fsdecode(name)))
     except Error:
         found = name  # there is no such file, which the library says
     found = found[:size - 1]
@@ -239,19 +247,21 @@ class Session:
                 request[name] = True
         return request
 
-    def run(self, app: Document, sys: Document, exe: Document, set: Changes | None = None,
-            stats: Iterable[str] | None = None, compat: str = "none", inputs: bool = False,
-            layers: bool = False, stages: bool = False) -> Run:
+    def run(self, app: Document, sys: Document, exe: Document | None = None,
+            set: Changes | None = None, stats: Iterable[str] | None = None, compat: str = "none",
+            inputs: bool = False, layers: bool = False, stages: bool = False) -> Run:
         """Evaluate a layout.
 
-        app, sys, exe: bare names, paths or dicts
+        app, sys, exe: bare names, paths or dicts. What exe leaves out of the keys that it must have
+            is as in the layout that calc sweep would start with; None: all of it
         set: changes of their fields: {"tensor_par": 8, "sys.mem1.GiB": 141}
         stats: names of the statistics that are wanted; None: all
         inputs, layers, stages: whether the answer has the inputs as used, every layer, every stage
-        @return "verdict", "stats" and, if there are any, "reasons" why the layout cannot run
-            and "remarks": what to know before using the numbers
+        @return "verdict", "stats" and, if there are any, "reasons" why the layout cannot run,
+            "completed": the fields that exe left out, and "remarks": what to know before using the numbers
         @raise Error for wrong inputs
         """
+        exe = {} if exe is None else exe
         answer = self.ask(self._request(app, sys, exe, set, stats, compat, inputs, layers, stages))
         if "errors" in answer:
             raise Error(answer["errors"])

@@ -143,8 +143,8 @@ class _Page:
 
 
 class Run(_Page, Record):
-    """A layout: `verdict`, `stats` and, if there are any, `reasons` why it cannot run and `remarks`:
-    what to know before using the numbers; `app`, `sys`, `exe`, `layers`, `stages` if asked for."""
+    """A layout: `verdict`, `stats` and, if there are any, `reasons` why it cannot run, `completed`: the
+    fields that were left out, and `remarks`: what to know before using the numbers; `app`, `sys`, `exe`, `layers`, `stages` if asked for."""
 
     _asked: dict[str, Any]
 

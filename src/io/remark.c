@@ -1,5 +1,6 @@
 #include "io/remark.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -13,7 +14,7 @@ calc_remark_facts calc_remark_read(const calc_text *text)
 {
     bool ours = says(text, "\"hidden\"");
     /* The words by which files of machines state their origin; calc calibrate writes the third. */
-    return (calc_remark_facts){
+    calc_remark_facts facts = {
         .origin = says(text, "No run was fitted")             ? CALC_REMARK_ASSUMED
                   : says(text, "No runs of this machine")     ? CALC_REMARK_FAMILY
                   : says(text, "Calibrated on ")              ? CALC_REMARK_CALIBRATED
@@ -21,6 +22,13 @@ calc_remark_facts calc_remark_read(const calc_text *text)
                                                               : CALC_REMARK_ASSUMED,
         .no_structure = ours && !says(text, "\"structure_type\""),
         .no_attention = ours && !says(text, "\"causal\"")};
+    const char *at = text->data ? strstr(text->data, "Calibrated on ") : NULL;
+    at = at ? strstr(at, ") on ") : NULL;
+    if (at) {
+        at += strlen(") on ");
+        snprintf(facts.calibrated, sizeof facts.calibrated, "%.*s", (int)strcspn(at, ",.\""), at);
+    }
+    return facts;
 }
 
 const char *calc_remark_origin_text(calc_remark_origin origin)

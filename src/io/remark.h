@@ -14,10 +14,13 @@ typedef enum calc_remark_origin {
     CALC_REMARK_ASSUMED     /**< assumed, or not stated */
 } calc_remark_origin;
 
-/** What the text of a model's or a machine's file says beside its fields. */
+/** What the text of a document says beside its fields. */
 typedef struct calc_remark_facts {
     calc_remark_origin origin;       /**< of a machine */
     bool no_structure, no_attention; /**< of a model: structure_type, causal are left out */
+    const char *partial; /**< of an execution that leaves required keys out: all of it. Borrowed;
+                          * NULL: it is whole */
+    char calibrated[64]; /**< of a machine: whose runs its constants were fitted to; "": none */
 } calc_remark_facts;
 
 /** Read the facts from a text in JSON; all of them are unknown without one. */

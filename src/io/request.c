@@ -1,5 +1,6 @@
 #include "io/request.h"
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/json_load.h"
 #include "io/utf8.h"
@@ -14,6 +15,7 @@ typedef struct reading {
     calc_request_reader *reader;
     calc_request *request;
     calc_json_report *report;
+    char *text; /* of a document that leaves keys out. Owned */
 } reading;
 
 static void *document(calc_request_documents *documents, calc_kind kind)
@@ -50,6 +52,28 @@ static calc_remark_facts facts_of(const json_t *value)
     return facts;
 }
 
+/* A document that came as contents. An execution may leave required keys out; its text is then
+ * r->text, too. */
+static calc_remark_facts bind_document(reading *r, calc_kind kind, json_t *value, void *object)
+{
+    calc_json_report *report = r->report;
+    calc_remark_facts facts = facts_of(value);
+    report->kind = kind;
+    report->partial = true;
+    report->absent = 0;
+    calc_json_bind_table(report, calc_table_of(kind), value, object);
+    report->kind = CALC_KIND_NONE;
+    report->partial = false;
+    if (report->absent > 0) {
+        free(r->text);
+        facts.partial = r->text = json_dumps(value, JSON_COMPACT);
+        if (!r->text) {
+            calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+        }
+    }
+    return facts;
+}
+
 /* A document: its name, or its contents. It replaces the last one if it has no errors. */
 static void read_document(reading *r, json_t *value, size_t which)
 {
@@ -68,20 +92,35 @@ static void read_document(reading *r, json_t *value, size_t which)
             }
         }
     } else if (json_is_object(value)) {
-        report->kind = kind;
-        calc_json_bind_table(report, calc_table_of(kind), value, object);
-        report->kind = CALC_KIND_NONE;
-        facts = facts_of(value);
+        facts = bind_document(r, kind, value, object);
     } else {
         calc_json_value_type_error(report, "a name or an object", value, NULL);
     }
+    if (kind == CALC_KIND_EXEC && found_so_far(report) == before) {
+        char *partial = facts.partial ? strdup(facts.partial) : NULL;
+        if (!partial && facts.partial) {
+            calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+        }
+        free(r->reader->partial);
+        facts.partial = r->reader->partial = partial;
+    }
+    free(r->text);
+    r->text = NULL;
     if (found_so_far(report) == before) {
         memcpy(document(last, kind), object, calc_table_of(kind)->size);
         last->given[kind] = true;
         r->request->used.facts[kind] = last->facts[kind] = facts;
         const char *name = json_string_value(value);
         snprintf(last->name[kind], sizeof last->name[kind], "%s", name ? name : "");
+        if (kind == CALC_KIND_SYSTEM) {
+            const char *file = name && strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+            const char *end = file ? strstr(file, ".json") : NULL;
+            snprintf(last->machine, sizeof last->machine, "%.*s",
+                     (int)(end ? (size_t)(end - file) : strlen(file ? file : "")),
+                     file ? file : "");
+        }
         memcpy(r->request->used.name, last->name, sizeof last->name);
+        memcpy(r->request->used.machine, last->machine, sizeof last->machine);
     }
 }
 
@@ -98,6 +137,56 @@ static void set_text(reading *r, json_t *value)
     }
 }
 
+/* "KEY=" and a value as `calc sweep --set` takes it: words of a set are joined by plus signs.
+ * @return NULL: memory is short */
+static char *words_of(const char *key, const json_t *value)
+{
+    size_t size = strlen(key) + sizeof "=", words = 0;
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const char *word = json_string_value(json_array_get(value, i));
+        words += word != NULL;
+        size += word ? strlen(word) + 1 : 0;
+    }
+    bool set = words > 0 && words == json_array_size(value);
+    char *json =
+        set || json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    const char *text = json_is_string(value) ? json_string_value(value) : set ? "" : json;
+    char *out = text ? malloc(size += strlen(text)) : NULL;
+    if (out) {
+        snprintf(out, size, "%s=%s", key, text);
+        for (size_t i = 0; set && i < words; i++) {
+            calc_append(out, size, "%s%s", i ? "+" : "",
+                        json_string_value(json_array_get(value, i)));
+        }
+    }
+    free(json);
+    return out;
+}
+
+/* Notes a change as words, where an execution is to be completed. @param key  NULL: it is words */
+static void note(reading *r, const char *key, json_t *value)
+{
+    calc_request *request = r->request;
+    const char *name;
+    json_t *item;
+    if (json_is_object(value)) {
+        json_object_foreach (value, name, item) {
+            char path[256];
+            snprintf(path, sizeof path, "%s.%s", key, name);
+            note(r, path, item);
+        }
+        return;
+    }
+    char **more = realloc(request->change, (request->changes + 1) * sizeof *more);
+    request->change = more ? more : request->change;
+    char *words = !more ? NULL : key ? words_of(key, value) : strdup(json_string_value(value));
+    if (words) {
+        request->change[request->changes++] = words;
+    } else {
+        calc_json_report_add(r->report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+    }
+}
+
 /* Changes: {"FIELD": VALUE} or ["FIELD=VALUE"]. */
 static void read_set(reading *r, json_t *value, size_t none)
 {
@@ -106,17 +195,24 @@ static void read_set(reading *r, json_t *value, size_t none)
     void *const object[CALC_ASSIGN_KINDS] = {&used->app, &used->system, &used->exec};
     const char *key;
     json_t *element;
+    bool notes = used->facts[CALC_KIND_EXEC].partial != NULL;
     if (json_is_object(value)) {
         json_object_foreach (value, key, element) {
             size_t mark = calc_json_report_enter(r->report, key);
             calc_assign(r->report, object, key, element);
             calc_json_report_leave(r->report, mark);
+            if (notes) {
+                note(r, key, element);
+            }
         }
     } else if (json_is_array(value)) {
         for (size_t i = 0; i < json_array_size(value); i++) {
             size_t mark = calc_json_report_enter_index(r->report, i);
             set_text(r, json_array_get(value, i));
             calc_json_report_leave(r->report, mark);
+            if (notes && json_is_string(json_array_get(value, i))) {
+                note(r, NULL, json_array_get(value, i));
+            }
         }
     } else {
         calc_json_value_type_error(r->report, "an object or an array of \"FIELD=VALUE\"", value,
@@ -201,12 +297,9 @@ static void keep_documents(reading *r, calc_kind kind, json_t *documents)
         size_t mark = calc_json_report_enter(r->report, name);
         int before = found_so_far(r->report);
         calc_errors errors = {0};
-        r->report->kind = kind;
-        calc_json_bind_table(r->report, calc_table_of(kind), value, object);
-        r->report->kind = CALC_KIND_NONE;
+        const calc_remark_facts facts = bind_document(r, kind, value, object);
         if (found_so_far(r->report) == before &&
-            r->reader->keep(r->reader->context, kind, name, object, facts_of(value), &errors) !=
-                CALC_OK) {
+            r->reader->keep(r->reader->context, kind, name, object, facts, &errors) != CALC_OK) {
             append(r->report, &errors.item[0]);
         }
         r->request->kept++;
@@ -456,6 +549,12 @@ static void release(calc_request *request)
     for (size_t i = 0; i < request->options; i++) {
         free((char *)request->option[i].value);
     }
+    for (size_t i = 0; i < request->changes; i++) {
+        free(request->change[i]);
+    }
+    free(request->change);
+    request->change = NULL;
+    request->changes = 0;
     free(request->option);
     free(request->space);
     free(request->export);
@@ -473,12 +572,13 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
     calc_json_report report = {
         .kind = CALC_KIND_NONE, .name = "request", .text = text, .length = length};
     json_t *root = calc_json_load_text(&report, text, length);
-    reading r = {reader, scratch, &report};
+    reading r = {reader, scratch, &report, NULL};
     *is_array = json_is_array(root);
     size_t count = *is_array ? json_array_size(root) : 1;
     scratch->id = scratch->space = scratch->export = scratch->import = NULL;
     scratch->option = NULL;
-    scratch->options = 0;
+    scratch->change = NULL;
+    scratch->options = scratch->changes = 0;
     for (size_t i = 0; i < count; i++) {
         release(scratch);
         if (*is_array) {
@@ -492,6 +592,7 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
         handle(context, scratch, &report.found);
     }
     release(scratch);
+    free(r.text);
     json_decref(root);
 }
 

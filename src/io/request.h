@@ -26,6 +26,7 @@ typedef struct calc_request_documents {
     bool given[3];              /**< by calc_kind */
     calc_remark_facts facts[3]; /**< by calc_kind: of their texts */
     char name[3][64]; /**< by calc_kind, as they came, which may be cut; "": contents came */
+    char machine[64]; /**< the system's, without folders and endings, likewise */
 } calc_request_documents;
 
 /** Get the document of a name.
@@ -45,12 +46,16 @@ typedef struct calc_request_reader {
     calc_request_keep *keep;
     void *context;
     calc_request_documents last; /**< of the request before: missing ones are taken from it */
+    char *partial; /**< facts of its execution. Owned: the caller frees it at the end */
 } calc_request_reader;
 
 /** One request. calc_request_each() frees what it owns. */
 typedef struct calc_request {
     char *id;                    /**< what came as "id", as JSON; NULL: nothing. Owned */
     calc_request_documents used; /**< with the changes */
+    char **change; /**< the changes as FIELD=VALUE, where the execution leaves required keys out.
+                    *   Owned */
+    size_t changes;
     calc_compat compat;
     bool all_stats; /**< none are named */
     size_t stat_count;

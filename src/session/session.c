@@ -16,9 +16,10 @@
 #include "io/space_load.h"
 #include "report/run_data.h"
 #include "report/sweep_data.h"
-#include "session/study_load.h"
+#include "session/completion.h"
 #include "spec/compat.h"
 #include "spec/field.h"
+#include "spec/software.h"
 #include "spec/stage_list.h"
 
 static void put_reason(void *context, const char *reason)
@@ -135,6 +136,7 @@ static calc_status add_document(void *context, calc_sweep_study *study, calc_kin
         status = calc_designs_add_app(&study->builder, name, &in->app);
     } else {
         calc_remark_system(name, in->facts[kind], "", document->remark);
+        strcpy(document->calibrated, in->facts[kind].calibrated);
         status = calc_designs_add_system(&study->builder, name, &in->system);
     }
     return status == CALC_OK ? CALC_OK : calc_errors_no_memory(errors);
@@ -218,12 +220,14 @@ typedef struct kept_document {
     calc_kind kind;
     char *name;
     void *object;
-    calc_remark_facts facts;
+    calc_remark_facts facts; /* owns its text */
 } kept_document;
 
 struct calc_session {
     calc_session_find *find; /* NULL: names are paths */
     void *context;
+    calc_residuals measured; /* read when they are first asked for */
+    bool has_measured, asked_measured;
     kept_document kept[KEPT];
     size_t count, next; /* next: index of the document to replace when the list is full */
     calc_request_reader reader;
@@ -237,10 +241,11 @@ struct calc_session {
 
 /* ---- Documents by name ----------------------------------------------------------------------- */
 
-static CALC_FREES(forget, kept_document, of->name, of->object)
+static CALC_FREES(forget, kept_document, of->name, of->object, (char *)of->facts.partial)
 
+/* @param text  owned by the caller: it has what *facts borrow */
 static calc_status load(calc_session *session, calc_kind kind, const char *name, void *object,
-                        calc_remark_facts *facts, calc_errors *errors)
+                        calc_remark_facts *facts, calc_text *text, calc_errors *errors)
 {
     enum { PATH_SIZE = 4096 };
     char path[PATH_SIZE];
@@ -248,20 +253,23 @@ static calc_status load(calc_session *session, calc_kind kind, const char *name,
         return calc_errors_add(errors, CALC_ERR_NOT_FOUND, kind, NULL, NULL,
                                "\"-\" is no document: requests come from standard input");
     }
-    calc_text text = {0};
+    int absent = 0;
     calc_status status =
         session->find ? session->find(session->context, kind, name, path, sizeof path, errors)
                       : CALC_OK;
     const char *file = session->find ? path : name;
-    status = status == CALC_OK ? calc_text_read(&text, file, errors) : status;
+    status = status == CALC_OK ? calc_text_read(text, file, errors) : status;
     if (status == CALC_OK) {
-        status = calc_parse(kind, object, text.data, text.length, file, errors);
-        *facts = calc_remark_read(&text);
+        status =
+            kind == CALC_KIND_EXEC
+                ? calc_space_parse_exec(object, &absent, text->data, text->length, file, errors)
+                : calc_parse(kind, object, text->data, text->length, file, errors);
+        *facts = calc_remark_read(text);
+        facts->partial = absent > 0 ? text->data : NULL;
     }
     if (status == CALC_OK && kind == CALC_KIND_APP) {
         calc_hf_name_take(name, file, object);
     }
-    calc_text_free(&text);
     return status;
 }
 
@@ -282,7 +290,8 @@ static calc_status keep(void *context, calc_kind kind, const char *name, const v
     calc_session *session = context;
     size_t size = calc_table_of(kind)->size;
     kept_document made = {kind, strdup(name), malloc(size), facts};
-    if (!made.name || !made.object) {
+    made.facts.partial = facts.partial ? strdup(facts.partial) : NULL;
+    if (!made.name || !made.object || (facts.partial && !made.facts.partial)) {
         forget(&made);
         return calc_errors_no_memory(errors);
     }
@@ -307,13 +316,19 @@ static calc_status find_document(void *context, calc_kind kind, const char *name
 {
     calc_session *session = context;
     const kept_document *kept = find_kept(session, kind, name);
-    if (kept) {
-        memcpy(object, kept->object, calc_table_of(kind)->size);
-        *facts = kept->facts;
-        return CALC_OK;
+    calc_text text = {0};
+    if (!kept) {
+        calc_status status = load(session, kind, name, object, facts, &text, errors);
+        status = status == CALC_OK ? keep(session, kind, name, object, *facts, errors) : status;
+        calc_text_free(&text);
+        if (status != CALC_OK) {
+            return status;
+        }
+        kept = find_kept(session, kind, name);
     }
-    calc_status status = load(session, kind, name, object, facts, errors);
-    return status == CALC_OK ? keep(session, kind, name, object, *facts, errors) : status;
+    memcpy(object, kept->object, calc_table_of(kind)->size);
+    *facts = kept->facts;
+    return CALC_OK;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -434,7 +449,32 @@ static void put_page(calc_session *session, calc_put *put)
     free(stage);
 }
 
-static void evaluate(calc_session *session, calc_put *put)
+static void put_chosen(void *context, const calc_exec *exec, calc_axis axis)
+{
+    calc_field row = *calc_axis_field(axis);
+    char path[64];
+    snprintf(path, sizeof path, "%s%s", axis < CALC_AXIS_EXEC_COUNT ? "" : "inference.", row.key);
+    row.key = path;
+    calc_json_put_member(context, &row, (const char *)exec + calc_axis_offset(axis));
+}
+
+/* The fields of a layout that the request left to calc. @param c  NULL: it was whole */
+static void put_completed(calc_put *put, const calc_completed *c)
+{
+    if (c) {
+        calc_put_object(put, "completed", CALC_PUT_LINE);
+        if (*c->procs) {
+            put_chosen(put, &c->exec, CALC_AXIS_num_procs);
+        }
+        if (*c->batch) {
+            put_chosen(put, &c->exec, CALC_AXIS_batch_size);
+        }
+        (void)calc_completed_each(c, put_chosen, put);
+        calc_put_close(put);
+    }
+}
+
+static void evaluate(calc_session *session, calc_put *put, const calc_completed *completed)
 {
     const calc_request *request = &session->request;
     const calc_request_documents *in = &request->used;
@@ -448,6 +488,7 @@ static void evaluate(calc_session *session, calc_put *put)
         calc_put_reasons(put, session->reason, reasons);
     }
     put_remarks(session, put);
+    put_completed(put, completed);
     put_stats(put, request, &session->stats);
     if (request->inputs) {
         calc_put_struct(put, "app", CALC_KIND_APP, &in->app);
@@ -502,6 +543,87 @@ static bool find_systems(calc_session *session, calc_errors *errors)
     return true;
 }
 
+/* What measured runs say of layouts. @return NULL: their files are not there */
+static const calc_residuals *measured_runs(calc_session *session)
+{
+    calc_errors ignored = {0};
+    if (!session->asked_measured) {
+        session->asked_measured = true;
+        session->has_measured = calc_residuals_known(&session->measured, session->find,
+                                                     session->context, &ignored) == CALC_OK;
+    }
+    return session->has_measured ? &session->measured : NULL;
+}
+
+/* An option that a completion asks for is a field of a request. */
+static void name_field(calc_errors *errors)
+{
+    for (int i = 0; i < errors->count; i++) {
+        calc_error *error = &errors->item[i];
+        bool procs = strcmp(error->file, "--procs") == 0;
+        if (procs || strcmp(error->file, "--batch") == 0) {
+            calc_error_place(error, "exe", 0, 0);
+            snprintf(error->hint, sizeof error->hint, "for example \"%s\": 512",
+                     procs ? "num_procs" : "batch_size");
+        }
+    }
+}
+
+/* Gives the execution of a request what it leaves out. The changes of it are part of what is said.
+ * @return false with errors */
+static bool complete(calc_session *session, const calc_sweep_asked *asked, calc_completed *c,
+                     calc_errors *errors)
+{
+    const calc_request *request = &session->request;
+    calc_request_documents *in = &session->request.used;
+    const char *text = in->facts[CALC_KIND_EXEC].partial;
+    const char **set = calloc(request->changes + 1, sizeof *set);
+    char rules[CALC_COMPAT_TEXT];
+    asking a = {.request = request, .asked = asked};
+    calc_completion said = {.source = {.app = name_of(request, CALC_KIND_APP),
+                                       .system = *in->machine ? in->machine : "system",
+                                       .document = add_document,
+                                       .prefill = load_pool,
+                                       .context = &a,
+                                       .find = session->find,
+                                       .find_context = session->context},
+                            .measured = measured_runs(session),
+                            .text = text,
+                            .length = strlen(text),
+                            .path = "exe",
+                            .set = set,
+                            .compat = calc_compat_text(request->compat, rules),
+                            .app = &in->app,
+                            .system = &in->system};
+    if (!set) {
+        return calc_errors_no_memory(errors) == CALC_OK;
+    }
+    for (size_t i = 0; i < request->changes; i++) {
+        calc_field_ref where;
+        calc_errors ignored = {0};
+        bool made = calc_set(&in->app, &in->system, &in->exec, request->change[i], &where,
+                             &ignored) == CALC_OK &&
+                    where.kind != CALC_KIND_EXEC;
+        set[said.set_count] = request->change[i];
+        said.set_count += !made; /* model and machine have theirs */
+    }
+    calc_status status = calc_completion_find(c, &said, errors);
+    if (status == CALC_OK && !c->found) {
+        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL, NULL,
+                        "no layout has the values that are said");
+        (void)calc_sweep_empty(&c->study, errors);
+    }
+    in->exec = c->exec;
+    strcpy(in->exec.software, c->study.space.software);
+    calc_software_state_all(&in->exec);
+    for (size_t i = 0; i < said.set_count && errors->count == 0; i++) {
+        (void)!calc_set(&in->app, &in->system, &in->exec, set[i], NULL, errors);
+    }
+    name_field(errors);
+    free(set);
+    return errors->count == 0;
+}
+
 /* calc_request_handle */
 static void answer_one(void *context, const calc_request *request, const calc_errors *errors)
 {
@@ -520,7 +642,10 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     const calc_sweep_asked sweep = {find_document, session, session->find, session->context};
     bool run = errors->count == 0 && request->fields == CALC_KIND_NONE && !request->keeps &&
                !request->import && !request->sweeps;
-    if (run && calc_software_read(&in->exec, session->find, session->context, &found) == CALC_OK &&
+    bool partial = run && in->facts[CALC_KIND_EXEC].partial;
+    calc_completed completed = {0};
+    if (run && (!partial || complete(session, &sweep, &completed, &found)) &&
+        calc_software_read(&in->exec, session->find, session->context, &found) == CALC_OK &&
         find_systems(session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
@@ -542,9 +667,10 @@ static void answer_one(void *context, const calc_request *request, const calc_er
                calc_compat_check(&in->app, &in->exec, request->compat, &found) != CALC_OK) {
         put_errors(&a->put, &found);
     } else {
-        evaluate(a->session, &a->put);
+        evaluate(a->session, &a->put, partial ? &completed : NULL);
     }
     calc_put_close(&a->put);
+    calc_completed_free(&completed);
 }
 
 void calc_session_answer(calc_session *session, const char *text, size_t length, calc_output *out)
@@ -600,6 +726,8 @@ void calc_session_close(calc_session *session)
         for (size_t i = 0; i < session->count; i++) {
             forget(&session->kept[i]);
         }
+        free(session->reader.partial);
+        calc_residuals_free(&session->measured);
         free(session);
     }
 }

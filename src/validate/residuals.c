@@ -250,6 +250,28 @@ calc_status calc_residuals_read(calc_residuals *out, const char *path, calc_erro
     return status == CALC_OK ? calc_residuals_parse(out, text, path, errors) : status;
 }
 
+calc_status calc_residuals_known(calc_residuals *out, calc_session_find *find, void *context,
+                                 calc_errors *errors)
+{
+    static const char *const files[] = {CALC_FIND_RESIDUALS, CALC_FIND_FORECASTS,
+                                        CALC_FIND_UNSEEN_SOFTWARE};
+    char path[3][4096];
+    calc_forecasts forecasts = {0};
+    calc_text text = {0};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
+        snprintf(path[i], sizeof path[i], "%s", files[i]);
+        status = find ? find(context, CALC_KIND_NONE, files[i], path[i], sizeof path[i], errors)
+                      : CALC_OK;
+    }
+    status = status == CALC_OK ? calc_residuals_read(out, path[0], errors) : status;
+    status = status == CALC_OK ? calc_forecasts_read(&forecasts, path[1], errors) : status;
+    status = status == CALC_OK ? calc_residuals_take_forecasts(out, &forecasts, errors) : status;
+    calc_forecasts_free(&forecasts);
+    status = status == CALC_OK ? calc_text_read(&text, path[2], errors) : status;
+    return status == CALC_OK ? calc_residuals_add_software(out, text, path[2], errors) : status;
+}
+
 const calc_residual *calc_residuals_find(const calc_residuals *residuals, const char *id,
                                          calc_quantity quantity)
 {

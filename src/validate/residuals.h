@@ -140,6 +140,18 @@ CALC_MUST_USE calc_status calc_residuals_take_forecasts(calc_residuals *residual
 CALC_MUST_USE calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text text,
                                                       const char *name, calc_errors *errors);
 
+/** The files of the measured runs that are shipped, for a calc_session_find of CALC_KIND_NONE. */
+#define CALC_FIND_RESIDUALS "measured/residuals.csv"
+#define CALC_FIND_FORECASTS "measured/forecasts.csv"
+#define CALC_FIND_UNSEEN_SOFTWARE "measured/unseen_software.csv"
+
+/** Read all three: from them bands and the chance to fit are computed.
+ *  @param find  NULL: the names are paths
+ *  @return CALC_OK, or the status of `find`, calc_residuals_read() or calc_forecasts_read(); *out
+ *  must be freed in any case */
+CALC_MUST_USE calc_status calc_residuals_known(calc_residuals *out, calc_session_find *find,
+                                               void *context, calc_errors *errors);
+
 /** That of a measurement; NULL if there is none. */
 const calc_residual *calc_residuals_find(const calc_residuals *residuals, const char *id,
                                          calc_quantity quantity);

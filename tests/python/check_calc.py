@@ -50,6 +50,28 @@ class Runs(unittest.TestCase):
             for key, name in (("app", "application"), ("sys", "system"), ("exe", "execution")):
                 self.assertEqual(got[key], want[name])
 
+    def test_layouts_that_are_not_whole_are_completed_as_the_command_does(self):
+        for app, sys_, exe in (("llama3-70B", "h100_sxm", {"tensor_par": 8, "pipeline_par": 2, "batch_size": 64}),
+                               ("qwen3-30B-A3B", "h100_sxm", {"num_procs": 32, "batch_size": 256}),
+                               ("llama3-8B", "h100_sxm", None)):
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                json.dump(exe or {}, file)
+                file.flush()
+                want = command(app, sys_, file.name)
+            got = calc.run(app, sys_, exe, inputs=True)
+            self.assertEqual(got.exe, want["execution"])
+            self.assertEqual(got.stats, want["stats"])
+            self.assertTrue(got.completed)
+            self.assertFalse(set(got.completed) & set(exe or {}))
+            for key, value in got.completed.items():
+                self.assertEqual(got.exe[key], value)
+            again = calc.run(app, sys_, set=exe, inputs=True)
+            self.assertEqual(again.exe, got.exe)
+        self.assertNotIn("completed", calc.run(*LLAMA))
+        with self.assertRaises(calc.Error) as caught:
+            calc.run("llama3-70B", "h100_sxm", {"tensor_par": 8})
+        self.assertIn("nothing says batch_size", str(caught.exception))
+
     def test_changes_are_those_of_set(self):
         want = command(*GPT, "--set", "microbatch_size=8", "--set", "mem1.GiB=12")
         for change in ({"microbatch_size": 8, "sys.mem1.GiB": 12},

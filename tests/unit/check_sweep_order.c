@@ -1,9 +1,10 @@
-/* How sure it is that the best of a sweep is better: src/cli/sweep/sweep_rows.c; and the layout to
- * start with: sweep_rows.c. */
-#include "cli/sweep/sweep_rows.h"
+/* How sure it is that the best of a sweep is better: src/session/sweep_order.c; and the layout
+ * to start with. */
+#include "session/sweep_order.h"
 
 #include <math.h>
 
+#include "cli/sweep/sweep_rows.h"
 #include "formats/export.h"
 #include "frame.h"
 #include "sweep_case.h"
@@ -162,7 +163,7 @@ static double worth_of(const calc_found *layout)
 CALC_TEST(the_start_is_the_simplest_within_two_percent)
 {
     const calc_front *list[] = {&result.group[0].top, &result.group[0].front};
-    const calc_sweep_advice advice = calc_sweep_rows_advise(NULL, &study, &result);
+    const calc_sweep_advice advice = calc_sweep_order_advise(NULL, &study, &result);
     const calc_exec start = calc_found_exec(advice.start.layout);
     double most = 0, worth = worth_of(advice.start.layout);
     for (size_t i = 0; i < list[0]->count + list[1]->count; i++) {
@@ -189,12 +190,12 @@ CALC_TEST(the_start_is_the_simplest_within_two_percent)
     sweep_case_objective(&study.options.top_by, "mem1");
     ck_assert_int_eq(calc_sweep(&study.space, &study.designs, &study.options, &result, &errors),
                      CALC_OK);
-    const calc_sweep_advice least = calc_sweep_rows_advise(NULL, &study, &result);
+    const calc_sweep_advice least = calc_sweep_order_advise(NULL, &study, &result);
     ck_assert_ptr_eq(least.start.layout, least.safe.layout);
     study.options.compat = CALC_COMPAT_CALCULON;
-    ck_assert_uint_eq(calc_sweep_rows_advise(NULL, &study, &result).start.number, 1);
+    ck_assert_uint_eq(calc_sweep_order_advise(NULL, &study, &result).start.number, 1);
     const calc_sweep_result none = {0};
-    ck_assert_ptr_null(calc_sweep_rows_advise(NULL, &study, &none).start.layout);
+    ck_assert_ptr_null(calc_sweep_order_advise(NULL, &study, &none).start.layout);
 }
 
 /* It comes first, and the others stay in their order. */

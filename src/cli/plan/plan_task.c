@@ -51,9 +51,8 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
         bool path = calc_find_is_path(word) && strlen(word) < sizeof chip->name;
         snprintf(chip->name, sizeof chip->name, "%.31s", path ? word : input.name);
         chip->most_procs = INT64_MAX;
-        calc_standard_errors fitted;
-        calc_standard_errors_read(&fitted, &input.text);
-        snprintf(t->fitted[t->chips], sizeof t->fitted[0], "%s", fitted.machine);
+        snprintf(t->fitted[t->chips], sizeof t->fitted[0], "%s",
+                 calc_remark_read(&input.text).calibrated);
         t->chips++;
         calc_input_remark(&input, CALC_KIND_SYSTEM, &chip->system, t->remark[t->chips]);
     }

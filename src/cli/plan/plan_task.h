@@ -117,7 +117,7 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *task, int chip, const c
  *  calc_fits_of(); NaN: not known. */
 double calc_plan_rows_fits(const calc_plan_task *task, int chip, const calc_exec *exec);
 
-/** The layout to start with, as calc_sweep_rows_advise() has it: the first that is as good as sure
+/** The layout to start with, as calc_sweep_order_advise() has it: the first that is as good as sure
  * to fit and that a framework runs. @param rank  its rank, 0: it is not in the list
  *  @return NULL if there is none */
 const calc_planner_found *calc_plan_rows_start(const calc_plan_task *task,

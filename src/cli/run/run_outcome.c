@@ -171,7 +171,7 @@ static double fits_of(const calc_run_band *b, const calc_stats *stats)
 
 calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, calc_errors *errors)
 {
-    calc_status status = calc_known_runs_read(&out->residuals, errors);
+    calc_status status = calc_residuals_known(&out->residuals, calc_find_document, NULL, errors);
     if (status != CALC_OK) {
         return status;
     }

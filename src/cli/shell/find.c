@@ -652,31 +652,16 @@ calc_status calc_find_document(void *context, calc_kind kind, const char *name, 
                                size_t size, calc_errors *errors)
 {
     char found[CALC_FIND_PATH_MAX];
-    calc_status status = find(kind, name, found, context != NULL, errors);
+    calc_status status = kind == CALC_KIND_NONE ? calc_find_data(name, found, errors)
+                                                : find(kind, name, found, context != NULL, errors);
     if (status == CALC_OK) {
         snprintf(path, size, "%s", found);
     }
     return status;
 }
 
-calc_status calc_known_runs_read(calc_residuals *out, calc_errors *errors)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_forecasts forecasts = {0};
-    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
-    status = status == CALC_OK ? calc_residuals_read(out, path, errors) : status;
-    status = status == CALC_OK ? calc_find_data(CALC_FIND_FORECASTS, path, errors) : status;
-    status = status == CALC_OK ? calc_forecasts_read(&forecasts, path, errors) : status;
-    status = status == CALC_OK ? calc_residuals_take_forecasts(out, &forecasts, errors) : status;
-    calc_forecasts_free(&forecasts);
-    calc_text text = {0};
-    status = status == CALC_OK ? calc_find_data(CALC_FIND_UNSEEN_SOFTWARE, path, errors) : status;
-    status = status == CALC_OK ? calc_text_read(&text, path, errors) : status;
-    return status == CALC_OK ? calc_residuals_add_software(out, text, path, errors) : status;
-}
-
 const calc_residuals *calc_known_runs_try(calc_residuals *out)
 {
     calc_errors ignored = {0};
-    return calc_is_yes(calc_known_runs_read(out, &ignored)) ? out : NULL;
+    return calc_is_yes(calc_residuals_known(out, calc_find_document, NULL, &ignored)) ? out : NULL;
 }

@@ -69,16 +69,12 @@ bool calc_find_is_path(const char *argument);
 CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
                                     calc_errors *errors);
 
-/** The same as a calc_session_find.
+/** The same as a calc_session_find; of CALC_KIND_NONE calc_find_data().
  *  @param context  not NULL: what a name is taken as was told when it was read first */
 calc_status calc_find_document(void *context, calc_kind kind, const char *name, char *path,
                                size_t size, calc_errors *errors);
 
-/** Residuals of predictions against measured runs, for calc_find_data(). */
-#define CALC_FIND_RESIDUALS "measured/residuals.csv"
-#define CALC_FIND_FORECASTS "measured/forecasts.csv"
-#define CALC_FIND_UNSEEN_SOFTWARE "measured/unseen_software.csv"
-/** Measured runs of serving, and the errors of their predictions. */
+/** Measured runs of serving, and the errors of their predictions, for calc_find_data(). */
 #define CALC_FIND_SERVING_RUNS "measured/serving_runs.csv.gz"
 #define CALC_FIND_SERVING_RESULTS "measured/serving_results.csv"
 
@@ -93,15 +89,8 @@ CALC_MUST_USE calc_status calc_find_data(const char *file, char *path, calc_erro
  *  @return buffer */
 char *calc_find_name(const char *path, char *buffer, size_t size);
 
-/* Reads the errors of predictions made without the measured runs, forecasts
- * among them: the data files from which bands and the chance to fit are computed. */
-
-/** Read them.
- *  @return CALC_OK, or the status of calc_find_data(), calc_residuals_read() or
- *  calc_forecasts_read(); *out must be freed in any case */
-CALC_MUST_USE calc_status calc_known_runs_read(calc_residuals *out, calc_errors *errors);
-
-/** The same for callers that can do without the files. @return out, or NULL */
+/** calc_residuals_known() of the data directories, for callers that can do without the files.
+ *  @return out, or NULL */
 const calc_residuals *calc_known_runs_try(calc_residuals *out);
 
 #endif

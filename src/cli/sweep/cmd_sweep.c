@@ -285,8 +285,8 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
 static void choose_best(task *t)
 {
     t->best.measured = calc_known_runs_try(&t->measured);
-    t->advice = calc_sweep_rows_advise(t->best.measured, &t->study, &t->result);
-    if (t->result.groups_count == 1) {
+    t->advice = calc_sweep_order_advise(t->best.measured, &t->study, &t->result);
+    if (calc_is_yes(t->advice.status) && t->result.groups_count == 1) {
         calc_sweep_rows_best(&t->best, &t->study, &t->result.group[0].top, t->study.top,
                              &t->advice.start);
     }
@@ -353,7 +353,7 @@ static calc_exit finish(task *t, calc_errors *errors)
 static calc_status prepare(task *t, calc_errors *errors)
 {
     const char *columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS);
-    calc_status status = calc_sweep_study_load(&t->study, t->args, NULL, errors);
+    calc_status status = calc_sweep_study_load(&t->study, t->args, errors);
     if (status == CALC_OK && columns) {
         calc_sweep_columns known;
         status = calc_sweep_columns_list(&known, &t->study, columns, errors);

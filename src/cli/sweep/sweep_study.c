@@ -11,7 +11,6 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "calibrate/calibration.h"
 #include "checkpoint.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
@@ -24,8 +23,7 @@
 #include "io/space_load.h"
 #include "plan/sweep_more.h"
 #include "report/sweep_data.h"
-#include "session/study_load.h"
-#include "spec/absent.h"
+#include "session/completion.h"
 #include "spec/alias.h"
 #include "spec/compat.h"
 #include "spec/field.h"
@@ -108,24 +106,23 @@ static calc_status load_file(calc_sweep_study *study, calc_space_entries *file, 
 }
 
 calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
-                                  const calc_inputs *read, calc_errors *errors)
+                                  calc_errors *errors)
 {
     const char *const *argument = args->argument;
     size_t count = args->argument_count;
     const char *space = count == 1 ? argument[0] : count > 2 ? argument[2] : NULL;
-    reading documents = {.read = read, .pool = {.text = {0}}};
-    calc_study_source source = {.app = read || count == 0 ? "gpt3-175B"
-                                       : count > 1        ? argument[0]
-                                                          : NULL,
-                                .system = read || count == 0 ? "h100_80g_nvl8"
-                                          : count > 1        ? argument[1]
-                                                             : NULL,
-                                .standard = !read && count == 0,
+    reading documents = {.pool = {.text = {0}}};
+    calc_study_source source = {.app = count == 0  ? "gpt3-175B"
+                                       : count > 1 ? argument[0]
+                                                   : NULL,
+                                .system = count == 0  ? "h100_80g_nvl8"
+                                          : count > 1 ? argument[1]
+                                                      : NULL,
+                                .standard = count == 0,
                                 .document = add_document,
                                 .prefill = load_pool,
                                 .context = &documents,
-                                .find = calc_find_document,
-                                .find_context = (void *)read}; /* which told the names */
+                                .find = calc_find_document};
     calc_space_option *use = calc_make(args->use_count + 1, sizeof *use);
     for (size_t i = 0; i < args->use_count; i++) {
         use[i] = (calc_space_option){calc_sweep_opts[args->use[i].opt].name, args->use[i].value};
@@ -209,9 +206,7 @@ static void calc_sweep_read_note(calc_sweep_study *study, const char *name, cons
     snprintf(document->name, sizeof document->name, "%.*s", (int)sizeof document->name - 1, name);
     calc_digest_text(text->data, text->length, document->sha256);
     snprintf(document->remark, sizeof document->remark, "%s", remark);
-    calc_standard_errors fitted;
-    calc_standard_errors_read(&fitted, text);
-    snprintf(document->calibrated, sizeof document->calibrated, "%s", fitted.machine);
+    strcpy(document->calibrated, calc_remark_read(text).calibrated);
 }
 
 void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study)
@@ -503,298 +498,107 @@ void calc_sweep_watch_end(calc_sweep_watch *watch)
     pthread_sigmask(SIG_SETMASK, &watch->mask, NULL);
 }
 
-enum { OTHERS = 5 /* options beside --set */ };
-
-/* What is said, as options of a sweep; owns the words of the document. */
-typedef struct said {
-    calc_args args;
-    char **word;
-    size_t words;
-} said;
-
-/* "exe.tensor_par=8" of an entry of the document; a set of several is joined by plus signs. */
-static char *word_of(const calc_space_entry *entry)
+/* What is said to a command, for the library, which asks `documents`. */
+static calc_completion completion_of(const calc_inputs *in, const char *const *set,
+                                     size_t set_count, reading *documents, calc_residuals *measured)
 {
-    size_t size = strlen("exe.=") + strlen(entry->key) + 1;
-    for (size_t i = 0; i < entry->count; i++) {
-        size += strlen(entry->item[i]) + 1;
-    }
-    char *word = calc_make(1, size);
-    snprintf(word, size, "exe.%s=", entry->key);
-    for (size_t i = 0; i < entry->count; i++) {
-        calc_append(word, size, "%s%s", i ? "+" : "", entry->item[i]);
-    }
-    return word;
+    const calc_input *said = &in->input[CALC_KIND_EXEC];
+    *documents = (reading){.read = in, .pool = {.text = {0}}};
+    return (calc_completion){.source = {.app = "model",
+                                        .system = "system",
+                                        .document = add_document,
+                                        .prefill = load_pool,
+                                        .context = documents,
+                                        .find = calc_find_document,
+                                        .find_context = (void *)in}, /* which told the names */
+                             .measured = calc_known_runs_try(measured),
+                             .text = said->text.data,
+                             .length = said->text.length,
+                             .path = said->path,
+                             .set = set,
+                             .set_count = set_count,
+                             .procs = in->procs,
+                             .batch = in->batch,
+                             .compat = in->compat,
+                             .framework = in->framework,
+                             .runs = in->runs,
+                             .runs_context = in->runs_context,
+                             .app = &in->app,
+                             .system = &in->system};
 }
 
-/* Fields of the document that say "auto", and the note on its source, leave the choice open. An
- * option goes before the field that it sets. */
-static bool is_open(const calc_inputs *in, const calc_space_entry *entry)
+static void tell_one(void *context, const calc_exec *exec, calc_axis axis)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    const calc_alias *alias = calc_alias_find(table, entry->key);
-    const char *key = alias ? alias->field : entry->key;
-    const calc_field *field = calc_table_find(table, key);
-    bool note = field && field->type == CALC_TYPE_NOTE && !(field->flags & CALC_SOFTWARE);
-    return note || strcmp(entry->item[0], "auto") == 0 ||
-           (in->procs && strcmp(key, "num_procs") == 0) ||
-           (in->batch && strcmp(key, "batch_size") == 0);
-}
-
-/* @param objectives  of the front; NULL: the default */
-static calc_status read_said(said *s, const calc_inputs *in, const char *const *set,
-                             size_t set_count, const char *objectives, calc_errors *errors)
-{
-    const calc_input *input = &in->input[CALC_KIND_EXEC];
-    calc_space_entries file = {0};
-    calc_status status = CALC_OK;
-    if (input->text.data) {
-        status = calc_space_parse(&file, input->text.data, input->text.length, input->path, errors);
-    }
-    status =
-        status == CALC_OK && in->batch && strpbrk(in->batch, ",:*")
-            ? calc_errors_at(errors, CALC_ERR_TYPE, NULL, 0, 0, "one number: 1536, or 4Mitokens",
-                             "--batch: expected a number of sequences, found \"%.40s\"", in->batch)
-            : status;
-    s->args.command = &calc_cmd_sweep;
-    s->word = calc_make(file.count + 1, sizeof *s->word);
-    s->args.use = calc_make(file.count + set_count + OTHERS, sizeof *s->args.use);
-    for (size_t i = 0; i < file.count; i++) {
-        if (!is_open(in, &file.entry[i])) {
-            char *word = s->word[s->words++] = word_of(&file.entry[i]);
-            s->args.use[s->args.use_count++] = (calc_opt_use){CALC_SWEEP_OPT_SET, word};
-        }
-    }
-    for (size_t i = 0; i < set_count; i++) {
-        const char *equals = strchr(set[i], '=');
-        s->args.use[s->args.use_count] = (calc_opt_use){CALC_SWEEP_OPT_SET, set[i]};
-        s->args.use_count += !equals || strcmp(equals, "=auto") != 0;
-    }
-    const calc_opt_use others[] = {{CALC_SWEEP_OPT_PROCS, in->procs},
-                                   {CALC_SWEEP_OPT_BATCH, in->batch},
-                                   {CALC_SWEEP_OPT_COMPAT, in->compat},
-                                   {CALC_SWEEP_OPT_FOR, in->framework},
-                                   {CALC_SWEEP_OPT_OBJECTIVES, objectives}};
-    for (size_t i = 0; i < OTHERS; i++) {
-        s->args.use[s->args.use_count] = others[i];
-        s->args.use_count += others[i].value != NULL;
-    }
-    calc_space_entries_free(&file);
-    return status;
-}
-
-/* Whether a sweep chooses the value of a field: nobody says it, and there are several. */
-static bool is_chosen(const calc_values *values)
-{
-    return values->standard && !values->last && (values->all || values->count > 1);
-}
-
-/* Names the fields that were chosen, apart from sizes of 1 and what is as if it were absent. */
-static void tell(const calc_sweep_study *study, const calc_exec *exec, const char *framework)
-{
-    bool any = false;
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    (void)context;
+    const calc_field *field = calc_axis_field(axis);
+    const calc_alias *alias = axis < CALC_AXIS_EXEC_COUNT
+                                  ? calc_alias_of(calc_table_of(CALC_KIND_EXEC), field->key)
+                                  : NULL;
     char value[CALC_VALUE_TEXT];
-    calc_exec plain;
-    calc_absent_fill(table, &plain);
-    plain.strategy.attention_type = exec->strategy.attention_type; /* the model's */
-    calc_say("layout completed as calc sweep%s%s would:", framework ? " --for " : "",
-             framework ? framework : "");
-    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
-        const calc_field *field = &table->rows[axis];
-        int64_t chosen = calc_axis_get(exec, (calc_axis)axis);
-        bool small = field->type == CALC_TYPE_INT && chosen <= 1;
-        if (is_chosen(&study->space.axis[axis]) && !small &&
-            chosen != calc_axis_get(&plain, (calc_axis)axis)) {
-            any = true;
-            const calc_alias *alias = calc_alias_of(table, field->key);
-            calc_say(" %s=%s", alias ? alias->key : field->key,
-                     calc_value_text(field, (const char *)exec + field->offset, value));
-        }
-    }
-    for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
-        if (is_chosen(&study->space.axis[axis])) {
-            any = true;
-            calc_say(" %s=%jd", calc_axis_field((calc_axis)axis)->key,
-                     calc_axis_get(exec, (calc_axis)axis));
-        }
-    }
-    calc_say(any ? "\n" : " with defaults alone\n");
+    calc_say(" %s=%s", alias ? alias->key : field->key,
+             calc_value_text(field, (const char *)exec + calc_axis_offset(axis), value));
 }
 
-/* The layout to start with; if none can run, the one that needs the least memory.
- * @param fits  set to whether it can run
- * @return whether there is one */
-static bool choose(const calc_sweep_study *study, calc_sweep_result *result, calc_exec *exec,
-                   bool *fits)
+/* Names the fields that were chosen; or says why there is no layout. */
+static void tell(const calc_inputs *in, const calc_completed *c)
 {
-    calc_residuals measured = {0};
-    calc_errors ignored = {0};
-    calc_sweep_need need;
-    calc_sweep_found_systems(study, result);
-    const calc_found *start =
-        calc_sweep_rows_advise(calc_known_runs_try(&measured), study, result).start.layout;
-    bool found = *fits = start != NULL;
-    if (start) {
-        *exec = calc_found_exec(start);
-    } else if (calc_is_yes(calc_sweep_need_find(&need, study, result, &ignored)) && need.known) {
-        found = true;
-        *exec = need.least.exec;
+    bool alone = *c->batch, found = c->found;
+    if (*c->procs) {
+        calc_say("no %s said: --procs %s%s%s is taken\n",
+                 alone ? "layout is" : "number of processors is", c->procs,
+                 alone ? " --batch " : "", c->batch);
     }
-    calc_residuals_free(&measured);
-    return found;
-}
-
-/* Sweep; what is said may be of no framework. */
-static calc_status sweep(calc_sweep_study *study, calc_sweep_result *result, calc_errors *errors)
-{
-    calc_sweep_options *o = &study->options;
-    calc_status status = calc_sweep(&study->space, &study->designs, o, result, errors);
-    if (status == CALC_OK && !calc_sweep_found_best_of_all(result) && o->runs) {
-        o->runs = NULL;
-        calc_sweep_result_free(result);
-        status = calc_sweep(&study->space, &study->designs, o, result, errors);
-    }
-    return status;
-}
-
-/* @param refused  set, and nothing said, if in->runs() refuses the layout; NULL: it was asked */
-static calc_status search(calc_sweep_study *study, calc_inputs *in, bool *refused,
-                          calc_errors *errors)
-{
-    calc_sweep_result result = {0};
-    calc_status status = sweep(study, &result, errors);
-    bool found = status == CALC_OK && choose(study, &result, &in->exec, &in->fits);
-    if (found && refused && in->runs) {
-        bool runs;
-        int known = 0;
-        status = in->runs(in->runs_context, &in->app, &in->system, &in->exec, &known, &runs);
-        *refused = status == CALC_OK && !runs;
-        if (*refused) {
-            calc_sweep_result_free(&result);
-            return CALC_OK;
-        }
-    }
-    if (status == CALC_OK && in->who && !in->silent) {
+    if (in->who) {
         calc_say("%s: ", in->who);
     }
-    if (found && !in->silent) {
-        tell(study, &in->exec, refused ? NULL : in->framework);
-    } else if (status == CALC_OK && !found) {
-        if (!in->silent) {
-            calc_sweep_infeasible(study, &result);
-        }
-        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
-                                 "no layout has the values that are said");
+    if (found) {
+        calc_say("layout completed as calc sweep%s%s would:", c->framework ? " --for " : "",
+                 c->framework ? c->framework : "");
+        calc_say(calc_completed_each(c, tell_one, NULL) ? "\n" : " with defaults alone\n");
+    } else {
+        calc_sweep_infeasible(&c->study, &c->result);
     }
-    calc_sweep_result_free(&result);
-    return status;
 }
 
-static void free_said(said *s)
-{
-    free(s->args.use);
-    for (size_t i = 0; i < s->words; i++) {
-        free(s->word[i]);
-    }
-    free(s->word);
-}
-
-static calc_status complete_for(calc_inputs *in, const char *const *set, size_t set_count,
-                                bool *refused, calc_errors *errors)
-{
-    said s = {0};
-    calc_sweep_study study = {0};
-    calc_input *input = &in->input[CALC_KIND_EXEC];
-    calc_status status = read_said(&s, in, set, set_count, NULL, errors);
-    status = status == CALC_OK ? calc_sweep_study_load(&study, &s.args, in, errors) : status;
-    if (in->runs && !refused) {
-        study.options.runs = in->runs;
-        study.options.runs_context = in->runs_context;
-    }
-    status = status == CALC_OK ? search(&study, in, refused, errors) : status;
-    strcpy(in->exec.software, study.space.software);
-    if (!input->name[0]) {
-        snprintf(input->name, sizeof input->name, "as calc sweep would start");
-    }
-    calc_study_free(&study);
-    free_said(&s);
-    return status;
-}
-
-/* As calc run does, unless the program that it is for refuses that; then among what this runs.
- * Where nothing is said, on the smallest power of two of processors, from a node on, on which a
- * layout can run, with four sequences for each. */
 static calc_status complete(calc_inputs *in, const char *const *set, size_t set_count,
                             calc_errors *errors)
 {
-    enum { NODE = 8, MOST = 4096, EACH = 4 };
-    const char *framework = in->framework;
-    bool refused = false, silent = in->silent;
-    bool alone = !in->procs && !in->batch && set_count == 0 && !in->input[CALC_KIND_EXEC].text.data;
-    int64_t node = in->system.networks[0].size;
-    char procs[24], batch[24];
-    calc_status status = CALC_OK;
-    in->fits = !alone;
-    for (int64_t n = node < NODE ? node : NODE; !in->fits && n <= MOST; n *= 2) {
-        calc_errors found = {0};
-        snprintf(procs, sizeof procs, "%" PRId64, n);
-        snprintf(batch, sizeof batch, "%" PRId64, EACH * n);
-        in->procs = procs;
-        in->batch = batch;
-        in->silent = true;
-        (void)!complete_for(in, set, set_count, NULL, &found);
+    reading documents;
+    calc_residuals measured = {0};
+    calc_completed c = {0};
+    calc_input *input = &in->input[CALC_KIND_EXEC];
+    const calc_completion said = completion_of(in, set, set_count, &documents, &measured);
+    calc_status status = calc_completion_find(&c, &said, errors);
+    if (status == CALC_OK && !in->silent) {
+        tell(in, &c);
     }
-    in->silent = silent;
-    if (alone && !silent) {
-        calc_say("no layout is said: --procs %s --batch %s is taken\n", in->procs, in->batch);
+    if (status == CALC_OK && !c.found) {
+        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                                 "no layout has the values that are said");
     }
-    if (in->runs) {
-        in->framework = NULL;
-        status = complete_for(in, set, set_count, &refused, errors);
-        in->framework = framework;
+    in->exec = c.exec;
+    in->fits = c.fits;
+    strcpy(in->exec.software, c.study.space.software);
+    if (!input->name[0]) {
+        snprintf(input->name, sizeof input->name, "as calc sweep would start");
     }
-    if (!in->runs || refused) {
-        status = complete_for(in, set, set_count, NULL, errors);
-    }
-    in->procs = alone ? NULL : in->procs;
-    in->batch = alone ? NULL : in->batch;
+    calc_completed_free(&c);
+    calc_text_free(&documents.pool.text);
+    calc_residuals_free(&measured);
     return status;
-}
-
-/* The layouts of a front, the one to start with first. */
-static void take_front(const calc_sweep_study *study, calc_sweep_result *result, size_t most,
-                       calc_exec **found, size_t *count)
-{
-    const calc_front *front = &result->group[0].front;
-    size_t shown = front->count < most ? front->count : most;
-    *found = calc_make(shown + 1, sizeof **found);
-    bool fits;
-    *count = choose(study, result, &(*found)[0], &fits);
-    for (size_t i = 0; i < shown; i++) {
-        size_t at = calc_sweep_spread(i, shown, front->count);
-        (*found)[(*count)++] = calc_found_exec(&front->item[at]);
-    }
 }
 
 calc_status calc_sweep_front_of(const calc_inputs *in, const char *const *set, size_t set_count,
                                 const char *objectives, size_t most, calc_exec **found,
                                 size_t *count, calc_errors *errors)
 {
-    said s = {0};
-    calc_sweep_study study = {0};
-    calc_sweep_result result = {0};
-    *found = NULL;
-    *count = 0;
-    calc_status status = read_said(&s, in, set, set_count, objectives, errors);
-    status = status == CALC_OK ? calc_sweep_study_load(&study, &s.args, in, errors) : status;
-    status = status == CALC_OK ? sweep(&study, &result, errors) : status;
-    if (status == CALC_OK && result.groups_count > 0) {
-        take_front(&study, &result, most, found, count);
-    }
-    calc_sweep_result_free(&result);
-    calc_study_free(&study);
-    free_said(&s);
+    reading documents;
+    calc_residuals measured = {0};
+    calc_completion said = completion_of(in, set, set_count, &documents, &measured);
+    said.objectives = objectives;
+    calc_status status = calc_completion_front(&said, most, found, count, errors);
+    calc_text_free(&documents.pool.text);
+    calc_residuals_free(&measured);
     return status;
 }
 

@@ -17,16 +17,15 @@
 #include "io/text.h"
 #include "plan/sweep_more.h"
 #include "ranks.h"
-#include "session/study_load.h"
+#include "session/completion.h"
 #include "sweep.h"
 
 /** Fill a study. All errors are collected, each with its option or its place in the file.
  *  @param args  of the command `sweep`; must live as long as the study
- *  @param read  NULL, or the model and the machine to sweep, which args then do not name
  *  @return CALC_OK, or the status of the first error; *study must be freed with calc_study_free()
  * in any case */
 CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
-                                                const calc_inputs *read, calc_errors *errors);
+                                                calc_errors *errors);
 
 /* The options of `calc sweep`, shared by its files. */
 

@@ -80,7 +80,7 @@ typedef struct calc_sweep_view {
     bool front;
     int width;                       /**< characters per line */
     const calc_sweep_rows *best;     /**< calc_sweep_rows_best(); with groups without rows */
-    const calc_sweep_advice *advice; /**< calc_sweep_rows_advise() */
+    const calc_sweep_advice *advice; /**< calc_sweep_order_advise() */
     const calc_args *args;           /**< of the command */
     const char *saved;               /**< the file that the start was written to; NULL: none */
 } calc_sweep_view;

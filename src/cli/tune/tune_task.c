@@ -497,7 +497,7 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     calc_args args;
     calc_sweep_options *o = &t->study.options;
     sweep_args(&args, t->args);
-    calc_status status = calc_sweep_study_load(&t->study, &args, NULL, errors);
+    calc_status status = calc_sweep_study_load(&t->study, &args, errors);
     free(args.use);
     status = status == CALC_OK ? check_study(t, errors) : status;
     if (status != CALC_OK) {
@@ -535,7 +535,7 @@ calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_e
 static void make_layouts(calc_tune_task *t)
 {
     const calc_sweep_options *o = &t->study.options;
-    const char *fitted = calc_sweep_rows_calibrated(&t->study, t->system_name);
+    const char *fitted = calc_sweep_order_calibrated(&t->study, t->system_name);
     t->layouts = (calc_tune_layouts){.app = &t->app, .system = &t->system, .family = ""};
     if (o->compat == CALC_COMPAT_NONE && calc_known_runs_try(&t->known)) {
         t->layouts.known = &t->known;

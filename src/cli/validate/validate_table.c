@@ -227,7 +227,7 @@ void calc_validate_bands_put(calc_put *put, const calc_validation *v)
 calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_results *results,
                                      calc_errors *errors)
 {
-    calc_status status = calc_known_runs_read(&out->residuals, errors);
+    calc_status status = calc_residuals_known(&out->residuals, calc_find_document, NULL, errors);
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
         out->covered[u] = calc_make(results->count + 1, sizeof *out->covered[u]);
         calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
