@@ -137,10 +137,20 @@ static void sweep_all_begin(sweep_all *all, const calc_sweep_study *study, calc_
 }
 
 /* Output files of a sweep; NULL: not asked for. */
-enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_SAVE_SYS, FILE_ALL, FILE_HTML, FILES };
-static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT,       CALC_SWEEP_OPT_SUMMARY,
-                                               CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_SAVE_SYS,
-                                               CALC_SWEEP_OPT_ALL,       CALC_SWEEP_OPT_HTML};
+enum {
+    FILE_OUT,
+    FILE_JSON,
+    FILE_CSV,
+    FILE_SUMMARY,
+    FILE_SAVE_BEST,
+    FILE_SAVE_SYS,
+    FILE_ALL,
+    FILE_HTML,
+    FILES
+};
+static const calc_sweep_opt file_opt[FILES] = {
+    CALC_SWEEP_OPT_OUT,       CALC_SWEEP_OPT_JSON,     CALC_SWEEP_OPT_CSV, CALC_SWEEP_OPT_SUMMARY,
+    CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_SAVE_SYS, CALC_SWEEP_OPT_ALL, CALC_SWEEP_OPT_HTML};
 
 /* A sweep under way. */
 typedef struct task {
@@ -214,10 +224,12 @@ static void save_start(task *t)
 /* Tries every file, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
-    if (t->file[FILE_OUT]) {
-        (is_csv(calc_opt_value(t->args, CALC_SWEEP_OPT_OUT))
-             ? calc_sweep_write_csv
-             : calc_sweep_write_json)(t->file[FILE_OUT], &t->study, &t->result);
+    for (int i = FILE_OUT; i <= FILE_CSV; i++) {
+        bool csv = i == FILE_CSV || (t->file[i] && i == FILE_OUT &&
+                                     is_csv(calc_opt_value(t->args, CALC_SWEEP_OPT_OUT)));
+        if (t->file[i]) {
+            (csv ? calc_sweep_write_csv : calc_sweep_write_json)(t->file[i], &t->study, &t->result);
+        }
     }
     if (t->file[FILE_SUMMARY]) {
         calc_put put = calc_put_to(t->file[FILE_SUMMARY]);
@@ -437,6 +449,8 @@ typedef struct line {
 
 /* Options that go with --merge. */
 static const char *const merge_words[] = {[CALC_SWEEP_OPT_OUT] = "--out",
+                                          [CALC_SWEEP_OPT_JSON] = "--json",
+                                          [CALC_SWEEP_OPT_CSV] = "--csv",
                                           [CALC_SWEEP_OPT_SUMMARY] = "--summary",
                                           [CALC_SWEEP_OPT_SAVE_BEST] = "--save-best",
                                           [CALC_SWEEP_OPT_HTML] = "--html",

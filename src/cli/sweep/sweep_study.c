@@ -326,8 +326,10 @@ const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
     if (all && (shard || checkpoint || ranks > 1)) {
         return "--all needs a sweep in one piece: no --checkpoint, no --shard, no mpirun";
     }
-    if (shard && calc_opt_value(args, CALC_SWEEP_OPT_HTML)) {
-        return "--html needs the whole sweep: leave --shard out";
+    if (shard &&
+        (calc_opt_value(args, CALC_SWEEP_OPT_HTML) || calc_opt_value(args, CALC_SWEEP_OPT_JSON) ||
+         calc_opt_value(args, CALC_SWEEP_OPT_CSV))) {
+        return "--html, --json and --csv need the whole sweep: leave --shard out";
     }
     if (shard && ranks > 1) {
         return "--shard and mpirun both divide the sweep: use one of them";

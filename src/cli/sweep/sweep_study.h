@@ -84,8 +84,11 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
     X(HTML, "html", "FILE", .output = true,                                                        \
       .doc = "write an HTML page: the front, the best, their time and memory, every split; one "   \
              "file that needs no network")                                                         \
+    X(JSON, "json", "FILE", .output = true,                                                        \
+      .doc = "write front and best with all fields and statistics as JSON")                        \
+    X(CSV, "csv", "FILE", .output = true, .doc = "write the same as CSV")                          \
     X(OUT, "out", "FILE", .output = true,                                                          \
-      .doc = "write front and best with all fields and statistics, as .json or .csv")              \
+      .doc = "write the part of --shard; otherwise the same as --json or --csv, by its ending")    \
     X(ALL, "all", "FILE", .output = true,                                                          \
       .doc = "write every feasible layout as a row of CSV; slower, as every layout needs all its " \
              "statistics")                                                                         \
