@@ -25,7 +25,7 @@ typedef struct tune_space {
     calc_args args;
     calc_tune_task task;
     double *step_s, *memory_bytes; /**< the truth of tune_foreign_draw() */
-    double memory; /**< that it has, as a share of what calc thinks */
+    double memory;                 /**< that it has, as a share of what calc thinks */
 } tune_space;
 
 static bool tune_space_open(tune_space *s, size_t count, char *const *words, calc_errors *errors)
@@ -283,8 +283,7 @@ static void tune_foreign_watch(void *context, const calc_tune_decision *d, size_
 }
 
 static void tune_foreign_print(const char *name, const tune_space *s, uint64_t seed, bool heavy,
-                               const char *chooser, int stopped, const double *regret,
-                               size_t count)
+                               const char *chooser, int stopped, const double *regret, size_t count)
 {
     printf("foreign,%s,%zu,%d,%d,%s,%d", name, s->task.layouts.count, (int)seed, heavy, chooser,
            stopped);
