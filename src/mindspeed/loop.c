@@ -13,174 +13,194 @@
 #include "io/utf8.h"
 #include "mindspeed/memory.h"
 
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+/* A configuration that calc tune has as a candidate. */
+typedef struct tried {
+    size_t item; /* of the ranking */
+    calc_exec exec;
+} tried;
+
 typedef struct ranker {
     const calc_mindspeed_study *study;
-    const calc_mindspeed_rank_times *times;
+    calc_mindspeed_evidence *evidence;
+    const calc_mindspeed_results *results;
     calc_mindspeed_ranking *out;
-    double *ratio; /* measured over predicted times */
-    size_t ratios;
+    calc_app app; /* the same for all */
+    tried *tried; /* by candidate */
+    calc_tune_candidate *candidate;
+    size_t count;
+    calc_tune_measurement *measurement;
+    size_t measurements;
     size_t refused; /* number of configurations that calc cannot lay out */
 } ranker;
 
-/* The measured time of a configuration: infinite if it failed; NaN: not measured. */
-static double measured_s(const ranker *r, const calc_mindspeed_config *config)
+/* What was measured of a configuration. @return whether anything was */
+static bool find_result(const ranker *r, const calc_mindspeed_config *config,
+                        calc_mindspeed_result *out)
 {
-    const calc_mindspeed_result *result =
-        r->times->results ? calc_mindspeed_results_find(r->times->results, config) : NULL;
-    if (result) {
-        return result->end == CALC_MINDSPEED_RAN ? result->step_s : INFINITY;
-    }
     const calc_mindspeed_study *s = r->study;
+    const calc_mindspeed_result *result =
+        r->results ? calc_mindspeed_results_find(r->results, config) : NULL;
+    if (result) {
+        *out = *result;
+        return true;
+    }
     calc_mindspeed_profile profile;
     calc_errors errors = {0};
     if (!s->profiles || s->generation != CALC_MINDSPEED_GEN1) {
-        return NAN;
+        return false;
     }
     calc_status status = calc_mindspeed_modules_read(&profile, s->profiles, &s->arguments->job,
                                                      s->generation, config, &errors);
+    *out = (calc_mindspeed_result){.peak_bytes = NAN, .step_s = profile.step_s};
     if (status != CALC_OK && status != CALC_ERR_NOT_FOUND) {
         calc_notes_take(&r->out->notes, &errors);
-        return INFINITY; /* treated as a failed run */
+        out->end = CALC_TUNE_END_FAILED; /* treated as a failed run */
+        return true;
     }
-    return profile.step_s;
+    return status == CALC_OK && isfinite(profile.step_s);
 }
 
-static void summarize(calc_mindspeed_candidate *c, size_t count)
+/* Profiled modules are measured kernels already: only the rest of the step has their errors. */
+static bool take_time(ranker *r, calc_tune_candidate *c, const calc_mindspeed_config *config,
+                      const calc_exec *exec)
 {
-    const double *sample = c->samples_s;
-    double beyond = 0, square = 0; /* relative to the first, so that the mean of equal samples is
-                                    * exact */
-    for (size_t i = 0; i < count; i++) {
-        beyond += (sample[i] - sample[0]) / (double)count;
+    bool modules = false;
+    const calc_mindspeed_layout layout = {&r->app, r->study->system, exec};
+    if (r->evidence) {
+        c->step_s = calc_mindspeed_evidence_s(r->evidence, r->study, config, &layout, &modules);
     }
-    c->step_s = sample[0] + beyond;
-    for (size_t i = 0; i < count; i++) {
-        square += (sample[i] - c->step_s) * (sample[i] - c->step_s) / (double)count;
+    for (int term = CALC_TUNE_TERM_MATRIX; modules && term <= CALC_TUNE_TERM_HOST; term++) {
+        bool network = term == CALC_TUNE_TERM_NETWORK0 || term == CALC_TUNE_TERM_NETWORK1;
+        c->term[term] = network ? c->term[term] : 0;
     }
-    c->sd_s = sqrt(square);
+    return isfinite(c->step_s);
 }
 
-static void fill(double *sample, size_t count, double step_s)
+static void take_result(ranker *r, calc_mindspeed_candidate *c, bool known,
+                        const calc_mindspeed_result *result)
 {
-    for (size_t i = 0; i < count; i++) {
-        sample[i] = step_s;
+    r->out->trials++;
+    bool fine = result->end == CALC_TUNE_END_FINE;
+    c->source = fine ? CALC_MINDSPEED_MEASURED : CALC_MINDSPEED_UNTIMED;
+    c->step_s = c->p5_s = c->p95_s = fine ? result->step_s : INFINITY;
+    if (known) {
+        bool possible = result->peak_bytes <= r->study->system->chip.mem1.capacity_bytes;
+        r->measurement[r->measurements++] = (calc_tune_measurement){
+            r->count - 1, result->end, result->step_s, fine && possible ? result->peak_bytes : NAN};
     }
 }
 
-static void take_time(ranker *r, calc_mindspeed_candidate *c, double modelled_s)
+/* Adds a configuration that is within the memory limit of trials.
+ * @param most_bytes  the memory of an answer */
+static void add_candidate(ranker *r, size_t i, double most_bytes)
 {
-    size_t count = r->times->samples;
-    double known_s = measured_s(r, &c->config);
-    bool timed = isfinite(modelled_s);
-    c->source = isfinite(known_s) ? CALC_MINDSPEED_MEASURED : CALC_MINDSPEED_MODELLED;
-    if (r->times->timer) {
-        timed = r->times->timer(r->times->judge, &c->config, c->samples_s, count);
-    } else {
-        fill(c->samples_s, count, modelled_s);
+    calc_mindspeed_candidate *c = &r->out->item[i];
+    calc_tune_candidate *t = &r->candidate[r->count];
+    calc_exec *exec = &r->tried[r->count].exec;
+    calc_mindspeed_result result;
+    calc_errors ignored = {0};
+    const calc_mindspeed_study *s = r->study;
+    bool known = calc_mindspeed_exec_of(&s->arguments->plan, &c->config, &r->app, exec, &ignored) ==
+                     CALC_OK &&
+                 calc_check(&r->app, s->system, exec, &ignored) == CALC_OK &&
+                 calc_tune_candidate_of(t, &r->app, s->system, exec) &&
+                 take_time(r, t, &c->config, exec);
+    if (known) {
+        t->memory_bytes = c->peak_bytes;
+        t->capacity_bytes = most_bytes;
+        r->tried[r->count++].item = i;
+        c->source = CALC_MINDSPEED_MODELLED;
     }
-    if (timed) {
-        summarize(c, count);
-    }
-    if (isfinite(known_s)) {
-        if (timed) {
-            r->ratio[r->ratios++] = known_s / c->step_s;
-        }
-        fill(c->samples_s, count, known_s);
-        summarize(c, count);
-    }
-    if (isnan(known_s) ? !timed : isinf(known_s)) {
-        c->source = CALC_MINDSPEED_UNTIMED;
-        c->step_s = INFINITY;
-        c->sd_s = 0;
-        fill(c->samples_s, count, INFINITY);
+    if (find_result(r, &c->config, &result)) {
+        take_result(r, c, known, &result);
     }
 }
 
-static void judge(ranker *r, calc_mindspeed_candidate *c)
+static void judge(ranker *r, size_t i)
 {
     calc_mindspeed_ranking *out = r->out;
+    calc_mindspeed_candidate *c = &out->item[i];
     const calc_mindspeed_study *s = r->study;
     double capacity = s->system->chip.mem1.capacity_bytes;
+    double most_bytes = calc_mindspeed_peak_final(s) * capacity;
     calc_mindspeed_modelled m =
         calc_mindspeed_modelled_of(&s->arguments->plan, s->system, &c->config);
     c->calc_bytes = m.peak_bytes;
     c->peak_bytes = calc_mindspeed_peak_bytes(&out->peak, &c->config);
-    c->step_s = INFINITY;
-    fill(c->samples_s, r->times->samples, INFINITY);
+    c->step_s = c->p5_s = c->p95_s = INFINITY;
     if (*m.why && r->refused++ == 0) {
         char name[CALC_MINDSPEED_NAME];
         calc_notes_add(&out->notes, "calc cannot lay out %s: %s",
                        calc_mindspeed_config_name(&c->config, s->generation, name), m.why);
     }
     if (c->peak_bytes <= calc_mindspeed_peak_prune(s) * capacity) {
-        take_time(r, c, m.step_s);
+        add_candidate(r, i, most_bytes);
     }
     out->timed += c->source != CALC_MINDSPEED_UNTIMED;
     out->measured += c->source == CALC_MINDSPEED_MEASURED;
-    out->spread = out->spread || c->sd_s > 0;
-    c->fits = c->source != CALC_MINDSPEED_UNTIMED &&
-              c->peak_bytes < calc_mindspeed_peak_final(s) * capacity;
-    out->fit += c->fits;
+    c->fits = c->source != CALC_MINDSPEED_UNTIMED && c->peak_bytes < most_bytes;
 }
 
-/* A model errs alike in similar configurations: what was measured says by how much, and predictions
- * are compared with measurements on one scale. */
-static void set_scale(ranker *r)
+/* ---- Deciding -------------------------------------------------------------------------------- */
+
+static calc_exec exec_of(const void *context, size_t candidate)
 {
-    calc_mindspeed_ranking *out = r->out;
-    size_t n = r->ratios;
-    qsort(r->ratio, n, sizeof *r->ratio, calc_order_numbers);
-    out->scale = n > 0 ? (r->ratio[n / 2] + r->ratio[(n - 1) / 2]) / 2 : 1;
-    for (size_t i = 0; i < out->count; i++) {
-        if (out->item[i].source == CALC_MINDSPEED_MODELLED) {
-            out->item[i].step_s *= out->scale;
-            out->item[i].sd_s *= out->scale;
-            for (size_t j = 0; j < r->times->samples; j++) {
-                out->item[i].samples_s[j] *= out->scale;
-            }
-        }
-    }
+    return ((const tried *)context)[candidate].exec;
 }
 
-/* Number of samples in which each is the fastest; ties go to the first. */
-static void count_best(const ranker *r)
+/* One that was not measured is no answer if measurements say that it probably does not fit. */
+static void take_decision(ranker *r, const calc_tune_decision *d, size_t most)
 {
     calc_mindspeed_ranking *out = r->out;
-    for (size_t j = 0; j < r->times->samples && out->fit > 0; j++) {
-        calc_mindspeed_candidate *best = NULL;
-        for (size_t i = 0; i < out->count; i++) {
-            calc_mindspeed_candidate *c = &out->item[i];
-            best = c->fits && (!best || c->samples_s[j] < best->samples_s[j]) ? c : best;
-        }
-        if (best) {
-            best->best++;
+    for (size_t k = 0; k < r->count; k++) {
+        calc_mindspeed_candidate *c = &out->item[r->tried[k].item];
+        const calc_tune_outlook *o = &d->outlook[k];
+        c->best = o->best;
+        if (c->source == CALC_MINDSPEED_MODELLED) {
+            c->step_s = o->p50_s;
+            c->p5_s = o->p5_s;
+            c->p95_s = o->p95_s;
+            c->fits = c->fits && o->fits >= 0.5;
         }
     }
-    for (size_t i = 0; i < out->count; i++) {
-        out->item[i].best /= (double)r->times->samples;
+    out->chance = d->chance;
+    out->stop = d->picks == 0                     ? CALC_MINDSPEED_EXHAUSTED
+                : most > 0 && out->trials >= most ? CALC_MINDSPEED_TRIALS
+                : d->stop                         ? CALC_MINDSPEED_CONCENTRATED
+                                                  : CALC_MINDSPEED_GOES_ON;
+    if (d->picks > 0) {
+        out->next = out->item[r->tried[d->pick[0]].item].config;
     }
 }
 
-/* A run out of memory also rules out all configurations that need at least as much, unless they
- * ran. */
-static void drop_larger(ranker *r)
+static calc_status decide(ranker *r, const calc_tune_options *options, size_t most,
+                          calc_errors *errors)
 {
-    calc_mindspeed_ranking *out = r->out;
-    double least = INFINITY;
-    for (size_t i = 0; i < out->count && r->times->results; i++) {
-        const calc_mindspeed_result *result =
-            calc_mindspeed_results_find(r->times->results, &out->item[i].config);
-        if (result && result->end == CALC_MINDSPEED_OUT_OF_MEMORY) {
-            least = fmin(least, out->item[i].peak_bytes);
-        }
+    calc_tune_options of = *options;
+    calc_tune_kernel_cells cells = {0};
+    calc_tune_kernels_learnt learnt = {0};
+    calc_tune_decision decision = {0};
+    calc_status status = CALC_OK;
+    if (r->evidence && r->evidence->kernels.table.count > 0) {
+        status = calc_tune_kernel_cells_make(&cells, &r->app, r->study->system, r->candidate,
+                                             r->count, exec_of, r->tried, errors);
+        status = status ? status
+                        : calc_tune_kernels_learn(&learnt, of.prior, &r->evidence->kernels.table,
+                                                  cells.cell, cells.count, errors);
+        of.kernels = &learnt.kernels;
     }
-    for (size_t i = 0; i < out->count; i++) {
-        calc_mindspeed_candidate *c = &out->item[i];
-        if (c->fits && c->peak_bytes >= least && c->source != CALC_MINDSPEED_MEASURED) {
-            c->fits = false;
-            out->fit--;
-        }
+    status = status ? status
+                    : calc_tune_decide(&decision, r->candidate, r->count, r->measurement,
+                                       r->measurements, &of, errors);
+    if (status == CALC_OK) {
+        take_decision(r, &decision, most);
     }
+    calc_tune_decision_free(&decision);
+    calc_tune_kernels_free(&learnt);
+    calc_tune_kernel_cells_free(&cells);
+    return status;
 }
 
 static int rank_compare(const void *left, const void *right)
@@ -197,26 +217,27 @@ static int rank_compare(const void *left, const void *right)
     return differ;
 }
 
-static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
+static calc_status rank_space(ranker *r, const calc_mindspeed_space *space,
+                              const calc_tune_options *options, size_t most, calc_errors *errors)
 {
     calc_mindspeed_ranking *out = r->out;
-    size_t samples = r->times->samples;
     calc_status status = calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
     out->item = calloc(space->count, sizeof *out->item);
-    out->samples_s = calloc(space->count * samples, sizeof *out->samples_s);
-    r->ratio = calloc(space->count, sizeof *r->ratio);
-    if (status != CALC_OK || !out->item || !out->samples_s || !r->ratio) {
-        return CALC_ERR_NOMEM;
+    r->tried = calloc(space->count, sizeof *r->tried);
+    r->candidate = calloc(space->count, sizeof *r->candidate);
+    r->measurement = calloc(space->count, sizeof *r->measurement);
+    if (status != CALC_OK || !out->item || !r->tried || !r->candidate || !r->measurement) {
+        return calc_errors_no_memory(errors);
     }
     out->count = space->count;
     for (size_t i = 0; i < space->count; i++) {
         out->item[i].config = space->config[i];
-        out->item[i].samples_s = out->samples_s + i * samples;
-        judge(r, &out->item[i]);
+        judge(r, i);
     }
-    set_scale(r);
-    drop_larger(r);
-    count_best(r);
+    status = decide(r, options, most, errors);
+    for (size_t i = 0; i < out->count; i++) {
+        out->fit += out->item[i].fits;
+    }
     qsort(out->item, out->count, sizeof *out->item, rank_compare);
     if (r->refused > 1) {
         calc_notes_add(&out->notes, "and %zu more configurations likewise", r->refused - 1);
@@ -227,76 +248,54 @@ static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
                        "configurations, counted as none there",
                        out->peak.negative, out->count);
     }
-    return CALC_OK;
+    return status;
 }
 
 calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
-                                const calc_mindspeed_rank_times *times, calc_mindspeed_ranking *out,
-                                calc_errors *errors)
+                                calc_mindspeed_evidence *evidence,
+                                const calc_mindspeed_results *results,
+                                const calc_tune_options *options, size_t most,
+                                calc_mindspeed_ranking *out, calc_errors *errors)
 {
     const calc_mindspeed_job *job = &study->arguments->job;
     calc_mindspeed_space space;
-    ranker r = {.study = study, .times = times, .out = out};
+    ranker r = {.study = study, .evidence = evidence, .results = results, .out = out};
     *out = (calc_mindspeed_ranking){0};
     calc_status status = calc_mindspeed_space_list(job, study->generation, &space);
-    if (status == CALC_OK && space.count == 0) {
+    if (status == CALC_ERR_NOMEM) {
+        (void)!calc_errors_no_memory(errors);
+    } else if (space.count == 0) {
         status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
                                  "no configuration divides %d devices, %d layers, %d heads and "
                                  "%d sequences",
                                  calc_mindspeed_devices(job), job->layers, job->heads, job->batch);
-    } else if (status == CALC_OK) {
-        status = rank_space(&r, &space);
+    } else {
+        status = rank_space(&r, &space, options, most, errors);
     }
-    free(r.ratio);
+    free(r.tried);
+    free(r.candidate);
+    free(r.measurement);
     calc_mindspeed_space_free(&space);
-    return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
+    return status;
 }
 
 void calc_mindspeed_rank_free(calc_mindspeed_ranking *ranking)
 {
     free(ranking->item);
-    free(ranking->samples_s);
     ranking->item = NULL;
-    ranking->samples_s = NULL;
 }
 
-calc_mindspeed_next calc_mindspeed_next_find(calc_mindspeed_ranking *ranking,
-                                             const calc_mindspeed_results *results,
-                                             const calc_mindspeed_loop_rules *rules)
-{
-    calc_mindspeed_loop loop = {.rules = *rules, .item = ranking->item, .count = ranking->count};
-    for (size_t i = 0; results && i < ranking->count; i++) {
-        const calc_mindspeed_result *r =
-            calc_mindspeed_results_find(results, &ranking->item[i].config);
-        if (r) {
-            calc_mindspeed_loop_record(&loop, i, r->end);
-        }
-    }
-    calc_mindspeed_loop_judge(&loop);
-    calc_mindspeed_next out = {.stop = calc_mindspeed_loop_choose(&loop), .trials = loop.trials};
-    out.unmeasured = loop.pool > 0 ? (double)loop.rest / (double)loop.pool : 0;
-    if (out.stop == CALC_MINDSPEED_GOES_ON) {
-        out.config = ranking->item[loop.next].config;
-        out.chance = calc_mindspeed_loop_chance(&loop, loop.next);
-    }
-    return out;
-}
+/* ---- Evidence -------------------------------------------------------------------------------- */
 
 calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
-                                          const calc_mindspeed_study *study,
-                                          const calc_mindspeed_sampling *sampling,
-                                          calc_errors *errors)
+                                          const calc_mindspeed_study *study, calc_errors *errors)
 {
     const calc_mindspeed_arguments *a = study->arguments;
-    *out = (calc_mindspeed_evidence){.study = study};
+    *out = (calc_mindspeed_evidence){0};
     calc_status status = calc_mindspeed_folder_read(&out->folder, study->profiles, errors);
     if (status != CALC_OK) {
         return status;
     }
-    const calc_mindspeed_times *cache = out->folder.cache.count > 0 ? &out->folder.cache : NULL;
-    calc_mindspeed_operators_start(&out->operators, &a->job, &a->app, study->system, cache,
-                                   sampling);
-    out->started = true;
     if (out->folder.kernels.count == 0) {
         calc_notes_add(&out->notes, "%s has no kernels: operators are calc's", study->profiles);
     }
@@ -304,58 +303,41 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
         calc_notes_add(&out->notes, "%s has no comm_prof.csv: collectives are calc's",
                        study->profiles);
     }
-    status = calc_mindspeed_operators_learn(&out->operators, out->folder.kernels.item,
-                                            out->folder.kernels.count, errors);
-    return status ? status : calc_mindspeed_operators_fit(&out->operators, errors);
+    return calc_mindspeed_points(&out->kernels, &out->folder.kernels, &out->folder.cache, &a->job,
+                                 &a->app, study->system, errors);
 }
 
-bool calc_mindspeed_evidence_time(void *evidence, const calc_mindspeed_config *config,
-                                  double *samples_s, size_t count)
+double calc_mindspeed_evidence_s(calc_mindspeed_evidence *e, const calc_mindspeed_study *s,
+                                 const calc_mindspeed_config *config,
+                                 const calc_mindspeed_layout *layout, bool *modules)
 {
-    calc_mindspeed_evidence *e = evidence;
-    const calc_mindspeed_study *s = e->study;
     calc_mindspeed_profile p;
-    calc_app app;
-    calc_exec exec;
-    calc_errors errors = {0}, ignored = {0};
+    calc_errors errors = {0};
     calc_status status = CALC_ERR_NOT_FOUND;
     if (s->generation == CALC_MINDSPEED_GEN2) {
         status = calc_mindspeed_modules_read(&p, s->profiles, &s->arguments->job, s->generation,
                                              config, &errors);
         calc_notes_take(&e->notes, &errors);
-        e->profiled += status == CALC_OK;
     }
-    if ((status != CALC_OK && status != CALC_ERR_NOT_FOUND) ||
-        calc_mindspeed_exec_of(&s->arguments->plan, config, &app, &exec, &ignored) != CALC_OK ||
-        calc_check(&app, s->system, &exec, &ignored) != CALC_OK) {
-        return false;
+    *modules = status == CALC_OK;
+    e->profiled += *modules;
+    if (!*modules) {
+        return status == CALC_ERR_NOT_FOUND ? calc_mindspeed_compose_s(layout, &e->folder.comm)
+                                            : NAN;
     }
-    const calc_mindspeed_layout layout = {config, &app, s->system, &exec};
-    if (status == CALC_OK) {
-        const calc_mindspeed_module_times modules = {
-            .embedding_s = p.time_s[CALC_MINDSPEED_EMBEDDING],
-            .layer_s = p.time_s[CALC_MINDSPEED_LAYER],
-            .norm_s = p.time_s[CALC_MINDSPEED_FINAL_NORM],
-            .head_s = p.time_s[CALC_MINDSPEED_OUTPUT],
-            .loss_s = p.time_s[CALC_MINDSPEED_LOSS],
-            .backward = p.forward_s > 0 ? p.backward_s / p.forward_s : 2};
-        fill(samples_s, count, calc_mindspeed_compose_modules_s(&layout, &modules));
-    } else if (calc_mindspeed_compose(&layout, &e->operators, &e->folder.comm, samples_s, count) !=
-               CALC_OK) {
-        return false;
-    }
-    bool finite = true;
-    for (size_t i = 0; i < count; i++) {
-        finite = finite && isfinite(samples_s[i]);
-    }
-    return finite;
+    const calc_mindspeed_module_times times = {
+        .embedding_s = p.time_s[CALC_MINDSPEED_EMBEDDING],
+        .layer_s = p.time_s[CALC_MINDSPEED_LAYER],
+        .norm_s = p.time_s[CALC_MINDSPEED_FINAL_NORM],
+        .head_s = p.time_s[CALC_MINDSPEED_OUTPUT],
+        .loss_s = p.time_s[CALC_MINDSPEED_LOSS],
+        .backward = p.forward_s > 0 ? p.backward_s / p.forward_s : 2};
+    return calc_mindspeed_compose_modules_s(layout, &times);
 }
 
 void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)
 {
-    if (evidence->started) {
-        calc_mindspeed_operators_free(&evidence->operators);
-    }
+    calc_point_table_free(&evidence->kernels);
     calc_mindspeed_folder_free(&evidence->folder);
 }
 
@@ -432,104 +414,12 @@ void calc_mindspeed_folder_free(calc_mindspeed_folder *folder)
     calc_mindspeed_comm_free(&folder->comm);
 }
 
-void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end)
-{
-    calc_mindspeed_candidate *c = &loop->item[candidate];
-    if (c->mark == CALC_MINDSPEED_EXPLORED) {
-        return;
-    }
-    c->mark = end == CALC_MINDSPEED_RAN ? CALC_MINDSPEED_EXPLORED : CALC_MINDSPEED_REMOVED;
-    loop->trials++;
-    for (size_t i = 0; i < loop->count && end == CALC_MINDSPEED_OUT_OF_MEMORY; i++) {
-        if (loop->item[i].mark == CALC_MINDSPEED_UNEXPLORED &&
-            loop->item[i].peak_bytes >= c->peak_bytes) {
-            loop->item[i].mark = CALC_MINDSPEED_REMOVED;
-        }
-    }
-}
-
-/* Adds the fastest candidates of a sample to the pool, the first of equally fast ones first. */
-static void add_fastest(calc_mindspeed_loop *loop, size_t sample)
-{
-    double after_s = -INFINITY;
-    size_t last = 0;
-    for (size_t k = 0; k < loop->rules.top_k; k++) {
-        size_t best = loop->count;
-        double best_s = INFINITY;
-        for (size_t c = 0; c < loop->count; c++) {
-            double s = loop->item[c].samples_s[sample];
-            bool comes = s > after_s || (s == after_s && c > last);
-            if (comes && s < best_s && loop->item[c].mark != CALC_MINDSPEED_REMOVED) {
-                best = c;
-                best_s = s;
-            }
-        }
-        if (best == loop->count) {
-            return;
-        }
-        last = best;
-        after_s = best_s;
-        loop->item[last].tally++;
-        loop->pool++;
-        loop->rest += loop->item[last].mark == CALC_MINDSPEED_UNEXPLORED;
-    }
-}
-
-void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop)
-{
-    loop->pool = loop->rest = 0;
-    for (size_t c = 0; c < loop->count; c++) {
-        loop->item[c].tally = 0;
-    }
-    for (size_t i = 0; i < loop->rules.samples; i++) {
-        add_fastest(loop, i);
-    }
-}
-
-double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate)
-{
-    return loop->pool ? (double)loop->item[candidate].tally / (double)loop->pool : 0;
-}
-
-calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop)
-{
-    const calc_mindspeed_loop_rules *r = &loop->rules;
-    double share = loop->pool ? (double)loop->rest / (double)loop->pool : 0;
-    size_t first = 0;
-    while (first < loop->count && loop->item[first].mark != CALC_MINDSPEED_UNEXPLORED) {
-        first++;
-    }
-    loop->stop = CALC_MINDSPEED_GOES_ON;
-    if (first == loop->count) {
-        loop->stop = CALC_MINDSPEED_EXHAUSTED;
-    } else if (r->max_trials && loop->trials >= r->max_trials) {
-        loop->stop = CALC_MINDSPEED_TRIALS;
-    } else if (r->every) {
-        loop->next = first;
-    } else if (loop->rest == 0 || share <= r->stop_threshold) {
-        loop->stop = CALC_MINDSPEED_CONCENTRATED;
-    } else { /* one of the pool's unmeasured entries, with equal probability */
-        calc_rng rng;
-        calc_rng_init(&rng, r->seed, loop->trials);
-        size_t left = calc_rng_below(&rng, (uint32_t)loop->rest);
-        for (loop->next = first;; loop->next++) {
-            const calc_mindspeed_candidate *c = &loop->item[loop->next];
-            size_t here = c->mark == CALC_MINDSPEED_UNEXPLORED ? c->tally : 0;
-            if (left < here) {
-                break;
-            }
-            left -= here;
-        }
-    }
-    return loop->stop;
-}
-
 typedef struct row {
     int pp, tp, dp, cp, up, mbs;
     double vpp, ep, peak_gb;
     const char *ms;
     int line;
-    calc_mindspeed_end end;
+    calc_tune_end end;
     double step_s;
 } result_row;
 
@@ -568,10 +458,10 @@ static calc_status finish(void *context, void *row, const calc_csv_row *from, ca
                               "%s: expected a whole number, found %g",
                               is_whole(r->vpp) ? "ep" : "vpp", is_whole(r->vpp) ? r->ep : r->vpp);
     }
-    r->end = strcmp(r->ms, "oom") == 0      ? CALC_MINDSPEED_OUT_OF_MEMORY
-             : strcmp(r->ms, "failed") == 0 ? CALC_MINDSPEED_FAILED
-                                            : CALC_MINDSPEED_RAN;
-    if (r->end != CALC_MINDSPEED_RAN) {
+    r->end = strcmp(r->ms, "oom") == 0      ? CALC_TUNE_END_OOM
+             : strcmp(r->ms, "failed") == 0 ? CALC_TUNE_END_FAILED
+                                            : CALC_TUNE_END_FINE;
+    if (r->end != CALC_TUNE_END_FINE) {
         return CALC_OK;
     }
     r->step_s = strtod(r->ms, &end) * 1e-3;

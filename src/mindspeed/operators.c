@@ -12,14 +12,6 @@
 
 enum { TENSORS = 16, DIMENSIONS = 8, BRIEF = 4 };
 
-static const char *const names[CALC_MINDSPEED_TYPES] = {"MatMul",
-                                                        "RmsNorm",
-                                                        "RmsNormGrad",
-                                                        "LayerNorm",
-                                                        "LayerNormGrad",
-                                                        "FlashAttentionScore",
-                                                        "FlashAttentionScoreGrad"};
-
 /* How names begin, the type, and the type of its gradient. */
 static const struct {
     const char *begins;
@@ -40,11 +32,6 @@ calc_mindspeed_type calc_mindspeed_shape_type(const char *name)
         }
     }
     return CALC_MINDSPEED_TYPES;
-}
-
-const char *calc_mindspeed_shape_type_name(calc_mindspeed_type type)
-{
-    return names[type];
 }
 
 /* The gradient's type of a norm or attention; CALC_MINDSPEED_TYPES if gradients have the same
@@ -347,31 +334,20 @@ calc_status calc_mindspeed_cache_read(calc_mindspeed_times *out, const char *pat
     return status;
 }
 
-double calc_mindspeed_cache_s(const calc_mindspeed_times *cache, const calc_mindspeed_shape *shape)
+static calc_point point_of(const calc_mindspeed_timed *timed, const calc_mindspeed_job *job,
+                           const calc_app *app)
 {
-    double sum_s = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < cache->count; i++) {
-        if (calc_mindspeed_shape_equal(&cache->item[i].shape, shape)) {
-            sum_s += cache->item[i].time_s;
-            count++;
-        }
-    }
-    return count ? sum_s / (double)count : 0;
-}
-
-double calc_mindspeed_operators_model_s(const calc_mindspeed_operators *o,
-                                        const calc_mindspeed_shape *shape)
-{
+    const calc_mindspeed_shape *shape = &timed->shape;
     const double *n = shape->size;
-    double heads = n[2] / o->job->head;
+    double head = job->head, heads = n[2] / head;
     bool forward = shape->type == CALC_MINDSPEED_RMS_NORM ||
                    shape->type == CALC_MINDSPEED_LAYER_NORM || shape->type == CALC_MINDSPEED_FLASH;
-    calc_point p = {.datatype = o->job->fp16 ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16,
+    calc_point p = {.datatype = job->fp16 ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16,
                     .pass = forward ? CALC_PASS_FW : CALC_PASS_AGRAD,
-                    .causal = o->app->causal,
+                    .causal = app->causal,
                     .rms = shape->type == CALC_MINDSPEED_RMS_NORM ||
-                           shape->type == CALC_MINDSPEED_RMS_NORM_GRAD};
+                           shape->type == CALC_MINDSPEED_RMS_NORM_GRAD,
+                    .measured_s = timed->time_s};
     switch (shape->type) {
     case CALC_MINDSPEED_MATMUL:
         p.class = CALC_POINT_MATRIX;
@@ -379,101 +355,60 @@ double calc_mindspeed_operators_model_s(const calc_mindspeed_operators *o,
         memcpy(p.size, (double[]){n[1], n[2], n[3], n[0]}, 4 * sizeof *n);
         break;
     case CALC_MINDSPEED_FLASH:
-    case CALC_MINDSPEED_FLASH_GRAD: {
-        double head = o->job->head;
+    case CALC_MINDSPEED_FLASH_GRAD:
         p.class = forward ? CALC_POINT_ATTENTION_FW : CALC_POINT_ATTENTION_BW;
         memcpy(p.size, (double[]){n[1], n[0], heads, heads, head, head}, sizeof p.size);
         break;
-    }
     default:
         p.class = CALC_POINT_NORM;
         p.size[0] = n[0] * n[1];
         p.size[1] = n[2];
     }
-    return calc_point_time_s(&p, o->system);
+    return p;
 }
 
-double calc_mindspeed_operators_alone_s(const calc_mindspeed_operators *o,
-                                        const calc_mindspeed_shape *shape)
+/* Adds the shapes that are not among the first `known`, each once with the mean of its times.
+ * @return how many points there are then */
+static size_t add_shapes(calc_mindspeed_timed *mean, size_t known, const calc_mindspeed_times *of)
 {
-    double timed_s = o->cache ? calc_mindspeed_cache_s(o->cache, shape) : 0;
-    return timed_s > 0 ? timed_s : calc_mindspeed_operators_model_s(o, shape);
-}
-
-void calc_mindspeed_operators_start(calc_mindspeed_operators *o, const calc_mindspeed_job *job,
-                                    const calc_app *app, const calc_system *system,
-                                    const calc_mindspeed_times *cache,
-                                    const calc_mindspeed_sampling *sampling)
-{
-    *o = (calc_mindspeed_operators){
-        .job = job, .app = app, .system = system, .cache = cache, .sampling = *sampling};
-    for (int type = 0; type < CALC_MINDSPEED_TYPES; type++) {
-        size_t sizes = type == CALC_MINDSPEED_MATMUL ? 4 : 3;
-        calc_rng rng;
-        calc_rng_init(&rng, sampling->seed, (uint64_t)type);
-        calc_process_start(&o->process[type], sizes, 0, sampling->prior_sd);
-        calc_process_path_start(&o->path[type], &o->process[type], sampling->samples, &rng);
-    }
-}
-
-void calc_mindspeed_operators_free(calc_mindspeed_operators *o)
-{
-    for (int type = 0; type < CALC_MINDSPEED_TYPES; type++) {
-        calc_process_path_clear(&o->path[type]);
-        calc_process_free(&o->process[type]);
-    }
-}
-
-static void logs_of(const calc_mindspeed_shape *shape, double point[CALC_MINDSPEED_SIZES])
-{
-    for (int i = 0; i < CALC_MINDSPEED_SIZES; i++) {
-        point[i] = log(shape->size[i]);
-    }
-}
-
-calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *o,
-                                           const calc_mindspeed_timed *kernels, size_t count,
-                                           calc_errors *errors)
-{
-    for (size_t i = 0; i < count; i++) {
-        const calc_mindspeed_shape *shape = &kernels[i].shape;
-        double point[CALC_MINDSPEED_SIZES];
-        double alone_s = calc_mindspeed_operators_alone_s(o, shape);
-        logs_of(shape, point);
-        calc_status status = calc_process_add(&o->process[shape->type], point,
-                                              (kernels[i].time_s - alone_s) / alone_s, 1);
-        if (status != CALC_OK) {
-            return calc_errors_add(errors, status, CALC_KIND_NONE, NULL,
-                                   "profile fewer configurations, or give their kernels only",
-                                   "more than %d shapes of %s", CALC_PROCESS_DATA,
-                                   calc_mindspeed_shape_type_name(shape->type));
+    size_t count = known;
+    double *times = calloc(of->count + 1, sizeof *times);
+    for (size_t i = 0; times && i < of->count; i++) {
+        size_t k = 0;
+        while (k < count && !calc_mindspeed_shape_equal(&mean[k].shape, &of->item[i].shape)) {
+            k++;
         }
-        o->kernels++;
-    }
-    return CALC_OK;
-}
-
-calc_status calc_mindspeed_operators_fit(calc_mindspeed_operators *o, calc_errors *errors)
-{
-    o->round++;
-    o->clamped = 0;
-    for (int type = 0; type < CALC_MINDSPEED_TYPES; type++) {
-        calc_process_path_clear(&o->path[type]);
-        if (calc_process_fit(&o->process[type]) != CALC_OK) {
-            return calc_errors_no_memory(errors);
+        if (k == count) {
+            mean[count++] = (calc_mindspeed_timed){.shape = of->item[i].shape};
         }
-        calc_rng_init(&o->path[type].rng, o->sampling.seed,
-                      o->round * CALC_MINDSPEED_TYPES + (uint64_t)type);
+        if (k >= known) {
+            double n = ++times[k - known];
+            mean[k].time_s += (of->item[i].time_s - mean[k].time_s) / n;
+        }
     }
-    return CALC_OK;
+    free(times);
+    return times ? count : SIZE_MAX;
 }
 
-const double *calc_mindspeed_operators_draws(calc_mindspeed_operators *o,
-                                             const calc_mindspeed_shape *shape)
+calc_status calc_mindspeed_points(calc_point_table *out, const calc_mindspeed_times *kernels,
+                                  const calc_mindspeed_times *cache, const calc_mindspeed_job *job,
+                                  const calc_app *app, const calc_system *system,
+                                  calc_errors *errors)
 {
-    double point[CALC_MINDSPEED_SIZES];
-    logs_of(shape, point);
-    return calc_process_path_at(&o->path[shape->type], point);
+    size_t room = kernels->count + cache->count + 1;
+    calc_mindspeed_timed *mean = malloc(room * sizeof *mean);
+    calc_point *point = malloc(room * sizeof *point);
+    size_t count = mean && point ? add_shapes(mean, 0, kernels) : SIZE_MAX;
+    count = count < SIZE_MAX ? add_shapes(mean, count, cache) : count;
+    for (size_t i = 0; count < SIZE_MAX && i < count; i++) {
+        point[i] = point_of(&mean[i], job, app);
+    }
+    calc_status status = count < SIZE_MAX
+                             ? calc_point_table_make(out, point, count, NULL, system, errors)
+                             : calc_errors_no_memory(errors);
+    free(mean);
+    free(point);
+    return status;
 }
 
 static const char *const types[] = {

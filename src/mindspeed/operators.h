@@ -1,16 +1,14 @@
-/** @file operators.h  Operator times with their uncertainty. For each type of operator, a Gaussian
- *  process over the logarithms of the shapes models the relative error of kernels in a training
- *  step against kernels that ran alone. The time alone is measured (below) or comes from calc's
- *  model. */
+/** @file operators.h  Reads measured times of operators: kernels of a step, operators alone,
+ *  collectives. */
 #ifndef CALC_MINDSPEED_OPERATORS_H
 #define CALC_MINDSPEED_OPERATORS_H
 
 #include "calc.h"
-#include "gauss/process.h"
+#include "calibrate/points.h"
 #include "mindspeed/arguments.h"
 #include "model/operators/collective.h"
 
-/** Types with modelled errors. */
+/** Types of operators whose measured times are used. */
 typedef enum calc_mindspeed_type {
     CALC_MINDSPEED_MATMUL, /**< batched ones, too */
     CALC_MINDSPEED_RMS_NORM,
@@ -61,9 +59,6 @@ typedef enum calc_mindspeed_shape_kind {
 /** The type for a profiler's name, "MatMulV2"; CALC_MINDSPEED_TYPES for any other. */
 calc_mindspeed_type calc_mindspeed_shape_type(const char *name);
 
-/** Name of a type: "MatMul", "FlashAttentionScoreGrad". */
-const char *calc_mindspeed_shape_type_name(calc_mindspeed_type type);
-
 /** Reads "4096,4096;11008,4096" and "4096,11008": semicolons separate tensors and commas separate
  *  sizes; quotes are allowed. Transposed operands are recognized by the output and turned back.
  *  Attention is accepted if queries, keys and values have the same shape. Texts of up to 4 bytes
@@ -97,67 +92,18 @@ CALC_MUST_USE calc_status calc_mindspeed_kernels_read(calc_mindspeed_times *out,
 CALC_MUST_USE calc_status calc_mindspeed_cache_read(calc_mindspeed_times *out, const char *path,
                                                     calc_errors *errors);
 
-/** Time of a shape alone [s]; 0 if it was not timed. */
-double calc_mindspeed_cache_s(const calc_mindspeed_times *cache, const calc_mindspeed_shape *shape);
-
-/** How errors are drawn: jointly for all shapes. MindSpeed draws each shape independently. */
-typedef struct calc_mindspeed_sampling {
-    size_t samples; /**< 100 in MindSpeed */
-    uint64_t seed;
-    double prior_sd; /**< standard deviation for a type without kernels; 0 in MindSpeed */
-} calc_mindspeed_sampling;
-
-/** Start with calc_mindspeed_operators_start(). Owns its processes; borrows the rest. Must not be
- *  moved. */
-typedef struct calc_mindspeed_operators {
-    const calc_mindspeed_job *job;
-    const calc_app *app;
-    const calc_system *system;
-    const calc_mindspeed_times *cache; /**< NULL: nothing was timed alone */
-    calc_mindspeed_sampling sampling;
-    calc_process process[CALC_MINDSPEED_TYPES];
-    calc_process_path path[CALC_MINDSPEED_TYPES]; /**< this round's draws */
-    uint64_t round;
-    size_t kernels; /**< number of kernels in the fit */
-    size_t clamped; /**< draws that would have made a time negative */
-} calc_mindspeed_operators;
-
-/** Starts without kernels: mean error 0, with the spread of the prior. */
-void calc_mindspeed_operators_start(calc_mindspeed_operators *operators,
-                                    const calc_mindspeed_job *job, const calc_app *app,
-                                    const calc_system *system, const calc_mindspeed_times *cache,
-                                    const calc_mindspeed_sampling *sampling);
-
-/** Frees its processes. */
-void calc_mindspeed_operators_free(calc_mindspeed_operators *operators);
-
-/** Adds the errors of kernels, weighted by the number of kernels of each shape. They take effect
- *  with calc_mindspeed_operators_fit().
- *  @return CALC_OK; CALC_ERR_RANGE for more shapes of a type than CALC_PROCESS_DATA;
- *  CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *operators,
-                                                         const calc_mindspeed_timed *kernels,
-                                                         size_t count, calc_errors *errors);
-
-/** Fits the processes to the added errors, discards all draws, and starts a new round.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_mindspeed_operators_fit(calc_mindspeed_operators *operators,
-                                                       calc_errors *errors);
-
-/** Time of an operator alone by calc's model [s]. Multiplications are timed as in a forward pass;
- *  attention has heads of the job's size. */
-double calc_mindspeed_operators_model_s(const calc_mindspeed_operators *operators,
-                                        const calc_mindspeed_shape *shape);
-
-/** Time of an operator alone, measured if possible, else by calc's model [s]. Errors are relative
- *  to it. */
-double calc_mindspeed_operators_alone_s(const calc_mindspeed_operators *operators,
-                                        const calc_mindspeed_shape *shape);
-
-/** This round's draws of the relative error of a shape; repeated calls return the same draws.
- *  @return `sampling.samples` numbers, valid until the round ends; NULL if out of memory */
-CALC_MUST_USE const double *calc_mindspeed_operators_draws(calc_mindspeed_operators *operators,
-                                                           const calc_mindspeed_shape *shape);
+/** The measured kernels as a table for calc_tune_kernels_learn(): each shape once, with the mean of
+ *  its times. A shape that ran in a step has the time that it took there, any other the time alone.
+ *  Multiplications count as those of a forward pass; attention has heads of the job's size.
+ *  @param kernels  of steps
+ *  @param cache    of operators alone
+ *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed with calc_point_table_free() in any case
+ */
+CALC_MUST_USE calc_status calc_mindspeed_points(calc_point_table *out,
+                                                const calc_mindspeed_times *kernels,
+                                                const calc_mindspeed_times *cache,
+                                                const calc_mindspeed_job *job, const calc_app *app,
+                                                const calc_system *system, calc_errors *errors);
 
 /* Reads measured collectives: comm_prof.csv, columns type, domains, datasize and
  * time. */

@@ -8,185 +8,82 @@
 #include "mindspeed_jobs.h"
 #include "small_case.h"
 
-enum { SAMPLES = 400 };
-
 static llama_case l;
+static calc_errors errors;
 
-static void open_operators(calc_mindspeed_operators *o, const calc_mindspeed_times *cache,
-                           uint64_t seed)
+static calc_point_table table_of(calc_mindspeed_timed *kernel, size_t kernels,
+                                 calc_mindspeed_timed *alone, size_t cached)
 {
-    const calc_mindspeed_sampling sampling = {SAMPLES, seed, 0};
+    const calc_mindspeed_times steps = {.item = kernel, .count = kernels};
+    const calc_mindspeed_times cache = {.item = alone, .count = cached};
+    calc_point_table table;
     open_llama(&l, &llama_configs[0], "");
-    calc_mindspeed_operators_start(o, &llama_job, &l.app, &l.system, cache, &sampling);
+    ck_assert_int_eq(
+        calc_mindspeed_points(&table, &steps, &cache, &llama_job, &l.app, &l.system, &errors),
+        CALC_OK);
+    return table;
 }
 
 /* Arithmetic at the sustained rate, or the operands over the memory's bandwidth. */
-CALC_TEST(a_multiplication_alone)
+CALC_TEST(multiplications_beside_the_model)
 {
-    calc_mindspeed_operators o;
-    open_operators(&o, NULL, 1);
-    const calc_mindspeed_shape large = {CALC_MINDSPEED_MATMUL, {1, 4096, 4096, 8192}};
-    const calc_mindspeed_shape thin = {CALC_MINDSPEED_MATMUL, {3, 4096, 1, 4096}};
+    calc_mindspeed_timed kernel[] = {{{CALC_MINDSPEED_MATMUL, {1, 4096, 4096, 8192}}, 1e-3},
+                                     {{CALC_MINDSPEED_MATMUL, {3, 4096, 1, 4096}}, 2e-3}};
+    calc_point_table table = table_of(kernel, 2, NULL, 0);
     const calc_chip *chip = &l.system.chip;
     const calc_engine *engine = &chip->matrix[CALC_DATATYPE_BFLOAT16];
     double rate = engine->flop_per_s * engine->efficiency.efficiency[0];
     rate *= chip->sustained > 0 ? chip->sustained : 1;
-    ck_assert_double_eq_tol(
-        calc_mindspeed_operators_model_s(&o, &large) / (2.0 * 4096 * 4096 * 8192 / rate), 1, 1e-12);
-    ck_assert_double_eq_tol(
-        calc_mindspeed_operators_model_s(&o, &thin) /
-            (3 * 2 * (4096.0 * 4096 + 2 * 4096) / (0.8 * chip->mem1.bytes_per_s)),
-        1, 1e-12);
-    calc_mindspeed_operators_free(&o);
+    ck_assert_uint_eq(table.table.count, 2);
+    ck_assert_double_eq_tol(table.table.point[0].log_ratio,
+                            log(1e-3 / (2.0 * 4096 * 4096 * 8192 / rate)), 1e-12);
+    double thin_s = 3 * 2 * (4096.0 * 4096 + 2 * 4096) / (0.8 * chip->mem1.bytes_per_s);
+    ck_assert_double_eq_tol(table.table.point[1].log_ratio, log(2e-3 / thin_s), 1e-12);
+    calc_point_table_free(&table);
 }
 
 /* What a layout's own block takes for the same shapes. */
-CALC_TEST(norms_and_attention_alone)
+CALC_TEST(norms_and_attention_beside_the_model)
 {
     static const struct {
-        calc_mindspeed_type type;
         const char *layer;
-        double size[4];
-    } cases[] = {{CALC_MINDSPEED_RMS_NORM, "attention norm", {1024, 1, 4096, 1}},
-                 {CALC_MINDSPEED_RMS_NORM_GRAD, "attention norm", {1024, 1, 4096, 1}},
-                 {CALC_MINDSPEED_FLASH, "flash attention", {8192, 1, 512, 1}},
-                 {CALC_MINDSPEED_FLASH_GRAD, "flash attention", {8192, 1, 512, 1}}};
-    calc_mindspeed_operators o;
+        calc_mindspeed_shape shape;
+    } cases[] = {{"attention norm", {CALC_MINDSPEED_RMS_NORM, {1024, 1, 4096, 1}}},
+                 {"attention norm", {CALC_MINDSPEED_RMS_NORM_GRAD, {1024, 1, 4096, 1}}},
+                 {"flash attention", {CALC_MINDSPEED_FLASH, {8192, 1, 512, 1}}},
+                 {"flash attention", {CALC_MINDSPEED_FLASH_GRAD, {8192, 1, 512, 1}}}};
+    calc_mindspeed_timed kernel[4];
     calc_layer_stats layer[CALC_MAX_LAYERS];
-    open_operators(&o, NULL, 1);
+    for (int i = 0; i < 4; i++) {
+        kernel[i] = (calc_mindspeed_timed){cases[i].shape, 1e-3};
+    }
+    calc_point_table table = table_of(kernel, 4, NULL, 0);
     size_t count =
         calc_layers(&l.app, &l.system, &l.exec, CALC_COMPAT_NONE, layer, CALC_MAX_LAYERS);
     for (int i = 0; i < 4; i++) {
-        calc_mindspeed_shape shape = {.type = cases[i].type};
-        memcpy(shape.size, cases[i].size, sizeof shape.size);
         size_t k = 0;
         while (k < count && strcmp(layer[k].name, cases[i].layer) != 0) {
             k++;
         }
         ck_assert_uint_lt(k, count);
-        double expected = i % 2 ? layer[k].agrad_processing_time : layer[k].fw_processing_time;
-        ck_assert_double_eq_tol(calc_mindspeed_operators_model_s(&o, &shape) / expected, 1, 1e-12);
+        double expected_s = i % 2 ? layer[k].agrad_processing_time : layer[k].fw_processing_time;
+        ck_assert_double_eq_tol(table.table.point[i].log_ratio, log(1e-3 / expected_s), 1e-12);
     }
-    calc_mindspeed_operators_free(&o);
+    calc_point_table_free(&table);
 }
 
-CALC_TEST(without_kernels_there_is_no_error)
+/* The mean of the times of a shape; one that ran in a step counts instead of the one alone. */
+CALC_TEST(each_shape_once)
 {
-    calc_mindspeed_operators o;
-    calc_errors errors = {0};
-    const calc_mindspeed_shape shape = {CALC_MINDSPEED_MATMUL, {1, 2, 3, 4}};
-    open_operators(&o, NULL, 1);
-    ck_assert_int_eq(calc_mindspeed_operators_fit(&o, &errors), CALC_OK);
-    const double *draw = calc_mindspeed_operators_draws(&o, &shape);
-    ck_assert_ptr_nonnull(draw);
-    for (int i = 0; i < SAMPLES; i++) {
-        ck_assert_double_eq(draw[i], 0);
-    }
-    calc_mindspeed_operators_free(&o);
-}
-
-/* Shapes of growing m, whose errors lie on a line in its logarithm. */
-static void learn_line(calc_mindspeed_operators *o)
-{
-    calc_errors errors = {0};
-    for (int i = 0; i < 8; i++) {
-        calc_mindspeed_timed k = {{CALC_MINDSPEED_MATMUL, {1, 512 << i, 4096, 4096}}, 0};
-        k.time_s = calc_mindspeed_operators_alone_s(o, &k.shape) * (1.02 + 0.02 * i);
-        ck_assert_int_eq(calc_mindspeed_operators_learn(o, &k, 1, &errors), CALC_OK);
-    }
-    ck_assert_int_eq(calc_mindspeed_operators_fit(o, &errors), CALC_OK);
-}
-
-static double mean_of(calc_mindspeed_operators *o, double m, double *sd)
-{
-    const calc_mindspeed_shape shape = {CALC_MINDSPEED_MATMUL, {1, m, 4096, 4096}};
-    const double *draw = calc_mindspeed_operators_draws(o, &shape);
-    double sum = 0, squares = 0;
-    ck_assert_ptr_nonnull(draw);
-    for (int i = 0; i < SAMPLES; i++) {
-        sum += draw[i] / SAMPLES;
-    }
-    for (int i = 0; i < SAMPLES; i++) {
-        squares += (draw[i] - sum) * (draw[i] - sum) / SAMPLES;
-    }
-    *sd = sqrt(squares);
-    return sum;
-}
-
-CALC_TEST(errors_are_learnt)
-{
-    calc_mindspeed_operators o;
-    double near, far;
-    open_operators(&o, NULL, 1);
-    learn_line(&o);
-    ck_assert_uint_eq(o.kernels, 8);
-    ck_assert_double_eq_tol(mean_of(&o, 512 << 3, &near), 0.08, 0.004);
-    ck_assert_double_eq_tol(mean_of(&o, 512 * 12, &near), 0.09, 0.01);
-    mean_of(&o, 512e5, &far);
-    ck_assert_double_lt(near, far);
-    calc_mindspeed_operators_free(&o);
-}
-
-CALC_TEST(a_round_has_one_draw_of_a_shape)
-{
-    calc_mindspeed_operators o, same, other;
-    calc_errors errors = {0};
-    const calc_mindspeed_shape shape = {CALC_MINDSPEED_MATMUL, {1, 700, 4096, 4096}};
-    open_operators(&o, NULL, 1);
-    open_operators(&same, NULL, 1);
-    open_operators(&other, NULL, 2);
-    learn_line(&o);
-    learn_line(&same);
-    learn_line(&other);
-    const double *a = calc_mindspeed_operators_draws(&o, &shape);
-    const double *b = calc_mindspeed_operators_draws(&same, &shape);
-    const double *c = calc_mindspeed_operators_draws(&other, &shape);
-    ck_assert(a && b && c);
-    ck_assert_ptr_eq(calc_mindspeed_operators_draws(&o, &shape), a);
-    ck_assert_mem_eq(a, b, SAMPLES * sizeof *a);
-    ck_assert_double_ne(a[0], c[0]);
-    double first = a[0];
-    ck_assert_int_eq(calc_mindspeed_operators_fit(&o, &errors), CALC_OK);
-    a = calc_mindspeed_operators_draws(&o, &shape);
-    ck_assert_ptr_nonnull(a);
-    ck_assert_double_ne(a[0], first);
-    calc_mindspeed_operators_free(&o);
-    calc_mindspeed_operators_free(&same);
-    calc_mindspeed_operators_free(&other);
-}
-
-/* Errors are relative to what was timed alone. */
-CALC_TEST(a_cache_is_the_base)
-{
-    calc_mindspeed_operators o;
-    calc_errors errors = {0};
-    const calc_mindspeed_shape shape = {CALC_MINDSPEED_RMS_NORM, {64, 1, 4096, 1}};
-    calc_mindspeed_timed timed = {shape, 1e-5};
-    const calc_mindspeed_times cache = {.item = &timed, .count = 1};
-    const calc_mindspeed_timed kernels[] = {{shape, 1.1e-5}, {shape, 1.2e-5}, {shape, 1.3e-5}};
-    open_operators(&o, &cache, 1);
-    ck_assert_double_eq(calc_mindspeed_operators_alone_s(&o, &shape), 1e-5);
-    ck_assert_int_eq(calc_mindspeed_operators_learn(&o, kernels, 3, &errors), CALC_OK);
-    const calc_process *p = &o.process[CALC_MINDSPEED_RMS_NORM];
-    ck_assert_uint_eq(p->count, 1);
-    ck_assert_double_eq_tol(p->value[0], 0.2, 1e-12);
-    ck_assert_double_eq(p->weight[0], 3);
-    calc_mindspeed_operators_free(&o);
-}
-
-CALC_TEST(too_many_shapes)
-{
-    calc_mindspeed_operators o;
-    calc_errors errors = {0};
-    calc_status status = CALC_OK;
-    open_operators(&o, NULL, 1);
-    for (int i = 0; i <= CALC_PROCESS_DATA && status == CALC_OK; i++) {
-        const calc_mindspeed_timed k = {{CALC_MINDSPEED_FLASH, {128 + i, 1, 512, 1}}, 1e-4};
-        status = calc_mindspeed_operators_learn(&o, &k, 1, &errors);
-    }
-    ck_assert_int_eq(status, CALC_ERR_RANGE);
-    ck_assert_str_eq(errors.item[0].text, "more than 400 shapes of FlashAttentionScore");
-    calc_mindspeed_operators_free(&o);
+    const calc_mindspeed_shape a = {CALC_MINDSPEED_RMS_NORM, {64, 1, 4096, 1}},
+                               b = {CALC_MINDSPEED_RMS_NORM, {128, 1, 4096, 1}};
+    calc_mindspeed_timed kernel[] = {{a, 1.1e-5}, {a, 1.2e-5}, {a, 1.6e-5}};
+    calc_mindspeed_timed alone[] = {{a, 1e-5}, {b, 2e-5}, {a, 1e-5}, {b, 4e-5}};
+    calc_point_table table = table_of(kernel, 3, alone, 4);
+    ck_assert_uint_eq(table.table.count, 2);
+    ck_assert_double_eq_tol(table.table.point[0].measured_s, 1.3e-5, 1e-18);
+    ck_assert_double_eq_tol(table.table.point[1].measured_s, 3e-5, 1e-18);
+    calc_point_table_free(&table);
 }
 
 /* Activations of a layer fitted to few measurements, and the peak that follows. */

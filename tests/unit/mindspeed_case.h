@@ -55,7 +55,6 @@ typedef struct llama_case {
     calc_app app;
     calc_system system;
     calc_exec exec;
-    calc_mindspeed_config config;
     calc_mindspeed_layout layout;
 } llama_case;
 
@@ -68,11 +67,10 @@ static inline void open_llama(llama_case *l, const calc_mindspeed_config *config
     l->system.chip.processing_mode = CALC_PROCESSING_MODE_ROOFLINE;
     l->system.chip.launch.matrix_s = 0;
     l->system.chip.host.block_s = 0;
-    l->config = *config;
     parse_exec(config, more, &l->exec);
     ck_assert_msg(calc_check(&l->app, &l->system, &l->exec, &errors) == CALC_OK, "%s",
                   errors.item[0].text);
-    l->layout = (calc_mindspeed_layout){&l->config, &l->app, &l->system, &l->exec};
+    l->layout = (calc_mindspeed_layout){&l->app, &l->system, &l->exec};
 }
 
 static inline double calc_says_s(const llama_case *l)

@@ -59,12 +59,8 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
       .doc = "runs, as in model_results.csv: they count more than any model")                      \
     X(SEED, "--seed", "N", WHOLE, .lo = 0, .hi = 1e9, .preset = "1", .ours = true,                 \
       .doc = "of draws")                                                                           \
-    X(SAMPLES, "--samples", "N", WHOLE, .lo = 1, .hi = 100000, .preset = "100", .ours = true,      \
-      .doc = "draws of each time, where there are kernels to learn from")                          \
-    X(TOP_K, "--top-k", "K", WHOLE, .lo = 1, .hi = 1000, .ours = true,                             \
-      .doc = "of each draw the K fastest may be measured next; generation 1: 1, generation 2: 3")  \
     X(STOP, "--stop-threshold", "SHARE", NUMBER, .lo = 0, .hi = 1, .preset = "0.05", .ours = true, \
-      .doc = "share of these that may be left unmeasured")                                         \
+      .doc = "measure until the chance that one is faster by 1 % is below this")                   \
     X(TRIALS, "--max-trials", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "0", .ours = true,         \
       .doc = "runs, at most; 0: any number")                                                       \
     X(MEMORY, "--memory-model", "MODEL", TEXT, .choices = models, .preset = "mindspeed",           \
@@ -97,9 +93,7 @@ typedef struct task {
     calc_mindspeed_study study;
     calc_mindspeed_evidence evidence;
     calc_mindspeed_results results;
-    calc_mindspeed_rank_times times;
     calc_mindspeed_ranking ranking;
-    calc_mindspeed_next next;              /* shown if anything is ranked */
     char source[CALC_FIND_PATH_MAX + 256]; /* of the times, a few words */
 } task;
 
@@ -185,16 +179,15 @@ static void show_space(const task *s, calc_output *out)
     calc_output_printf(out, "time         %s\n\n", s->source);
 }
 
-static void show_row(const task *s, const calc_mindspeed_candidate *c, calc_output *out)
+static void show_row(const calc_mindspeed_candidate *c, calc_output *out)
 {
     char number[32] = "-";
     const calc_mindspeed_config *f = &c->config;
     calc_output_printf(out, "%4d %4d %4d %4d %4d %4d %4d %4d  %10s", f->pp, f->tp, f->dp, f->cp,
                        f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s));
-    if (s->ranking.spread) {
-        calc_output_printf(out, " %10s", calc_human_seconds(c->sd_s));
-        calc_output_printf(out, " %8s", calc_human_percent(c->best));
-    }
+    calc_output_printf(out, " %10s", calc_human_seconds(c->p5_s));
+    calc_output_printf(out, " %10s", calc_human_seconds(c->p95_s));
+    calc_output_printf(out, " %8s", calc_human_percent(c->best));
     if (isfinite(c->calc_bytes)) {
         snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
     }
@@ -220,18 +213,20 @@ static const char *stop_words(calc_mindspeed_stop stop)
 static void show_next(const task *s, calc_output *out)
 {
     char name[CALC_MINDSPEED_NAME];
-    const calc_mindspeed_next *n = &s->next;
-    calc_output_printf(out, "\nmeasured     %zu; %s of the pool is not\n", n->trials,
-                       calc_human_percent(n->unmeasured));
-    if (n->stop == CALC_MINDSPEED_GOES_ON) {
-        calc_output_printf(out, "next         %s\n",
-                           calc_mindspeed_config_name(&n->config, s->study.generation, name));
+    const calc_mindspeed_ranking *r = &s->ranking;
+    calc_output_printf(out, "\nmeasured     %zu", r->trials);
+    if (r->measured > 0) {
+        calc_output_printf(out, "; %s chance that another is more than 1 %% faster",
+                           calc_human_percent(r->chance));
+    }
+    if (r->stop == CALC_MINDSPEED_GOES_ON) {
+        calc_output_printf(out, "\nnext         %s\n",
+                           calc_mindspeed_config_name(&r->next, s->study.generation, name));
     } else {
-        calc_output_printf(out, "next         none: %s\n",
-                           n->stop == CALC_MINDSPEED_CONCENTRATED
-                               ? "hardly any that may be among the fastest is left"
-                           : n->stop == CALC_MINDSPEED_TRIALS ? "as many as --max-trials"
-                                                              : "all are measured, or failed");
+        calc_output_printf(out, "\nnext         none: %s\n",
+                           r->stop == CALC_MINDSPEED_CONCENTRATED ? "hardly any may be faster"
+                           : r->stop == CALC_MINDSPEED_TRIALS     ? "as many as --max-trials"
+                                                                  : "all are measured, or failed");
     }
 }
 
@@ -245,10 +240,10 @@ static void mindspeed_show(const task *shown, calc_output *out)
         return;
     }
     calc_output_printf(
-        out, "  pp   tp   dp   cp   up  mbs  vpp   ep        step%s  peak GiB    calc's\n",
-        shown->ranking.spread ? "         sd  fastest" : "");
+        out, "  pp   tp   dp   cp   up  mbs  vpp   ep        step         P5        P95  P(best)  "
+             "peak GiB    calc's\n");
     for (size_t i = 0; i < rows_of(shown); i++) {
-        show_row(shown, &shown->ranking.item[i], out);
+        show_row(&shown->ranking.item[i], out);
     }
     show_next(shown, out);
     calc_output_text(out, "\n");
@@ -287,25 +282,22 @@ static void mindspeed_show_json(const task *shown, calc_output *out)
         const calc_mindspeed_config *f = &r->item[i].config;
         calc_putf(&put,
                   "{pp: %d, tp: %d, dp: %d, ring_attention: %d, ulysses: %d, mbs: %d, vpp: %d, "
-                  "ep: %d, step_s: %g, sd_s: %g, p_best: %g",
+                  "ep: %d, step_s: %g, p5_s: %g, p95_s: %g, p_best: %g",
                   f->pp, f->tp, f->dp, f->cp, f->up, f->mbs, f->vpp, f->ep, r->item[i].step_s,
-                  r->item[i].source == CALC_MINDSPEED_UNTIMED ? NAN : r->item[i].sd_s,
-                  r->item[i].fits ? r->item[i].best : 0);
+                  r->item[i].p5_s, r->item[i].p95_s, r->item[i].best);
         put_gib(&put, "peak_gib", r->item[i].peak_bytes);
         put_gib(&put, "calc_peak_gib", r->item[i].calc_bytes);
         calc_putf(&put, "fits?: %d, time: %s}", r->item[i].fits, sources[r->item[i].source]);
     }
     calc_put_close(&put);
-    if (shown->ranking.count > 0) {
+    if (r->count > 0) {
         char name[CALC_MINDSPEED_NAME];
-        const calc_mindspeed_next *n = &shown->next;
-        calc_putf(&put, "next: {stop: %s", stop_words(n->stop));
-        if (n->stop == CALC_MINDSPEED_GOES_ON) {
-            calc_putf(&put, "measure: %s, share: %g",
-                      calc_mindspeed_config_name(&n->config, shown->study.generation, name),
-                      n->chance);
+        calc_putf(&put, "next: {stop: %s", stop_words(r->stop));
+        if (r->stop == CALC_MINDSPEED_GOES_ON) {
+            calc_putf(&put, "measure: %s",
+                      calc_mindspeed_config_name(&r->next, shown->study.generation, name));
         }
-        calc_putf(&put, "unmeasured: %g, trials: %zu}", n->unmeasured, n->trials);
+        calc_putf(&put, "chance: %g, trials: %zu}", r->chance, r->trials);
     }
     calc_put_array(&put, "notes", CALC_PUT_LINES);
     for (int i = 0; i < r->notes.count; i++) {
@@ -424,26 +416,6 @@ static calc_status load(task *t, calc_errors *errors)
     return status;
 }
 
-/* Reads measured times and fits the model to them. */
-static calc_status learn(task *t, calc_errors *errors)
-{
-    const calc_args *f = t->flags;
-    const char *results = calc_opt_value(f, FLAG_RESULTS);
-    t->times.samples = 1;
-    calc_status status =
-        results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
-    t->times.results = results ? &t->results : NULL;
-    if (status != CALC_OK || !t->study.profiles) {
-        return status;
-    }
-    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_opt_real(f, FLAG_SAMPLES),
-                                              .seed = (uint64_t)calc_opt_real(f, FLAG_SEED)};
-    t->times.samples = sampling.samples;
-    t->times.timer = calc_mindspeed_evidence_time;
-    t->times.judge = &t->evidence;
-    return calc_mindspeed_evidence_start(&t->evidence, &t->study, &sampling, errors);
-}
-
 /* Collects notes on the folder before its configurations are timed, and after. */
 static void take_notes(task *t)
 {
@@ -465,31 +437,26 @@ static void take_notes(task *t)
 static calc_status rank(task *t, calc_errors *errors)
 {
     const calc_args *f = t->flags;
-    bool first = t->study.generation == CALC_MINDSPEED_GEN1;
-    calc_status status = learn(t, errors);
-    status = status ? status : calc_mindspeed_rank(&t->study, &t->times, &t->ranking, errors);
-    if (status != CALC_OK) {
-        return status;
+    const char *results = calc_opt_value(f, FLAG_RESULTS);
+    const calc_tune_prior prior = calc_tune_prior_default();
+    calc_tune_options options = calc_tune_options_default(&prior);
+    options.seed = (uint64_t)calc_opt_real(f, FLAG_SEED);
+    options.stop = t->arguments.every ? 0 : calc_opt_real(f, FLAG_STOP);
+    options.chooser = t->arguments.every ? CALC_TUNE_CHOOSER_ORDER : options.chooser;
+    calc_status status =
+        results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
+    if (status == CALC_OK && t->study.profiles) {
+        status = calc_mindspeed_evidence_start(&t->evidence, &t->study, errors);
     }
-    take_notes(t);
-    if (!t->times.results && !t->ranking.spread) { /* the quickest predicted is measured first */
-        t->next.unmeasured = 1;
-        if (t->ranking.count > 0) {
-            t->next.config = t->ranking.item[0].config;
-        }
-        return CALC_OK;
+    status = status
+                 ? status
+                 : calc_mindspeed_rank(&t->study, t->study.profiles ? &t->evidence : NULL,
+                                       &t->results, &options, (size_t)calc_opt_real(f, FLAG_TRIALS),
+                                       &t->ranking, errors);
+    if (status == CALC_OK) {
+        take_notes(t);
     }
-    const calc_mindspeed_loop_rules rules = {.samples = t->times.samples,
-                                             .top_k = calc_opt_given(f, FLAG_TOP_K)
-                                                          ? (size_t)calc_opt_real(f, FLAG_TOP_K)
-                                                      : first ? 1
-                                                              : 3,
-                                             .stop_threshold = calc_opt_real(f, FLAG_STOP),
-                                             .max_trials = (size_t)calc_opt_real(f, FLAG_TRIALS),
-                                             .seed = (uint64_t)calc_opt_real(f, FLAG_SEED),
-                                             .every = t->arguments.every};
-    t->next = calc_mindspeed_next_find(&t->ranking, t->times.results, &rules);
-    return CALC_OK;
+    return status;
 }
 
 static void name_times(task *t)
@@ -512,9 +479,6 @@ static void name_times(task *t)
     calc_append(text, size,
                 *text ? "else calc's model of %s" : "calc's model of %s; nothing is measured",
                 t->input.name);
-    if (t->ranking.scale != 1) {
-        calc_append(text, size, ", times %.3f as measured", t->ranking.scale);
-    }
 }
 
 static calc_status show(task *t, calc_errors *errors)
