@@ -255,25 +255,35 @@ static calc_status sweep_chips(maker *m, calc_errors *errors)
     return m->failed ? calc_errors_no_memory(errors) : status;
 }
 
-/* Whether a layout is one of the list, but for how its blocks are spread and recompute. */
-static bool is_even_of(const calc_exec *even, const calc_exec *listed)
+/* Whether layouts differ in how their blocks are spread and recompute, at most. */
+static bool is_but_recomputed(const calc_exec *a, const calc_exec *b)
 {
     calc_exec e;
-    if (even->pipeline_par != listed->pipeline_par ||
-        even->strategy.tensor_par != listed->strategy.tensor_par ||
-        even->microbatch_size != listed->microbatch_size ||
-        even->pipeline_interleaving != listed->pipeline_interleaving) {
+    if (a->pipeline_par != b->pipeline_par || a->strategy.tensor_par != b->strategy.tensor_par ||
+        a->microbatch_size != b->microbatch_size ||
+        a->pipeline_interleaving != b->pipeline_interleaving) {
         return false; /* sooner */
     }
-    calc_space_copy(&e, even);
-    e.pipeline_balance = listed->pipeline_balance;
-    e.first_stage_blocks = listed->first_stage_blocks;
-    e.last_stage_blocks = listed->last_stage_blocks;
-    e.recompute_blocks = listed->recompute_blocks;
-    e.strategy.activation_recompute = listed->strategy.activation_recompute;
-    e.strategy.recompute_modules = listed->strategy.recompute_modules;
-    e.strategy.seq_par_ag_redo = listed->strategy.seq_par_ag_redo;
-    return calc_axis_compare(&e, listed) == 0;
+    calc_space_copy(&e, a);
+    e.pipeline_balance = b->pipeline_balance;
+    e.first_stage_blocks = b->first_stage_blocks;
+    e.last_stage_blocks = b->last_stage_blocks;
+    e.recompute_blocks = b->recompute_blocks;
+    e.strategy.activation_recompute = b->strategy.activation_recompute;
+    e.strategy.recompute_modules = b->strategy.recompute_modules;
+    e.strategy.seq_par_ag_redo = b->strategy.seq_par_ag_redo;
+    return calc_axis_compare(&e, b) == 0;
+}
+
+/* Whether a layout is one of the list: of those without a part that every layer recomputes, in full
+ * or not. */
+static bool is_even_of(const calc_exec *even, const calc_exec *listed)
+{
+    bool part = calc_planner_keeps_part(listed);
+    const calc_strategy *s = &even->strategy;
+    return part == calc_planner_keeps_part(even) && is_but_recomputed(even, listed) &&
+           (!part || (s->activation_recompute == listed->strategy.activation_recompute &&
+                      s->recompute_modules == listed->strategy.recompute_modules));
 }
 
 /* Find the layouts with equal stages among those of the list. */
@@ -364,16 +374,31 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
 {
     planner_list *out = m->out;
     const calc_planner *p = m->planner;
-    int64_t one[] = {1}, none[] = {CALC_ACTIVATION_RECOMPUTE_NONE},
+    int64_t one[] = {1}, recompute[CALC_ACTIVATION_RECOMPUTE_MODULES + 1],
             blocks[] = {CALC_PIPELINE_BALANCE_BLOCKS};
     calc_status status = CALC_OK;
     if (p->only) {
-        add_exec(m, p->only);
+        calc_exec e = *p->only;
+        add_exec(m, &e);
+        e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+        e.strategy.recompute_modules = 0;
+        if (p->recompute && calc_planner_keeps_part(p->only)) {
+            add_exec(m, &e);
+        }
     } else {
         calc_space listed = *p->space; /* borrows its values */
         calc_sweep_counts counts;
+        size_t words = 0;
+        for (int64_t i = 0; i <= CALC_ACTIVATION_RECOMPUTE_MODULES; i++) {
+            if (i == CALC_ACTIVATION_RECOMPUTE_NONE ||
+                (i != CALC_ACTIVATION_RECOMPUTE_FULL &&
+                 calc_space_has(p->space, CALC_AXIS_activation_recompute, i))) {
+                recompute[words++] = i;
+            }
+        }
         listed.axis[CALC_AXIS_pipeline_interleaving] = (calc_values){.count = 1, .value = one};
-        listed.axis[CALC_AXIS_activation_recompute] = (calc_values){.count = 1, .value = none};
+        listed.axis[CALC_AXIS_activation_recompute] =
+            (calc_values){.count = words, .value = recompute};
         listed.axis[CALC_AXIS_pipeline_balance] = (calc_values){.count = 1, .value = blocks};
         status = calc_units_walk(&listed, &p->design, CALC_COMPAT_NONE, visit_row, m, &counts);
     }
@@ -498,6 +523,16 @@ static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
     return false;
 }
 
+/* Whether they differ in recomputation and in their divisions alone. */
+static bool is_same_layout(const calc_planner_found *a, const calc_planner_found *b)
+{
+    bool same = a->place.kinds > 0 && a->place.kinds == b->place.kinds;
+    for (int i = 0; i < a->place.kinds && same; i++) {
+        same = a->place.chip[i] == b->place.chip[i] && a->place.stages[i] == b->place.stages[i];
+    }
+    return a->candidate == b->candidate || (same && is_but_recomputed(&a->base, &b->base));
+}
+
 void calc_planner_know_bound(calc_planner_result *r, const calc_planner_found *f)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -511,7 +546,7 @@ void calc_planner_know_bound(calc_planner_result *r, const calc_planner_found *f
 void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_found *f)
 {
     size_t same = 0;
-    while (same < r->count && r->found[same].candidate != f->candidate) {
+    while (same < r->count && !is_same_layout(&r->found[same], f)) {
         same++;
     }
     if ((same < r->count && !is_less(&f->stats, &r->found[same].stats)) || is_listed(r, f)) {
@@ -779,12 +814,14 @@ static void polish_one(void *context, size_t i)
     calc_planner_bench *bench = malloc(sizeof *bench);
     calc_planner_outcome outcome = CALC_PLANNER_NO_MEMORY;
     if (again && bench) {
-        again->candidate = f->candidate;
+        *again = (calc_planner_found){.candidate = f->candidate};
         outcome = calc_planner_balance(s->planner, &f->base, &f->place, INFINITY, &effort, bench,
                                        again, NULL);
         if (outcome == CALC_PLANNER_FOUND && again->stats.total_time <= f->stats.total_time &&
             (i < r->count || is_run(s, again->chip, &again->exec))) {
             *f = *again;
+        } else if (outcome != CALC_PLANNER_NO_MEMORY && isfinite(again->bound_s)) {
+            f->bound_s = fmax(f->bound_s, fmin(again->bound_s, f->stats.total_time));
         }
     }
     if (outcome == CALC_PLANNER_NO_MEMORY) {

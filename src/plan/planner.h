@@ -68,6 +68,10 @@ typedef struct calc_planner_place {
     int32_t stages[CALC_MAX_CHIPS]; /**< on it */
 } calc_planner_place;
 
+/** Whether every layer of a layout recomputes a part of itself: its stages then choose their layers
+ *  alone, and none recomputes them in full. */
+bool calc_planner_keeps_part(const calc_exec *exec);
+
 /** A layout that was found. */
 typedef struct calc_planner_found {
     calc_exec exec;   /**< its systems are those of the planner's chips */

@@ -55,18 +55,26 @@ bool calc_planner_places(const calc_planner *planner, const calc_exec *exec,
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
+bool calc_planner_keeps_part(const calc_exec *exec)
+{
+    calc_activation_recompute how = exec->strategy.activation_recompute;
+    return how != CALC_ACTIVATION_RECOMPUTE_NONE && how != CALC_ACTIVATION_RECOMPUTE_FULL;
+}
+
 bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
                              calc_planner_layouts *l)
 {
-    const calc_stage_run none = {1, CALC_STAGE_AS_EXEC, 0, CALC_STAGE_AS_EXEC, 0, 0};
     const calc_stage_run full = {
         1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_ACTIVATION_RECOMPUTE_FULL, 0, 0};
+    const bool part = calc_planner_keeps_part(exec);
+    const calc_stage_run none = {
+        1, CALC_STAGE_AS_EXEC, part ? CALC_STAGE_AS_EXEC : 0, CALC_STAGE_AS_EXEC, 0, 0};
     bool any = false;
     calc_errors ignored = {0};
     l->none = calc_stage_list_exec(exec, &none);
     l->full = calc_stage_list_exec(exec, &full);
     l->full.recompute_blocks = 0;
-    l->recompute = planner->recompute;
+    l->recompute = planner->recompute && !part;
     for (int i = 0; i < planner->chips; i++) {
         const calc_system *system = &planner->chip[i].system;
         l->legal[i] = calc_check(planner->app, system, &l->none, &ignored) == CALC_OK;
@@ -82,8 +90,10 @@ bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
                        &l->of_full[i]);
     }
     for (int i = 0; i < planner->chips; i++) {
-        l->chip[i] = l->recompute ? (calc_balance_chip){&l->of_full[i], NULL, &l->of_none[i]}
-                                  : (calc_balance_chip){&l->of_none[i], NULL, NULL};
+        const calc_layout *kept = &l->of_none[i];
+        l->chip[i] = l->recompute ? (calc_balance_chip){&l->of_full[i], NULL, kept}
+                     : part       ? (calc_balance_chip){kept, kept, kept}
+                                  : (calc_balance_chip){kept, NULL, NULL};
     }
     return any;
 }
@@ -107,6 +117,7 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
     if (why) {
         return why;
     }
+    out->may_select = false;
     out->alike_on_chip = planner->alike_on_chip;
     out->spread = true;
     out->ends_alone = planner->ends_alone && planner->app->vocab_size > 0;
@@ -148,7 +159,7 @@ static calc_exec planner_exec_of(const calc_planner *planner, const calc_planner
         run[at] = (calc_stage_run){
             .places = 1,
             .blocks = (int16_t)(s->layers[0] + s->layers[1]),
-            .recompute_blocks = (int16_t)again,
+            .recompute_blocks = calc_planner_keeps_part(&e) ? CALC_STAGE_AS_EXEC : (int16_t)again,
             .recompute = again > 0 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_STAGE_AS_EXEC,
             .chip = number[problem->stage[stage].chip],
         };
@@ -602,18 +613,21 @@ bool calc_planner_even(const calc_planner *planner, const calc_exec *exec, int c
                        calc_exec *best, calc_stats *stats)
 {
     const calc_system *system = &planner->chip[chip].system;
+    const bool part = calc_planner_keeps_part(exec);
     bool any = false;
-    for (int which = 0; which < (planner->recompute ? 4 : 2); which++) {
-        bool full = which >= 2;
+    for (int which = planner->recompute ? 0 : 2; which < (part ? 6 : 4); which++) {
+        bool full = which < 2;
         calc_exec e = *exec;
         calc_stats s;
         calc_errors ignored = {0};
         e.stages = (calc_stage_list){0};
         e.first_stage_blocks = e.last_stage_blocks = e.recompute_blocks = 0;
         e.pipeline_balance = which % 2 ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
-        e.strategy.activation_recompute =
-            full ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
-        e.strategy.recompute_modules = 0;
+        if (which < 4) {
+            e.strategy.activation_recompute =
+                full ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
+            e.strategy.recompute_modules = 0;
+        }
         e.strategy.seq_par_ag_redo = e.strategy.seq_par_ag_redo && !full;
         if (calc_check(planner->app, system, &e, &ignored) == CALC_OK &&
             calc_run(planner->app, system, &e, CALC_COMPAT_NONE, &s) == CALC_VERDICT_OK &&

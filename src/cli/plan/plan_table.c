@@ -282,7 +282,9 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
     calc_exec only = f->exec;
     only.stages = (calc_stage_list){0};
     only.first_stage_blocks = only.last_stage_blocks = only.recompute_blocks = 0;
-    only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    if (!calc_planner_keeps_part(&only)) {
+        only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    }
     if (calc_is_yes(calc_plan_rows_more(t, &only, &r, NULL)) && r.count > 0) {
         double gain = 1 - r.found[0].stats.total_time / f->stats.total_time;
         calc_output_printf(out, "One GiB more on every processor would save %s.\n",

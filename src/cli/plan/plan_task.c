@@ -316,7 +316,7 @@ static double recomputed(const calc_placed *p, size_t stage, double blocks)
     }
     for (int64_t k = 0; k < p->chunks; k++) {
         const calc_placed_chunk *c = &p->chunk[k * p->stages + (int64_t)stage];
-        sum += p->layered ? 0 : c->recompute_blocks;
+        sum += p->layered || calc_planner_keeps_part(e) ? 0 : c->recompute_blocks;
         for (int i = c->part; p->layered && i < c->part + c->parts; i++) {
             const calc_strategy *s = &p->recipe_exec[p->part[i].recipe].strategy;
             bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
