@@ -17,6 +17,7 @@
  */
 typedef struct facts {
     bool experts, latent; /* of every model */
+    bool biased;          /* experts of every model, and none is served: engines have kernels */
     bool dense;           /* no model has experts */
     bool small;           /* every model: the host may launch kernels more slowly than they run */
     bool float8;          /* every machine multiplies in it */
@@ -58,6 +59,11 @@ static bool latent_experts(const facts *f)
 static bool with_experts(const facts *f)
 {
     return f->experts;
+}
+
+static bool biased_experts(const facts *f)
+{
+    return f->experts && f->biased && on_cuda(f);
 }
 
 static bool trained_float8(const facts *f)
@@ -121,6 +127,8 @@ static const struct {
         CALC_TENSOR_PAR_OVERLAP_ASYNC),
     ROW(dispatch_type, node_limited, false, "one copy of a token per node: DeepEP, HybridEP",
         CALC_DISPATCH_TYPE_NODE_LIMITED),
+    ROW(unfused_experts, biased_experts, false, "no kernel of a framework has clamped, biased gates",
+        true),
     ROW(expert_par_overlap, two_batches, false, "one micro-batch's exchange beside another",
         CALC_EXPERT_PAR_OVERLAP_NONE, CALC_EXPERT_PAR_OVERLAP_BATCH),
     ROW(delayed_wgrad, two_batches, false, "with expert_par_overlap batch", true),
@@ -209,6 +217,7 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
 {
     facts f = {.experts = true,
                .latent = true,
+               .biased = space->inference.phase == CALC_INFERENCE_PHASE_NONE,
                .dense = calc_defaults_most(designs, "num_experts") == 0,
                .small = calc_defaults_most(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
                .float8 = true,
@@ -223,6 +232,7 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
         const calc_app *a = &designs->app[i].app;
         f.experts = f.experts && a->num_experts > 0;
         f.latent = f.latent && a->kv_lora_rank > 0;
+        f.biased = f.biased && a->bias;
         f.trained_float8 = f.trained_float8 && a->trained_datatype == CALC_FORMAT_FLOAT8;
     }
     for (size_t i = 0; i < designs->systems; i++) {
