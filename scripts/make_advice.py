@@ -384,7 +384,7 @@ def summary_of(results, prefix):
     ]
     ran = [row["start_over_fastest"] for row in rows if not math.isnan(row["start_over_fastest"])]
     if ran and not prefix:
-        table[2:2] = [("start over the fastest published run of the same mixture, machine and format",
+        table[2:2] = [("start over the fastest published run of that mixture, machine, format",
                        f"{len(ran)}: mean {percent(ran)}, median {percent(ran, statistics.median)}, "
                        f"most {percent(ran, max)}")]
     if not prefix:
