@@ -38,7 +38,7 @@ EXPLAINED = {
 }
 # Number formats of matrices, as recipes name them.
 FORMATS = {
-    "bf16": [],
+    "bf16": ["matrix_datatype=bfloat16"],
     "fp8": ["matrix_datatype=float8"],
     "mxfp8": ["matrix_datatype=float8", "scaling=block"],
     "fp4": ["matrix_datatype=float4", "scaling=block"],
@@ -55,6 +55,7 @@ CHOSEN = (*SIZES, *WHERE_LEGAL, "data_par", "microbatch_size", "pipeline_interle
 # What a published layout takes from the first row of the sweep; other software only if it says so.
 KEPT = ("num_procs", "batch_size", "datatype", "matrix_datatype", "scaling", "training",
         "attention_type", "flash_attention", "fused_activation", "fused_cross_entropy",
+        "unfused_experts",
         "memory_model", "rank_order", "tensor_par_net", "pipeline_par_net", "data_par_net")
 UNSAID = {"cuda_graph": 0, "dispatch_type": "all_to_all", "expert_par_overlap": "none",
           "grad_datatype": "auto"}  # software that a published layout does not have unless it says so
@@ -141,6 +142,31 @@ def read_shipped(calc):
             "recompute": "+".join(exe.get("recompute_modules", [])) or exe["activation_recompute"],
         }
     return rows
+
+
+def key_of(machine, shape, narrow, seq):
+    """What runs must have in common for their speeds to compare: the machine, the shape of a mixture
+    of experts, the format of its matrices, the length."""
+    sizes = (int(shape.get(key) or 0) for key in ("hidden", "num_blocks", "num_experts"))
+    return machine, *sizes, narrow or "bfloat16", int(seq)
+
+
+def read_fastest():
+    """The most tokens per second and processor that published runs of mixtures of experts reached,
+    whatever their layout, software and number of processors."""
+    fastest = {}
+    for file in ("runs.csv", "overlap_runs.csv"):
+        for row in csv.DictReader((ROOT / "tests/measured" / file).open()):
+            if "arguments" in row:  # and a model of calc, of which some runs have a few blocks
+                said = dict(re.findall(r"--(\S+) (\d+)", row["arguments"]))
+                row |= json.loads((ROOT / f"models/{row['app']}.json").read_text()) | {
+                    "batch_size": said["global-batch-size"], "app.seq_size": said["seq-length"],
+                    "matrix_datatype": "", "unpredicted": row["app.num_blocks"]}
+            if row["num_experts"] and row["measured_s"] and not row["unpredicted"]:
+                key = key_of(row["sys"], row, row["matrix_datatype"], row["app.seq_size"])
+                rate = int(row["batch_size"]) * key[-1] / float(row["measured_s"]) / int(row["procs"])
+                fastest[key] = max(rate, fastest.get(key, 0))
+    return fastest
 
 
 def domain_of(system):
@@ -267,7 +293,7 @@ def advice_of(calc, recipe, swept, published, folder):
     }
 
 
-def judge(calc, recipe, axes, said, keep):
+def judge(calc, recipe, fastest, axes, said, keep):
     """All that is reported of a recipe. `axes` are searched besides the default ones."""
     recipe["measured_rate"] = recipe["measured"] * recipe["procs"] / recipe["seq"]
     typed = ["--procs", recipe["procs"],
@@ -294,6 +320,10 @@ def judge(calc, recipe, axes, said, keep):
             "fits": int(own["verdict"] == "ok"),
             **advice_of(calc, recipe, swept, published, folder),
         }
+        model = json.loads((ROOT / f"models/{recipe['model']}.json").read_text())
+        most = fastest.get(key_of(recipe["chip"], model, template.get("matrix_datatype"),
+                                  recipe["seq"]), math.nan)
+        result["start_over_fastest"] = result["start_rate"] * result["tokens"] / most - 1
         if not shipped:
             plain = published_of(calc, recipe, template, [], folder)
             result |= {"plain_fits": int(plain["verdict"] == "ok"),
@@ -352,9 +382,14 @@ def summary_of(results, prefix):
          f"{sum(bool(row['odd']) and not row['refused'] for row in rows)} of {len(rows)}"),
         ("longest sweep", f"{longest['seconds']:.1f} s ({longest['id']})"),
     ]
+    ran = [row["start_over_fastest"] for row in rows if not math.isnan(row["start_over_fastest"])]
+    if ran and not prefix:
+        table[2:2] = [("start over the fastest published run of that mixture, machine, format",
+                       f"{len(ran)}: mean {percent(ran)}, median {percent(ran, statistics.median)}, "
+                       f"most {percent(ran, max)}")]
     if not prefix:
         plain = [row for row in rows if "plain_fits" in row]
-        table[4:4] = [("the same two, without the software of the published layout",
+        table[-3:-3] = [("the same two, without the software of the published layout",
                        f"{sum(row['plain_fits'] for row in plain)} of {len(plain)}; "
                        + spread(max(0, row["plain_regret"]) for row in plain if row["plain_fits"]))
                       ] if plain else []
@@ -374,7 +409,7 @@ def share(value):
 def print_table(results):
     """The recipes, a line each; rates are tokens per second and processor."""
     table = [["recipe", "published", "fits", "tok/s", "meas/pred", "first", "tok/s", "regret",
-              "start", "#", "tok/s", "/meas", "/pub", "same/5", "s", "REFUSED; odd"]]
+              "start", "#", "tok/s", "/meas", "/pub", "/fastest", "same/5", "s", "REFUSED; odd"]]
     for row in results:
         if "error" in row:
             table.append([row["id"], row["error"]])
@@ -385,7 +420,8 @@ def print_table(results):
             row["id"], row["published"], "yes" if row["fits"] else "no", rate,
             share(row["measured_over_predicted"]), row["first"], first, share(row["regret"]),
             row["start"], str(row["start_rank"]), start, share(row["start_over_measured"]),
-            share(row["start_over_published"]), f"{row['sizes_first']}/{row['sizes_among_five']}",
+            share(row["start_over_published"]), share(row["start_over_fastest"]),
+            f"{row['sizes_first']}/{row['sizes_among_five']}",
             f"{row['seconds']:.1f}" + "+" * row["partial"],
             "; ".join(filter(None, (row["refused"].upper(), row["odd"])))])
     widths = [max(len(line[i]) for line in table if i < len(line)) for i in range(len(table[0]))]
@@ -473,8 +509,9 @@ def main():
                 options.time_limit)
     recipes = [row for row in [*read_shipped(calc), *read_recipes()]
                if re.search(options.only, row["id"]) and row["set"] in wanted]
+    fastest = read_fastest()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: judge(calc, row, options.axis, options.said or
+        results = list(pool.map(lambda row: judge(calc, row, fastest, options.axis, options.said or
                                                   options.docs, options.keep), recipes))
     if options.check:
         lines = offenders(results)

@@ -574,7 +574,7 @@ def fill_kernels(run):
     if not unfused and math.isnan(row.flash_attention):
         run.assume("attention kernel not printed: flash attention")
     portable = run.does("portable_attention")
-    f.attention_kernel = "generic" if portable else ""
+    f.attention_kernel = "generic" if portable or run.does("portable_softmax") else ""
     f.eager = run.does("eager") or (not run.says("compiled") and run.does("eager_unless_compiled"))
     f.unfused_norm = run.does("unfused_norm")
     f.fused_cross_entropy = not (run.does("unfused_loss") or f.eager)

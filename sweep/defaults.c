@@ -13,62 +13,28 @@
 #include "units.h"
 #include "variants.h"
 
-/* What the models and machines of a sweep have in common, as far as the usual choices depend on it.
- */
+/* What may hold for every model and every machine of a sweep. */
+enum {
+    EXPERTS = 1 << 0,
+    LATENT = 1 << 1,
+    BIASED = 1 << 2,
+    SERVED_BY_NONE = 1 << 3, /* engines have kernels that frameworks of training lack */
+    TRAINED_FLOAT8 = 1 << 4,
+    SCALES_FLOAT8 = 1 << 5, /* somebody asks for it, with a scale per tensor */
+    FLOAT8 = 1 << 6,        /* machines multiply in it */
+    CUDA = 1 << 7,          /* platforms: this one, these two; or none is specified */
+    CUDA_OR_ROCM = 1 << 8,
+    CUDA_OR_CANN = 1 << 9
+};
+
+/* Those that do, and sizes on which the usual choices depend. */
 typedef struct facts {
-    bool experts, latent; /* of every model */
-    bool dense;           /* no model has experts */
-    bool small;           /* every model: the host may launch kernels more slowly than they run */
-    bool float8;          /* every machine multiplies in it */
-    bool trained_float8;  /* and every model was trained in it */
-    bool scales_float8;   /* somebody asks for it, with a scale per tensor */
-    unsigned platforms;   /* bits of those of the machines; 0: none is specified */
-    double longest;       /* sequence, in tokens */
-    int64_t domain;       /* processors on the fastest network of every machine */
+    unsigned hold;
+    bool dense;     /* no model has experts */
+    bool small;     /* every model: the host may launch kernels more slowly than they run */
+    double longest; /* sequence, in tokens */
+    int64_t domain; /* processors on the fastest network of every machine */
 } facts;
-
-/* Whether every machine is of one of some platforms, or of none in particular. */
-static bool is_on(const facts *f, unsigned platforms)
-{
-    return (f->platforms & ~platforms) == 0;
-}
-
-#define ON(platform) (1U << CALC_PLATFORM_##platform)
-
-static bool on_cuda(const facts *f)
-{
-    return is_on(f, ON(CUDA));
-}
-
-static bool node_limited(const facts *f)
-{
-    return f->experts && f->float8 && is_on(f, ON(CUDA) | ON(ROCM));
-}
-
-static bool two_batches(const facts *f)
-{
-    return f->experts && is_on(f, ON(CUDA) | ON(CANN));
-}
-
-static bool latent_experts(const facts *f)
-{
-    return f->experts && f->latent;
-}
-
-static bool with_experts(const facts *f)
-{
-    return f->experts;
-}
-
-static bool trained_float8(const facts *f)
-{
-    return f->trained_float8 && f->float8;
-}
-
-static bool weights_float8(const facts *f)
-{
-    return f->scales_float8 && f->float8 && on_cuda(f);
-}
 
 enum {
     NORMS = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM,
@@ -76,61 +42,65 @@ enum {
     NORMS_ACT_AND_LATENT = NORMS_AND_ACT | 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ
 };
 
-/* The usual choices of training. Of the rows of an axis the first that holds counts. Values: all
- * that are legal in a context, or only the last one of these. */
-#define ROW(axis, holds, last, reason, ...)                                                        \
+/* The usual choices of training. Of the rows of an axis the first whose needs hold counts. Values:
+ * all that are legal in a context, or only the last one of these. */
+#define ROW(axis, needs, last, reason, ...)                                                        \
     {                                                                                              \
         CALC_AXIS_##axis, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}, last, \
-            holds, reason                                                                          \
+            needs, reason                                                                          \
     }
 static const struct {
     calc_axis axis;
     size_t count;
     int64_t value[3];
     bool last;
-    bool (*holds)(const facts *facts); /* NULL: always */
+    unsigned needs; /* of what may hold */
     const char *reason;
 } defaults[] = {
-    ROW(flash_attention, NULL, false, "every framework has it", true),
-    ROW(memory_model, NULL, false, "whole gradients, as Megatron-LM keeps them",
+    ROW(flash_attention, 0, false, "every framework has it", true),
+    ROW(memory_model, 0, false, "whole gradients, as Megatron-LM keeps them",
         CALC_MEMORY_MODEL_MEGATRON),
-    ROW(fused_cross_entropy, NULL, false, "no second copy of the logits", true),
-    ROW(matrix_datatype, trained_float8, false, "the model was trained in it", CALC_FORMAT_FLOAT8),
-    ROW(scaling, trained_float8, false, "with matrix_datatype", CALC_SCALING_BLOCK),
-    ROW(weight_datatype, weights_float8, false,
+    ROW(fused_cross_entropy, 0, false, "no second copy of the logits", true),
+    ROW(matrix_datatype, TRAINED_FLOAT8 | FLOAT8, false, "the model was trained in it",
+        CALC_FORMAT_FLOAT8),
+    ROW(scaling, TRAINED_FLOAT8 | FLOAT8, false, "with matrix_datatype", CALC_SCALING_BLOCK),
+    ROW(weight_datatype, SCALES_FLOAT8 | FLOAT8 | CUDA, false,
         "--fp8-param-gather: they travel as narrow as they are multiplied", CALC_FORMAT_AUTO,
         CALC_FORMAT_FLOAT8),
-    ROW(dispatch_datatype, trained_float8, false, "tokens travel as the experts read them",
+    ROW(dispatch_datatype, TRAINED_FLOAT8 | FLOAT8, false, "tokens travel as the experts read them",
         CALC_FORMAT_FLOAT8),
-    ROW(grad_datatype, on_cuda, false, "as NVIDIA's recipes sum them", CALC_FORMAT_BFLOAT16),
-    ROW(activation_recompute, NULL, false, "nothing, everything, or what is cheap to compute again",
+    ROW(grad_datatype, CUDA, false, "as NVIDIA's recipes sum them", CALC_FORMAT_BFLOAT16),
+    ROW(activation_recompute, 0, false, "nothing, everything, or what is cheap to compute again",
         CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL,
         CALC_ACTIVATION_RECOMPUTE_MODULES),
-    ROW(recompute_modules, latent_experts, false, "cheap to compute again", 0,
+    ROW(recompute_modules, EXPERTS | LATENT, false, "cheap to compute again", 0,
         NORMS_ACT_AND_LATENT),
-    ROW(recompute_modules, with_experts, false, "cheap to compute again", 0, NORMS_AND_ACT),
-    ROW(recompute_modules, NULL, false, "cheap to compute again", 0, NORMS),
-    ROW(pipeline_balance, NULL, false, "embedding and head as a block each, or as none",
+    ROW(recompute_modules, EXPERTS, false, "cheap to compute again", 0, NORMS_AND_ACT),
+    ROW(recompute_modules, 0, false, "cheap to compute again", 0, NORMS),
+    ROW(pipeline_balance, 0, false, "embedding and head as a block each, or as none",
         CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS),
-    ROW(tensor_par_comm_type, NULL, true, "sequence parallelism: less memory, no more traffic",
+    ROW(tensor_par_comm_type, 0, true, "sequence parallelism: less memory, no more traffic",
         CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG),
-    ROW(seq_par_ag_redo, NULL, true, "as frameworks gather", false, true),
-    ROW(tensor_par_overlap, on_cuda, true, "user buffers, async tensor parallelism",
+    ROW(seq_par_ag_redo, 0, true, "as frameworks gather", false, true),
+    ROW(tensor_par_overlap, CUDA, true, "user buffers, async tensor parallelism",
         CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC, CALC_TENSOR_PAR_OVERLAP_FUSED),
-    ROW(tensor_par_overlap, NULL, true, "beside the backward pass", CALC_TENSOR_PAR_OVERLAP_NONE,
+    ROW(tensor_par_overlap, 0, true, "beside the backward pass", CALC_TENSOR_PAR_OVERLAP_NONE,
         CALC_TENSOR_PAR_OVERLAP_ASYNC),
-    ROW(dispatch_type, node_limited, false, "one copy of a token per node: DeepEP, HybridEP",
-        CALC_DISPATCH_TYPE_NODE_LIMITED),
-    ROW(expert_par_overlap, two_batches, false, "one micro-batch's exchange beside another",
-        CALC_EXPERT_PAR_OVERLAP_NONE, CALC_EXPERT_PAR_OVERLAP_BATCH),
-    ROW(delayed_wgrad, two_batches, false, "with expert_par_overlap batch", true),
-    ROW(zero_stage, NULL, false, "2 and 3 without stages and experts on several ranks", 0, 2, 3),
-    ROW(optimizer_sharding, NULL, true, "less memory, no more traffic", false, true),
-    ROW(data_par_overlap, NULL, true, "beside the backward pass", false, true),
-    ROW(pipeline_par_overlap, NULL, true, "beside other chunks", false, true),
-    ROW(weight_offload, NULL, false, "a last resort: --axis weight_offload='*'", false),
-    ROW(activations_offload, NULL, false, "a last resort: --axis activations_offload='*'", false),
-    ROW(optimizer_offload, NULL, false, "a last resort: --axis optimizer_offload='*'", false),
+    ROW(dispatch_type, EXPERTS | FLOAT8 | CUDA_OR_ROCM, false,
+        "one copy of a token per node: DeepEP, HybridEP", CALC_DISPATCH_TYPE_NODE_LIMITED),
+    ROW(unfused_experts, EXPERTS | BIASED | SERVED_BY_NONE | CUDA, false,
+        "no kernel of a framework has clamped, biased gates", true),
+    ROW(expert_par_overlap, EXPERTS | CUDA_OR_CANN, false,
+        "one micro-batch's exchange beside another", CALC_EXPERT_PAR_OVERLAP_NONE,
+        CALC_EXPERT_PAR_OVERLAP_BATCH),
+    ROW(delayed_wgrad, EXPERTS | CUDA_OR_CANN, false, "with expert_par_overlap batch", true),
+    ROW(zero_stage, 0, false, "2 and 3 without stages and experts on several ranks", 0, 2, 3),
+    ROW(optimizer_sharding, 0, true, "less memory, no more traffic", false, true),
+    ROW(data_par_overlap, 0, true, "beside the backward pass", false, true),
+    ROW(pipeline_par_overlap, 0, true, "beside other chunks", false, true),
+    ROW(weight_offload, 0, false, "a last resort: --axis weight_offload='*'", false),
+    ROW(activations_offload, 0, false, "a last resort: --axis activations_offload='*'", false),
+    ROW(optimizer_offload, 0, false, "a last resort: --axis optimizer_offload='*'", false),
 };
 
 /* A space whose axes are set. */
@@ -205,33 +175,39 @@ static double longest_of(const calc_space *space, const calc_designs_builder *de
     return own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest;
 }
 
+/* What does not hold, of which a condition says whether it does. */
+static unsigned lost(bool holds, unsigned fact)
+{
+    return holds ? 0 : fact;
+}
+
 static facts facts_of(const calc_space *space, const calc_designs_builder *designs)
 {
-    facts f = {.experts = true,
-               .latent = true,
-               .dense = calc_defaults_most(designs, "num_experts") == 0,
+    facts f = {.dense = calc_defaults_most(designs, "num_experts") == 0,
                .small = calc_defaults_most(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
-               .float8 = true,
-               .trained_float8 = true,
-               .longest = longest_of(space, designs)};
+               .longest = longest_of(space, designs),
+               .domain = INT64_MAX};
     const calc_values *asked = &space->axis[CALC_AXIS_matrix_datatype];
-    f.domain = INT64_MAX;
-    f.scales_float8 = !asked->standard && asked->count == 1 &&
-                      asked->value[0] == CALC_FORMAT_FLOAT8 &&
-                      !calc_space_has(space, CALC_AXIS_scaling, CALC_SCALING_BLOCK);
+    bool float8 = !asked->standard && asked->count == 1 && asked->value[0] == CALC_FORMAT_FLOAT8;
+    bool blocks = calc_space_has(space, CALC_AXIS_scaling, CALC_SCALING_BLOCK);
+    unsigned none = lost(float8 && !blocks, SCALES_FLOAT8) |
+                    lost(space->inference.phase == CALC_INFERENCE_PHASE_NONE, SERVED_BY_NONE);
     for (size_t i = 0; i < designs->apps; i++) {
         const calc_app *a = &designs->app[i].app;
-        f.experts = f.experts && a->num_experts > 0;
-        f.latent = f.latent && a->kv_lora_rank > 0;
-        f.trained_float8 = f.trained_float8 && a->trained_datatype == CALC_FORMAT_FLOAT8;
+        none |= lost(a->num_experts > 0, EXPERTS) | lost(a->kv_lora_rank > 0, LATENT) |
+                lost(a->bias, BIASED) |
+                lost(a->trained_datatype == CALC_FORMAT_FLOAT8, TRAINED_FLOAT8);
     }
     for (size_t i = 0; i < designs->systems; i++) {
         const calc_system *s = &designs->system[i].system;
+        bool cuda = s->platform == CALC_PLATFORM_ANY || s->platform == CALC_PLATFORM_CUDA;
         f.domain = s->networks_count > 0 && s->networks[0].size < f.domain ? s->networks[0].size
                                                                            : f.domain;
-        f.float8 = f.float8 && s->chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0;
-        f.platforms |= s->platform == CALC_PLATFORM_ANY ? 0 : 1U << s->platform;
+        none |= lost(s->chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0, FLOAT8) |
+                lost(cuda, CUDA) | lost(cuda || s->platform == CALC_PLATFORM_ROCM, CUDA_OR_ROCM) |
+                lost(cuda || s->platform == CALC_PLATFORM_CANN, CUDA_OR_CANN);
     }
+    f.hold = ~none;
     return f;
 }
 
@@ -285,7 +261,8 @@ static void set_sizes(setter *s, const calc_designs_builder *designs, const fact
         put(s, CALC_AXIS_context_par, split, count, false,
             "as long as a rank has 4,096 tokens of a sequence");
     }
-    if (on_cuda(f) && (f->dense ? f->small : f->experts && f->float8)) {
+    const unsigned needs = CUDA | (f->dense ? 0 : EXPERTS | FLOAT8);
+    if ((needs & ~f->hold) == 0 && (!f->dense || f->small)) {
         put(s, CALC_AXIS_cuda_graph, graphs, 2, false,
             f->dense ? "the kernels of a narrow model are short"
                      : "attention and router, whose kernels are short");
@@ -317,7 +294,7 @@ calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *
         !calc_space_has(space, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         calc_axis axis = defaults[i].axis;
-        if (!seen[axis] && (!defaults[i].holds || defaults[i].holds(&f))) {
+        if (!seen[axis] && (defaults[i].needs & ~f.hold) == 0) {
             seen[axis] = true;
             put(&s, axis, defaults[i].value, defaults[i].count, defaults[i].last,
                 defaults[i].reason);

@@ -31,7 +31,7 @@ CALC_FIELD(training,              BOOL, _, .doc = "true: forward, backward and o
 CALC_STRATEGY_FIELD(structure_type,        ENUM, structure_type, .flags = CALC_OPTIONAL, .doc = "preset of the block's structure, where the application names none")
 CALC_FIELD(seq_size,              INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "sequence length instead of the application's; 0: the application's")
 CALC_STRATEGY_FIELD(flash_attention,       BOOL, _, .flags = CALC_OPTIONAL, .doc = "attention in one kernel that never stores the scores")
-CALC_STRATEGY_FIELD(attention_kernel,      ENUM, attention_kernel, .flags = CALC_OPTIONAL, .doc = "flash attention of the vendor's library, or portable kernels")
+CALC_STRATEGY_FIELD(attention_kernel,      ENUM, attention_kernel, .flags = CALC_OPTIONAL, .doc = "attention by the vendor's library, or by portable kernels; without flash_attention these scale and mask scores by themselves")
 CALC_FIELD(rank_order,            ENUM, rank_order, .flags = CALC_OPTIONAL, .doc = "which network a group uses: the _net fields, or the order of ranks over nodes, with both tiers where a group spans nodes")
 CALC_STRATEGY_FIELD(context_par,           INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "context parallelism: ranks that split every sequence; 0 means 1")
 CALC_STRATEGY_FIELD(context_par_net,       INT,  _, .lo = -1, .hi = CALC_MAX_NETWORKS - 1, .absent = -1, .flags = CALC_OPTIONAL, .doc = "network of the context-parallel ranks; -1: tensor_par_net")

@@ -145,7 +145,6 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return !sequence || s->context_par_type != CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
     case ROW_context_par_net:
         return !sequence || ordered;
-    case ROW_attention_kernel:
     case ROW_attention_datatype:
         return !flash;
     case ROW_grad_offload:

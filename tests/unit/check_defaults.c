@@ -116,6 +116,27 @@ CALC_TEST(experts_and_long_sequences_are_split)
     end();
 }
 
+/* Frameworks of training have no kernel for a clamped gate with biases; engines of serving have. */
+CALC_TEST(gates_of_biased_experts_have_kernels_of_their_own)
+{
+    static const struct {
+        const char *model, *machine;
+        bool served, unfused;
+    } cases[] = {{"gpt-oss-120B", "h100_sxm", false, true},
+                 {"gpt-oss-120B", "h100_sxm", true, false},
+                 {"gpt-oss-120B", "mi300x", false, false},
+                 {"qwen3-30B-A3B", "h100_sxm", false, false},
+                 {"gpt3-175B", "h100_sxm", false, false}}; /* biases, but no experts */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(cases[i].model, cases[i].machine);
+        space.inference.phase =
+            cases[i].served ? CALC_INFERENCE_PHASE_DECODE : CALC_INFERENCE_PHASE_NONE;
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        ck_assert(calc_space_has(&space, CALC_AXIS_unfused_experts, cases[i].unfused));
+        end();
+    }
+}
+
 /* The length of the sequence may be said by the model, or as an axis of the model or the layout. */
 CALC_TEST(a_long_sequence_is_split_whoever_says_its_length)
 {

@@ -136,6 +136,16 @@ CALC_TEST(stored_scores_are_the_whole_square_with_its_mask)
     c.app.dropout = CALC_CHOICE_FALSE;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention scores")->kept_bytes, 2 * pairs);
+    /* Portable kernels read and write them twice more, and keep no more. */
+    double moved[] = {named(&c, "attention scores")->bytes[CALC_PASS_FW],
+                      named(&c, "attention scores")->bytes[CALC_PASS_AGRAD]};
+    c.exec.strategy.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
+    make_block(&c, CALC_DENSE_BLOCK);
+    o = named(&c, "attention scores");
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], moved[0] + 2 * 2 * 2 * pairs);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], moved[1] + 2 * 2 * 2 * pairs);
+    ck_assert_double_eq(o->launches[CALC_PASS_FW] + o->launches[CALC_PASS_AGRAD], 5 + 2 + 7 + 2);
+    ck_assert_double_eq(o->kept_bytes, 2 * pairs);
 }
 
 /* In kernels of its own: what the gate makes of its input, beside both halves and their product. */

@@ -267,11 +267,13 @@ static void add_scores(calc_build *b, double kept_bytes)
     calc_operator *o = calc_build_next(b, "attention scores", CALC_OPERATOR_SCORES, CORE_ATTN);
     o->flop[CALC_PASS_FW] = 2 * pairs * width;
     o->flop[CALC_PASS_AGRAD] = 4 * pairs * width;
-    /* Scores and probabilities written and read, twice with dropout's mask. */
-    o->bytes[CALC_PASS_FW] = pairs * (5 * e + 2 * mask);
-    o->bytes[CALC_PASS_AGRAD] = pairs * (7 * e + mask);
-    o->launches[CALC_PASS_FW] = 5;
-    o->launches[CALC_PASS_AGRAD] = 7;
+    /* Scores and probabilities written and read, twice with dropout's mask; portable kernels also
+     * scale them and mask them by themselves. */
+    double alone = b->strategy->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC ? 2 : 0;
+    o->bytes[CALC_PASS_FW] = pairs * ((5 + 2 * alone) * e + 2 * mask);
+    o->bytes[CALC_PASS_AGRAD] = pairs * ((7 + 2 * alone) * e + mask);
+    o->launches[CALC_PASS_FW] = 5 + alone;
+    o->launches[CALC_PASS_AGRAD] = 7 + alone;
     o->weights = s->sinks ? s->local_heads : 0;
     /* Probabilities; with dropout its mask and its output (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
