@@ -129,17 +129,15 @@ static void make(block *b, const calc_point *p, const calc_system *system)
     b->context = calc_cost_context_of(system, &b->exec, &b->shape, CALC_COMPAT_NONE);
 }
 
-bool calc_point_block_runs(const calc_point *p, const calc_system *system,
-                           char reason[CALC_POINT_REASON])
+void calc_point_block_ask(const calc_point *p, const calc_system *system,
+                          char reason[CALC_POINT_REASON])
 {
     block b;
     calc_errors errors = {0};
     make(&b, p, system);
     if (calc_check(&b.app, system, &b.exec, &errors) != CALC_OK) {
         say(reason, "block", errors.item[0].text, errors.item[0].hint);
-        return false;
     }
-    return true;
 }
 
 /* Time of its forward and backward pass by the model [s]. */

@@ -477,7 +477,7 @@ calc_status calc_points_select(calc_points *points, const char *rows, const calc
             snprintf(p->reason, sizeof p->reason, "the system has no matrix engine in %s",
                      calc_datatype_names[p->datatype]);
         } else if (calc_point_is_used(p) && p->class == CALC_POINT_BLOCK) {
-            (void)calc_point_block_runs(p, system, p->reason);
+            calc_point_block_ask(p, system, p->reason);
         }
         found += calc_point_is_used(p);
         refused = !refused && !other && !calc_point_is_used(p) ? p : refused;

@@ -240,10 +240,10 @@ int64_t calc_point_network(const calc_point *point, const calc_system *system);
 bool calc_point_block_of(const calc_point *point, calc_app *app, calc_exec *exec,
                          char reason[CALC_POINT_REASON]);
 
-/** Whether a machine can run it, by the rules of all layouts.
+/** Ask whether a machine can run it, by the rules of all layouts.
  *  @param reason  filled if not */
-bool calc_point_block_runs(const calc_point *point, const calc_system *system,
-                           char reason[CALC_POINT_REASON]);
+void calc_point_block_ask(const calc_point *point, const calc_system *system,
+                          char reason[CALC_POINT_REASON]);
 
 /** Its key on a machine. */
 calc_kernel_key calc_point_block_key(const calc_point *point, const calc_system *system);

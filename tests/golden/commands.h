@@ -1,10 +1,13 @@
 /* Commands and all that they print: check_commands_*.txt. They run in this process, one after the
- * other. Of a line each `{a,b}` stands for a and for b, '...' for one word, ROOT for the source
- * tree; `< TEXT` is standard input, with \n for new lines; behind ` | N` only N lines are shown,
- * and a number made of all. `show FILE` prints one. */
+ * other, in a folder that a test begins empty. Of a line each `{a,b}` stands for a and for b, '...'
+ * for one word, ROOT for the source tree; `< TEXT` is standard input, with \n for new lines. Behind
+ * ` | N` only N lines are shown, behind ` | FILTER` what that command of bash makes of them, and a
+ * number made of all. Any other line is of bash, up to END if it has <<: `cat FILE` shows one, and
+ * ` | calc ` behind it gives calc what it prints. */
 #ifndef CALC_TESTS_COMMANDS_H
 #define CALC_TESTS_COMMANDS_H
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,28 +17,28 @@
 #include "frame.h"
 #include "unit/scratch.h"
 
-enum { WORDS = 64, LINE = 4096 };
+enum { WORDS = 64, MOST = 1000 };
 
 static FILE *answers;
 static bool several;
+static char folder[256]; /* in which a test runs */
 
-/* What is in a file, from its beginning; freed by the caller. */
-static char *content(FILE *file)
+static void replace(char *text, const char *what, const char *with)
 {
-    char *text = NULL;
-    size_t size = 0;
-    rewind(file);
-    if (getdelim(&text, &size, '\0', file) < 0) {
-        text[0] = '\0';
+    size_t from = strlen(what), to = strlen(with);
+    while ((text = strstr(text, what)) != NULL) {
+        memmove(text + to, text + from, strlen(text + from) + 1);
+        memcpy(text, with, to);
+        text += to;
     }
-    fclose(file);
-    return text;
 }
 
 /* Where something was looked for is of this machine, and so are the last digits of a number: left
  * out. */
 static void forget_machine(char *text)
 {
+    replace(text, CALC_DATA_DIR_SOURCE, "ROOT");
+    replace(text, folder, "HERE");
     char *to = text;
     size_t digits = 0; /* behind the point, which counts */
     for (const char *from = text; *from; from++) {
@@ -56,18 +59,26 @@ static void forget_machine(char *text)
 static bool is_timed(const char *line, size_t length)
 {
     static const char *const words[] = {"evaluations/s", "per core", "time_s\"", "elapsed"};
-    char text[LINE];
+    char *text = strndup(line, length);
     bool timed = false;
-    snprintf(text, LINE, "%.*s", (int)length, line);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         timed |= strstr(text, words[i]) != NULL;
     }
+    free(text);
     return timed;
 }
 
-/* The lines of a text, `most` of them with a number made of all. */
-static void put(char *text, const char *before, long most)
+/* The lines of a file, `most` of them with a number made of all; with -1 there is none. It is
+ * closed. */
+static void put(FILE *file, const char *before, long most)
 {
+    char *text = NULL;
+    size_t size = 0;
+    rewind(file);
+    if (getdelim(&text, &size, '\0', file) < 0) {
+        text[0] = '\0';
+    }
+    fclose(file);
     uint64_t digest = 0;
     long lines = 0;
     forget_machine(text);
@@ -83,71 +94,122 @@ static void put(char *text, const char *before, long most)
         }
         at += length + (at[length] == '\n');
     }
-    if (lines > most) {
+    if (lines > most && most >= 0) {
         fprintf(answers, "%s... %ld lines, %016llx\n", before, lines, (unsigned long long)digest);
     }
     free(text);
 }
 
-static FILE *stand_in(int number, int *saved)
-{
-    FILE *file = tmpfile();
-    ck_assert_ptr_nonnull(file);
-    *saved = dup(number);
-    ck_assert_int_eq(dup2(fileno(file), number), number);
-    return file;
-}
-
-static void restore(int number, int saved)
-{
-    ck_assert_int_eq(dup2(saved, number), number);
-    close(saved);
-}
-
-static void run_words(size_t count, char **words, const char *input, long most)
+/* Runs calc with these words, or bash with a line, with files instead of its streams. */
+static int run(size_t count, char **words, const char *line, FILE **files)
 {
     int saved[3], status;
-    FILE *files[3];
-    const char *instead;
-    const calc_command *command = calc_command_find(words[0], &instead);
-    size_t name = instead ? 0 : 1;
     fflush(stdout);
-    for (int i = 0; i < 3; i++) {
-        files[i] = stand_in(i, &saved[i]);
-    }
-    for (; *input; input++) {
-        bool line = input[0] == '\\' && input[1] == 'n';
-        fputc(line ? '\n' : *input, files[0]);
-        input += line;
-    }
     rewind(files[0]);
+    for (int i = 0; i < 3; i++) {
+        saved[i] = dup(i);
+        ck_assert_int_eq(dup2(fileno(files[i]), i), i);
+    }
     rewind(stdin);
-    words[0] = instead ? (char *)instead : words[0];
-    status = command ? (int)calc_command_run(command, count - name, words + name) : -1;
+    if (line) {
+        setenv("LINE", line, 1);
+        status = WEXITSTATUS(system("exec bash -c \"$LINE\""));
+    } else {
+        const char *instead;
+        const calc_command *command = calc_command_find(words[0], &instead);
+        size_t name = instead ? 0 : 1;
+        words[0] = instead ? (char *)instead : words[0];
+        status = command ? (int)calc_command_run(command, count - name, words + name) : -1;
+    }
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 3; i++) {
-        restore(i, saved[i]);
+        ck_assert_int_eq(dup2(saved[i], i), i);
+        close(saved[i]);
     }
-    fclose(files[0]);
+    return status;
+}
+
+/* The same, and what it prints; `filter` shows what it likes of that. */
+static void say(size_t count, char **words, const char *line, FILE *input, const char *filter,
+                long most)
+{
+    FILE *files[] = {input ? input : tmpfile(), tmpfile(), tmpfile()};
+    int status = run(count, words, line, files);
     if (status != 0) {
         fprintf(answers, "status %d\n", status);
     }
-    put(content(files[1]), "", most);
-    put(content(files[2]), "! ", 1000);
+    if (filter) {
+        FILE *of[] = {files[1], tmpfile(), files[2]};
+        run(0, NULL, filter, of);
+        put(of[1], "", MOST);
+    }
+    put(files[1], "", most);
+    put(files[2], "! ", MOST);
+    fclose(files[0]);
+}
+
+/* Where this is first, and not between quotes. */
+static char *bare(char *line, const char *what)
+{
+    for (bool quoted = false; *line; line++) {
+        quoted ^= *line == '\'';
+        if (!quoted && strncmp(line, what, strlen(what)) == 0) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+/* Whether it is there for what it prints. */
+static bool speaks(const char *line)
+{
+    bool shows = strncmp(line, "cat ", 4) == 0 && !strchr(line, '>');
+    return shows || strncmp(line, "calc ", 5) == 0 || strstr(line, " | calc ");
 }
 
 static void run_line(char *line)
 {
-    char *words[WORDS], *input = strstr(line, " < "), *bar = strstr(line, " | ");
-    size_t count = 0;
-    if (several) {
+    char *words[WORDS], *calc = strncmp(line, "calc ", 5) == 0 ? line : strstr(line, " | calc ");
+    if (several && speaks(line)) {
         fprintf(answers, "$ %s\n", line);
     }
-    long most = bar ? strtol(bar + 3, NULL, 10) : 1000;
-    *(bar ? bar : line + strlen(line)) = '\0';
-    *(input ? input : line + strlen(line)) = '\0';
-    for (char *at = line; *at;) {
+    FILE *input = NULL;
+    if (calc && calc != line) {
+        *calc = '\0';
+        calc += 3;
+        FILE *files[] = {tmpfile(), tmpfile(), stderr};
+        run(0, NULL, line, files);
+        fclose(files[0]);
+        input = files[1];
+    }
+    char *text = calc ? bare(calc, " < ") : NULL;
+    char *bar = text ? strstr(text, " | ") : bare(calc ? calc : line, " | ");
+    long most = MOST;
+    while (!calc && bar && !isdigit((unsigned char)bar[3])) {
+        bar = bare(bar + 1, " | "); /* bash has its own */
+    }
+    if (bar) {
+        *bar = '\0';
+        bar += 3;
+        most = isdigit((unsigned char)*bar) ? strtol(bar, &bar, 10) : -1;
+        bar = most < 0 ? bar : *bar ? bar + 3 : NULL;
+    }
+    if (!calc) {
+        say(0, NULL, line, NULL, NULL, most);
+        return;
+    }
+    if (text) {
+        *text = '\0';
+        input = tmpfile();
+        for (text += 3; *text; text++) {
+            bool ends = text[0] == '\\' && text[1] == 'n';
+            fputc(ends ? '\n' : *text, input);
+            text += ends;
+        }
+    }
+    size_t count = 0;
+    for (char *at = calc + 5; *at;) {
         char *start = *at == '\'' ? at + 1 : at,
              *end = start + strcspn(start, *at == '\'' ? "'" : " ");
         at = *end ? end + 1 : end;
@@ -157,39 +219,62 @@ static void run_line(char *line)
         words[count++] = start;
     }
     words[count] = NULL;
-    if (strcmp(words[0], "show") == 0) {
-        FILE *file = fopen(words[1], "r");
-        ck_assert_msg(file != NULL, "%s", words[1]);
-        put(content(file), "", most);
+    say(count, words, NULL, input, bar, most);
+}
+
+/* The line of calc with each choice of its first braces in their place. */
+static void each_choice(char *line)
+{
+    const char *from = strchr(line, '{'), *to = from ? strchr(from, '}') : NULL;
+    const char *bar = strstr(line, " | ");
+    if (to && strncmp(line, "calc ", 5) == 0 && !(bar && bar < from) &&
+        memchr(from, ',', (size_t)(to - from)) && !strchr("\"'", from[1])) {
+        several = true;
+        for (const char *at = from + 1; at <= to; at += strcspn(at, ",}") + 1) {
+            char *made = malloc(strlen(line) + 1);
+            sprintf(made, "%.*s%.*s%s", (int)(from - line), line, (int)strcspn(at, ",}"), at,
+                    to + 1);
+            each_choice(made);
+            free(made);
+        }
     } else {
-        ck_assert_str_eq(words[0], "calc");
-        run_words(count - 1, words + 1, input ? input + 3 : "", most);
+        run_line(line);
     }
 }
 
-/* The line with each choice of its first braces in their place. */
-static void each_choice(const char *line)
+/* The line of a test that begins here, with what it gives bash up to END. */
+static char *line_of(const char *at)
 {
-    char made[LINE];
-    const char *from = strchr(line, '{'), *to = from ? strchr(from, '}') : NULL;
-    if (to && memchr(from, ',', (size_t)(to - from)) && !strchr("\"'", from[1])) {
-        several = true;
-        for (const char *at = from + 1; at <= to; at += strcspn(at, ",}") + 1) {
-            snprintf(made, LINE, "%.*s%.*s%s", (int)(from - line), line, (int)strcspn(at, ",}"), at,
-                     to + 1);
-            each_choice(made);
-        }
-    } else {
-        snprintf(made, LINE, "%s", line);
-        run_line(made);
+    char *line = strndup(at, strcspn(at, "\n"));
+    if (strstr(line, "<<'END'")) {
+        free(line);
+        line = strndup(at, (size_t)(strstr(at, "\nEND\n") + 4 - at));
     }
+    return line;
 }
 
 static void answer(const char *said, FILE *out)
 {
     answers = out;
-    several = strchr(said, '\n') != NULL && strchr(said, '\n')[1] != '\0';
-    char folder[256];
+    size_t length;
+    int speaking = 0;
+    for (const char *at = said; *at; at += length + 1) {
+        char *line = line_of(at);
+        length = strlen(line);
+        speaking += speaks(line);
+        free(line);
+    }
+    several = speaking > 1;
+    for (const char *at = said; *at; at += length + 1) {
+        char *line = line_of(at);
+        length = strlen(line);
+        each_choice(line);
+        free(line);
+    }
+}
+
+static void enter(void)
+{
     scratch_enter(folder, sizeof folder);
     ck_assert_int_eq(symlink(CALC_DATA_DIR_SOURCE, "ROOT"), 0);
     setenv("CALC_PATH", "ROOT:ROOT/tests", 1); /* models, and what was measured */
@@ -197,11 +282,10 @@ static void answer(const char *said, FILE *out)
     setenv("TERM", "xterm", 1);
     unsetenv("COLUMNS");
     unsetenv("NO_COLOR");
-    for (const char *at = said; *at; at += strcspn(at, "\n") + 1) {
-        char line[LINE];
-        snprintf(line, LINE, "%.*s", (int)strcspn(at, "\n"), at);
-        each_choice(line);
-    }
+}
+
+static void leave(void)
+{
     ck_assert_int_eq(chdir("/"), 0);
     char command[300];
     snprintf(command, sizeof command, "rm -r %s", folder);
@@ -210,6 +294,10 @@ static void answer(const char *said, FILE *out)
 
 /** What a program of commands is. */
 #define COMMANDS(file)                                                                             \
-    const calc_test_frame calc_tests = {.timeout_s = 60, .cases = "golden/" file, .answer = answer}
+    const calc_test_frame calc_tests = {.setup = enter,                                            \
+                                        .teardown = leave,                                         \
+                                        .timeout_s = 300,                                          \
+                                        .cases = "golden/" file,                                   \
+                                        .answer = answer}
 
 #endif

@@ -1,2 +1,0 @@
-# exit 3
-"$CALC" as aiak --model-file mixtral-8x7B

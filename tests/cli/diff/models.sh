@@ -1,1 +1,0 @@
-"$CALC" diff gpt3-175B llama3-405B

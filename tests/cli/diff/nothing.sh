@@ -1,2 +1,0 @@
-# exit 3
-"$CALC" diff foo a100_80g

@@ -1,2 +1,0 @@
-# exit 3
-"$CALC" run ./none.json a100_80g none.json

@@ -1,2 +1,0 @@
-# exit 2
-"$CALC" run a b c --json - --csv -

@@ -1,2 +1,0 @@
-"$CALC" show explain num_shared_experts
-"$CALC" show explain exe.matrix_dtype

@@ -1,3 +1,0 @@
-# exit 3
-"$CALC" show explain latency
-"$CALC" show explain MFU

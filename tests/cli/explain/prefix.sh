@@ -1,1 +1,0 @@
-"$CALC" show explain exe.seq_size

@@ -1,1 +1,0 @@
-"$CALC" show explain fw_time

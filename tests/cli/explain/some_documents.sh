@@ -1,2 +1,0 @@
-# exit 2
-"$CALC" show explain total_time gpt3-175B

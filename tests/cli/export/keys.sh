@@ -1,1 +1,0 @@
-"$CALC" export --to deepspeed --keys

@@ -1,2 +1,0 @@
-D=$ROOT/tests/cli/export
-"$CALC" export --to megatron "$D/gpt3.app.json" "$D/gpt3.exe.json"

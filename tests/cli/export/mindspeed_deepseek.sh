@@ -1,3 +1,0 @@
-# exit 1
-D=$ROOT/tests/cli/export
-"$CALC" export --to mindspeed "$D/deepseek.app.json" "$D/deepseek.exe.json"

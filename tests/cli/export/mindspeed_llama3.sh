@@ -1,2 +1,0 @@
-D=$ROOT/tests/cli/export
-"$CALC" export --to mindspeed "$D/llama3.app.json" "$D/llama3.exe.json"

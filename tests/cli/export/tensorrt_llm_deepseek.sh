@@ -1,1 +1,0 @@
-"$CALC" export --to tensorrt-llm deepseek-v3-671B deepseek-v3_serving_128

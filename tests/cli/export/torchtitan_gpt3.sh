@@ -1,3 +1,0 @@
-# exit 1
-D=$ROOT/tests/cli/export
-"$CALC" export --to torchtitan "$D/gpt3.app.json" "$D/gpt3.exe.json"

@@ -1,3 +1,0 @@
-# exit 1
-D=$ROOT/tests/cli/export
-"$CALC" export --to torchtitan "$D/llama3.app.json" "$D/llama3.exe.json"

@@ -1,1 +1,0 @@
-"$CALC" show fields | grep -E -A 1 '^[a-z]+:'

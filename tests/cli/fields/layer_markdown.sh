@@ -1,1 +1,0 @@
-"$CALC" show fields layer --markdown | head -n 4

@@ -1,1 +1,0 @@
-"$CALC" show fields stats --markdown | head -n 4

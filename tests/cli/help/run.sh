@@ -1,1 +1,0 @@
-"$CALC" run --help

@@ -1,1 +1,0 @@
-"$CALC" show schema stage

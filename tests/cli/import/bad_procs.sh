@@ -1,2 +1,0 @@
-# exit 2
-"$CALC" import --procs many -- --bf16

@@ -1,2 +1,0 @@
-# exit 3
-"$CALC" import --from nemo missing.yaml

@@ -1,1 +1,0 @@
-"$CALC" as mindspeed --help

@@ -1,1 +1,0 @@
-"$CALC" show names app | grep gpt3

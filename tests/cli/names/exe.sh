@@ -1,1 +1,0 @@
-"$CALC" show names exe | grep seqsel_fig1

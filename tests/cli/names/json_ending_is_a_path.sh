@@ -1,2 +1,0 @@
-# exit 3
-"$CALC" show params gpt3-175B.json

@@ -1,3 +1,0 @@
-"$CALC" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --json a.json.gz --csv - | wc -l
-"$CALC" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --json b.json | wc -l
-gzip -dc a.json.gz | diff - b.json

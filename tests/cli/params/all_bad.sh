@@ -1,2 +1,0 @@
-# exit 3
-"$CALC" show params nope --json -

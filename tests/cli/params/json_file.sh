@@ -1,1 +1,0 @@
-"$CALC" show params gpt3-175B --json params.json && cat params.json

@@ -1,7 +1,0 @@
-# what the nearest layout lacks, or that there is none
-"$CALC" plan llama2-70B a800 --procs 16 --batch 32 --axis pp=4 --axis tp=4 \
-    --axis microbatch_size=1 --axis pipeline_interleaving=1 \
-    --set num_blocks=8 --time-limit 1000 --progress none --set mem1.GiB=4
-echo "$?"
-"$CALC" plan llama2-70B a800 --procs 16 --batch 32 --axis pp=16 --set num_blocks=8
-echo "$?"

@@ -1,1 +1,0 @@
-"$CALC" rl llama3-8B h100_sxm grpo --procs 16 --set response.mean=1019 --sweep

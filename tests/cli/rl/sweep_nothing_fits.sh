@@ -1,2 +1,0 @@
-# exit 1
-"$CALC" rl llama3-70B h100_sxm grpo --procs 2 --sweep

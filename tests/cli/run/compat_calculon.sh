@@ -1,1 +1,0 @@
-"$CALC" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --compat calculon --json - | grep -E '"(compat|total_time|block_re_flops)"'

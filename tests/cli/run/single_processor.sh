@@ -1,1 +1,0 @@
-"$CALC" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set num_procs=1 --set tensor_par=1 --set pipeline_par=1 --set data_par=1 --set batch_size=4 --set mem1.GiB=4000 --set num_blocks=1 --set tensor_par_comm_type=ar --set optimizer_sharding=false

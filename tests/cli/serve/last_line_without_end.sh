@@ -1,1 +1,0 @@
-printf '[]' | "$CALC" serve --stdio

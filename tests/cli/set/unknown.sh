@@ -1,2 +1,0 @@
-# exit 2
-"$CALC" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set tensor_parr=8

@@ -1,1 +1,0 @@
-"$CALC" why gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --top 2 --json -
