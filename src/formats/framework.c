@@ -668,6 +668,11 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
                        size_t size)
 {
     int64_t set = 0;
+    if (row->member == CALC_PLAN_LORA_MODULES && (strpbrk(text, "\\(|^$+") || strstr(text, ".*"))) {
+        bool good = calc_adapters_read(row, text, &set, expect, size);
+        plan->value[row->member] = good ? (double)set : plan->value[row->member];
+        return good;
+    }
     text = *text || row->key[0] == '-' ? text : "true"; /* an option without a value */
     do {
         text += strspn(text, " ,[]");

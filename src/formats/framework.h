@@ -275,6 +275,14 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
  *  @return false if there are no more */
 bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *word);
 
+/** Reads a regular expression of names of modules: those of a row's words that it means in every
+ *  layer.
+ *  @param set     filled with the bits of these
+ *  @param expect  what would be right
+ *  @return false if it is none, means no word, or means one in some layers alone */
+bool calc_adapters_read(const calc_setting_row *row, const char *text, int64_t *set, char *expect,
+                        size_t size);
+
 /** What a key without a row of its own changes, with this value.
  *  @param assumed  set to what is assumed then, up to the end of its line, or to NULL */
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,

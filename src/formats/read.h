@@ -73,6 +73,9 @@ void calc_slurm_directive(calc_slurm *job, const char *at, const char *end);
  *  directives do not say. */
 int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length);
 
+/** Whether a batch script starts with the variable: it does without WORLD_SIZE. */
+bool calc_slurm_sets(const char *name, size_t length);
+
 /** The value of an expression of whole numbers, by the rules of a shell; NaN: it is none. */
 double calc_shell_sum(const char *text);
 

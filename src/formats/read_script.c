@@ -162,6 +162,13 @@ static void put(script *s, char c)
     }
 }
 
+static void drop_word(script *s)
+{
+    s->word_length = 0;
+    s->used = 0;
+    s->has_word = s->taken = false;
+}
+
 static void put_text(script *s, const char *at, const char *end)
 {
     while (at < end) {
@@ -318,11 +325,11 @@ static void put_arithmetic(script *s, const char *whole, const char *at, const c
         size_t length = isdigit((unsigned char)*c) ? 0 : name_length(c, end);
         if (*c == '$') {
             c = expand(s, c, end, count);
-        } else if (length == 0 || !put_named(s, c, length, count)) {
-            length = length > 0 ? length : 1;
-            put_text(s, c, c + length);
-            c += length;
         } else {
+            if (length == 0 || !put_named(s, c, length, count)) {
+                length = length > 0 ? length : 1;
+                put_text(s, c, c + length);
+            }
             c += length;
         }
     }
@@ -346,10 +353,8 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
     if (length == 0 || !(plain || or_default)) {
         return false;
     }
-    /* A batch script starts with Slurm's own variables, and without WORLD_SIZE: the default of that
-     * one counts. */
-    bool slurm = length > 6 && memcmp(name, "SLURM_", 6) == 0;
-    bool set = !or_default || slurm || find_variable(s, name, length, count);
+    bool set =
+        !or_default || calc_slurm_sets(name, length) || find_variable(s, name, length, count);
     if (set && put_named(s, name, length, count)) {
         return true;
     }
@@ -578,8 +583,7 @@ static bool flush_parts(script *s, calc_settings *settings, int line, int column
         good = flush(s, settings, line, column);
         at += length;
     }
-    s->word_length = 0;
-    s->has_word = false;
+    drop_word(s);
     free(whole);
     return good;
 }
@@ -608,9 +612,10 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         /* A second one that is not known may be a list, whose options are read where they are. */
         calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
         bool list = s->word[0] == '$' && last && last->length > 0;
+        const char *name = s->word + list + (list && s->word[1] == '{');
         bool open = list && !named && !strchr(last->value, '>') && !strpbrk(s->word, "(/.") &&
-                    is_name(s->word[1 + (s->word[1] == '{')]) && strcmp(last->key, s->word) != 0 &&
-                    !strstr(s->word, "SLURM_");
+                    is_name(name[0]) && strcmp(last->key, s->word) != 0 &&
+                    !calc_slurm_sets(name, strlen(name));
         size_t before = settings->count;
         bool placed = named || list || s->joined;
         good = good && (open ? calc_settings_put(settings, s->word, s->word) != NULL
@@ -626,10 +631,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
             settings->item[before].list = UINT64_C(1) << of;
         }
     }
-    s->used = 0;
-    s->taken = false;
-    s->word_length = 0;
-    s->has_word = false;
+    drop_word(s);
     return good;
 }
 
@@ -751,9 +753,7 @@ static bool known_value(void *context, const char *at, const char *end, char *wo
     s->word[s->word_length] = '\0';
     bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`");
     strcpy(word, known ? s->word : "");
-    s->word_length = 0;
-    s->has_word = s->taken = false;
-    s->used = 0;
+    drop_word(s);
     return known;
 }
 

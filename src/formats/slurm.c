@@ -65,6 +65,11 @@ void calc_slurm_directive(calc_slurm *job, const char *at, const char *end)
     }
 }
 
+bool calc_slurm_sets(const char *name, size_t length)
+{
+    return length > 6 && memcmp(name, "SLURM_", 6) == 0;
+}
+
 int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length)
 {
     int64_t nodes = job->nodes > 0        ? job->nodes

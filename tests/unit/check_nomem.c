@@ -196,3 +196,34 @@ CALC_TEST_LOOP(every_allocation_may_fail, 0, 2 * CALLS)
     ck_assert_int_gt(n, calls[call].at_least);
     scratch_leave(folder);
 }
+
+/* Of a request, memory may be short for the answer itself: there is none then. A layout that was
+ * completed without it is never another one. */
+CALC_TEST(a_short_layout_is_completed_or_memory_is_what_lacks)
+{
+    static const char request[] = "{\"app\": " APP_TEXT ", \"sys\": " SYSTEM_TEXT
+                                  ", \"exe\": {\"num_procs\": 8, \"batch_size\": 16}, "
+                                  "\"set\": {\"tensor_par\": 2, \"recompute_modules\": [\"mlp\"]}, "
+                                  "\"inputs\": true, \"stats\": [\"total_time\"]}";
+    char *whole = NULL;
+    json_set_alloc_funcs(__wrap_malloc, free);
+    for (int n = UNLIMITED, last = 0; !last;) {
+        calc_session *session = calc_session_open(NULL, NULL);
+        ck_assert_ptr_nonnull(session);
+        atomic_store(&left, n);
+        char *answer = calc_session_ask(session, request, strlen(request));
+        last = n > 0 && atomic_load(&left) > 0;
+        atomic_store(&left, UNLIMITED);
+        calc_session_close(session);
+        if (n == UNLIMITED) {
+            whole = answer;
+            ck_assert_ptr_nonnull(strstr(whole, "\"completed\""));
+            answer = NULL;
+        } else if (answer && !strstr(answer, "\"errors\"")) {
+            ck_assert_str_eq(answer, whole);
+        }
+        calc_session_release(answer);
+        n = n == UNLIMITED ? 0 : n + 1 + n / 16;
+    }
+    calc_session_release(whole);
+}

@@ -122,12 +122,38 @@ CALC_TEST(what_is_left_out_is_that_of_the_request_before_without_its_changes)
 CALC_TEST(a_broken_document_leaves_the_one_before)
 {
     json_decref(ask("{" PATHS "}"));
-    json_t *answer = ask("{\"exe\": {\"num_procs\": 8}}");
+    json_t *answer = ask("{\"exe\": {\"num_procs\": \"x\"}}");
     ck_assert_ptr_nonnull(json_object_get(answer, "errors"));
     json_decref(answer);
     answer = ask("{\"stats\": [\"total_time\"]}");
     ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
     json_decref(answer);
+}
+
+/* The text of an execution that leaves keys out is kept with it, and a broken one leaves both. */
+CALC_TEST(a_short_execution_is_completed_again_with_each_change)
+{
+    json_t *first = ask("{\"app\": \"app.json\", \"sys\": \"sys.json\", \"exe\": {\"num_procs\": "
+                        "8, \"batch_size\": 16}}");
+    ck_assert(json_is_object(json_object_get(first, "completed")));
+    json_decref(ask("{\"exe\": {\"num_procs\": \"x\"}}"));
+    json_t *again = ask("{}");
+    ck_assert(json_equal(first, again));
+    json_decref(again);
+    again = ask("{\"set\": {\"batch_size\": 32, \"sys.usd_per_hour\": 2}, \"inputs\": true}");
+    json_t *exe = json_object_get(again, "exe");
+    ck_assert_int_eq(json_integer_value(json_object_get(exe, "batch_size")), 32);
+    ck_assert_int_eq(json_integer_value(json_object_get(exe, "num_procs")), 8);
+    json_decref(again);
+    again = ask("{\"exe\": \"exe.json\"}");
+    ck_assert_ptr_null(json_object_get(again, "completed"));
+    json_decref(again);
+    again = ask("{\"keep\": {\"exe\": {\"short\": {\"num_procs\": 8, \"batch_size\": 16}}}}");
+    json_decref(again);
+    again = ask("{\"exe\": \"short\"}");
+    ck_assert(json_equal(first, again));
+    json_decref(again);
+    json_decref(first);
 }
 
 CALC_TEST(a_document_is_broken_even_if_its_errors_are_too_many_to_keep)
@@ -137,7 +163,7 @@ CALC_TEST(a_document_is_broken_even_if_its_errors_are_too_many_to_keep)
         size_t used = strlen(request);
         snprintf(request + used, sizeof request - used, "\"no_%d\": 1, ", i);
     }
-    strcat(request, "\"no\": 1}, \"exe\": {\"num_procs\": 8}, \"sys\": \"none.json\"}");
+    strcat(request, "\"no\": 1}, \"exe\": {\"num_procs\": \"x\"}, \"sys\": \"none.json\"}");
     json_decref(ask("{" PATHS "}"));
     json_t *answer = ask(request);
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "errors")), CALC_MAX_ERRORS);

@@ -59,6 +59,12 @@ of verl --from verl --procs 8 -- $ACTOR.model.lora_rank=32 $ACTOR.model.target_m
     $ACTOR.actor.strategy=fsdp2 $ACTOR.actor.ppo_micro_batch_size_per_gpu=8
 of 'verl, Megatron' --from verl --procs 8 -- $ACTOR.model.lora.rank=32 $ACTOR.model.lora.type=canonical_lora \
     "$ACTOR.model.lora.target_modules=[linear_q,linear_proj]" $ACTOR.actor.strategy=megatron
+# Regular expressions of names of modules, as PEFT takes them: of all layers, or refused.
+for expression in '.*\.(q_proj|v_proj)$' 'model\.layers\.\d+\.self_attn\.(?:q|k|v|o)_proj' '^(?!.*(visual|mlp)).*_proj$' '.*self_attn.*' \
+    '.*\.mlp\.[a-z]+_proj|lm_head' 'model.layers.(0|1|2).self_attn.q_proj' '(?=x)q_proj' 'nothing|else' '.*(q_proj'; do
+    printf "base_model: x\nadapter: lora\nlora_r: 32\nsample_packing: true\nlora_target_modules: '%s'\n" "$expression" >regex.yml
+    echo "$expression: $("$CALC" import --from axolotl --procs 1 regex.yml 2>errors | sed -n '/lora_modules/,/]/p' | tr -d '\n ')$(grep -o 'expected.*' errors)"
+done
 # Only the last blocks of a model can be trained alone.
 sed -e 's/layers: 4/layers: -4/' freeze.yaml >first.yaml
 "$CALC" import --from llama-factory --procs 1 first.yaml
