@@ -10,11 +10,9 @@
 
 enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, plus all measured ones */ };
 
-/** Methods: X(NAME, word). Those after MATCHING do not use the posterior. */
+/** Methods: X(NAME, word). Only the first uses the posterior. */
 #define CALC_TUNE_CHOOSER_LIST(X)                                                                  \
-    X(THOMPSON, "thompson")       /* most often among the best of a draw of the posterior */       \
     X(IMPROVEMENT, "improvement") /* largest expected improvement */                               \
-    X(MATCHING, "matching")       /* a draw's best: probability matching, as MindSpeed does */     \
     X(ORDER, "order")             /* best predicted first */                                       \
     X(RANDOM, "random")           /* any */
 
@@ -59,7 +57,6 @@ typedef struct calc_tune_options {
     uint64_t seed;
     size_t draws; /**< of the joint posterior; 1,000 */
     size_t picks; /**< layouts to propose, for so many free slices; 1 to CALC_TUNE_PICKS */
-    size_t top;   /**< Thompson: how many of the best layouts of each draw count at first; 3 */
     double worth; /**< gains below this share of a step do not matter; 0.01 */
     double stop;  /**< stop when the chance of a gain that matters is below this; 0.05 */
     double noise; /**< standard deviation of one measured time, as a share of it; 0.005 */
@@ -112,8 +109,8 @@ typedef struct calc_tune_scene {
     calc_tune_view *view;
     size_t best;      /**< measured fastest; SIZE_MAX: none */
     size_t incumbent; /**< best or, before there is one, the candidate that is expected to be
-                           fastest among those that probably fit; SIZE_MAX: there are no
-                           candidates */
+                           fastest among those that are 90 % sure to fit, or the surest;
+                           SIZE_MAX: there are no candidates */
 } calc_tune_scene;
 
 /** Make it.

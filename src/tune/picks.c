@@ -5,14 +5,6 @@
 
 #include "base/error.h"
 
-enum {
-    STREAM_MATCHING = 2,
-    /* Measurements up to which several of the best of a draw count for Thompson: the first
-     * measurements reveal whether the prior of errors is wrong, and layouts that are among the best
-     * in most draws are safer. Later, the largest expected improvement finds the optimum sooner. */
-    EARLY = 2
-};
-
 /* Whether a candidate was tried, or is among the picks. */
 static bool is_taken(const calc_tune_scene *scene, size_t candidate, const size_t *pick,
                      size_t picks)
@@ -22,30 +14,6 @@ static bool is_taken(const calc_tune_scene *scene, size_t candidate, const size_
         taken = taken || pick[i] == candidate;
     }
     return taken;
-}
-
-/* ---- Thompson: how often a contender is among the best of a draw ----------------------------- */
-
-/* Count the `top` best of a draw. */
-static void count_best(const calc_tune_contest *c, size_t draw, size_t top, double *wins)
-{
-    size_t best[CALC_TUNE_PICKS] = {0};
-    size_t held = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        double value = calc_tune_contest_drawn(c, draw, i);
-        if (isinf(value) ||
-            (held == top && value >= calc_tune_contest_drawn(c, draw, best[held - 1]))) {
-            continue;
-        }
-        size_t at = held < top ? held++ : top - 1;
-        for (; at > 0 && calc_tune_contest_drawn(c, draw, best[at - 1]) > value; at--) {
-            best[at] = best[at - 1];
-        }
-        best[at] = i;
-    }
-    for (size_t i = 0; i < held; i++) {
-        wins[best[i]]++;
-    }
 }
 
 /* ---- Expected improvement: of all that were picked before, too ------------------------------- */
@@ -89,89 +57,35 @@ static size_t highest(const calc_tune_scene *s, const calc_tune_contest *c, cons
     return chosen;
 }
 
-/* A contender, likelier the more often it won. */
-static size_t match(const calc_tune_scene *s, const calc_tune_contest *c, double *wins,
-                    calc_rng *rng)
-{
-    double sum = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        wins[i] = calc_tune_scene_free_to_try(s, c->contender[i]) ? wins[i] : 0;
-        sum += wins[i];
-    }
-    double at = calc_rng_real(rng) * sum;
-    for (size_t i = 0; i < c->count; i++) {
-        at -= wins[i];
-        if (at < 0) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
-typedef struct chooser {
-    const calc_tune_scene *scene;
-    const calc_tune_contest *contest;
-    double *score; /* by contender */
-    double *best;  /* by draw */
-    calc_rng rng;
-} chooser;
-
-/* Whether scores are expected improvements, or counts. */
-static bool improves(const calc_tune_scene *s)
-{
-    return s->options->chooser == CALC_TUNE_CHOOSER_IMPROVEMENT ||
-           (s->options->chooser == CALC_TUNE_CHOOSER_THOMPSON && s->times >= EARLY);
-}
-
-static size_t posterior_choose(chooser *o, const size_t *pick, size_t picks)
-{
-    const calc_tune_contest *c = o->contest;
-    for (size_t i = 0; improves(o->scene) && i < c->count; i++) {
-        o->score[i] = improvement(c, o->best, i);
-    }
-    if (o->scene->options->chooser == CALC_TUNE_CHOOSER_MATCHING) {
-        size_t chosen = match(o->scene, c, o->score, &o->rng);
-        if (chosen != SIZE_MAX) {
-            o->score[chosen] = 0;
-            return chosen;
-        }
-    }
-    return highest(o->scene, c, o->score, pick, picks);
-}
-
 static calc_status tune_picks_posterior(const calc_tune_scene *scene,
                                         const calc_tune_contest *contest, size_t *pick,
                                         size_t *picks, calc_errors *errors)
 {
-    chooser o = {.scene = scene, .contest = contest};
-    *picks = 0;
-    o.score = calloc(contest->count + 1, sizeof *o.score);
-    o.best = malloc((contest->draws + 1) * sizeof *o.best);
-    calc_status status = o.score && o.best ? CALC_OK : calc_errors_no_memory(errors);
+    double *score = calloc(contest->count + 1, sizeof *score);  /* by contender */
+    double *best = malloc((contest->draws + 1) * sizeof *best); /* by draw */
+    calc_status status = score && best ? CALC_OK : calc_errors_no_memory(errors);
     if (status == CALC_OK && contest->incumbent != SIZE_MAX) {
-        calc_rng_init(&o.rng, scene->options->seed,
-                      STREAM_MATCHING + ((uint64_t)scene->measurements << 8));
         for (size_t draw = 0; draw < contest->draws; draw++) {
-            o.best[draw] = calc_tune_contest_drawn(contest, draw, contest->incumbent);
-            if (!improves(scene)) {
-                count_best(contest, draw, scene->options->top, o.score);
-            }
+            best[draw] = calc_tune_contest_drawn(contest, draw, contest->incumbent);
         }
         /* Begin with calc's own choice, as all later ones are compared with it. */
-        if (scene->times == 0 && scene->options->chooser != CALC_TUNE_CHOOSER_MATCHING) {
+        if (scene->times == 0) {
             pick[(*picks)++] = scene->incumbent;
         }
         while (*picks < scene->options->picks) {
-            size_t chosen = posterior_choose(&o, pick, *picks);
+            for (size_t i = 0; i < contest->count; i++) {
+                score[i] = improvement(contest, best, i);
+            }
+            size_t chosen = highest(scene, contest, score, pick, *picks);
             if (chosen == SIZE_MAX) {
                 break;
             }
-            include(contest, chosen, o.best);
+            include(contest, chosen, best);
             pick[(*picks)++] = contest->contender[chosen];
         }
     }
-    free(o.score);
-    free(o.best);
+    free(score);
+    free(best);
     return status;
 }
 
@@ -274,7 +188,7 @@ calc_status calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest
     if (*picks > 0) {
         return CALC_OK;
     }
-    bool posterior = scene->options->chooser <= CALC_TUNE_CHOOSER_MATCHING;
+    bool posterior = scene->options->chooser == CALC_TUNE_CHOOSER_IMPROVEMENT;
     calc_status status = posterior ? tune_picks_posterior(scene, contest, pick, picks, errors)
                                    : tune_picks_plain(scene, pick, picks, errors);
     while (status == CALC_OK && *picks < scene->options->picks) {

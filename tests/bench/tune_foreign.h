@@ -299,7 +299,7 @@ static void tune_foreign_print(const char *name, const tune_space *s, uint64_t s
 static bool tune_foreign_study(const char *name, size_t count, char *const *words, uint64_t from,
                                uint64_t to, bool heavy, calc_errors *errors)
 {
-    static const calc_tune_chooser choosers[] = {CALC_TUNE_CHOOSER_THOMPSON,
+    static const calc_tune_chooser choosers[] = {CALC_TUNE_CHOOSER_IMPROVEMENT,
                                                  CALC_TUNE_CHOOSER_ORDER};
     static tune_space s;
     tune_foreign f = {.space = &s};

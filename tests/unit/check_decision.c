@@ -31,6 +31,24 @@ CALC_TEST(the_probability_to_be_best_is_that_of_the_difference)
     calc_tune_decision_free(&d);
 }
 
+/* The fastest that is 90 % sure to fit; where none is, the surest. */
+CALC_TEST(the_first_run_is_sure_to_fit)
+{
+    const calc_tune_prior prior = tune_prior_of_own(0.05);
+    const double fits[2][4] = {{0.6, 0.89, 0.91, 0.99}, {0.6, 0.7, 0.8, 0.2}};
+    const calc_tune_options options = calc_tune_options_default(&prior);
+    for (int k = 0; k < 2; k++) {
+        calc_tune_candidate four[4];
+        for (int i = 0; i < 4; i++) {
+            four[i] = tune_case(1 + 0.01 * i, 10 + i, 0);
+            four[i].fits = fits[k][i];
+        }
+        calc_tune_decision d = tune_decide(four, 4, NULL, 0, &options);
+        ck_assert_uint_eq(d.pick[0], 2);
+        calc_tune_decision_free(&d);
+    }
+}
+
 /* Errors that are shared do not change an order, however large they are. */
 CALC_TEST(layouts_that_are_wrong_together_keep_their_order)
 {

@@ -46,7 +46,7 @@ CALC_TEST(regret_is_that_of_the_best_found)
 CALC_TEST(measurements_are_worth_something)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
-    const calc_tune_chooser chooser[3] = {CALC_TUNE_CHOOSER_THOMPSON, CALC_TUNE_CHOOSER_ORDER,
+    const calc_tune_chooser chooser[3] = {CALC_TUNE_CHOOSER_IMPROVEMENT, CALC_TUNE_CHOOSER_ORDER,
                                           CALC_TUNE_CHOOSER_RANDOM};
     double sum[3] = {0};
     for (int truth = 0; truth < TRUTHS; truth++) {

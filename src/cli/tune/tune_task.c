@@ -389,7 +389,6 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
     o->seed = (size_t)calc_opt_real(a, CALC_TUNE_OPT_SEED);
     o->draws = (size_t)calc_opt_real(a, CALC_TUNE_OPT_DRAWS);
     o->picks = (size_t)calc_opt_real(a, CALC_TUNE_OPT_PICKS);
-    o->top = (size_t)calc_opt_real(a, CALC_TUNE_OPT_TOP_K);
     o->worth = share_of(a, CALC_TUNE_OPT_WORTH, 0.5, errors);
     o->stop = share_of(a, CALC_TUNE_OPT_STOP, 1, errors);
     o->noise = share_of(a, CALC_TUNE_OPT_NOISE, 0.5, errors);

@@ -136,10 +136,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
     X(MOST, "most", "N", CALC_OPT_IS_WHOLE(1, 1e6),                                                \
       .doc = "largest number of measurements, including earlier ones")                             \
     X(CHOOSER, "chooser", "NAME", .unlisted = true, .doc = "how the next layouts are chosen",      \
-      .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
-    X(TOP_K, "top-k", "K", .unlisted = true, CALC_OPT_IS_WHOLE(1, CALC_TUNE_PICKS),                \
-      .doc = "thompson: keep the K fastest layouts of each draw, until five are measured",         \
-      .preset = "3")                                                                               \
+      .choices = calc_tune_chooser_words, .preset = "improvement")                                 \
     X(DRAWS, "draws", "N", .unlisted = true, CALC_OPT_IS_WHOLE(10, 1e5),                           \
       .doc = "draws of the joint distribution of times", .preset = "1000")                         \
     X(SEED, "seed", "S", .unlisted = true, CALC_OPT_IS_WHOLE(0, 1e9),                              \

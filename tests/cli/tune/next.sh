@@ -13,5 +13,5 @@ tune --measured exe.csv >exe.txt
 tune --measured id.csv | diff - exe.txt && echo same
 # nothing is twice as fast as what is a little faster than predicted
 printf 'layout,step_s\n%s,6.5\n' "$id" >fast.csv
-tune --measured fast.csv --next --worth 50%
+tune --measured fast.csv --next --worth 50% --stop 10%
 tune --measured new.csv --next | cut -d' ' -f1 | diff - <(head -1 next.txt | cut -d' ' -f1) && echo same
