@@ -1,4 +1,4 @@
-/* The list of the best layouts found, and when a search ends. */
+/* The list of the best layouts found, which of them are alike, and when a search ends. */
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +31,12 @@ static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
         }
     }
     return false;
+}
+
+bool calc_planner_keeps_part(const calc_exec *exec)
+{
+    calc_activation_recompute how = exec->strategy.activation_recompute;
+    return how != CALC_ACTIVATION_RECOMPUTE_NONE && how != CALC_ACTIVATION_RECOMPUTE_FULL;
 }
 
 bool calc_planner_alike(const calc_exec *a, const calc_exec *b)
