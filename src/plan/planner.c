@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/stages/stages.h"
 #include "parallel.h"
+#include "plan/in_order.h"
 #include "plan/planner_place.h"
 #include "spec/stage_list.h"
 #include "units.h"
@@ -255,33 +256,13 @@ static calc_status sweep_chips(maker *m, calc_errors *errors)
     return m->failed ? calc_errors_no_memory(errors) : status;
 }
 
-/* Whether layouts differ in how their blocks are spread and recompute, at most. */
-static bool is_but_recomputed(const calc_exec *a, const calc_exec *b)
-{
-    calc_exec e;
-    if (a->pipeline_par != b->pipeline_par || a->strategy.tensor_par != b->strategy.tensor_par ||
-        a->microbatch_size != b->microbatch_size ||
-        a->pipeline_interleaving != b->pipeline_interleaving) {
-        return false; /* sooner */
-    }
-    calc_space_copy(&e, a);
-    e.pipeline_balance = b->pipeline_balance;
-    e.first_stage_blocks = b->first_stage_blocks;
-    e.last_stage_blocks = b->last_stage_blocks;
-    e.recompute_blocks = b->recompute_blocks;
-    e.strategy.activation_recompute = b->strategy.activation_recompute;
-    e.strategy.recompute_modules = b->strategy.recompute_modules;
-    e.strategy.seq_par_ag_redo = b->strategy.seq_par_ag_redo;
-    return calc_axis_compare(&e, b) == 0;
-}
-
 /* Whether a layout is one of the list: of those without a part that every layer recomputes, in full
  * or not. */
 static bool is_even_of(const calc_exec *even, const calc_exec *listed)
 {
     bool part = calc_planner_keeps_part(listed);
     const calc_strategy *s = &even->strategy;
-    return part == calc_planner_keeps_part(even) && is_but_recomputed(even, listed) &&
+    return part == calc_planner_keeps_part(even) && calc_planner_alike(even, listed) &&
            (!part || (s->activation_recompute == listed->strategy.activation_recompute &&
                       s->recompute_modules == listed->strategy.recompute_modules));
 }
@@ -469,10 +450,8 @@ enum { EFFORT_LINE = 500, EFFORT_CHUNKS = 100, BEST_LINE = 20000, BEST_CHUNKS = 
 #define POLISH 0.2
 
 enum {
-    BATCH = 8, /* candidates between two updates of the best found, whatever the number of
-                  threads */
-    KEPT = 5   /* layouts that are kept at least, because those that are not the best at first may
-                  be when more divisions of them are tried */
+    KEPT = 5 /* layouts that are kept at least, because those that are not the best at first may
+                be when more divisions of them are tried */
 };
 
 typedef struct search {
@@ -483,119 +462,19 @@ typedef struct search {
     double best_s; /* of them, before they are polished, */
     calc_planner_stop stop;
     atomic_bool no_memory; /* to find whether a framework runs a layout, or to polish one */
-    /* Of a batch. */
-    size_t item[BATCH]; /* candidates */
-    size_t items;
-    struct {
-        calc_planner_outcome outcome;
+    size_t next;           /* candidate */
+    bool failed;           /* to balance one, without memory */
+    bool left;             /* one that was begun, when it was late */
+    struct {               /* a candidate that is balanced, */
+        size_t candidate;
+        double limit_s, start_s; /* with what was known when it began, */
+        bool begun, any, lacking;
+        calc_planner_outcome outcome; /* and what is found */
         calc_planner_found found;
         int stage;
         double needs_bytes, has_bytes;
-    } done[BATCH];
+    } at[CALC_IN_ORDER];
 } search;
-
-/* ---- The best found -------------------------------------------------------------------------- */
-
-double calc_planner_limit_s(const calc_planner_result *r, size_t kept)
-{
-    return r->count < kept ? INFINITY : r->found[r->count - 1].stats.total_time;
-}
-
-static bool is_less(const calc_stats *a, const calc_stats *b)
-{
-    return a->total_time < b->total_time || (a->total_time == b->total_time &&
-                                             a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
-}
-
-/* Layouts that differ only in fields without effect count as one. */
-static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        const calc_planner_found *g = &r->found[i];
-        if (g->stats.total_time == f->stats.total_time &&
-            g->stats.proc_mem_tier1_cap_req == f->stats.proc_mem_tier1_cap_req &&
-            g->exec.pipeline_par == f->exec.pipeline_par &&
-            g->exec.strategy.tensor_par == f->exec.strategy.tensor_par &&
-            g->exec.microbatch_size == f->exec.microbatch_size) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether they differ in recomputation and in their divisions alone. */
-static bool is_same_layout(const calc_planner_found *a, const calc_planner_found *b)
-{
-    bool same = a->place.kinds > 0 && a->place.kinds == b->place.kinds;
-    for (int i = 0; i < a->place.kinds && same; i++) {
-        same = a->place.chip[i] == b->place.chip[i] && a->place.stages[i] == b->place.stages[i];
-    }
-    return a->candidate == b->candidate || (same && is_but_recomputed(&a->base, &b->base));
-}
-
-void calc_planner_know_bound(calc_planner_result *r, const calc_planner_found *f)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        calc_planner_found *g = &r->found[i];
-        if (g->candidate == f->candidate) {
-            g->bound_s = fmin(fmax(g->bound_s, f->bound_s), g->stats.total_time);
-        }
-    }
-}
-
-void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_found *f)
-{
-    size_t same = 0;
-    while (same < r->count && !is_same_layout(&r->found[same], f)) {
-        same++;
-    }
-    if ((same < r->count && !is_less(&f->stats, &r->found[same].stats)) || is_listed(r, f)) {
-        return;
-    }
-    if (same < r->count) {
-        memmove(&r->found[same], &r->found[same + 1], (r->count - same - 1) * sizeof *r->found);
-        r->count--;
-    }
-    size_t at = r->count;
-    while (at > 0 && is_less(&f->stats, &r->found[at - 1].stats)) {
-        at--;
-    }
-    if (at == kept) {
-        return;
-    }
-    r->count += r->count < kept;
-    memmove(&r->found[at + 1], &r->found[at], (r->count - at - 1) * sizeof *r->found);
-    r->found[at] = *f;
-}
-
-void calc_planner_stop_begin(calc_planner_stop *stop, const calc_planner *planner)
-{
-    stop->planner = planner;
-    stop->end_s = planner->time_limit_s > 0 ? calc_clock_s(CLOCK_MONOTONIC) + planner->time_limit_s
-                                            : INFINITY;
-    atomic_flag_clear(&stop->asks);
-    atomic_init(&stop->stopped, false);
-}
-
-void calc_planner_stop_note(calc_planner_stop *stop, const calc_planner_result *r, double bound_s)
-{
-    double best_s = r->count > 0 ? r->found[0].stats.total_time : INFINITY;
-    stop->now = (calc_planner_progress){r->candidates, r->balanced, best_s, bound_s};
-}
-
-bool calc_planner_stop_asked(void *context)
-{
-    calc_planner_stop *stop = context;
-    const calc_planner *p = stop->planner;
-    if (!atomic_load(&stop->stopped) && !atomic_flag_test_and_set(&stop->asks)) {
-        if (calc_clock_s(CLOCK_MONOTONIC) > stop->end_s ||
-            (p->progress && p->progress(p->context, &stop->now))) {
-            atomic_store(&stop->stopped, true);
-        }
-        atomic_flag_clear(&stop->asks);
-    }
-    return atomic_load(&stop->stopped);
-}
 
 /* ---- Balancing ------------------------------------------------------------------------------- */
 
@@ -638,38 +517,38 @@ static void balance(void *context, size_t i)
 {
     search *s = context;
     const calc_planner *p = s->planner;
-    const planner_candidate *c = &s->list.candidate[s->item[i]];
+    const planner_candidate *c = &s->list.candidate[s->at[i].candidate];
     const calc_exec *exec = &s->list.exec[c->exec];
-    double limit_s = calc_planner_limit_s(s->out, s->kept);
+    double limit_s = s->at[i].limit_s;
     bool chunks = exec->pipeline_interleaving > 1;
-    s->done[i].found.candidate = s->item[i];
-    s->done[i].found.bound_s = c->bound_s;
-    if (limit_s < start_limit_of(s) && may_run(s, c)) {
-        limit_s = start_limit_of(s);
+    s->at[i].found = (calc_planner_found){.candidate = s->at[i].candidate};
+    s->at[i].found.bound_s = c->bound_s;
+    if (limit_s < s->at[i].start_s && may_run(s, c)) {
+        limit_s = s->at[i].start_s;
     }
-    if ((s->out->count > 0 && c->bound_s >= limit_s) || atomic_load(&s->stop.stopped)) {
-        s->done[i].outcome = CALC_PLANNER_UNBALANCED; /* no framework runs it */
+    if ((s->at[i].any && c->bound_s >= limit_s) || atomic_load(&s->stop.stopped)) {
+        s->at[i].outcome = CALC_PLANNER_UNBALANCED; /* no framework runs it */
         return;
     }
-    if (c->bound_s == INFINITY && chunks && s->out->has_bytes > 0) {
-        s->done[i].outcome = CALC_PLANNER_NO_ROOM; /* chunks would not reduce the memory that it
+    if (c->bound_s == INFINITY && chunks && s->at[i].lacking) {
+        s->at[i].outcome = CALC_PLANNER_NO_ROOM; /* chunks would not reduce the memory that it
                                                       lacks */
         return;
     }
     calc_planner_bench *bench = malloc(sizeof *bench);
-    s->done[i].outcome = CALC_PLANNER_NO_MEMORY;
+    s->at[i].outcome = CALC_PLANNER_NO_MEMORY;
     if (!bench) {
         return;
     }
     const calc_balance_options effort = {.evaluations = chunks ? EFFORT_CHUNKS : EFFORT_LINE,
                                          .stop = calc_planner_stop_asked,
                                          .context = &s->stop};
-    s->done[i].outcome =
-        calc_planner_balance(p, exec, &c->place, limit_s, &effort, bench, &s->done[i].found, NULL);
-    if (s->done[i].outcome == CALC_PLANNER_NO_ROOM && bench->solution.stage >= 0) {
-        s->done[i].stage = bench->solution.stage;
-        s->done[i].needs_bytes = bench->solution.needs_bytes;
-        s->done[i].has_bytes = bench->problem.stage[bench->solution.stage].limit_bytes;
+    s->at[i].outcome =
+        calc_planner_balance(p, exec, &c->place, limit_s, &effort, bench, &s->at[i].found, NULL);
+    if (s->at[i].outcome == CALC_PLANNER_NO_ROOM && bench->solution.stage >= 0) {
+        s->at[i].stage = bench->solution.stage;
+        s->at[i].needs_bytes = bench->solution.needs_bytes;
+        s->at[i].has_bytes = bench->problem.stage[bench->solution.stage].limit_bytes;
     }
     free(bench);
 }
@@ -687,12 +566,12 @@ static void take(search *s, const calc_planner_found *f)
 static void take_lacking(search *s, size_t i)
 {
     calc_planner_result *r = s->out;
-    double lacks = s->done[i].needs_bytes - s->done[i].has_bytes;
-    if (s->done[i].has_bytes > 0 && (r->has_bytes == 0 || lacks < r->needs_bytes - r->has_bytes)) {
-        r->lacking_stage = s->done[i].stage;
-        r->needs_bytes = s->done[i].needs_bytes;
-        r->has_bytes = s->done[i].has_bytes;
-        r->lacking = s->list.exec[s->list.candidate[s->item[i]].exec];
+    double lacks = s->at[i].needs_bytes - s->at[i].has_bytes;
+    if (s->at[i].has_bytes > 0 && (r->has_bytes == 0 || lacks < r->needs_bytes - r->has_bytes)) {
+        r->lacking_stage = s->at[i].stage;
+        r->needs_bytes = s->at[i].needs_bytes;
+        r->has_bytes = s->at[i].has_bytes;
+        r->lacking = s->list.exec[s->list.candidate[s->at[i].candidate].exec];
     }
 }
 
@@ -730,70 +609,83 @@ static void take_evens(search *s)
     }
 }
 
-/* The next candidates that are worth balancing. While nothing is found, even one that cannot fit
- * is: the answer is then the memory it lacks. @return whether there are any */
-static bool next_batch(search *s, size_t *next)
+/* The next candidate that is worth balancing. While nothing is found, even one that cannot fit is:
+ * the answer is then the memory it lacks. */
+static bool begin(void *context, size_t at)
 {
+    search *s = context;
     const planner_list *l = &s->list;
-    double limit_s = s->out->count == 0
-                         ? INFINITY
-                         : fmax(calc_planner_limit_s(s->out, s->kept), start_limit_of(s));
-    s->items = 0;
-    for (; *next < l->count && s->items < BATCH; ++*next) {
-        if (s->out->count == 0 || l->candidate[*next].bound_s < limit_s) {
-            s->item[s->items++] = *next;
-        } else if (*next >= l->ahead) {
-            break;
-        }
+    bool any = s->out->count > 0;
+    double kept_s = calc_planner_limit_s(s->out, s->kept);
+    double start_s = start_limit_of(s);
+    double least_s = least_bound_s(s, s->next);
+    for (size_t i = 0; i < CALC_IN_ORDER; i++) { /* of those begun, too */
+        least_s =
+            s->at[i].begun ? fmin(least_s, l->candidate[s->at[i].candidate].bound_s) : least_s;
     }
-    return s->items > 0;
+    calc_planner_stop_note(&s->stop, s->out, least_s);
+    while (any && s->next < l->count && l->candidate[s->next].bound_s >= fmax(kept_s, start_s)) {
+        if (s->next >= l->ahead) {
+            return false; /* nor are those after it */
+        }
+        s->next++;
+    }
+    if (s->next == l->count || calc_planner_stop_asked(&s->stop)) {
+        return false;
+    }
+    memset(&s->at[at], 0, sizeof s->at[at]);
+    s->at[at].begun = true;
+    s->at[at].candidate = s->next++;
+    s->at[at].limit_s = kept_s;
+    s->at[at].start_s = start_s;
+    s->at[at].any = any;
+    s->at[at].lacking = s->out->has_bytes > 0;
+    return true;
+}
+
+static bool settle(void *context, size_t at)
+{
+    search *s = context;
+    calc_planner_result *r = s->out;
+    const calc_planner_found *f = &s->at[at].found;
+    s->at[at].begun = false;
+    r->balanced += s->at[at].outcome != CALC_PLANNER_UNBALANCED;
+    if (atomic_load(&s->stop.stopped)) { /* amid its work */
+        s->left = true;
+        r->bound_s = fmin(r->bound_s, s->list.candidate[s->at[at].candidate].bound_s);
+    }
+    switch (s->at[at].outcome) {
+    case CALC_PLANNER_FOUND:
+        r->bound_s = fmin(r->bound_s, f->bound_s);
+        take(s, f);
+        break;
+    case CALC_PLANNER_NO_ROOM:
+        r->infeasible++;
+        take_lacking(s, at);
+        break;
+    case CALC_PLANNER_NO_MEMORY:
+        s->failed = true;
+        break;
+    case CALC_PLANNER_SLOWER:
+        r->bound_s = fmin(r->bound_s, f->bound_s);
+        calc_planner_know_bound(r, f);
+        break;
+    case CALC_PLANNER_UNBALANCED:
+        break;
+    }
+    return !s->failed;
 }
 
 static calc_status balance_all(search *s)
 {
     calc_planner_result *r = s->out;
-    size_t next = 0;
     r->bound_s = INFINITY;
     take_evens(s);
-    while (next_batch(s, &next)) {
-        double least_s = least_bound_s(s, s->item[0]);
-        calc_planner_stop_note(&s->stop, r, least_s);
-        if (calc_planner_stop_asked(&s->stop)) {
-            r->complete = least_s == INFINITY;
-            r->bound_s = fmin(r->bound_s, least_s);
-            return CALC_OK;
-        }
-        memset(s->done, 0, sizeof s->done);
-        calc_parallel_for(s->planner->threads, s->items, balance, s);
-        for (size_t i = 0; i < s->items; i++) {
-            r->balanced += s->done[i].outcome != CALC_PLANNER_UNBALANCED;
-            switch (s->done[i].outcome) {
-            case CALC_PLANNER_FOUND:
-                r->bound_s = fmin(r->bound_s, s->done[i].found.bound_s);
-                take(s, &s->done[i].found);
-                break;
-            case CALC_PLANNER_NO_ROOM:
-                r->infeasible++;
-                take_lacking(s, i);
-                break;
-            case CALC_PLANNER_NO_MEMORY:
-                return CALC_ERR_NOMEM;
-            case CALC_PLANNER_SLOWER:
-                r->bound_s = fmin(r->bound_s, s->done[i].found.bound_s);
-                calc_planner_know_bound(r, &s->done[i].found);
-                break;
-            case CALC_PLANNER_UNBALANCED:
-                break;
-            }
-        }
-        if (atomic_load(&s->stop.stopped)) { /* amid the batch */
-            r->bound_s = fmin(r->bound_s, least_s);
-            return CALC_OK;
-        }
-    }
-    r->complete = true;
-    r->bound_s = fmin(r->bound_s, least_bound_s(s, next));
-    return CALC_OK;
+    calc_in_order(s->planner->threads, begin, balance, settle, s);
+    double least_s = least_bound_s(s, s->next);
+    r->bound_s = fmin(r->bound_s, least_s);
+    r->complete = !s->left && (least_s == INFINITY || !atomic_load(&s->stop.stopped));
+    return s->failed ? CALC_ERR_NOMEM : CALC_OK;
 }
 
 /* Balance one again with more effort, if a division of it may be the best. */

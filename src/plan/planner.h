@@ -68,6 +68,9 @@ typedef struct calc_planner_place {
     int32_t stages[CALC_MAX_CHIPS]; /**< on it */
 } calc_planner_place;
 
+/** Whether layouts differ in how their blocks are spread and recompute, at most. */
+bool calc_planner_alike(const calc_exec *a, const calc_exec *b);
+
 /** Whether every layer of a layout recomputes a part of itself: its stages then choose their layers
  *  alone, and none recomputes them in full. */
 bool calc_planner_keeps_part(const calc_exec *exec);
@@ -136,7 +139,7 @@ typedef struct calc_planner_stop {
 /** Start the time limit. */
 void calc_planner_stop_begin(calc_planner_stop *stop, const calc_planner *planner);
 
-/** Note how far the search is. No other thread may ask meanwhile.
+/** Note how far the search is. No other thread may note it meanwhile.
  *  @param bound_s  no remaining candidate takes less */
 void calc_planner_stop_note(calc_planner_stop *stop, const calc_planner_result *result,
                             double bound_s);

@@ -5,13 +5,9 @@
 
 #include "base/error.h"
 #include "parallel.h"
+#include "plan/in_order.h"
 #include "plan/layers_join.h"
 #include "plan/layers_list.h"
-
-enum {
-    BATCH = 8 /* candidates between two updates of the best found, whatever the number of
-                 threads */
-};
 
 typedef struct search {
     const calc_planner *planner;
@@ -21,13 +17,13 @@ typedef struct search {
     calc_layers_case *ready; /* of each candidate */
     calc_status *status;     /* whether it is */
     size_t *order;           /* of candidates, by ascending bound */
-    /* Of a batch. */
-    const size_t *batch;
-    double limit_s;
+    size_t next;             /* in that order */
+    bool failed;             /* without memory */
     struct {
+        double limit_s;
         calc_status status;
         calc_planner_found found;
-    } done[BATCH];
+    } at[CALC_IN_ORDER];
 } search;
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
@@ -91,68 +87,68 @@ static void take_uniform(search *s)
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-static void solve(void *context, size_t i)
-{
-    search *s = context;
-    size_t candidate = s->batch[i];
-    if (calc_planner_stop_asked(&s->stop)) {
-        s->done[i].status = CALC_ERR_RULE;
-        s->done[i].found.candidate = candidate;
-        s->done[i].found.bound_s = s->list.candidate[candidate].bound_s;
-        return;
-    }
-    double uniform_s = s->list.candidate[candidate].uniform_s;
-    s->done[i].status = calc_layers_solve(s->planner, &s->ready[candidate],
-                                          fmin(s->limit_s, uniform_s), &s->done[i].found);
-    s->done[i].found.candidate = candidate;
-}
-
 static double bound_at(const search *s, size_t next)
 {
     return next < s->list.count ? s->list.candidate[s->order[next]].bound_s : INFINITY;
 }
 
-static calc_status solve_batch(search *s, size_t next, size_t count)
+static bool begin(void *context, size_t at)
 {
+    search *s = context;
+    double limit_s = calc_planner_limit_s(s->out, s->planner->top);
+    if (s->next == s->list.count || bound_at(s, s->next) >= limit_s) {
+        return false;
+    }
+    calc_planner_stop_note(&s->stop, s->out, bound_at(s, s->next));
+    if (calc_planner_stop_asked(&s->stop)) {
+        return false;
+    }
+    s->at[at].limit_s = limit_s;
+    s->at[at].found = (calc_planner_found){.candidate = s->order[s->next++]};
+    return true;
+}
+
+static void solve(void *context, size_t at)
+{
+    search *s = context;
+    calc_planner_found *f = &s->at[at].found;
+    const size_t candidate = f->candidate;
+    const calc_layers_candidate *c = &s->list.candidate[candidate];
+    s->at[at].status = CALC_ERR_RULE;
+    if (calc_planner_stop_asked(&s->stop)) {
+        f->bound_s = c->bound_s;
+    } else {
+        s->at[at].status = calc_layers_solve(s->planner, &s->ready[candidate],
+                                             fmin(s->at[at].limit_s, c->uniform_s), f);
+        f->candidate = candidate;
+    }
+}
+
+static bool settle(void *context, size_t at)
+{
+    search *s = context;
     calc_planner_result *r = s->out;
-    s->limit_s = calc_planner_limit_s(s->out, s->planner->top);
-    s->batch = s->order + next;
-    calc_parallel_for(s->planner->threads, count, solve, s);
-    for (size_t i = 0; i < count; i++) {
-        calc_planner_found *f = &s->done[i].found;
-        r->balanced++;
+    const calc_planner_found *f = &s->at[at].found;
+    r->balanced++;
+    s->failed = s->at[at].status == CALC_ERR_NOMEM || s->failed;
+    if (!s->failed) {
         r->bound_s = fmin(r->bound_s, f->bound_s);
-        if (s->done[i].status == CALC_ERR_NOMEM) {
-            return CALC_ERR_NOMEM;
-        }
-        if (s->done[i].status == CALC_OK) {
+        if (s->at[at].status == CALC_OK) {
             calc_planner_take(r, s->planner->top, f);
         }
         calc_planner_know_bound(r, f);
     }
-    return CALC_OK;
+    return !s->failed;
 }
 
 static calc_status solve_all(search *s)
 {
     calc_planner_result *r = s->out;
-    calc_status status = CALC_OK;
-    size_t next = 0;
     r->bound_s = INFINITY;
-    while (next < s->list.count &&
-           bound_at(s, next) < calc_planner_limit_s(s->out, s->planner->top) && status == CALC_OK) {
-        calc_planner_stop_note(&s->stop, r, bound_at(s, next));
-        if (calc_planner_stop_asked(&s->stop)) {
-            break;
-        }
-        size_t left = s->list.count - next;
-        size_t count = left < BATCH ? left : BATCH;
-        status = solve_batch(s, next, count);
-        next += count;
-    }
+    calc_in_order(s->planner->threads, begin, solve, settle, s);
     r->complete = !atomic_load(&s->stop.stopped);
-    r->bound_s = fmin(r->bound_s, bound_at(s, next));
-    return status;
+    r->bound_s = fmin(r->bound_s, bound_at(s, s->next));
+    return s->failed ? CALC_ERR_NOMEM : CALC_OK;
 }
 
 static void free_search(search *s)

@@ -55,12 +55,6 @@ bool calc_planner_places(const calc_planner *planner, const calc_exec *exec,
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
-bool calc_planner_keeps_part(const calc_exec *exec)
-{
-    calc_activation_recompute how = exec->strategy.activation_recompute;
-    return how != CALC_ACTIVATION_RECOMPUTE_NONE && how != CALC_ACTIVATION_RECOMPUTE_FULL;
-}
-
 bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
                              calc_planner_layouts *l)
 {

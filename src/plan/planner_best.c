@@ -1,0 +1,136 @@
+/* The list of the best layouts found, which of them are alike, and when a search ends. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "plan/planner.h"
+#include "space.h"
+
+double calc_planner_limit_s(const calc_planner_result *r, size_t kept)
+{
+    return r->count < kept ? INFINITY : r->found[r->count - 1].stats.total_time;
+}
+
+static bool is_less(const calc_stats *a, const calc_stats *b)
+{
+    return a->total_time < b->total_time || (a->total_time == b->total_time &&
+                                             a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
+}
+
+/* Layouts that differ only in fields without effect count as one. */
+static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const calc_planner_found *g = &r->found[i];
+        if (g->stats.total_time == f->stats.total_time &&
+            g->stats.proc_mem_tier1_cap_req == f->stats.proc_mem_tier1_cap_req &&
+            g->exec.pipeline_par == f->exec.pipeline_par &&
+            g->exec.strategy.tensor_par == f->exec.strategy.tensor_par &&
+            g->exec.microbatch_size == f->exec.microbatch_size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_planner_keeps_part(const calc_exec *exec)
+{
+    calc_activation_recompute how = exec->strategy.activation_recompute;
+    return how != CALC_ACTIVATION_RECOMPUTE_NONE && how != CALC_ACTIVATION_RECOMPUTE_FULL;
+}
+
+bool calc_planner_alike(const calc_exec *a, const calc_exec *b)
+{
+    calc_exec e;
+    if (a->pipeline_par != b->pipeline_par || a->strategy.tensor_par != b->strategy.tensor_par ||
+        a->microbatch_size != b->microbatch_size ||
+        a->pipeline_interleaving != b->pipeline_interleaving) {
+        return false; /* sooner */
+    }
+    calc_space_copy(&e, a);
+    e.pipeline_balance = b->pipeline_balance;
+    e.first_stage_blocks = b->first_stage_blocks;
+    e.last_stage_blocks = b->last_stage_blocks;
+    e.recompute_blocks = b->recompute_blocks;
+    e.strategy.activation_recompute = b->strategy.activation_recompute;
+    e.strategy.recompute_modules = b->strategy.recompute_modules;
+    e.strategy.seq_par_ag_redo = b->strategy.seq_par_ag_redo;
+    return calc_axis_compare(&e, b) == 0;
+}
+
+/* Whether they differ in recomputation and in their divisions alone. */
+static bool is_same_layout(const calc_planner_found *a, const calc_planner_found *b)
+{
+    bool same = a->place.kinds > 0 && a->place.kinds == b->place.kinds;
+    for (int i = 0; i < a->place.kinds && same; i++) {
+        same = a->place.chip[i] == b->place.chip[i] && a->place.stages[i] == b->place.stages[i];
+    }
+    return a->candidate == b->candidate || (same && calc_planner_alike(&a->base, &b->base));
+}
+
+void calc_planner_know_bound(calc_planner_result *r, const calc_planner_found *f)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        calc_planner_found *g = &r->found[i];
+        if (g->candidate == f->candidate) {
+            g->bound_s = fmin(fmax(g->bound_s, f->bound_s), g->stats.total_time);
+        }
+    }
+}
+
+void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_found *f)
+{
+    size_t same = 0;
+    while (same < r->count && !is_same_layout(&r->found[same], f)) {
+        same++;
+    }
+    if ((same < r->count && !is_less(&f->stats, &r->found[same].stats)) || is_listed(r, f)) {
+        return;
+    }
+    if (same < r->count) {
+        memmove(&r->found[same], &r->found[same + 1], (r->count - same - 1) * sizeof *r->found);
+        r->count--;
+    }
+    size_t at = r->count;
+    while (at > 0 && is_less(&f->stats, &r->found[at - 1].stats)) {
+        at--;
+    }
+    if (at == kept) {
+        return;
+    }
+    r->count += r->count < kept;
+    memmove(&r->found[at + 1], &r->found[at], (r->count - at - 1) * sizeof *r->found);
+    r->found[at] = *f;
+}
+
+void calc_planner_stop_begin(calc_planner_stop *stop, const calc_planner *planner)
+{
+    stop->planner = planner;
+    stop->end_s = planner->time_limit_s > 0 ? calc_clock_s(CLOCK_MONOTONIC) + planner->time_limit_s
+                                            : INFINITY;
+    atomic_flag_clear(&stop->asks);
+    atomic_init(&stop->stopped, false);
+}
+
+void calc_planner_stop_note(calc_planner_stop *stop, const calc_planner_result *r, double bound_s)
+{
+    double best_s = r->count > 0 ? r->found[0].stats.total_time : INFINITY;
+    while (atomic_flag_test_and_set(&stop->asks)) { /* another thread tells it */
+    }
+    stop->now = (calc_planner_progress){r->candidates, r->balanced, best_s, bound_s};
+    atomic_flag_clear(&stop->asks);
+}
+
+bool calc_planner_stop_asked(void *context)
+{
+    calc_planner_stop *stop = context;
+    const calc_planner *p = stop->planner;
+    if (!atomic_load(&stop->stopped) && !atomic_flag_test_and_set(&stop->asks)) {
+        if (calc_clock_s(CLOCK_MONOTONIC) > stop->end_s ||
+            (p->progress && p->progress(p->context, &stop->now))) {
+            atomic_store(&stop->stopped, true);
+        }
+        atomic_flag_clear(&stop->asks);
+    }
+    return atomic_load(&stop->stopped);
+}
