@@ -332,10 +332,6 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
  * one another, and versions of an engine. */
 #define OF_ENGINES 1
 #define OF_VERSIONS 0.7
-/* A host that works ahead of steps takes no more: where it did, the times of all models on all
- * machines would be its own. */
-#define AHEAD_S 2e-3
-#define AHEAD_SEQUENCE_S 4e-6
 
 static const struct {
     const char *name;
@@ -377,14 +373,17 @@ static double to_number(int trait, double value)
     return traits[trait].share ? log(value / (1 - value)) : log(value);
 }
 
-/* Within the range of the field, and of what works ahead. */
+/* Within the range of the field. A host that works ahead of steps takes no more than this: where it
+ * did, the times of all models on all machines would be its own. Its ranks work at the same time,
+ * and eight of them take twice as long as one at most. */
 static double from_number(int trait, double number, bool ahead)
 {
+    static const double most_ahead[CALC_ENGINE_TRAITS] = {
+        [CALC_ENGINE_TRAIT_host_s] = 2e-3,
+        [CALC_ENGINE_TRAIT_host_sequence_s] = 4e-6,
+        [CALC_ENGINE_TRAIT_host_growth] = 1.0 / 3};
     const calc_field *field = calc_table_find(calc_serving_engine_table(), traits[trait].name);
-    double most = !ahead                                       ? field->hi
-                  : trait == CALC_ENGINE_TRAIT_host_s          ? AHEAD_S
-                  : trait == CALC_ENGINE_TRAIT_host_sequence_s ? AHEAD_SEQUENCE_S
-                                                               : field->hi;
+    double most = ahead && most_ahead[trait] > 0 ? most_ahead[trait] : field->hi;
     double value = traits[trait].share ? 1 / (1 + exp(-number)) : exp(number);
     return fmin(fmax(value, field->lo), most);
 }
@@ -540,7 +539,8 @@ calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *
                                   .parameters = CALC_ENGINE_TRAITS,
                                   .count = fit->points + CALC_ENGINE_TRAITS,
                                   .step = 1e-3,
-                                  .most = STEPS};
+                                  .most = STEPS,
+                                  .enough = 0.01};
     calc_status status = calc_least_squares_solve(&problem, x, error, errors);
     fit->traits = traits_at(fit, x);
     for (int k = 0; status == CALC_OK && k < CALC_ENGINE_TRAITS; k++) {

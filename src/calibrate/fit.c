@@ -93,7 +93,7 @@ static void descend(solver *s, double *x)
     const calc_least_squares *p = s->problem;
     double damping = 1e-3, growth = 2;
     for (size_t round = 0; round < p->most; round++) {
-        double better = 0;
+        double better = 0, before = s->square;
         for (int i = 0; better <= 0 && i < TRIES; i++) {
             double gain = propose(s, damping);
             for (size_t k = 0; k < p->parameters; k++) {
@@ -117,7 +117,7 @@ static void descend(solver *s, double *x)
         memcpy(x, s->at, p->parameters * sizeof *x);
         memcpy(s->here, s->there, p->count * sizeof *x);
         differentiate(s, x);
-        if (arrived(s, x)) {
+        if (before - s->square < p->enough || arrived(s, x)) {
             return;
         }
     }

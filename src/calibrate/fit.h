@@ -219,6 +219,7 @@ typedef struct calc_least_squares {
     size_t parameters, count; /**< count of residuals, not fewer than the parameters */
     double step;              /**< of the differences that give the derivatives */
     size_t most;              /**< steps of the method at most */
+    double enough;            /**< a step that gains no more ends it; 0: steps become small */
 } calc_least_squares;
 
 /** Minimise the sum of squares from x on, by Levenberg-Marquardt steps.

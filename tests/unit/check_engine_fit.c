@@ -267,8 +267,9 @@ CALC_TEST(a_host_that_works_ahead_hides_no_model)
     static calc_serving_engine ahead;
     ahead = *calc_serving_engines_find(shipped_engines(), "vllm-0.11");
     ahead.traits.overlapped = true;
+    ahead.traits.host_growth = 2;
     calc_serving_engines engines = {.item = &ahead, .count = 1};
-    const calc_engine_plan plan = {.engines = &engines, .documented = true};
+    const calc_engine_plan plan = {.engines = &engines};
     calc_engine_calibration c;
     calc_errors errors = {0};
     for (size_t i = 0; i < results.count; i++) {
@@ -277,6 +278,7 @@ CALC_TEST(a_host_that_works_ahead_hides_no_model)
     ck_assert_int_eq(calc_engine_calibrate(&c, &plan, &results, fitted, unseen, &errors), CALC_OK);
     calc_engine_traits *t = &c.fit[0].traits;
     ck_assert_double_le(t->host_s + 2048 * t->host_sequence_s, 0.011);
+    ck_assert_double_le(t->host_growth, 1.0 / 3);
     free(c.fit);
 }
 

@@ -29,11 +29,6 @@ typedef struct task {
     calc_engine_calibration calibration;
 } task;
 
-static const char *name_of(const calc_engine_fit *fit)
-{
-    return fit->engine->name;
-}
-
 /* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, const calc_engine_plan *plan, calc_errors *errors)
 {
@@ -77,7 +72,7 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
 
 static void write_engine(calc_output *out, const calc_engine_fit *fit)
 {
-    calc_output_printf(out, "%s: %zu measurements%s\n  %-20s%12s%12s%10s\n", name_of(fit),
+    calc_output_printf(out, "%s: %zu measurements%s\n  %-20s%12s%12s%10s\n", fit->engine->name,
                        fit->points, fit->points > 0 ? "" : ", as other engines have it", "trait",
                        "assumed", "fitted", "s.e.");
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
@@ -169,7 +164,7 @@ static calc_serving_engine fitted_engine(const calc_engine_fit *fit)
 static void put_engine(calc_put *put, const calc_engine_fit *fit)
 {
     calc_serving_engine fitted = fitted_engine(fit);
-    calc_putf(put, "{\nengine: %s, traits: {\n", name_of(fit));
+    calc_putf(put, "{\nengine: %s, traits: {\n", fit->engine->name);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         calc_put_number(put, calc_engine_trait_name(k), *calc_engine_trait(&fitted.traits, k));
     }
@@ -212,7 +207,7 @@ static calc_status write_files(const task *t, const char *where, calc_errors *er
     for (size_t i = 0; i < t->calibration.count && status == CALC_OK; i++) {
         const calc_engine_fit *fit = &t->calibration.fit[i];
         char path[CALC_FIND_PATH_MAX];
-        calc_calibrate_out_path(where, t->calibration.count == 1, name_of(fit), path);
+        calc_calibrate_out_path(where, t->calibration.count == 1, fit->engine->name, path);
         calc_output *out = calc_write_to(path);
         calc_put put = calc_put_to(out);
         calc_serving_engine engine = fitted_engine(fit);
