@@ -13,7 +13,8 @@ typedef struct manner {
     const char *prefix;
     size_t length; /* of the prefix */
     bool whole;
-    size_t most; /* bytes of a file */
+    size_t most;       /* bytes of a file */
+    const char *topic; /* of the cases of a file that are taken; NULL: the file is one */
 } manner;
 
 static void add(fuzz_seeds *seeds, const manner *how, const char *data, size_t length)
@@ -96,11 +97,40 @@ static bool ends_in(const char *name, const char *end)
     return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
+/* The cases of a topic in a file of golden/commands.h, each without what it printed. */
+static void add_cases(fuzz_seeds *seeds, const manner *how, char *text)
+{
+    bool mine = false;
+    char *to = text; /* of the case so far, which is shorter than what is read */
+    for (char *at = text, *next; *at; at = next) {
+        next = at + strcspn(at, "\n");
+        next += *next == '\n';
+        bool begins = strncmp(at, "= ", 2) == 0;
+        size_t topic = strlen(how->topic);
+        if (mine && *at != '>' && *at != '%' && !begins) {
+            memmove(to, at, (size_t)(next - at));
+            to += next - at;
+        }
+        if (mine && (begins || !*next) && to - text <= (ptrdiff_t)how->most) {
+            calc_text one = {strndup(text, (size_t)(to - text)), (size_t)(to - text)};
+            add(seeds, how, one.data, one.length);
+            add_documents(seeds, how, &one);
+            free(one.data);
+        }
+        if (begins) {
+            mine = strncmp(at + 2, how->topic, topic) == 0 && at[2 + topic] == ':';
+            to = text;
+        }
+    }
+}
+
 static void add_file(fuzz_seeds *seeds, const manner *how, const char *path)
 {
     calc_text text = {0};
     MUST(calc_text_read(&text, path, NULL) == CALC_OK);
-    if (text.length <= how->most) {
+    if (how->topic) {
+        add_cases(seeds, how, text.data);
+    } else if (text.length <= how->most) {
         add(seeds, how, text.data, text.length);
     } else if (ends_in(path, ".csv") || ends_in(path, ".csv.gz")) {
         add_rows(seeds, how, text.data, text.length);
@@ -150,7 +180,13 @@ bool fuzz_seeds_argument(fuzz_seeds *seeds, const char *argument)
     }
     const char *prefix = argument + strlen(whole);
     seeds->prefix = (size_t)(at - prefix);
-    add_path(seeds, &(manner){prefix, seeds->prefix, true, FUZZ_SEED_MAX}, at + 1);
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s", at + 1);
+    char *topic = strchr(path, '=');
+    if (topic) {
+        *topic++ = '\0';
+    }
+    add_path(seeds, &(manner){prefix, seeds->prefix, true, FUZZ_SEED_MAX, topic}, path);
     return true;
 }
 
