@@ -237,7 +237,8 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
     calc_errors ignored = {0};
     int64_t count = calc_stage_list_expand(&e.stages, place);
     calc_stage_run *run = &place[fullest];
-    if (count == 0 || t->listed || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
+    if (count == 0 || t->listed || !t->planner.recompute || calc_planner_keeps_part(&e) ||
+        run->recompute_blocks >= run->blocks) {
         return;
     }
     run->recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
