@@ -507,9 +507,16 @@ void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
         BROKEN_APP(errors, mtp_blocks, "leave it out, or lm_head",
                    "a model without a head predicts no tokens");
     }
-    if (a->num_experts > 0 && a->dense_blocks >= a->num_blocks && a->stack.layers == 0) {
+    bool experts = a->num_experts == 0;
+    for (int i = 0; i < a->stack.kinds; i++) {
+        experts = experts || calc_stack_kind_has_experts(&a->stack, i);
+    }
+    if (a->stack.layers == 0 && !experts && a->dense_blocks >= a->num_blocks) {
         BROKEN_APP(errors, dense_blocks, "use less than num_blocks, or num_experts 0",
                    "all %lld blocks are dense: none has experts", (long long)a->num_blocks);
+    } else if (a->stack.layers > 0 && !experts) {
+        BROKEN_APP(errors, layers, "leave num_experts out, or let a layer have a part of type moe",
+                   "no layer has the %lld experts", (long long)a->num_experts);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,21 @@ static int run(size_t count, char **words, const char *line, FILE **files)
     return status;
 }
 
+/* No object of JSON that is printed has a member twice. */
+static void check_members(FILE *file)
+{
+    json_error_t error;
+    rewind(file);
+    json_t *json = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error);
+    if (json) {
+        json_decref(json);
+        rewind(file);
+        json = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &error);
+        ck_assert_msg(json != NULL, "%s", error.text);
+        json_decref(json);
+    }
+}
+
 /* The same, and what it prints; `filter` shows what it likes of that. */
 static void say(size_t count, char **words, const char *line, FILE *input, const char *filter,
                 long most)
@@ -139,6 +155,7 @@ static void say(size_t count, char **words, const char *line, FILE *input, const
     if (status != 0) {
         fprintf(answers, "status %d\n", status);
     }
+    check_members(files[1]);
     if (filter) {
         FILE *of[] = {files[1], tmpfile(), files[2]};
         run(0, NULL, filter, of);
