@@ -453,7 +453,10 @@ CALC_TEST(no_division_is_quicker_than_the_gap_allows)
         random_case(&c, i);
         if (i % 3 == 0) { /* a part of every layer recomputes, or what else is better */
             c.only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
-            c.only.strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM;
+            c.only.strategy.recompute_modules =
+                1 << (i % 2 ? CALC_RECOMPUTE_MODULES_LAYERNORM : CALC_RECOMPUTE_MODULES_MLP);
+            c.planner.recompute = c.planner.recompute && i % 2; /* then the part alone saves */
+            c.planner.alike_on_chip = c.planner.alike_on_chip && i % 2;
         }
         double best_s = best_of_all(&c, &b);
         calc_planner_result r = plan_case_run(&c.planner);
