@@ -609,9 +609,11 @@ static bool complete(calc_session *session, const calc_sweep_asked *asked, calc_
     }
     calc_status status = calc_completion_find(c, &said, errors);
     if (status == CALC_OK && !c->found) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL, NULL,
-                        "no layout has the values that are said");
         (void)calc_sweep_empty(&c->study, errors);
+    }
+    if (!c->found && errors->count == 0) {
+        calc_errors_add(errors, status == CALC_OK ? CALC_ERR_RULE : status, CALC_KIND_EXEC, NULL,
+                        NULL, "no layout has the values that are said");
     }
     in->exec = c->exec;
     strcpy(in->exec.software, c->study.space.software);

@@ -50,7 +50,8 @@ for app, system, fields in json.load(open("said.json")):
 
 names = {"app": "llama3-8B", "sys": "h100_sxm", "stats": ["total_time"]}
 for wrong in ({"tensor_par": 8}, {"tensor_par": 8, "num_procs": 64}, {"tensor_par": 8, "num_procs": 12, "batch_size": 8}, {"tensor_pa": 8},
-              {"tensor_par": "x"}, {"num_procs": 8, "batch_size": 8, "pipeline_par": 7}, {"stages": [{"blocks": 32}]}):
+              {"tensor_par": "x"}, {"num_procs": 8, "batch_size": 8, "pipeline_par": 7}, {"num_procs": 8, "batch_size": 8, "pipeline_interleaving": 3},
+              {"stages": [{"blocks": 32}]}):
     for error in serve({**names, "exe": wrong})[0]["errors"]:
         print(error["message"])
 # A whole layout after a short one is as it says, and a change of a short one is part of what is said.
