@@ -65,11 +65,11 @@ function(calc_wasm_object source name)
     set(wasm_objects "${wasm_objects};${object}" PARENT_SCOPE)
 endfunction()
 
-# The layers of the library, but for what reads and writes files (src/wasm/absent.c); all but model and sweep in the fewest bytes.
-foreach(layer IN ITEMS base spec model io formats study report_data gauss tune validate session)
+# The layers of the library, but for what is large and no page asks for, and reads and writes files (src/wasm/absent.c); all but model and sweep in the fewest bytes.
+foreach(layer IN ITEMS base spec model io formats study report_data session)
     get_target_property(sources calc_${layer} SOURCES)
     foreach(source IN LISTS sources)
-        if(NOT source MATCHES "base/draft.c|io/text.c|unread_keys|launcher|run_log|tune/[dkp]|validate/[fs]|/results.c|/runs.c")
+        if(NOT source MATCHES "base/draft.c|io/text.c|unread_keys|launcher|run_log|formats/adapters|session/completion|session/sweep_order")
             get_filename_component(path "${source}" ABSOLUTE)
             file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}" "${path}")
             string(REGEX REPLACE "[^a-z0-9_]" "_" name "${name}")
@@ -88,7 +88,7 @@ file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sweep/*.c")
 list(FILTER sources EXCLUDE REGEX "/(kernel|ranks_mpi|ranks_host)[.]c$")
 foreach(path IN LISTS sources)
     get_filename_component(name "${path}" NAME_WE)
-    string(REGEX MATCH "^(axis|checkpoint|defaults|designs)$" cold "${name}")
+    string(REGEX MATCH "^(axis|checkpoint|defaults|designs|objective|space|variants)$" cold "${name}")
     calc_wasm_object("${path}" "sweep_${name}" $<$<NOT:$<BOOL:${cold}>>:-Os> -Wno-unknown-pragmas)
 endforeach()
 calc_wasm_object("${PROJECT_SOURCE_DIR}/sweep/kernel.c" sweep_kernel -O2 -fno-unroll-loops -ffinite-math-only -fno-signed-zeros
