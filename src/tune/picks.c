@@ -64,7 +64,7 @@ static calc_status tune_picks_posterior(const calc_tune_scene *scene,
     double *score = calloc(contest->count + 1, sizeof *score);  /* by contender */
     double *best = malloc((contest->draws + 1) * sizeof *best); /* by draw */
     calc_status status = score && best ? CALC_OK : calc_errors_no_memory(errors);
-    if (status == CALC_OK && contest->incumbent != SIZE_MAX) {
+    if (score && best && contest->incumbent != SIZE_MAX) {
         for (size_t draw = 0; draw < contest->draws; draw++) {
             best[draw] = calc_tune_contest_drawn(contest, draw, contest->incumbent);
         }

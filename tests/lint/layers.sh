@@ -27,7 +27,7 @@ declare -A allowed=(
     [plan]="base spec model balance layerwise sweep plan"
     [taylor]="base spec model io formats balance taylor"
     [report]="base spec model io formats sweep plan report"
-    [wasm]="base io wasm"
+    [wasm]="base io formats validate session wasm"
     [cli]="base spec model io formats balance aiak layerwise galvatron gauss tune rl mindspeed sweep plan validate calibrate taylor report session cli"
 )
 # Folders of the command: what they share is in shell and draw.
