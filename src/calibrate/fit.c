@@ -244,14 +244,7 @@ static const calc_csv_column start_columns[] = {
 
 static const calc_csv_table start_table = CALC_CSV_TABLE(start_columns, calc_constant_known, NULL);
 
-calc_status calc_constant_starts_read(calc_constant_starts *out, const char *path,
-                                      calc_errors *errors)
-{
-    calc_csv_rows rows;
-    calc_status status = calc_csv_table_read(&rows, &start_table, path, errors);
-    *out = (calc_constant_starts){rows.item, rows.count, rows.text};
-    return status;
-}
+CALC_CSV_READS(calc_constant_starts_read, calc_constant_starts, start_table)
 
 CALC_FREES(calc_constant_starts_free, calc_constant_starts, of->item, of->text.data)
 

@@ -144,6 +144,17 @@ CALC_MUST_USE calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_cs
 
 void calc_csv_rows_free(calc_csv_rows *rows);
 
+/** Defines a function that reads a file into a list of rows, which has the members item, count and
+ *  text of calc_csv_rows, in this order. */
+#define CALC_CSV_READS(function, list, table)                                                      \
+    calc_status function(list *out, const char *path, calc_errors *errors)                         \
+    {                                                                                              \
+        calc_csv_rows rows;                                                                        \
+        calc_status status = calc_csv_table_read(&rows, &(table), path, errors);                   \
+        *out = (list){rows.item, rows.count, rows.text};                                           \
+        return status;                                                                             \
+    }
+
 /* Writes rows of comma-separated values (RFC 4180) from the tables of fields. */
 
 /** Column names of a kind: its scalar fields in row order, nested ones by path ("mem1.GiB").

@@ -62,13 +62,7 @@ static const calc_csv_column set_columns[] = {
 
 static const calc_csv_table set_table = CALC_CSV_TABLE(set_columns, calc_run_set, NULL);
 
-calc_status calc_run_sets_read(calc_run_sets *out, const char *path, calc_errors *errors)
-{
-    calc_csv_rows rows;
-    calc_status status = calc_csv_table_read(&rows, &set_table, path, errors);
-    *out = (calc_run_sets){rows.item, rows.count, rows.text};
-    return status;
-}
+CALC_CSV_READS(calc_run_sets_read, calc_run_sets, set_table)
 
 CALC_FREES(calc_run_sets_free, calc_run_sets, of->item, of->text.data)
 

@@ -25,13 +25,7 @@ static const calc_csv_column columns[] = {
 
 static const calc_csv_table table = CALC_CSV_TABLE(columns, calc_remark, NULL);
 
-calc_status calc_remarks_read(calc_remarks *out, const char *path, calc_errors *errors)
-{
-    calc_csv_rows rows;
-    calc_status status = calc_csv_table_read(&rows, &table, path, errors);
-    *out = (calc_remarks){rows.item, rows.count, rows.text};
-    return status;
-}
+CALC_CSV_READS(calc_remarks_read, calc_remarks, table)
 
 const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id,
                                      const char *quantity)

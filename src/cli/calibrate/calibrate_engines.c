@@ -29,31 +29,16 @@ typedef struct task {
     calc_engine_calibration calibration;
 } task;
 
-/* Rejects a name that no run has. */
-static calc_status check_held_out(const task *t, const calc_engine_plan *plan, calc_errors *errors)
-{
-    for (const char *const *name = plan->held_out; name && *name; name++) {
-        size_t i = 0;
-        while (i < t->views.results.count &&
-               !calc_engine_run_is_of(&t->views.results.item[i], *name)) {
-            i++;
-        }
-        if (i == t->views.results.count) {
-            return calc_errors_add(
-                errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                "calc validate --json names the source and the machine of each run",
-                "--hold-out: no run of \"%.60s\"", *name);
-        }
-    }
-    return CALC_OK;
-}
-
 static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, calc_errors *errors)
 {
     calc_measured *m = asked->measured;
     calc_status status = calc_serving_results_make(&t->views.results, m->serving, m->files,
                                                    &m->remarks, &m->apps, &m->systems, errors);
-    status = status == CALC_OK ? check_held_out(t, &asked->plan, errors) : status;
+    status = status == CALC_OK
+                 ? calc_calibrate_held_out(
+                       &t->views.results, asked->plan.held_out, calc_engine_run_is_of,
+                       "calc validate --json names the source and the machine of each run", errors)
+                 : status;
     calc_calibrate_views_start(&t->views);
     if (status == CALC_OK) {
         status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->views.results,

@@ -18,6 +18,23 @@
 #include "spec/field.h"
 #include "validate/error_groups.h"
 
+calc_status calc_calibrate_held_out(const calc_results *results, const char *const *names,
+                                    bool (*is_of)(const calc_result *, const char *),
+                                    const char *hint, calc_errors *errors)
+{
+    for (; names && *names; names++) {
+        size_t i = 0;
+        while (i < results->count && !is_of(&results->item[i], *names)) {
+            i++;
+        }
+        if (i == results->count) {
+            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, hint,
+                                   "--hold-out: no run of \"%.60s\"", *names);
+        }
+    }
+    return CALC_OK;
+}
+
 void calc_calibrate_views_start(calc_calibrate_views *views)
 {
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {

@@ -33,6 +33,15 @@ void calc_calibrate_views_start(calc_calibrate_views *views);
 CALC_MUST_USE calc_status calc_calibrate_views_make(calc_calibrate_views *views,
                                                     const calc_run_sets *sets, calc_errors *errors);
 
+/** Reject a name that no result is of.
+ *  @param names  NULL at the end; NULL: none
+ *  @param hint   where names are
+ *  @return CALC_OK or CALC_ERR_RULE */
+CALC_MUST_USE calc_status calc_calibrate_held_out(const calc_results *results,
+                                                  const char *const *names,
+                                                  bool (*is_of)(const calc_result *, const char *),
+                                                  const char *hint, calc_errors *errors);
+
 /** Write a group of the first view that has it, with its errors in each view, as an element of the
  *  open array.
  *  @param words  of the views, `count` of them */

@@ -157,22 +157,9 @@ static const char *read_fields(task *t)
     return NULL;
 }
 
-/* Rejects a name that no run has. */
-static calc_status check_held_out(const task *t, calc_errors *errors)
+static bool is_of(const calc_result *result, const char *name)
 {
-    for (size_t i = 0; i < t->held_out.count; i++) {
-        const char *const one[] = {t->held_out.item[i], NULL};
-        size_t k = 0;
-        while (k < t->views.results.count && !calc_evidence_is_of(&t->views.results.item[k], one)) {
-            k++;
-        }
-        if (k == t->views.results.count) {
-            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                                   "calc validate --json names the source of each run",
-                                   "--hold-out: no run of \"%.60s\"", one[0]);
-        }
-    }
-    return CALC_OK;
+    return calc_evidence_is_of(result, (const char *const[]){name, NULL});
 }
 
 /* Options for runs only, or for operators only. */
@@ -374,7 +361,11 @@ static calc_exit calibrate(task *t)
         t->plan.starts = &t->starts;
     }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
-    status = status == CALC_OK ? check_held_out(t, &errors) : status;
+    status =
+        status == CALC_OK
+            ? calc_calibrate_held_out(&t->views.results, t->plan.held_out, is_of,
+                                      "calc validate --json names the source of each run", &errors)
+            : status;
     calc_calibrate_views_start(&t->views);
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     status = status == CALC_OK ? make_views(t, &errors) : status;
