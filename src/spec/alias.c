@@ -11,109 +11,109 @@
 
 static const calc_alias aliases[] = {
     /* Names of Hugging Face's configurations and of forks of Calculon. */
-    {CALC_KIND_APP, "kv_groups", "kv_heads", {NULL}},
-    {CALC_KIND_APP, "qk_nope_head_dim", "qk_nope_size", {NULL}},
-    {CALC_KIND_APP, "qk_rope_head_dim", "qk_rope_size", {NULL}},
-    {CALC_KIND_APP, "v_head_dim", "v_size", {NULL}},
-    {CALC_KIND_APP, "moe_topk", "experts_per_token", {NULL}},
-    {CALC_KIND_APP, "moe_feedforward", "expert_feedforward", {NULL}},
-    {CALC_KIND_APP,
-     "num_shared_experts",
-     "shared_feedforward",
-     {"expert_feedforward", "feedforward"}},
-    {CALC_KIND_APP, "first_k_dense", "dense_blocks", {NULL}},
-    {CALC_KIND_APP, "num_nextn_predict_layers", "mtp_blocks", {NULL}},
-    /* Names that the papers of single mixers use; CALC_KIND_NONE: fields of a part of a layer. */
-    {CALC_KIND_NONE, "heads", "value_heads", {NULL}},
-    {CALC_KIND_NONE, "head_size", "value_size", {NULL}},
-    {CALC_KIND_NONE, "groups", "key_heads", {NULL}},
-    {CALC_KIND_NONE, "state", "key_size", {NULL}},
-    {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype", {NULL}},
+    {"app", "kv_groups", "kv_heads", {NULL}},
+    {"app", "qk_nope_head_dim", "qk_nope_size", {NULL}},
+    {"app", "qk_rope_head_dim", "qk_rope_size", {NULL}},
+    {"app", "v_head_dim", "v_size", {NULL}},
+    {"app", "moe_topk", "experts_per_token", {NULL}},
+    {"app", "moe_feedforward", "expert_feedforward", {NULL}},
+    {"app", "num_shared_experts", "shared_feedforward", {"expert_feedforward", "feedforward"}},
+    {"app", "first_k_dense", "dense_blocks", {NULL}},
+    {"app", "num_nextn_predict_layers", "mtp_blocks", {NULL}},
+    /* Names that the papers of single mixers use. */
+    {"part", "heads", "value_heads", {NULL}},
+    {"part", "head_size", "value_size", {NULL}},
+    {"part", "groups", "key_heads", {NULL}},
+    {"part", "state", "key_size", {NULL}},
+    {"exe", "matrix_dtype", "matrix_datatype", {NULL}},
     /* Words that people type, and short names of options of training frameworks. */
-    {CALC_KIND_SYSTEM, "price", "usd_per_hour", {NULL}},
-    {CALC_KIND_EXEC, "gpus", "num_procs", {NULL}},
-    {CALC_KIND_EXEC, "tp", "tensor_par", {NULL}},
-    {CALC_KIND_EXEC, "pp", "pipeline_par", {NULL}},
-    {CALC_KIND_EXEC, "dp", "data_par", {NULL}},
-    {CALC_KIND_EXEC, "cp", "context_par", {NULL}},
-    {CALC_KIND_EXEC, "ep", "expert_par", {NULL}},
-    {CALC_KIND_EXEC, "etp", "expert_tensor_par", {NULL}},
-    {CALC_KIND_EXEC, "vpp", "pipeline_interleaving", {NULL}},
-    {CALC_KIND_EXEC, "mbs", "microbatch_size", {NULL}},
-    {CALC_KIND_EXEC, "gbs", "batch_size", {NULL}},
-    {CALC_KIND_EXEC, "seq", "seq_size", {NULL}},
-    {CALC_KIND_EXEC, "zero", "zero_stage", {NULL}},
-    {CALC_KIND_EXEC, "dtype", "datatype", {NULL}},
-    {CALC_KIND_EXEC, "recompute", "activation_recompute", {NULL}},
-    {CALC_KIND_STATS, "mfu", "model_flops_utilization", {NULL}},
-    {CALC_KIND_STATS, "hfu", "hardware_flops_utilization", {NULL}},
-    {CALC_KIND_STATS, "mem1", "proc_mem_tier1_cap_req", {NULL}},
-    {CALC_KIND_STATS, "mem2", "proc_mem_tier2_cap_req", {NULL}},
-    {CALC_KIND_STATS, "memory", "proc_mem_tier1_cap_req", {NULL}},
-    {CALC_KIND_STATS, "step_time", "total_time", {NULL}},
+    {"sys", "price", "usd_per_hour", {NULL}},
+    {"exe", "gpus", "num_procs", {NULL}},
+    {"exe", "tp", "tensor_par", {NULL}},
+    {"exe", "pp", "pipeline_par", {NULL}},
+    {"exe", "dp", "data_par", {NULL}},
+    {"exe", "cp", "context_par", {NULL}},
+    {"exe", "ep", "expert_par", {NULL}},
+    {"exe", "etp", "expert_tensor_par", {NULL}},
+    {"exe", "vpp", "pipeline_interleaving", {NULL}},
+    {"exe", "mbs", "microbatch_size", {NULL}},
+    {"exe", "gbs", "batch_size", {NULL}},
+    {"exe", "seq", "seq_size", {NULL}},
+    {"exe", "zero", "zero_stage", {NULL}},
+    {"exe", "dtype", "datatype", {NULL}},
+    {"exe", "recompute", "activation_recompute", {NULL}},
+    /* Those of engines and of what loads them. */
+    {"inference", "isl", "prompt_size", {NULL}},
+    {"inference", "osl", "generate_size", {NULL}},
+    {"inference", "concurrency", "batch", {NULL}},
+    {"inference", "request_rate", "arrival_rate", {NULL}},
+    {"inference", "max_num_seqs", "max_sequences", {NULL}},
+    {"inference", "gpu_memory_utilization", "memory_share", {NULL}},
+    {"inference", "kv_cache_dtype", "kv_datatype", {NULL}},
+    {"stats", "mfu", "model_flops_utilization", {NULL}},
+    {"stats", "hfu", "hardware_flops_utilization", {NULL}},
+    {"stats", "mem1", "proc_mem_tier1_cap_req", {NULL}},
+    {"stats", "mem2", "proc_mem_tier2_cap_req", {NULL}},
+    {"stats", "memory", "proc_mem_tier1_cap_req", {NULL}},
+    {"stats", "step_time", "total_time", {NULL}},
     /* Labels of the summary of a run. */
-    {CALC_KIND_STATS, "time per step", "total_time", {NULL}},
-    {CALC_KIND_STATS, "samples/s", "sample_rate", {NULL}},
-    {CALC_KIND_STATS, "tokens/s", "tokens_per_s", {NULL}},
-    {CALC_KIND_STATS, "tokens/s/processor", "tokens_per_s_per_proc", {NULL}},
-    {CALC_KIND_STATS, "model FLOPs utilisation", "model_flops_utilization", {NULL}},
-    {CALC_KIND_STATS, "MFU, full square", "model_flops_utilization_square", {NULL}},
-    {CALC_KIND_STATS, "hardware FLOPs utilis.", "hardware_flops_utilization", {NULL}},
-    {CALC_KIND_STATS, "compute efficiency", "compute_efficiency", {NULL}},
-    {CALC_KIND_STATS, "system efficiency", "system_efficiency", {NULL}},
-    {CALC_KIND_STATS, "total efficiency", "total_efficiency", {NULL}},
-    {CALC_KIND_STATS, "days/1e12 tokens", "days_per_trillion_tokens", {NULL}},
-    {CALC_KIND_STATS, "proc.-h/1e12 tokens", "proc_hours_per_trillion_tokens", {NULL}},
-    {CALC_KIND_STATS, "USD/1e12 tokens", "usd_per_trillion_tokens", {NULL}},
-    {CALC_KIND_STATS, "J/token", "energy_per_token", {NULL}},
-    {CALC_KIND_STATS, "forward", "fw_time", {NULL}},
-    {CALC_KIND_STATS, "backward", "bw_time", {NULL}},
-    {CALC_KIND_STATS, "recompute", "recompute_time", {NULL}},
-    {CALC_KIND_STATS, "repeated communication", "recomm_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "pipeline bubble", "bubble_time", {NULL}},
-    {CALC_KIND_STATS, "tensor-parallel comm.", "tp_comm_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "pipeline comm.", "pp_comm_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "data-parallel comm.", "dp_comm_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "context-parallel comm.", "cp_comm_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "expert-parallel comm.", "ep_comm_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "forward offload", "fw_offload_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "backward offload", "bw_offload_exposed_time", {NULL}},
-    {CALC_KIND_STATS, "embedding and head", "head_time", {NULL}},
-    {CALC_KIND_STATS, "waiting for the host", "host_time", {NULL}},
-    {CALC_KIND_STATS, "stragglers", "straggler_time", {NULL}},
-    {CALC_KIND_STATS, "fixed overhead", "overhead_time", {NULL}},
-    {CALC_KIND_STATS, "weights", "weight_space", {NULL}},
-    {CALC_KIND_STATS, "activations", "act_space", {NULL}},
-    {CALC_KIND_STATS, "checkpoints", "act_checkpoint_size", {NULL}},
-    {CALC_KIND_STATS, "block at hand", "act_grad_space", {NULL}},
-    {CALC_KIND_STATS, "activation gradients", "act_grad_space", {NULL}},
-    {CALC_KIND_STATS, "weight gradients", "weight_grad_space", {NULL}},
-    {CALC_KIND_STATS, "head", "head_space", {NULL}},
-    {CALC_KIND_STATS, "framework", "framework_space", {NULL}},
-    {CALC_KIND_STATS, "fragmentation, reserve", "mem_overhead", {NULL}},
-    {CALC_KIND_STATS, "cached keys and values", "kv_cache_space", {NULL}},
-    {CALC_KIND_STATS, "first token", "ttft", {NULL}},
-    {CALC_KIND_STATS, "per output token", "tpot", {NULL}},
-    {CALC_KIND_STATS, "whole request", "request_time", {NULL}},
-    {CALC_KIND_STATS, "output tokens/s", "output_tokens_per_s", {NULL}},
-    {CALC_KIND_STATS, "output tokens/s/processor", "output_tokens_per_s_per_proc", {NULL}},
-    {CALC_KIND_STATS, "output tokens/s/request", "tokens_per_s_per_user", {NULL}},
-    {CALC_KIND_STATS, "requests/s", "requests_per_s", {NULL}},
+    {"stats", "time per step", "total_time", {NULL}},
+    {"stats", "samples/s", "sample_rate", {NULL}},
+    {"stats", "tokens/s", "tokens_per_s", {NULL}},
+    {"stats", "tokens/s/processor", "tokens_per_s_per_proc", {NULL}},
+    {"stats", "model FLOPs utilisation", "model_flops_utilization", {NULL}},
+    {"stats", "MFU, full square", "model_flops_utilization_square", {NULL}},
+    {"stats", "hardware FLOPs utilis.", "hardware_flops_utilization", {NULL}},
+    {"stats", "compute efficiency", "compute_efficiency", {NULL}},
+    {"stats", "system efficiency", "system_efficiency", {NULL}},
+    {"stats", "total efficiency", "total_efficiency", {NULL}},
+    {"stats", "days/1e12 tokens", "days_per_trillion_tokens", {NULL}},
+    {"stats", "proc.-h/1e12 tokens", "proc_hours_per_trillion_tokens", {NULL}},
+    {"stats", "USD/1e12 tokens", "usd_per_trillion_tokens", {NULL}},
+    {"stats", "J/token", "energy_per_token", {NULL}},
+    {"stats", "forward", "fw_time", {NULL}},
+    {"stats", "backward", "bw_time", {NULL}},
+    {"stats", "recompute", "recompute_time", {NULL}},
+    {"stats", "repeated communication", "recomm_exposed_time", {NULL}},
+    {"stats", "pipeline bubble", "bubble_time", {NULL}},
+    {"stats", "tensor-parallel comm.", "tp_comm_exposed_time", {NULL}},
+    {"stats", "pipeline comm.", "pp_comm_exposed_time", {NULL}},
+    {"stats", "data-parallel comm.", "dp_comm_exposed_time", {NULL}},
+    {"stats", "context-parallel comm.", "cp_comm_exposed_time", {NULL}},
+    {"stats", "expert-parallel comm.", "ep_comm_exposed_time", {NULL}},
+    {"stats", "forward offload", "fw_offload_exposed_time", {NULL}},
+    {"stats", "backward offload", "bw_offload_exposed_time", {NULL}},
+    {"stats", "embedding and head", "head_time", {NULL}},
+    {"stats", "waiting for the host", "host_time", {NULL}},
+    {"stats", "stragglers", "straggler_time", {NULL}},
+    {"stats", "fixed overhead", "overhead_time", {NULL}},
+    {"stats", "weights", "weight_space", {NULL}},
+    {"stats", "activations", "act_space", {NULL}},
+    {"stats", "checkpoints", "act_checkpoint_size", {NULL}},
+    {"stats", "block at hand", "act_grad_space", {NULL}},
+    {"stats", "activation gradients", "act_grad_space", {NULL}},
+    {"stats", "weight gradients", "weight_grad_space", {NULL}},
+    {"stats", "head", "head_space", {NULL}},
+    {"stats", "framework", "framework_space", {NULL}},
+    {"stats", "fragmentation, reserve", "mem_overhead", {NULL}},
+    {"stats", "cached keys and values", "kv_cache_space", {NULL}},
+    {"stats", "first token", "ttft", {NULL}},
+    {"stats", "per output token", "tpot", {NULL}},
+    {"stats", "whole request", "request_time", {NULL}},
+    {"stats", "output tokens/s", "output_tokens_per_s", {NULL}},
+    {"stats", "output tokens/s/processor", "output_tokens_per_s_per_proc", {NULL}},
+    {"stats", "output tokens/s/request", "tokens_per_s_per_user", {NULL}},
+    {"stats", "requests/s", "requests_per_s", {NULL}},
 };
 
 static const struct {
     const char *word, *choice;
 } choices[] = {{"mla", "multi_latent"}, {"groupquery", "grouped_query"}};
 
-static const calc_table *table_of(const calc_alias *alias)
-{
-    return alias->kind == CALC_KIND_NONE ? calc_part_table() : calc_table_of(alias->kind);
-}
-
 const calc_alias *calc_alias_find(const calc_table *table, const char *key)
 {
     for (size_t i = 0; i < COUNT(aliases); i++) {
-        if (table_of(&aliases[i]) == table && strcmp(aliases[i].key, key) == 0) {
+        if (strcmp(aliases[i].table, table->name) == 0 && strcmp(aliases[i].key, key) == 0) {
             return &aliases[i];
         }
     }
@@ -124,7 +124,7 @@ const calc_alias *calc_alias_next(const calc_table *table, const char *field,
                                   const calc_alias *before)
 {
     for (size_t i = before ? (size_t)(before - aliases) + 1 : 0; i < COUNT(aliases); i++) {
-        if (table_of(&aliases[i]) == table && strcmp(aliases[i].field, field) == 0) {
+        if (strcmp(aliases[i].table, table->name) == 0 && strcmp(aliases[i].field, field) == 0) {
             return &aliases[i];
         }
     }
@@ -134,7 +134,7 @@ const calc_alias *calc_alias_next(const calc_table *table, const char *field,
 const calc_alias *calc_alias_of(const calc_table *table, const char *field)
 {
     const calc_alias *alias = calc_alias_next(table, field, NULL);
-    return alias && (alias->kind <= CALC_KIND_EXEC || alias->kind == CALC_KIND_NONE) ? alias : NULL;
+    return alias && table != calc_table_of(CALC_KIND_STATS) ? alias : NULL;
 }
 
 const char *calc_alias_choice(const char *word)

@@ -8,7 +8,7 @@
 
 /** Another key of a field. */
 typedef struct calc_alias {
-    calc_kind kind;       /**< document or answer that it is in */
+    const char *table;    /**< name of the table of fields that it is in */
     const char *key;      /**< the other key */
     const char *field;    /**< key of the field that it means */
     const char *times[2]; /**< NULL, or its value counts these: fields, the first that is not 0 */

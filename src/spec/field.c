@@ -335,11 +335,29 @@ static bool path_word(const char **path, char *word, size_t size)
     return true;
 }
 
+/* Whether a path names a member of inference without saying so: by another name, or by its own
+ * where no field of a layout begins so ("batch" is rather the batch of a step). */
+static bool is_served(const char *path)
+{
+    const calc_field *field = calc_table_find(&inference_table, path);
+    bool own = field && strcmp(field->key, path) == 0;
+    for (size_t i = 0; own && i < exec_table.count; i++) {
+        if (strncmp(exec_table.rows[i].key, path, strlen(path)) == 0) {
+            return false;
+        }
+    }
+    return field != NULL;
+}
+
 calc_status calc_field_find(calc_kind kind, const char *path, calc_field_ref *out)
 {
     const calc_table *table = calc_table_of(kind);
     size_t offset = 0;
     char word[64];
+    if (kind == CALC_KIND_EXEC && !calc_table_find(table, path) && is_served(path)) {
+        offset = calc_table_find(table, "inference")->offset;
+        table = &inference_table;
+    }
     while (table && path_word(&path, word, sizeof word)) {
         const calc_field *field = calc_table_find(table, word);
         if (!field) {

@@ -190,6 +190,24 @@ CALC_TEST(paths_that_lead_nowhere_leave_the_result_alone)
     ck_assert_int_eq(calc_field_find(CALC_KIND_NONE, "mem1", &ref), CALC_ERR_FIELD);
 }
 
+CALC_TEST(members_of_inference_need_no_prefix)
+{
+    const size_t at = offsetof(calc_exec, inference);
+    ck_assert_uint_eq(found(CALC_KIND_EXEC, "phase").offset, at + offsetof(calc_inference, phase));
+    ck_assert_uint_eq(found(CALC_KIND_EXEC, "isl").offset,
+                      at + offsetof(calc_inference, prompt_size));
+    ck_assert_uint_eq(found(CALC_KIND_EXEC, "inference.osl").offset,
+                      at + offsetof(calc_inference, generate_size));
+    ck_assert_uint_eq(found(CALC_KIND_EXEC, "concurrency").offset,
+                      at + offsetof(calc_inference, batch));
+    /* Fields of a layout go before them, and names that begin one are not theirs. */
+    ck_assert_uint_eq(found(CALC_KIND_EXEC, "seq").offset, offsetof(calc_exec, seq_size));
+    calc_field_ref ref;
+    ck_assert_int_eq(calc_field_find(CALC_KIND_EXEC, "batch", &ref), CALC_ERR_FIELD);
+    ck_assert_int_eq(calc_field_find(CALC_KIND_APP, "phase", &ref), CALC_ERR_FIELD);
+    ck_assert_int_eq(calc_field_find(CALC_KIND_EXEC, "phase.x", &ref), CALC_ERR_FIELD);
+}
+
 CALC_TEST(numbers_are_read_in_file_units)
 {
     calc_exec exec = {
