@@ -347,6 +347,11 @@ const char *calc_json_bind_nearest(const calc_table *table, const char *word)
         keys[i] = table->rows[i].key;
     }
     const calc_alias *alias = calc_alias_find(table, word);
+    calc_field_ref inside; /* of inference, which a name alone does not say in a file */
+    if (table == calc_table_of(CALC_KIND_EXEC) &&
+        calc_field_find(CALC_KIND_EXEC, word, &inside) == CALC_OK) {
+        return "inference";
+    }
     return alias ? alias->field : calc_nearest(word, keys);
 }
 

@@ -263,12 +263,16 @@ static void write_alias(calc_output *out, const char *name, const calc_field_ref
 {
     const calc_alias *alias = alias_of(ref->kind, name);
     char text[256];
-    if (!alias) {
+    calc_field_ref served;
+    snprintf(text, sizeof text, "inference.%s", ref->field->key);
+    if (!alias &&
+        (strchr(name, '.') || ref->kind != CALC_KIND_EXEC ||
+         calc_field_find(ref->kind, text, &served) != CALC_OK || served.offset != ref->offset)) {
         return;
     }
-    if (!alias->times[0]) {
+    if (alias && !alias->times[0]) {
         snprintf(text, sizeof text, "%s", alias->field);
-    } else {
+    } else if (alias) {
         snprintf(text, sizeof text, "%s = %s * %s%s%s", alias->field, alias->key, alias->times[0],
                  alias->times[1] ? ", or if that is 0, * " : "",
                  alias->times[1] ? alias->times[1] : "");

@@ -393,13 +393,10 @@ static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *stud
     if (add_called(c, study, word)) {
         return CALC_OK;
     }
-    static const char inside[] = "inference.";
-    size_t prefix = strncmp(word, inside, sizeof inside - 1) == 0 ? sizeof inside - 1 : 0;
-    const calc_table *stats = calc_table_of(CALC_KIND_STATS);
-    const calc_alias *alias = calc_alias_find(calc_table_of(CALC_KIND_EXEC), word);
-    alias = alias ? alias : calc_alias_find(stats, word);
-    const char *key = alias ? alias->field : word + prefix;
-    const calc_field *stat = calc_table_find(stats, key);
+    calc_field_ref of_layout;
+    bool known = calc_field_find(CALC_KIND_EXEC, word, &of_layout) == CALC_OK;
+    const char *key = known ? of_layout.field->key : word;
+    const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), key);
     const calc_axis axis = find_axis(key);
     if (stat) {
         add_stat(c, stat, stat->key, 0);
