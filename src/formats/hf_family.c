@@ -3,22 +3,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_model.h"
 #include "formats/read.h"
 #include "spec/field.h"
-
-bool calc_hf_word_in(const char *words, const char *word, size_t length)
-{
-    for (const char *at = words; length > 0 && *at; at++) {
-        if (strncmp(at, word, length) == 0 &&
-            ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))) {
-            return true;
-        }
-    }
-    return false;
-}
 
 const calc_setting *calc_hf_row_next(const calc_hf_row *row, int link, const char *what, size_t *at,
                                      const char **key)
@@ -48,7 +38,7 @@ static const char *name_of(const calc_settings *rows, const char *type)
         const calc_setting *row = &rows->item[i];
         size_t own = strcspn(row->key, ".");
         if ((own == length && strncmp(row->key, type, length) == 0) ||
-            (strcmp(row->key + own, ".also") == 0 && calc_hf_word_in(row->value, type, length))) {
+            (strcmp(row->key + own, ".also") == 0 && calc_word_in(row->value, type, length))) {
             return row->key;
         }
     }
@@ -82,7 +72,7 @@ calc_hf_passes calc_hf_row_passes(const calc_hf_row *row, const char *key, const
     calc_hf_passes found = CALC_HF_PASSES_NOT;
     for (int link = 0; link < row->links; link++) {
         for (size_t at = 0; (s = calc_hf_row_next(row, link, "passes", &at, &rest));) {
-            if (calc_hf_word_in(s->value, key, object) || calc_hf_word_in(s->value, key, length)) {
+            if (calc_word_in(s->value, key, object) || calc_word_in(s->value, key, length)) {
                 return CALC_HF_PASSES;
             }
             for (const char *w = s->value; *w; w += strcspn(w, " "), w += *w == ' ') {
@@ -132,7 +122,7 @@ static bool set_layers(const char *words, calc_hf_family *f)
                  {"halved", &f->halved}};
     bool any = false;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (calc_hf_word_in(words, flags[i].word, strlen(flags[i].word))) {
+        if (calc_is_word(words, flags[i].word)) {
             any = *flags[i].flag = true;
         }
     }

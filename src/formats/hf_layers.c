@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/utf8.h"
 #include "spec/stack.h"
@@ -133,7 +134,7 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
     char text[600];
     size_t used = 0;
     for (int i = 0; i < WORDS; i++) {
-        if (words[i].list == list && calc_hf_word_in(words[i].word, item, length)) {
+        if (words[i].list == list && calc_word_in(words[i].word, item, length)) {
             return i;
         }
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_layers.h"
@@ -191,8 +192,8 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
         const char *key = s->key + prefix;
         char text[320];
         int m = 0;
-        while (m < MEMBERS && !calc_hf_word_in(prefix > 0 ? members[m].keys : members[m].above, key,
-                                               strlen(key))) {
+        while (m < MEMBERS &&
+               !calc_word_in(prefix > 0 ? members[m].keys : members[m].above, key, strlen(key))) {
             m++;
         }
         if (m < MEMBERS && s->value[0]) {

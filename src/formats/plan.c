@@ -27,6 +27,19 @@ const char *calc_plan_field(calc_plan_member member)
     return members[member].field;
 }
 
+bool calc_plan_find_field(calc_plan_member member, calc_field_ref *ref)
+{
+    const char *path = calc_plan_field(member);
+    if (!path) {
+        return false;
+    }
+    const calc_kind kind = *path == 'e' ? CALC_KIND_EXEC : CALC_KIND_APP;
+    const calc_table *table = *path == 'j'   ? calc_job_table()
+                              : *path == 'p' ? calc_part_table()
+                                             : calc_table_of(kind);
+    return calc_field_find_in(table, kind, strchr(path, '.') + 1, ref) == CALC_OK;
+}
+
 const char *calc_plan_meaning(calc_plan_member member)
 {
     return members[member].meaning;

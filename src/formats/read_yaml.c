@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "formats/export.h"
 #include "formats/read.h"
@@ -375,7 +376,7 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
             int size = snprintf(variable, sizeof variable, "%s='%s'\n", name, s->value);
             good =
                 size >= (int)sizeof variable || calc_setting_append(script, variable, (size_t)size);
-        } else if (i >= whole->count && calc_export_is_listed(" command args ", last)) {
+        } else if (i >= whole->count && calc_is_word(" command args ", last)) {
             size_t above = (size_t)(last - s->key);
             bool same =
                 before && strncmp(before, s->key, above) == 0 && !strchr(before + above, '.');

@@ -337,7 +337,12 @@ static bool path_word(const char **path, char *word, size_t size)
 
 calc_status calc_field_find(calc_kind kind, const char *path, calc_field_ref *out)
 {
-    const calc_table *table = calc_table_of(kind);
+    return calc_field_find_in(calc_table_of(kind), kind, path, out);
+}
+
+calc_status calc_field_find_in(const calc_table *table, calc_kind kind, const char *path,
+                               calc_field_ref *out)
+{
     size_t offset = 0;
     char word[64];
     while (table && path_word(&path, word, sizeof word)) {
