@@ -291,7 +291,6 @@ static looks look(const char *text, size_t length)
  */
 static bool keep_options(calc_settings *settings)
 {
-    size_t kept = 0;
     bool any = false;
     for (size_t i = 0; i < settings->count; i++) {
         any = any || strncmp(settings->item[i].key, "--", 2) == 0 ||
@@ -303,13 +302,9 @@ static bool keep_options(calc_settings *settings)
         if (option) {
             memmove(setting->key, option + 1, strlen(option));
         }
-        if (strncmp(setting->key, "--", 2) == 0) {
-            settings->item[kept++] = *setting;
-        } else {
-            calc_setting_free(setting);
-        }
+        *setting->key = strncmp(setting->key, "--", 2) == 0 ? '-' : '\0';
     }
-    settings->count = any ? kept : settings->count;
+    calc_settings_drop(settings);
     return any;
 }
 
@@ -318,7 +313,6 @@ static bool keep_options(calc_settings *settings)
 static void unwrap(calc_settings *settings)
 {
     static const char value[] = ".value";
-    size_t kept = 0;
     bool any = false;
     for (size_t i = 0; i < settings->count; i++) {
         any = any || strncmp(settings->item[i].key, "_wandb", strlen("_wandb")) == 0;
@@ -328,12 +322,11 @@ static void unwrap(calc_settings *settings)
         char *dot = strchr(setting->key, '.');
         if (dot && strncmp(dot, value, strlen(value)) == 0 && setting->key[0] != '_') {
             memmove(dot, dot + strlen(value), strlen(dot + strlen(value)) + 1);
-            settings->item[kept++] = *setting;
         } else {
-            calc_setting_free(setting);
+            *setting->key = '\0';
         }
     }
-    settings->count = any ? kept : settings->count;
+    calc_settings_drop(settings);
 }
 
 /* What a program or a key says that the text is, if it is of no language model, up to the end of a
@@ -559,7 +552,6 @@ static const char *differs(const launch *a, const launch *b)
 static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *best)
 {
     uint64_t kept = best ? best->bit : 0;
-    size_t count = 0;
     bool lists = best && best->best.read > 2; /* it says enough by itself */
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *s = &settings->item[i];
@@ -570,14 +562,12 @@ static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *
         const calc_setting_row *row =
             best ? calc_framework_row(best->best.framework, s->key) : NULL;
         bool around = !best || calc_row_is_of_job(row);
-        if (s->commands & kept ||
-            (s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
-            settings->item[count++] = *s;
-        } else {
-            calc_setting_free(s);
+        if (!(s->commands & kept) &&
+            !(s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
+            *s->key = '\0';
         }
     }
-    settings->count = count;
+    calc_settings_drop(settings);
 }
 
 /* Leaves of a script the settings of the command that trains or serves, and of launchers around it.
@@ -744,18 +734,15 @@ static calc_status check_named(const calc_framework *framework, const calc_setti
 /* Of arguments that a log prints all are there: those that are no options of the framework go. */
 static void keep_known(calc_settings *settings, const calc_framework *framework)
 {
-    size_t count = 0;
     for (size_t i = 0; i < settings->count; i++) {
         calc_setting *s = &settings->item[i];
         const char *assumed;
-        if (calc_framework_row(framework, s->key) ||
-            calc_framework_unread(framework, s->key, s->value, &assumed) != CALC_UNREAD_UNKNOWN) {
-            settings->item[count++] = *s;
-        } else {
-            calc_setting_free(s);
+        if (!calc_framework_row(framework, s->key) &&
+            calc_framework_unread(framework, s->key, s->value, &assumed) == CALC_UNREAD_UNKNOWN) {
+            *s->key = '\0';
         }
     }
-    settings->count = count;
+    calc_settings_drop(settings);
 }
 
 static calc_status detect_text(const calc_framework **framework, const char *text, size_t length,

@@ -188,19 +188,14 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         {CALC_HF_ACTIVATION, "relu relu2 relu6", CALC_FFN_TYPE_RELU},
         {CALC_HF_ROUTER, "noaux_tc", 1},
         {CALC_HF_ROUTER, "greedy group_limited_greedy", 0}};
+    char words[NOTE_SIZE] = "one of";
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
-        if (meanings[i].member == member &&
-            calc_word_in(meanings[i].words, setting->value, setting->length)) {
+        bool own = meanings[i].member == member;
+        if (own && calc_word_in(meanings[i].words, setting->value, setting->length)) {
             r->said.value[member] = meanings[i].value;
             return CALC_OK;
         }
-    }
-    char words[NOTE_SIZE] = "one of";
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
-        size_t used = strlen(words);
-        if (meanings[i].member == member) {
-            snprintf(words + used, sizeof words - used, " %s", meanings[i].words);
-        }
+        calc_append(words, sizeof words, own ? " %s" : "", meanings[i].words);
     }
     return expected(r, setting, words);
 }

@@ -89,8 +89,8 @@ static void drop_merged(reader *r)
         calc_setting *item = &r->settings->item[i - 1];
         if (strlen(item->key) == r->path_length &&
             memcmp(item->key, r->path, r->path_length) == 0) {
-            calc_setting_free(item);
-            memmove(item, item + 1, (r->settings->count-- - i) * sizeof *item);
+            item->key[0] = '\0';
+            calc_settings_drop(r->settings);
             return;
         }
     }

@@ -428,15 +428,9 @@ void calc_run_log_free(calc_run_log *log)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 static double median_of(double *value, size_t count)
 {
-    qsort(value, count, sizeof *value, compare);
+    qsort(value, count, sizeof *value, calc_order_numbers);
     return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 
