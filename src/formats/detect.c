@@ -680,8 +680,8 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         } else if (mistakes.count > 0 && yaml) {
             first = mistakes;
         }
-        bool last = i + 1 == sizeof order / sizeof *order && best.read == 0;
-        if (status == CALC_OK && (best.fresh || last)) {
+        bool own = best.read == 0 && (settings->count == 0 || seems == OTHER);
+        if (status == CALC_OK && (best.fresh || own)) { /* where nothing is read, as it seems */
             calc_settings worse = *settings;
             *settings = read;
             read = worse;

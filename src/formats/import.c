@@ -153,6 +153,10 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
     char sentence[160] = "";
     calc_unread what =
         calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') {
+        const calc_framework launchers = {.unread = &calc_unread_launchers};
+        what = calc_framework_unread(&launchers, setting->key, setting->value, &assumed);
+    }
     if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
         char option[160];
         snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);

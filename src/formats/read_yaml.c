@@ -354,26 +354,29 @@ static calc_status read_events(calc_settings *settings, calc_syntax syntax, cons
     return status;
 }
 
-/* What the containers of a manifest of Kubernetes run, as a script: command: ["vllm", "serve"],
- * args: [...], behind variables that they set.
+/* What the containers of a manifest of Kubernetes or of a compose file run, as a script: command:
+ * ["vllm", "serve"], args: [...], behind variables that they set; keys of the engine in a
+ * configuration of Ray Serve are options.
  * @param script  filled; empty: it is none */
 static bool put_containers(const calc_settings *whole, calc_setting *script)
 {
     const char *name = "", *before = NULL;
-    bool good = true;
+    bool good = true, runs = calc_settings_last(whole, "kind") != NULL;
     for (size_t i = 0; i < 2 * whole->count && good; i++) { /* variables, and then commands */
         const calc_setting *s = &whole->item[i < whole->count ? i : i - whole->count];
         const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
+        bool env = strstr(s->key, ".env.") && strcmp(last, "value") == 0;
+        char text[300] = "";
         name = strcmp(last, "name") == 0 ? s->value : name;
-        if (!dot || !strstr(s->key, "ontainers.")) {
-            continue;
-        }
-        if (i < whole->count && strstr(s->key, ".env.") && strcmp(last, "value") == 0) {
-            char variable[300];
-            int size = snprintf(variable, sizeof variable, "%s='%s'\n", name, s->value);
-            good =
-                size >= (int)sizeof variable || calc_setting_append(script, variable, (size_t)size);
-        } else if (i >= whole->count && calc_is_word(" command args ", last)) {
+        runs = runs || strncmp(s->key, "services.", 9) == 0;
+        if (i < whole->count && runs && (env || strstr(s->key, ".environment."))) {
+            int size = snprintf(text, sizeof text, "%s='%s'\n", env ? name : last, s->value);
+            good = size >= (int)sizeof text || calc_setting_append(script, text, (size_t)size);
+        } else if (i >= whole->count && strstr(s->key, ".engine_kwargs.")) {
+            int size = snprintf(text, sizeof text, "--%s %s", last, s->value);
+            good = size >= (int)sizeof text || calc_setting_append(script, text, (size_t)size);
+            before = s->key;
+        } else if (i >= whole->count && runs && calc_is_word("command args entrypoint", last)) {
             size_t above = (size_t)(last - s->key);
             bool same =
                 before && strncmp(before, s->key, above) == 0 && !strchr(before + above, '.');
@@ -401,7 +404,7 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
     calc_settings whole = {0};
     calc_setting script = {.value = NULL};
     calc_status status = read_events(&whole, CALC_SYNTAX_YAML_WHOLE, text, length, name, errors);
-    if (status == CALC_OK && calc_settings_last(&whole, "kind")) {
+    if (status == CALC_OK) {
         status = put_containers(&whole, &script) ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && script.length > 0) {
