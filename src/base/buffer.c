@@ -50,6 +50,19 @@ bool calc_word_begins(const char *words, const char *text)
     return false;
 }
 
+bool calc_text_has(const char *words, const char *text, size_t length)
+{
+    size_t found;
+    while (words && (found = calc_next_word(&words, "|")) > 0) {
+        for (size_t i = 0; i + found <= length; i++) {
+            if (memcmp(text + i, words - found, found) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 char *calc_append_choices(char *text, size_t size, const char *const *words)
 {
     for (const char *const *word = words; word && *word; word++) {

@@ -23,6 +23,9 @@ bool calc_is_word(const char *words, const char *word);
 /** Whether a text begins with one of the words between blanks. @param words  NULL: none */
 bool calc_word_begins(const char *words, const char *text);
 
+/** Whether a text has one of the words between '|' somewhere. @param words  NULL: none */
+bool calc_text_has(const char *words, const char *text, size_t length);
+
 /** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */
 char *calc_append_choices(char *text, size_t size, const char *const *words);
 

@@ -105,20 +105,6 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
     return s;
 }
 
-/* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
-static bool has_program(const char *list, const char *text, size_t length)
-{
-    for (; list && *list; list += strcspn(list, "|"), list += *list == '|') {
-        size_t word = strcspn(list, "|");
-        for (size_t i = 0; i + word <= length; i++) {
-            if (memcmp(text + i, list, word) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Whether a framework that this one adds to reads as much, in the same syntax: the addition is not
  * meant. */
 static bool adds_nothing(const score *s, calc_syntax syntax, const calc_settings *settings)
@@ -162,7 +148,7 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
         score s = score_of(framework, settings);
         s.fresh = true;
         s.only = best->only;
-        s.named = has_program(framework->program, text, length);
+        s.named = calc_text_has(framework->program, text, length);
         /* A server may be told no more than a model: one processor is enough. */
         const calc_setting *model = calc_settings_last(settings, "serve");
         model = model && !model->value[0] ? calc_settings_last(settings, "--model") : model;
@@ -522,7 +508,7 @@ static bool launch_of(launch *l, const calc_settings *all, size_t index, const c
         const char *words = l->command->words;
         l->other = only ? NULL : other_work(words, &l->settings, l->what);
         choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
-        l->rank = l->other ? 0 : 1 + has_program(starts, words, strlen(words));
+        l->rank = l->other ? 0 : 1 + calc_text_has(starts, words, strlen(words));
     }
     return l->settings.item != NULL;
 }

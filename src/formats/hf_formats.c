@@ -255,10 +255,8 @@ static unsigned parts_of(const char *name, size_t length, const calc_app *app)
 static unsigned parts_in(const char *value, const calc_app *app)
 {
     unsigned parts = 0;
-    while (*value) {
-        size_t length = strcspn(value, " ");
-        parts |= parts_of(value, length, app);
-        value += length + (value[length] == ' ');
+    for (size_t length; (length = calc_next_word(&value, " ")) > 0;) {
+        parts |= parts_of(value - length, length, app);
     }
     return parts;
 }

@@ -144,29 +144,34 @@ static bool was_told(reading *r, const char *sentence)
     return false;
 }
 
+calc_unread calc_import_unread(const calc_framework *framework, const calc_setting *setting,
+                               char sentence[CALC_UNREAD_TEXT], const char **key)
+{
+    const calc_framework launchers = {.unread = &calc_unread_launchers};
+    char option[160];
+    snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
+    calc_unread what = calc_framework_unread(framework, setting->key, setting->value, key);
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') {
+        what = calc_framework_unread(&launchers, setting->key, setting->value, key);
+    }
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
+        what = calc_framework_unread(framework, option, "-", key);
+    }
+    snprintf(sentence, CALC_UNREAD_TEXT, "%.*s", *key ? (int)strcspn(*key, "\n") : 0,
+             *key ? *key : "");
+    return what;
+}
+
 /* Tells of a setting that is not read. What the framework computes leaves time and memory as they
  * are by default, but not the model. */
 static calc_status leave(const calc_import *import, const calc_setting *setting, bool computed,
                          reading *r)
 {
     const char *assumed;
-    char sentence[160] = "";
-    calc_unread what =
-        calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
-    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') {
-        const calc_framework launchers = {.unread = &calc_unread_launchers};
-        what = calc_framework_unread(&launchers, setting->key, setting->value, &assumed);
-    }
-    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
-        char option[160];
-        snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
-        what = calc_framework_unread(import->framework, option, "-", &assumed);
-    }
+    char sentence[CALC_UNREAD_TEXT];
+    calc_unread what = calc_import_unread(import->framework, setting, sentence, &assumed);
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
-    }
-    if (assumed) {
-        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
     }
     if (what == CALC_UNREAD_MODEL && import->model) {
         char text[320];

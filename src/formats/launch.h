@@ -25,7 +25,7 @@ typedef struct calc_job_launch_format {
         *ahead;              /**< the same of programs whose rollout is a step ahead; NULL: it */
     const char *engine_keys; /**< beginnings of the keys of an engine, between blanks */
     const char *switches;    /**< keys that turn off all that begin like them */
-    const char *async;       /**< words of programs whose rollout is a step ahead */
+    const char *async;       /**< parts of programs whose rollout is a step ahead, "a|b" */
     calc_job_launch_ranks ranks;
     bool within;               /**< the processors of the engines are some of those that are said */
     bool offloads;             /**< beside engines the trainer is always moved to the host */

@@ -331,7 +331,7 @@ static const calc_framework verl_ahead = {.name = "verl_ahead", .title = "verl_a
 
 static const calc_job_launch_format formats[] = {
     {&calc_framework_verl, &verl_engine, &verl_job, &verl_ahead, ROLLOUT, .ranks = CALC_LAUNCH_CONTEXT,
-     .async = "one_step_off fully_async", .command = "python3 -m verl.trainer.main_ppo", .extended = ".override_",
+     .async = "one_step_off|fully_async", .command = "python3 -m verl.trainer.main_ppo", .extended = ".override_",
      .fsdp = ACTOR "fsdp_config. " ACTOR "ulysses_ " REF "fsdp_config. actor_rollout_ref.model.", .core = ACTOR "megatron. " REF "megatron."},
     {&calc_framework_slime, &slime_engine, &slime_job, NULL, "--sglang- --rollout-num-gpus-per-engine",
      .ranks = CALC_LAUNCH_CONTEXT, .offloads = true, .async = "train_async.py", .command = "python3 train.py",

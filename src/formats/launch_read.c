@@ -169,23 +169,6 @@ static calc_status put(reading *r, calc_plan_member blame, calc_plan_member memb
     return CALC_OK;
 }
 
-static void leave(const reading *r, const calc_setting *setting)
-{
-    const calc_framework *order[] = {r->format->job, r->format->framework};
-    const char *assumed = NULL;
-    char sentence[160] = "";
-    calc_unread what = CALC_UNREAD_UNKNOWN;
-    for (size_t i = 0; i < 2 && what == CALC_UNREAD_UNKNOWN; i++) {
-        what = calc_framework_unread(order[i], setting->key, setting->value, &assumed);
-    }
-    if (assumed) {
-        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
-    }
-    what = what == CALC_UNREAD_MODEL && strncmp(setting->value, "${", 2) == 0 ? CALC_UNREAD_HARMLESS
-                                                                              : what;
-    calc_import_tell(r->import, setting->key, what, sentence[0] ? sentence : NULL);
-}
-
 /* Adds keys that nothing says, with what the rows of a framework preset. @param presets  of these
  * rows, or of others before them */
 static void add_presets(const calc_framework *rows, const calc_framework *presets,
@@ -212,7 +195,7 @@ static calc_status read_settings(reading *r)
     const calc_framework engine = {.rows = f->engine->rows, .count = f->engine->count};
     calc_status status = CALC_OK;
     calc_plan of_engine, *plan = &r->plan;
-    char presets[1000] = "", text[1100];
+    char presets[1000] = "", text[1100], sentence[CALC_UNREAD_TEXT];
     calc_plan_clear(&of_engine);
     for (size_t i = 0; i < r->import->settings->count; i++) {
         const calc_setting *s = &r->import->settings->item[i];
@@ -233,7 +216,13 @@ static calc_status read_settings(reading *r)
             one = take(r, row, s);
         } else if (!(own && calc_word_begins(f->engine_keys, s->key)) &&
                    !calc_framework_row(f->framework, s->key)) {
-            leave(r, s);
+            const calc_framework both = {.unread = f->job->unread,
+                                         CALC_FRAMEWORK_BASES(f->framework)};
+            const char *assumed;
+            calc_unread what = calc_import_unread(&both, s, sentence, &assumed);
+            bool computed = what == CALC_UNREAD_MODEL && strncmp(s->value, "${", 2) == 0;
+            calc_import_tell(r->import, s->key, computed ? CALC_UNREAD_HARMLESS : what,
+                             sentence[0] ? sentence : NULL);
         }
         status = status == CALC_OK ? one : status;
     }
@@ -534,12 +523,7 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     calc_plan_clear(&r->plan);
     memset(launch, 0, sizeof *launch);
     calc_job_init(&launch->job);
-    size_t length;
-    for (const char *at = format->async; at && text && (length = calc_next_word(&at, " "));) {
-        for (size_t i = 0; i + length <= text->length && !r->ahead; i++) {
-            r->ahead = memcmp(text->data + i, at - length, length) == 0;
-        }
-    }
+    r->ahead = text && calc_text_has(format->async, text->data, text->length);
     calc_status status = read_settings(r);
     r->ahead |= YES(JOB_ASYNC);
     r->together = YES(JOB_COLOCATED) && !(r->ahead && format->ahead_apart);

@@ -11,7 +11,6 @@
 typedef enum calc_plan_member {
 #define CALC_PLAN(name, field, absent, meaning) CALC_PLAN_##name,
 #include "formats/plan.fields.h"
-#undef CALC_PLAN
     CALC_PLAN_COUNT
 } calc_plan_member;
 
