@@ -352,18 +352,6 @@ calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec 
     return status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
 }
 
-/* The framework's name of a field; NULL if it has none. */
-static const char *key_of(const calc_framework *framework, const char *field)
-{
-    for (size_t i = 0; i < framework->count; i++) {
-        const calc_setting_row *row = &framework->rows[i];
-        if (row->key && !row->read_only && is_of_model(row, field)) {
-            return row->key;
-        }
-    }
-    return NULL;
-}
-
 calc_status calc_import_complete(const calc_import *import, const calc_app *app,
                                  calc_errors *errors)
 {
@@ -375,7 +363,11 @@ calc_status calc_import_complete(const calc_import *import, const calc_app *app,
             calc_member_number(field, (const char *)app + field->offset) > 0) {
             continue;
         }
-        const char *key = key_of(import->framework, field->key);
+        const char *key = NULL;
+        for (size_t k = 0; k < import->framework->count && !key; k++) {
+            const calc_setting_row *row = &import->framework->rows[k];
+            key = !row->read_only && is_of_model(row, field->key) ? row->key : NULL;
+        }
         status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
                                  "the model needs %s, and %s is missing", field->key,
                                  key ? key : "its setting");

@@ -25,16 +25,14 @@ static bool multiply(const calc_settings *settings, const char *key, const char 
                      double *product)
 {
     *product = 1;
-    while (*list) {
+    for (size_t length; (length = calc_next_word(&list, ", ")) > 0;) {
         char one[VALUE_SIZE], text[VALUE_SIZE], *end;
-        size_t length = strcspn(list, ",");
-        snprintf(one, sizeof one, "%.*s", (int)length, list);
-        const char *number = resolve(settings, key, one + strspn(one, " "), depth + 1, text);
+        snprintf(one, sizeof one, "%.*s", (int)length, list - length);
+        const char *number = resolve(settings, key, one, depth + 1, text);
         *product *= calc_decimal_at(number, &end);
         if (end == number) {
             return false;
         }
-        list += length + (list[length] == ',');
     }
     return true;
 }
@@ -241,18 +239,6 @@ static calc_status read_settings(reading *r)
         calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);
     }
     return status;
-}
-
-/* What a trainer takes from a queue before it sends the weights is a step. */
-static void read_queue(reading *r)
-{
-    calc_plan *plan = &r->plan;
-    if (!YES(JOB_PROMPTS) && (SAYS(JOB_QUEUED) || SAYS(JOB_SYNC_STEPS))) {
-        SET(JOB_PROMPTS,
-            VALUE(JOB_MINI_PROMPTS) * VALUE_OR(JOB_QUEUED, 1) * VALUE_OR(JOB_SYNC_STEPS, 4));
-        calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED,
-                         "a step is what is trained on between two syncs of the weights");
-    }
 }
 
 static calc_status read_batches(reading *r)
@@ -515,7 +501,7 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     if (!r) {
         return calc_errors_no_memory(errors);
     }
-    const calc_plan *plan = &r->plan;
+    calc_plan *plan = &r->plan;
     r->format = format;
     r->import = import;
     r->launch = launch;
@@ -527,7 +513,12 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     calc_status status = read_settings(r);
     r->ahead |= YES(JOB_ASYNC);
     r->together = YES(JOB_COLOCATED) && !(r->ahead && format->ahead_apart);
-    read_queue(r);
+    if (!YES(JOB_PROMPTS) && (SAYS(JOB_QUEUED) || SAYS(JOB_SYNC_STEPS))) {
+        SET(JOB_PROMPTS,
+            VALUE(JOB_MINI_PROMPTS) * VALUE_OR(JOB_QUEUED, 1) * VALUE_OR(JOB_SYNC_STEPS, 4));
+        calc_import_tell(import, NULL, CALC_UNREAD_COMPUTED,
+                         "a step is what is trained on between two syncs of the weights");
+    }
     status = status == CALC_OK ? read_layout(r, format->engine, 0, &launch->rollout) : status;
     status = status == CALC_OK ? read_fields(r, false) : status;
     status = status == CALC_OK ? read_batches(r) : status;

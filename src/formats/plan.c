@@ -436,18 +436,6 @@ static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_s
     return whole;
 }
 
-/* Blocks of a place if embedding and head count as one block each and all places hold equally
- * many. */
-static int16_t ends_blocks(const calc_app *app, const calc_exec *exec, int64_t place)
-{
-    int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
-    bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    if (!ends || (app->num_blocks + 2) % all != 0) {
-        return CALC_STAGE_AS_EXEC;
-    }
-    return (int16_t)((app->num_blocks + 2) / all - (place == 0) - (place == all - 1));
-}
-
 int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_run *out)
 {
     int64_t stages = exec->pipeline_par;
@@ -460,9 +448,17 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
     if (count == 0) {
         even = even && exec->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS &&
                exec->first_stage_blocks == 0 && exec->last_stage_blocks == 0;
+        /* Where embedding and head count as one block each and all places hold equally many. */
+        int64_t units = app->num_blocks + 2;
+        bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && units % all == 0;
         for (; count < all; count++) {
-            out[count] = (calc_stage_run){
-                1, ends_blocks(app, exec, count), CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+            int64_t own = units / all - (count == 0) - (count == all - 1);
+            out[count] = (calc_stage_run){1,
+                                          (int16_t)(ends ? own : CALC_STAGE_AS_EXEC),
+                                          CALC_STAGE_AS_EXEC,
+                                          CALC_STAGE_AS_EXEC,
+                                          0,
+                                          0};
         }
     }
     int64_t copies = all / count;

@@ -534,14 +534,6 @@ static script *open_script(const char *text, size_t length, const char *name)
     return s;
 }
 
-static void free_script(script *s)
-{
-    for (script *more; s; s = more) {
-        more = s->sourced;
-        free(s);
-    }
-}
-
 /* Takes the variables of a script that is read here; that one reads no others. */
 static bool take_sourced(script *s, const calc_setting *named)
 {
@@ -895,6 +887,9 @@ calc_status calc_settings_from_script(calc_settings *settings, const char *text,
 {
     script *s = open_script(text, length, name);
     bool good = s && read_script(s, settings) && put_launched(s, settings);
-    free_script(s);
+    for (script *more; s; s = more) {
+        more = s->sourced;
+        free(s);
+    }
     return good ? CALC_OK : CALC_ERR_NOMEM;
 }

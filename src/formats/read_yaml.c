@@ -185,13 +185,6 @@ static calc_status take_alias(reader *r, const char *name, yaml_mark_t mark)
     return status;
 }
 
-static bool is_null(const yaml_event_t *event)
-{
-    const char *at = (const char *)event->data.scalar.value;
-    return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
-}
-
 static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 /* Takes what stands for a variable of the environment that is not set: "${TP:4}", "${TP:-4}", and
@@ -219,7 +212,7 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
         return take_alias(r, (const char *)event->data.alias.anchor, event->start_mark);
     }
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    bool null = is_null(event);
+    bool null = plain && (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
     if (r->depth == 0) {
         return null ? CALC_OK : wrong(r, event->start_mark, r->expected);
     }
