@@ -15,6 +15,54 @@ char *calc_append(char *text, size_t size, const char *fmt, ...)
     return text;
 }
 
+size_t calc_next_word(const char **at, const char *gaps)
+{
+    *at += strspn(*at, gaps);
+    size_t length = strcspn(*at, gaps);
+    *at += length;
+    return length;
+}
+
+bool calc_word_in(const char *words, const char *word, size_t length)
+{
+    size_t found;
+    while (words && length > 0 && (found = calc_next_word(&words, " ")) > 0) {
+        if (found == length && memcmp(words - found, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_is_word(const char *words, const char *word)
+{
+    return calc_word_in(words, word, strlen(word));
+}
+
+bool calc_word_begins(const char *words, const char *text)
+{
+    size_t found;
+    while (words && (found = calc_next_word(&words, " ")) > 0) {
+        if (strncmp(words - found, text, found) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_text_has(const char *words, const char *text, size_t length)
+{
+    size_t found;
+    while (words && (found = calc_next_word(&words, "|")) > 0) {
+        for (size_t i = 0; i + found <= length; i++) {
+            if (memcmp(text + i, words - found, found) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 char *calc_append_choices(char *text, size_t size, const char *const *words)
 {
     for (const char *const *word = words; word && *word; word++) {

@@ -9,6 +9,23 @@
  *  text */
 char *calc_append(char *text, size_t size, const char *fmt, ...) CALC_PRINTF(3, 4);
 
+/** The next word of a list of words, which moves on behind it.
+ *  @param gaps  characters between words: " "
+ *  @return its length, and it begins so many bytes before *at; 0: there are no more */
+size_t calc_next_word(const char **at, const char *gaps);
+
+/** Whether a word of `length` bytes is one of the words between blanks. @param words  NULL: none */
+bool calc_word_in(const char *words, const char *word, size_t length);
+
+/** The same of a whole text. */
+bool calc_is_word(const char *words, const char *word);
+
+/** Whether a text begins with one of the words between blanks. @param words  NULL: none */
+bool calc_word_begins(const char *words, const char *text);
+
+/** Whether a text has one of the words between '|' somewhere. @param words  NULL: none */
+bool calc_text_has(const char *words, const char *text, size_t length);
+
 /** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */
 char *calc_append_choices(char *text, size_t size, const char *const *words);
 

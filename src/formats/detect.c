@@ -105,20 +105,6 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
     return s;
 }
 
-/* Whether a text has one of the programs in `list`, "swift sft|swift pt". */
-static bool has_program(const char *list, const char *text, size_t length)
-{
-    for (; list && *list; list += strcspn(list, "|"), list += *list == '|') {
-        size_t word = strcspn(list, "|");
-        for (size_t i = 0; i + word <= length; i++) {
-            if (memcmp(text + i, list, word) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Whether a framework that this one adds to reads as much, in the same syntax: the addition is not
  * meant. */
 static bool adds_nothing(const score *s, calc_syntax syntax, const calc_settings *settings)
@@ -162,7 +148,7 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
         score s = score_of(framework, settings);
         s.fresh = true;
         s.only = best->only;
-        s.named = has_program(framework->program, text, length);
+        s.named = calc_text_has(framework->program, text, length);
         /* A server may be told no more than a model: one processor is enough. */
         const calc_setting *model = calc_settings_last(settings, "serve");
         model = model && !model->value[0] ? calc_settings_last(settings, "--model") : model;
@@ -291,7 +277,6 @@ static looks look(const char *text, size_t length)
  */
 static bool keep_options(calc_settings *settings)
 {
-    size_t kept = 0;
     bool any = false;
     for (size_t i = 0; i < settings->count; i++) {
         any = any || strncmp(settings->item[i].key, "--", 2) == 0 ||
@@ -303,13 +288,9 @@ static bool keep_options(calc_settings *settings)
         if (option) {
             memmove(setting->key, option + 1, strlen(option));
         }
-        if (strncmp(setting->key, "--", 2) == 0) {
-            settings->item[kept++] = *setting;
-        } else {
-            calc_setting_free(setting);
-        }
+        *setting->key = strncmp(setting->key, "--", 2) == 0 ? '-' : '\0';
     }
-    settings->count = any ? kept : settings->count;
+    calc_settings_drop(settings);
     return any;
 }
 
@@ -318,7 +299,6 @@ static bool keep_options(calc_settings *settings)
 static void unwrap(calc_settings *settings)
 {
     static const char value[] = ".value";
-    size_t kept = 0;
     bool any = false;
     for (size_t i = 0; i < settings->count; i++) {
         any = any || strncmp(settings->item[i].key, "_wandb", strlen("_wandb")) == 0;
@@ -328,12 +308,11 @@ static void unwrap(calc_settings *settings)
         char *dot = strchr(setting->key, '.');
         if (dot && strncmp(dot, value, strlen(value)) == 0 && setting->key[0] != '_') {
             memmove(dot, dot + strlen(value), strlen(dot + strlen(value)) + 1);
-            settings->item[kept++] = *setting;
         } else {
-            calc_setting_free(setting);
+            *setting->key = '\0';
         }
     }
-    settings->count = any ? kept : settings->count;
+    calc_settings_drop(settings);
 }
 
 /* What a program or a key says that the text is, if it is of no language model, up to the end of a
@@ -529,7 +508,7 @@ static bool launch_of(launch *l, const calc_settings *all, size_t index, const c
         const char *words = l->command->words;
         l->other = only ? NULL : other_work(words, &l->settings, l->what);
         choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
-        l->rank = l->other ? 0 : 1 + has_program(starts, words, strlen(words));
+        l->rank = l->other ? 0 : 1 + calc_text_has(starts, words, strlen(words));
     }
     return l->settings.item != NULL;
 }
@@ -559,7 +538,6 @@ static const char *differs(const launch *a, const launch *b)
 static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *best)
 {
     uint64_t kept = best ? best->bit : 0;
-    size_t count = 0;
     bool lists = best && best->best.read > 2; /* it says enough by itself */
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *s = &settings->item[i];
@@ -570,14 +548,12 @@ static void drop_rivals(calc_settings *settings, uint64_t rivals, const launch *
         const calc_setting_row *row =
             best ? calc_framework_row(best->best.framework, s->key) : NULL;
         bool around = !best || calc_row_is_of_job(row);
-        if (s->commands & kept ||
-            (s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
-            settings->item[count++] = *s;
-        } else {
-            calc_setting_free(s);
+        if (!(s->commands & kept) &&
+            !(s->commands ? (s->commands & ~rivals) && around : !lists || !s->list)) {
+            *s->key = '\0';
         }
     }
-    settings->count = count;
+    calc_settings_drop(settings);
 }
 
 /* Leaves of a script the settings of the command that trains or serves, and of launchers around it.
@@ -690,8 +666,8 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         } else if (mistakes.count > 0 && yaml) {
             first = mistakes;
         }
-        bool last = i + 1 == sizeof order / sizeof *order && best.read == 0;
-        if (status == CALC_OK && (best.fresh || last)) {
+        bool own = best.read == 0 && (settings->count == 0 || seems == OTHER);
+        if (status == CALC_OK && (best.fresh || own)) { /* where nothing is read, as it seems */
             calc_settings worse = *settings;
             *settings = read;
             read = worse;
@@ -744,18 +720,15 @@ static calc_status check_named(const calc_framework *framework, const calc_setti
 /* Of arguments that a log prints all are there: those that are no options of the framework go. */
 static void keep_known(calc_settings *settings, const calc_framework *framework)
 {
-    size_t count = 0;
     for (size_t i = 0; i < settings->count; i++) {
         calc_setting *s = &settings->item[i];
         const char *assumed;
-        if (calc_framework_row(framework, s->key) ||
-            calc_framework_unread(framework, s->key, s->value, &assumed) != CALC_UNREAD_UNKNOWN) {
-            settings->item[count++] = *s;
-        } else {
-            calc_setting_free(s);
+        if (!calc_framework_row(framework, s->key) &&
+            calc_framework_unread(framework, s->key, s->value, &assumed) == CALC_UNREAD_UNKNOWN) {
+            *s->key = '\0';
         }
     }
-    settings->count = count;
+    calc_settings_drop(settings);
 }
 
 static calc_status detect_text(const calc_framework **framework, const char *text, size_t length,

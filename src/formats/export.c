@@ -301,16 +301,6 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
     return CALC_OK;
 }
 
-bool calc_export_is_listed(const char *list, const char *key)
-{
-    size_t length = strlen(key);
-    const char *at = list && *key ? strstr(list, key) : NULL;
-    while (at && (at == list || at[-1] != ' ' || at[length] != ' ')) {
-        at = strstr(at + 1, key);
-    }
-    return at != NULL;
-}
-
 /* Whether a field decides which rank holds and computes which part of the model, and when. */
 static bool is_layout(calc_kind kind, const char *key)
 {
@@ -328,9 +318,8 @@ static bool is_layout(calc_kind kind, const char *key)
         "tensor_par_comm_type weight_offload activations_offload optimizer_offload offload_share "
         "capacity_factor rank_capacity_factor paged_stash attention_type training inference ";
     static const char details[] = " vocab_multiple router_datatype trained_datatype dropout ";
-    return kind == CALC_KIND_APP
-               ? !calc_export_is_listed(details, key)
-               : calc_export_is_listed(sizes, key) || calc_export_is_listed(choices, key);
+    return kind == CALC_KIND_APP ? !calc_is_word(details, key)
+                                 : calc_is_word(sizes, key) || calc_is_word(choices, key);
 }
 
 /* Whether a field says something. Absent fields of the layout say what they come to, but for none
@@ -455,15 +444,14 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
             const size_t at = field->offset;
             char text[CALC_EXPORT_TEXT];
             if (k == 0 && listed &&
-                (calc_export_is_listed(" num_blocks dense_blocks moe_every global_every ",
-                                       field->key) ||
+                (calc_is_word(" num_blocks dense_blocks moe_every global_every ", field->key) ||
                  calc_table_find(calc_part_table(), field->key))) {
                 continue; /* the list of layers says it */
             }
             double mine = calc_member_number(field, pairs[k].resolved + at);
             double back = calc_member_number(field, pairs[k].back + at);
             if (mine != back && is_told(pairs[k].kind, field, pairs[k].given, mine) &&
-                !calc_export_is_listed(framework->elsewhere, field->key)) {
+                !calc_is_word(framework->elsewhere, field->key)) {
                 bool absent = calc_absent_is(field, pairs[k].given + at);
                 double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);
                 /* Where messages between stages are scattered is no other layout. */

@@ -11,10 +11,6 @@
 
 enum { CALC_EXPORT_TEXT = CALC_CHOICE_SET_SIZE /**< bytes of a value */ };
 
-/** Whether `key` is one of the names in a list separated by blanks, with one before and behind;
- *  NULL: none is. */
-bool calc_export_is_listed(const char *list, const char *key);
-
 /** A field's value as in a file. @return text, or a constant */
 const char *calc_export_value_text(const calc_field *field, double number,
                                    char text[CALC_EXPORT_TEXT]);

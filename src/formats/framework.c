@@ -381,19 +381,6 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
     }
 }
 
-/* The field that a member stands for. @return whether it is one */
-static bool find_field(calc_plan_member member, calc_field_ref *ref)
-{
-    const char *path = calc_plan_field(member);
-    bool app = path && strncmp(path, "app.", 4) == 0;
-    if (path && strncmp(path, "part.", 5) == 0) {
-        *ref = (calc_field_ref){.kind = CALC_KIND_APP,
-                                .field = calc_table_find(calc_part_table(), path + 5)};
-        return ref->field != NULL;
-    }
-    return path && calc_field_find(app ? CALC_KIND_APP : CALC_KIND_EXEC, path + 4, ref) == CALC_OK;
-}
-
 bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *word)
 {
     char value[64], *end;
@@ -406,7 +393,7 @@ bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *wor
     snprintf(value, sizeof value, "%.*s", (int)(whole - from), *at + from);
     *word = (calc_word){*at, length, calc_decimal_at(value, &end)};
     if (end == value || *end) {
-        int index = find_field(row->member, &ref) && ref.field->choices
+        int index = calc_plan_find_field(row->member, &ref) && ref.field->choices
                         ? calc_choice_index(ref.field->choices, value)
                         : -1;
         bool set = index >= 0 && ref.field->type == CALC_TYPE_SET;
@@ -592,7 +579,7 @@ static bool read_number(const char *text, double *out)
 static bool number_fits(const calc_setting_row *row, double value, char *expect, size_t size)
 {
     calc_field_ref ref;
-    bool found = find_field(row->member, &ref) &&
+    bool found = calc_plan_find_field(row->member, &ref) &&
                  (ref.field->type == CALC_TYPE_INT || ref.field->type == CALC_TYPE_REAL);
     if (found && ref.field->type == CALC_TYPE_REAL) {
         calc_field_range_text(ref.field, value, expect, size);

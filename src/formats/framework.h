@@ -134,7 +134,7 @@ typedef struct calc_unread_keys {
 
 extern const calc_unread_keys calc_unread_accelerate, calc_unread_automodel, calc_unread_axolotl,
     calc_unread_bridge, calc_unread_deepspeed, calc_unread_flagscale, calc_unread_gpt_neox,
-    calc_unread_llama_factory, calc_unread_llm_foundry, calc_unread_maxtext,
+    calc_unread_launchers, calc_unread_llama_factory, calc_unread_llm_foundry, calc_unread_maxtext,
     calc_unread_megatron_deepspeed, calc_unread_primus, calc_unread_mcore,
     calc_unread_mcore_harmless, calc_unread_mindformers, calc_unread_mindspeed,
     calc_unread_nanotron, calc_unread_nemo, calc_unread_nemo_recipe, calc_unread_paddle,

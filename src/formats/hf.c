@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_layers.h"
@@ -54,7 +55,7 @@ static calc_status wrong(const reader *r, const calc_setting *setting, calc_stat
 static calc_hf_member member_of(const char *key)
 {
     int member = 0;
-    while (member < CALC_HF_COUNT && !calc_hf_word_in(members[member].keys, key, strlen(key))) {
+    while (member < CALC_HF_COUNT && !calc_is_word(members[member].keys, key)) {
         member++;
     }
     return (calc_hf_member)member;
@@ -187,19 +188,14 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         {CALC_HF_ACTIVATION, "relu relu2 relu6", CALC_FFN_TYPE_RELU},
         {CALC_HF_ROUTER, "noaux_tc", 1},
         {CALC_HF_ROUTER, "greedy group_limited_greedy", 0}};
+    char words[NOTE_SIZE] = "one of";
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
-        if (meanings[i].member == member &&
-            calc_hf_word_in(meanings[i].words, setting->value, setting->length)) {
+        bool own = meanings[i].member == member;
+        if (own && calc_word_in(meanings[i].words, setting->value, setting->length)) {
             r->said.value[member] = meanings[i].value;
             return CALC_OK;
         }
-    }
-    char words[NOTE_SIZE] = "one of";
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
-        size_t used = strlen(words);
-        if (meanings[i].member == member) {
-            snprintf(words + used, sizeof words - used, " %s", meanings[i].words);
-        }
+        calc_append(words, sizeof words, own ? " %s" : "", meanings[i].words);
     }
     return expected(r, setting, words);
 }

@@ -3,22 +3,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_model.h"
 #include "formats/read.h"
 #include "spec/field.h"
-
-bool calc_hf_word_in(const char *words, const char *word, size_t length)
-{
-    for (const char *at = words; length > 0 && *at; at++) {
-        if (strncmp(at, word, length) == 0 &&
-            ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))) {
-            return true;
-        }
-    }
-    return false;
-}
 
 const calc_setting *calc_hf_row_next(const calc_hf_row *row, int link, const char *what, size_t *at,
                                      const char **key)
@@ -48,7 +38,7 @@ static const char *name_of(const calc_settings *rows, const char *type)
         const calc_setting *row = &rows->item[i];
         size_t own = strcspn(row->key, ".");
         if ((own == length && strncmp(row->key, type, length) == 0) ||
-            (strcmp(row->key + own, ".also") == 0 && calc_hf_word_in(row->value, type, length))) {
+            (strcmp(row->key + own, ".also") == 0 && calc_word_in(row->value, type, length))) {
             return row->key;
         }
     }
@@ -82,14 +72,14 @@ calc_hf_passes calc_hf_row_passes(const calc_hf_row *row, const char *key, const
     calc_hf_passes found = CALC_HF_PASSES_NOT;
     for (int link = 0; link < row->links; link++) {
         for (size_t at = 0; (s = calc_hf_row_next(row, link, "passes", &at, &rest));) {
-            if (calc_hf_word_in(s->value, key, object) || calc_hf_word_in(s->value, key, length)) {
+            if (calc_word_in(s->value, key, object) || calc_word_in(s->value, key, length)) {
                 return CALC_HF_PASSES;
             }
-            for (const char *w = s->value; *w; w += strcspn(w, " "), w += *w == ' ') {
-                if (strncmp(w, key, length) == 0 && w[length] == '=') {
-                    const char *one = w + length + 1;
-                    size_t end = strcspn(one, " ");
-                    if (strlen(value) == end && strncasecmp(one, value, end) == 0) {
+            const char *w = s->value;
+            for (size_t whole; (whole = calc_next_word(&w, " ")) > 0;) {
+                if (strncmp(w - whole, key, length) == 0 && (w - whole)[length] == '=') {
+                    size_t end = whole - length - 1;
+                    if (strlen(value) == end && strncasecmp(w - end, value, end) == 0) {
                         return CALC_HF_PASSES;
                     }
                     found = CALC_HF_PASSES_OTHERWISE;
@@ -132,7 +122,7 @@ static bool set_layers(const char *words, calc_hf_family *f)
                  {"halved", &f->halved}};
     bool any = false;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (calc_hf_word_in(words, flags[i].word, strlen(flags[i].word))) {
+        if (calc_is_word(words, flags[i].word)) {
             any = *flags[i].flag = true;
         }
     }
@@ -162,25 +152,17 @@ calc_status calc_hf_family_read(const calc_settings *rows, const char *type, cal
                  : CALC_OK;
 }
 
-/* Whether a key is one of a row, where a star stands for a number. */
-static bool is_named(const char *key, const char *own)
-{
-    for (; *own == '*' ? strspn(key, "0123456789") > 0 : *own == *key; own++) {
-        if (*own == '\0') {
-            return true;
-        }
-        key += *own == '*' ? strspn(key, "0123456789") : 1;
-    }
-    return false;
-}
-
 const char *calc_hf_family_key(const calc_hf_family *f, const char *key)
 {
     const calc_setting *s;
     const char *own;
     for (int link = 0; link < f->row.links; link++) {
         for (size_t at = 0; (s = calc_hf_row_next(&f->row, link, "names", &at, &own));) {
-            if (is_named(key, own)) {
+            const char *k = key; /* a star stands for a number */
+            while (*own && (*own == '*' ? strspn(k, "0123456789") > 0 : *own == *k)) {
+                k += *own++ == '*' ? strspn(k, "0123456789") : 1;
+            }
+            if (!*own && !*k) {
                 return s->value;
             }
         }

@@ -146,7 +146,7 @@ static const calc_setting *find(const storage_reader *r, const char *keys)
     const calc_setting *setting;
     while ((setting = next(r, &at, "", ""))) {
         const char *key = setting->key + r->source[at.source].length;
-        if (calc_hf_word_in(keys, key, strlen(key))) {
+        if (calc_is_word(keys, key)) {
             return setting;
         }
     }
@@ -209,7 +209,7 @@ static int find_algorithm(const char *value, size_t length, widths *out)
         return 3;
     }
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        if (calc_hf_word_in(algorithms[i].names, word, strlen(word))) {
+        if (calc_is_word(algorithms[i].names, word)) {
             *out = algorithms[i].is;
             return algorithms[i].strength;
         }
@@ -255,10 +255,8 @@ static unsigned parts_of(const char *name, size_t length, const calc_app *app)
 static unsigned parts_in(const char *value, const calc_app *app)
 {
     unsigned parts = 0;
-    while (*value) {
-        size_t length = strcspn(value, " ");
-        parts |= parts_of(value, length, app);
-        value += length + (value[length] == ' ');
+    for (size_t length; (length = calc_next_word(&value, " ")) > 0;) {
+        parts |= parts_of(value - length, length, app);
     }
     return parts;
 }
@@ -298,7 +296,7 @@ static void read_group(const storage_reader *r, const char *prefix, widths *w)
     const calc_setting *size = *prefix ? inside(r, prefix, "group_size") : find(r, sizes);
     const calc_setting *method = find(r, "quant_method");
     const char *by = method ? method->value : find(r, "quant_algo") ? "" : "mlx";
-    bool floats = false, pairs = calc_hf_word_in("hqq torchao sinq mlx", by, strlen(by));
+    bool floats = false, pairs = calc_is_word("hqq torchao sinq mlx", by);
     if (!size || w->weight >= WIDE || (w->weight == 8 && *size->value == '-')) {
         return;
     }
@@ -306,8 +304,7 @@ static void read_group(const storage_reader *r, const char *prefix, widths *w)
         const calc_setting *type = inside(r, prefix, types[i]);
         floats = floats || (type && calc_hf_contains(type->value, "fp float"));
     }
-    bool zeros = calc_hf_word_in(packed, by, strlen(by)) ||
-                 says(find(r, "zero_point has_zero_point"), "true") ||
+    bool zeros = calc_is_word(packed, by) || says(find(r, "zero_point has_zero_point"), "true") ||
                  says(inside(r, prefix, "symmetric"), "false");
     w->scale = w->scale > 0 ? w->scale : floats ? 8 : pairs ? 32 : 16 + (zeros ? w->weight : 0);
     w->group = *size->value == '-' ? (double)r->app->hidden : number_in(size->value);
@@ -399,7 +396,7 @@ static calc_status read_widths(storage_reader *r, widths *out)
         bool four = says(find(r, "load_in_4bit"), "true");
         bool twice = four && says(find(r, "bnb_4bit_use_double_quant"), "true");
         *out = (widths){four ? 4 : 8, WIDE, false, twice ? 8 + 32.0 / 256 : 0, 64};
-    } else if (bits && (!method || calc_hf_word_in(counted, word, strlen(word)))) {
+    } else if (bits && (!method || calc_is_word(counted, word))) {
         *out = (widths){.weight = number_in(bits->value),
                         .input = input ? number_in(input->value) : WIDE};
     } else if (method && find_algorithm(method->value, method->length, out) < 3) {
@@ -427,11 +424,11 @@ static unsigned wide_parts(const storage_reader *r, const calc_app *app)
     unsigned parts = says(find(r, "quant_method"), "mxfp4") ? ATTENTION : 0, aimed = 0;
     while ((setting = next(r, &at, "", ""))) {
         const char *key = setting->key + r->source[at.source].length;
-        parts |= calc_hf_word_in(lists, key, strlen(key)) ? parts_in(setting->value, app) : 0;
+        parts |= calc_is_word(lists, key) ? parts_in(setting->value, app) : 0;
     }
     while ((setting = next(r, &group, "config_groups.", ".targets"))) {
-        aimed |= calc_hf_word_in(setting->value, "Linear", 6) ? ATTENTION
-                                                              : parts_in(setting->value, app);
+        aimed |=
+            calc_word_in(setting->value, "Linear", 6) ? ATTENTION : parts_in(setting->value, app);
     }
     return parts | (aimed & EXPERTS && !(aimed & ATTENTION) ? (unsigned)ATTENTION : 0U);
 }
@@ -449,7 +446,7 @@ static calc_status read_cache(const storage_reader *r, calc_format *out)
                    : WIDE;
     if (setting) {
         small(setting->value, setting->length, word);
-        bits = calc_hf_word_in(wide, word, strlen(word)) ? WIDE : number_in(word);
+        bits = calc_is_word(wide, word) ? WIDE : number_in(word);
     }
     return format_of(bits, out) || !setting ? CALC_OK : unknown(r, setting, "the format");
 }

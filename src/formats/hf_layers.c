@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/utf8.h"
 #include "spec/stack.h"
@@ -112,11 +113,12 @@ static const struct {
     {CALC_HF_INDEX_TYPES, "shared", REUSED, SAME}};
 enum { WORDS = sizeof words / sizeof *words };
 
-/* The next item of a list, or letter of a pattern; its length is 0 at the end. */
+/* Passes over the next item of a list, or letter of a pattern. @return its length; 0 at the end */
 static size_t next(const char **at, bool letters)
 {
-    *at += strspn(*at, ", ");
-    return letters ? **at != '\0' : strcspn(*at, ", ");
+    bool letter = letters && *(*at += strspn(*at, ", "));
+    *at += letter;
+    return letter ? 1 : calc_next_word(at, ", ");
 }
 
 static void set(layer *l, what mixer, what ffn)
@@ -131,18 +133,13 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
                       size_t length)
 {
     char text[600];
-    size_t used = 0;
+    snprintf(text, sizeof text, "found \"%s\", expected one of", calc_utf8_shown(item, length));
     for (int i = 0; i < WORDS; i++) {
-        if (words[i].list == list && calc_hf_word_in(words[i].word, item, length)) {
+        bool own = words[i].list == list;
+        if (own && calc_word_in(words[i].word, item, length)) {
             return i;
         }
-    }
-    used = (size_t)snprintf(text, sizeof text, "found \"%s\", expected one of",
-                            calc_utf8_shown(item, length));
-    for (int i = 0; i < WORDS; i++) {
-        if (words[i].list == list && used < sizeof text) {
-            used += (size_t)snprintf(text + used, sizeof text - used, " %s", words[i].word);
-        }
+        calc_append(text, sizeof text, own ? " %s" : "", words[i].word);
     }
     (void)wrong(p, at, CALC_ERR_RANGE, NULL, text);
     return -1;
@@ -174,8 +171,8 @@ static calc_status take_list(plan *p, calc_hf_member member)
     const char *at = s->setting[member]->value;
     bool letters = member == CALC_HF_HYBRID;
     int64_t items = 0;
-    for (size_t length = next(&at, letters); length > 0; length = next(&at, letters)) {
-        int word = meaning_of(p, member, member, at, length);
+    for (size_t length; (length = next(&at, letters)) > 0;) {
+        int word = meaning_of(p, member, member, at - length, length);
         if (word < 0) {
             return CALC_ERR_RANGE;
         }
@@ -183,10 +180,10 @@ static calc_status take_list(plan *p, calc_hf_member member)
             set(&p->layer[items], words[word].mixer, words[word].ffn);
         }
         if (items < p->count && words[word].mixer == RATIO) {
-            p->layer[items].mixer_number = *at == 'c' ? COUNT(CSA_RATE) : COUNT(HCA_RATE);
+            p->layer[items].mixer_number =
+                at[-(ptrdiff_t)length] == 'c' ? COUNT(CSA_RATE) : COUNT(HCA_RATE);
         }
         items++;
-        at += length;
     }
     return check_length(p, member, items);
 }
@@ -196,18 +193,17 @@ static calc_status take_numbers(plan *p, calc_hf_member member, int64_t first, w
 {
     const calc_setting *setting = p->said->setting[member];
     const char *at = setting ? setting->value : "";
-    for (size_t length = next(&at, false); length > 0; length = next(&at, false)) {
+    for (size_t length; (length = next(&at, false)) > 0;) {
         char *end;
-        long long number = strtoll(at, &end, 10);
-        if (end != at + length || number < first || number - first >= p->count) {
+        long long number = strtoll(at - length, &end, 10);
+        if (end != at || number < first || number - first >= p->count) {
             char text[160];
             snprintf(text, sizeof text, "found \"%.*s\", expected layers from %lld to %lld",
-                     (int)(length < 40 ? length : 40), at, (long long)first,
+                     (int)(length < 40 ? length : 40), at - length, (long long)first,
                      (long long)(first + p->count - 1));
             return wrong(p, member, CALC_ERR_RANGE, NULL, text);
         }
         set(&p->layer[number - first], mixer, ffn);
-        at += length;
     }
     return CALC_OK;
 }
@@ -283,8 +279,7 @@ int64_t calc_hf_listed(const calc_hf_said *s)
     int64_t items = 0;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && items == 0; i++) {
         const char *at = s->setting[lists[i]] ? s->setting[lists[i]]->value : "";
-        for (size_t length = next(&at, i == 0); length > 0; length = next(&at, i == 0)) {
-            at += length;
+        while (next(&at, i == 0) > 0) {
             items++;
         }
     }
@@ -296,13 +291,12 @@ static calc_status take_ratios(plan *p)
     const calc_setting *setting = p->said->setting[CALC_HF_RATIOS];
     const char *at = setting ? setting->value : "";
     int64_t items = 0;
-    for (size_t length = next(&at, false); length > 0; length = next(&at, false)) {
+    for (size_t length; (length = next(&at, false)) > 0;) {
         layer *l = items < p->count ? &p->layer[items] : &p->beyond;
         l->mixer = RATIO;
         l->ffn = l == &p->beyond ? MOE : l->ffn;
-        l->mixer_number = strtoll(at, NULL, 10);
+        l->mixer_number = strtoll(at - length, NULL, 10);
         items++;
-        at += length;
     }
     return setting ? check_length(p, CALC_HF_RATIOS, items) : CALC_OK;
 }
@@ -314,10 +308,9 @@ static calc_status take_heads(plan *p, calc_hf_member member)
     const calc_setting *setting = p->said->setting[member];
     const char *at = setting ? setting->value : "";
     int64_t items = 0, full = 0;
-    for (size_t length = next(&at, false); length > 0; length = next(&at, false), items++) {
-        int64_t heads = strtoll(at, NULL, 10);
+    for (size_t length; (length = next(&at, false)) > 0; items++) {
+        int64_t heads = strtoll(at - length, NULL, 10);
         layer *l = &p->layer[items < p->count ? items : 0];
-        at += length;
         if (heads < 1) {
             return wrong(p, member, CALC_ERR_RANGE, NULL,
                          "expected a number of heads for each layer");
@@ -690,10 +683,9 @@ static calc_status say_prediction(plan *p)
         }
         stack->mtp_layer[stack->mtp++] = (uint8_t)kind;
     }
-    for (size_t length = next(&at, letters); length > 0 && p->app->mtp_blocks > 0;
-         length = next(&at, letters)) {
-        int word =
-            meaning_of(p, member, letters ? CALC_HF_HYBRID : CALC_HF_BLOCK_TYPES, at, length);
+    for (size_t length; p->app->mtp_blocks > 0 && (length = next(&at, letters)) > 0;) {
+        int word = meaning_of(p, member, letters ? CALC_HF_HYBRID : CALC_HF_BLOCK_TYPES,
+                              at - length, length);
         if (word >= 0 && stack->mtp == CALC_MAX_MTP_LAYERS) {
             return wrong(p, member, CALC_ERR_UNSUPPORTED, NULL, "too many layers");
         }
@@ -702,7 +694,6 @@ static calc_status say_prediction(plan *p)
             return CALC_ERR_RANGE;
         }
         stack->mtp_layer[stack->mtp++] = (uint8_t)kind;
-        at += length;
     }
     return CALC_OK;
 }

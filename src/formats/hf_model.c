@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "formats/hf_layers.h"
@@ -18,75 +19,57 @@
  * modeling_intern_vit.py and modeling_internvl_chat.py beside the weights of InternVL;
  * modeling_kimi_k25.py beside those of Kimi K2.5. */
 
-/* What a configuration says of a tower. */
-typedef enum member {
-    HIDDEN,
-    BLOCKS,
-    FEEDFORWARD,
-    HEADS,
-    HEAD_SIZE,
-    HEADS_WIDTH, /* of all heads */
-    PATCH,       /* side */
-    CHANNELS,
-    FRAMES,
-    WINDOW, /* side, in numbers of an image */
-    FULL,
-    IMAGE, /* side */
-    POSITIONS,
-    POSITIONS_SIDE,
-    MERGE,     /* side */
-    SHUFFLE,   /* 1 / side of a merge */
-    TOKENS,    /* of an image, after pooling */
-    POOL,      /* side */
-    PROJECTOR, /* width of its hidden layers */
-    PROJECTOR_BIAS,
-    DEEPSTACK,
-    MEMBERS
-} member;
+/* What a configuration says of a tower, X(NAME, keys of a vision_config, and of the model above
+ * it); later ones of a file count. Of a size with two sides one is said. */
+#define MEMBER_LIST(X)                                                                             \
+    X(HIDDEN, "hidden_size embed_dim vt_hidden_size", "")                                          \
+    X(BLOCKS, "num_hidden_layers depth vt_num_hidden_layers", "")                                  \
+    X(FEEDFORWARD, "intermediate_size vt_intermediate_size", "")                                   \
+    X(HEADS, "num_attention_heads num_heads vt_num_attention_heads", "")                           \
+    X(HEAD_SIZE, "head_dim", "")                                                                   \
+    X(HEADS_WIDTH, "qkv_hidden_size", "") /* of all heads */                                       \
+    X(PATCH, "patch_size spatial_patch_size", "")                                                  \
+    X(CHANNELS, "num_channels in_channels in_chans", "")                                           \
+    X(FRAMES, "temporal_patch_size", "")                                                           \
+    X(WINDOW, "window_size", "") /* in numbers of an image */                                      \
+    X(FULL, "fullatt_block_indexes", "")                                                           \
+    X(IMAGE, "image_size", "")                                                                     \
+    X(POSITIONS, "num_position_embeddings position_embedding_size", "")                            \
+    X(POSITIONS_SIDE, "init_pos_emb_height", "")                                                   \
+    X(MERGE, "spatial_merge_size merge_kernel_size", "spatial_merge_size")                         \
+    X(SHUFFLE, "pixel_shuffle_ratio", "downsample_ratio") /* 1 / side of a merge */                \
+    X(TOKENS, "", "mm_tokens_per_image")                  /* of an image, after pooling */         \
+    X(POOL, "pooling_kernel_size", "")                                                             \
+    X(PROJECTOR, "projector_output_dim", "") /* width of its hidden layers */                      \
+    X(PROJECTOR_BIAS, "", "multimodal_projector_bias")                                             \
+    X(DEEPSTACK, "deepstack_visual_indexes", "")
+#define NAME(name, ...) name,
+typedef enum member { MEMBER_LIST(NAME) MEMBERS } member;
 
-/* Keys of a vision_config, and of the model above it; later ones of a file count. */
 static const struct {
     const char *keys, *above;
 } members[MEMBERS] = {
-    [HIDDEN] = {"hidden_size embed_dim vt_hidden_size", ""},
-    [BLOCKS] = {"num_hidden_layers depth vt_num_hidden_layers", ""},
-    [FEEDFORWARD] = {"intermediate_size vt_intermediate_size", ""},
-    [HEADS] = {"num_attention_heads num_heads vt_num_attention_heads", ""},
-    [HEAD_SIZE] = {"head_dim", ""},
-    [HEADS_WIDTH] = {"qkv_hidden_size", ""},
-    [PATCH] = {"patch_size spatial_patch_size", ""},
-    [CHANNELS] = {"num_channels in_channels in_chans", ""},
-    [FRAMES] = {"temporal_patch_size", ""},
-    [WINDOW] = {"window_size", ""},
-    [FULL] = {"fullatt_block_indexes", ""},
-    [IMAGE] = {"image_size", ""},
-    [POSITIONS] = {"num_position_embeddings position_embedding_size", ""},
-    [POSITIONS_SIDE] = {"init_pos_emb_height", ""},
-    [MERGE] = {"spatial_merge_size merge_kernel_size", "spatial_merge_size"},
-    [SHUFFLE] = {"pixel_shuffle_ratio", "downsample_ratio"},
-    [TOKENS] = {"", "mm_tokens_per_image"},
-    [POOL] = {"pooling_kernel_size", ""},
-    [PROJECTOR] = {"projector_output_dim", ""},
-    [PROJECTOR_BIAS] = {"", "multimodal_projector_bias"},
-    [DEEPSTACK] = {"deepstack_visual_indexes", ""},
+#define KEYS(name, keys, above) {keys, above},
+    MEMBER_LIST(KEYS)
+#undef KEYS
 };
 
 /* A kind of tower: how it is built, and what its configurations may leave out. Beside `is`, its row
- * has: */
-typedef enum of_tower {
-    /* Vectors of weights beside: as wide as the tower, for each block, and as merged patches. */
-    VECTORS,
-    BLOCK_VECTORS,
-    MERGED_VECTORS,
-    TABLES,   /* of positions */
-    IMAGE_OF, /* sides, where the file leaves them out; without an image they differ in size */
-    PATCH_OF,
-    SHUFFLE_OF, /* side of a merge, where the file leaves it out */
-    MARK,       /* one vector more than an image has patches (class token) */
-    MERGED,     /* hidden layers of the projector are as wide as merged patches */
-    DEEP,       /* projectors behind blocks have a norm of merged patches */
-    OF_TOWER
-} of_tower;
+ * has X(NAME, its key): vectors of weights beside, as wide as the tower, for each block, and as
+ * merged patches. */
+#define OF_TOWER_LIST(X)                                                                           \
+    X(VECTORS, "vectors")                                                                          \
+    X(BLOCK_VECTORS, "block_vectors")                                                              \
+    X(MERGED_VECTORS, "merged_vectors")                                                            \
+    X(TABLES, "tables")  /* of positions */                                                        \
+    X(IMAGE_OF, "image") /* side, where the file leaves it out; without, images differ in size */  \
+    X(PATCH_OF, "patch") /* likewise */                                                            \
+    X(SHUFFLE_OF, "shuffle") /* side of a merge, likewise */                                       \
+    X(MARK, "mark")          /* one vector more than an image has patches (class token) */         \
+    X(MERGED, "merged")      /* hidden layers of the projector are as wide as merged patches */    \
+    X(DEEP, "deep")          /* projectors behind blocks have a norm of merged patches */
+typedef enum of_tower { OF_TOWER_LIST(NAME) OF_TOWER } of_tower;
+#undef NAME
 
 typedef struct tower {
     calc_hf_row row;
@@ -112,16 +95,7 @@ size_t calc_hf_encoder_prefix(const char *key)
 static bool read_tower(const calc_settings *settings, const calc_settings *rows, tower *out,
                        bool *any)
 {
-    static const char *const names[OF_TOWER] = {[VECTORS] = "vectors",
-                                                [BLOCK_VECTORS] = "block_vectors",
-                                                [MERGED_VECTORS] = "merged_vectors",
-                                                [TABLES] = "tables",
-                                                [IMAGE_OF] = "image",
-                                                [PATCH_OF] = "patch",
-                                                [SHUFFLE_OF] = "shuffle",
-                                                [MARK] = "mark",
-                                                [MERGED] = "merged",
-                                                [DEEP] = "deep"};
+    static const char *const names[] = {OF_TOWER_LIST(CALC_WORD_OF)};
     const char *type = NULL, *key;
     *any = false;
     for (size_t i = 0; i < settings->count; i++) {
@@ -191,8 +165,8 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
         const char *key = s->key + prefix;
         char text[320];
         int m = 0;
-        while (m < MEMBERS && !calc_hf_word_in(prefix > 0 ? members[m].keys : members[m].above, key,
-                                               strlen(key))) {
+        while (m < MEMBERS &&
+               !calc_word_in(prefix > 0 ? members[m].keys : members[m].above, key, strlen(key))) {
             m++;
         }
         if (m < MEMBERS && s->value[0]) {

@@ -118,9 +118,6 @@ bool calc_hf_value_neutral(const char *value);
 /** Whether a text contains one of some words, of up to 31 letters. */
 bool calc_hf_contains(const char *text, const char *words);
 
-/** Whether `word` is one of `words`, which are separated by blanks. */
-bool calc_hf_word_in(const char *words, const char *word, size_t length);
-
 /** Values by member, with the settings they come from. */
 typedef struct calc_hf_said {
     const calc_hf *hf;

@@ -144,25 +144,34 @@ static bool was_told(reading *r, const char *sentence)
     return false;
 }
 
+calc_unread calc_import_unread(const calc_framework *framework, const calc_setting *setting,
+                               char sentence[CALC_UNREAD_TEXT], const char **key)
+{
+    const calc_framework launchers = {.unread = &calc_unread_launchers};
+    char option[160];
+    snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
+    calc_unread what = calc_framework_unread(framework, setting->key, setting->value, key);
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') {
+        what = calc_framework_unread(&launchers, setting->key, setting->value, key);
+    }
+    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
+        what = calc_framework_unread(framework, option, "-", key);
+    }
+    snprintf(sentence, CALC_UNREAD_TEXT, "%.*s", *key ? (int)strcspn(*key, "\n") : 0,
+             *key ? *key : "");
+    return what;
+}
+
 /* Tells of a setting that is not read. What the framework computes leaves time and memory as they
  * are by default, but not the model. */
 static calc_status leave(const calc_import *import, const calc_setting *setting, bool computed,
                          reading *r)
 {
     const char *assumed;
-    char sentence[160] = "";
-    calc_unread what =
-        calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
-    if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') { /* part of an option's value */
-        char option[160];
-        snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
-        what = calc_framework_unread(import->framework, option, "-", &assumed);
-    }
+    char sentence[CALC_UNREAD_TEXT];
+    calc_unread what = calc_import_unread(import->framework, setting, sentence, &assumed);
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
-    }
-    if (assumed) {
-        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
     }
     if (what == CALC_UNREAD_MODEL && import->model) {
         char text[320];
@@ -343,18 +352,6 @@ calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec 
     return status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
 }
 
-/* The framework's name of a field; NULL if it has none. */
-static const char *key_of(const calc_framework *framework, const char *field)
-{
-    for (size_t i = 0; i < framework->count; i++) {
-        const calc_setting_row *row = &framework->rows[i];
-        if (row->key && !row->read_only && is_of_model(row, field)) {
-            return row->key;
-        }
-    }
-    return NULL;
-}
-
 calc_status calc_import_complete(const calc_import *import, const calc_app *app,
                                  calc_errors *errors)
 {
@@ -366,7 +363,11 @@ calc_status calc_import_complete(const calc_import *import, const calc_app *app,
             calc_member_number(field, (const char *)app + field->offset) > 0) {
             continue;
         }
-        const char *key = key_of(import->framework, field->key);
+        const char *key = NULL;
+        for (size_t k = 0; k < import->framework->count && !key; k++) {
+            const calc_setting_row *row = &import->framework->rows[k];
+            key = !row->read_only && is_of_model(row, field->key) ? row->key : NULL;
+        }
         status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
                                  "the model needs %s, and %s is missing", field->key,
                                  key ? key : "its setting");

@@ -35,7 +35,7 @@ CALC_MUST_USE calc_status calc_import_run(const calc_import *import, calc_app *a
 CALC_MUST_USE calc_status calc_import_complete(const calc_import *import, const calc_app *app,
                                                calc_errors *errors);
 
-enum { CALC_NAMED_PATH_SIZE = 4096 };
+enum { CALC_NAMED_PATH_SIZE = 4096, CALC_UNREAD_TEXT = 160 };
 
 /** Whether a row is of the size of the job, which .procs gives instead. @param row  NULL: none */
 bool calc_row_is_of_job(const calc_setting_row *row);
@@ -58,6 +58,12 @@ CALC_MUST_USE calc_status calc_named_open(const char *name, const calc_setting *
 calc_status calc_import_wrong(const calc_import *import, const calc_setting *setting,
                               calc_status status, const char *hint, const char *text,
                               calc_errors *errors);
+
+/** What a setting without a row changes, also as part of the value of an option, or of a launcher.
+ *  @param sentence  filled with what is assumed then, or ""
+ *  @param key       set to what tells sentences apart; NULL: there is none */
+calc_unread calc_import_unread(const calc_framework *framework, const calc_setting *setting,
+                               char sentence[CALC_UNREAD_TEXT], const char **key);
 
 /** Calls .unread, if there is one. */
 void calc_import_tell(const calc_import *import, const char *key, calc_unread what,

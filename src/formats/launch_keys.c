@@ -9,10 +9,9 @@
 
 #include "formats/plan_macros.h"
 
-#define ROW(member_, ...) {.member = CALC_LAUNCH_##member_, .key = __VA_ARGS__},
-#define SWITCH(member_, ...) {.member = CALC_LAUNCH_##member_, .words = yes, .key = __VA_ARGS__},
+/* A number of things, which may be 0. */
+#define SIZE(member_, ...) CALC_ROW(NUMBER, member_, __VA_ARGS__, .unset = true, .value = 1)
 
-static const char yes[] = "true=1 false=0 1 0 yes=1 no=0";
 static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
 /* Numbers are those of calc_serving_program. */
 static const char engines[] = "vllm=1 sglang=2 trtllm=3 dynamo=1"; /* vLLM behind a router */
@@ -22,49 +21,59 @@ static const char engines[] = "vllm=1 sglang=2 trtllm=3 dynamo=1"; /* vLLM behin
 #define REF "actor_rollout_ref.ref."
 
 /* clang-format off */
-static const calc_job_launch_row verl[] = {
-    ROW(MODEL, "actor_rollout_ref.model.path")
-    ROW(ALGORITHM, "algorithm.adv_estimator", .preset = "ppo",
-        .words = "gae=ppo grpo rloo reinforce_plus_plus=reinforce reinforce_plus_plus_baseline=reinforce remax=reinforce")
-    ROW(LOSS, ACTOR "policy_loss.loss_mode", .words = "gspo vanilla=")
-    ROW(PROMPTS, "data.train_batch_size", .preset = "1024")
-    ROW(SAMPLES, ROLLOUT "n", .preset = "1")
-    ROW(MINI_PROMPTS, ACTOR "ppo_mini_batch_size", .preset = "256")
-    ROW(EPOCHS, ACTOR "ppo_epochs", .preset = "1")
-    SWITCH(KL, ACTOR "use_kl_loss", .preset = "0")
-    SWITCH(KL_REWARD, "algorithm.use_kl_in_reward", .preset = "0")
-    ROW(OLD, "algorithm.rollout_correction.bypass_mode", .words = "true=engine false=trainer", .preset = "trainer", .ahead = "engine")
-    ROW(OLD, "async_training.compute_prox_log_prob", .words = "true=trainer false=engine")
-    ROW(QUEUED, "async_training.require_batches")
-    ROW(SYNC_STEPS, "async_training.trigger_parameter_sync_step")
-    ROW(STALENESS, "async_training.staleness_threshold")
-    ROW(PROMPT_MAX, "data.max_prompt_length", .preset = "512")
-    ROW(RESPONSE_MAX, "data.max_response_length", .preset = "512")
-    ROW(SPREAD, ROLLOUT "ignore_eos", .words = "true=0 false=")
-    SWITCH(PACKED, ACTOR "use_dynamic_bsz", .preset = "0")
-    ROW(MICRO_TOKENS, ACTOR "ppo_max_token_len_per_gpu", .preset = "16384")
-    ROW(FORWARD_TOKENS, ROLLOUT "log_prob_max_token_len_per_gpu")
-    ROW(REFERENCE_TOKENS, REF "log_prob_max_token_len_per_gpu")
-    SWITCH(COLOCATED, "actor_rollout_ref.hybrid_engine", .preset = "1", .ahead = "0")
-    ROW(NODES, "trainer.nnodes", .preset = "1")
-    ROW(NODE_PROCS, "trainer.n_gpus_per_node", .preset = "8")
-    ROW(ROLLOUT_NODES, "rollout.nnodes", .ahead = "1")
-    ROW(ROLLOUT_NODE_PROCS, "rollout.n_gpus_per_node", .ahead = "8")
-    ROW(ROLLOUT_NODES, ROLLOUT "nnodes")
-    ROW(ROLLOUT_NODE_PROCS, ROLLOUT "n_gpus_per_node")
-    ROW(SLEEP, ROLLOUT "free_cache_engine", .words = "true=2 false=0", .preset = "2", .ahead = "0")
-    SWITCH(OFFLOAD_WEIGHTS, ACTOR "fsdp_config.param_offload", .preset = "0")
-    SWITCH(OFFLOAD_OPTIMIZER, ACTOR "fsdp_config.optimizer_offload", .preset = "0")
-    SWITCH(OFFLOAD_WEIGHTS, ACTOR "megatron.param_offload")
-    SWITCH(OFFLOAD_GRADIENTS, ACTOR "megatron.grad_offload")
-    SWITCH(OFFLOAD_OPTIMIZER, ACTOR "megatron.optimizer_offload")
-    SWITCH(REFERENCE_OFFLOAD, REF "fsdp_config.param_offload", .preset = "0")
-    SWITCH(REFERENCE_OFFLOAD, REF "megatron.param_offload")
-    ROW(BUCKET_MB, ROLLOUT "update_weights_bucket_megabytes")
-    ROW(BUCKET_MB, ROLLOUT "checkpoint_engine.update_weights_bucket_megabytes")
-    ROW(CRITIC_MODEL, "critic.model.path")
-    SWITCH(REWARD_ON, "reward_model.enable", .preset = "0")
-    ROW(REWARD_MODEL, "reward_model.model.path")
+static const calc_setting_row verl_job_rows[] = {
+    CALC_ROW(NAME, MODEL, "actor_rollout_ref.model.path")
+    CALC_ROW(WORDS, JOB_ALGORITHM, "algorithm.adv_estimator", .words = "gae=ppo grpo rloo reinforce_plus_plus=reinforce reinforce_plus_plus_baseline=reinforce remax=reinforce")
+    CALC_ROW(WORDS, JOB_LOSS, ACTOR "policy_loss.loss_mode", .words = "gspo vanilla=")
+    SIZE(JOB_PROMPTS, "data.train_batch_size")
+    SIZE(JOB_SAMPLES, ROLLOUT "n")
+    SIZE(JOB_MINI_PROMPTS, ACTOR "ppo_mini_batch_size")
+    SIZE(JOB_EPOCHS, ACTOR "ppo_epochs")
+    CALC_ROW(SWITCH, JOB_KL, ACTOR "use_kl_loss", .value = 1)
+    CALC_ROW(SWITCH, JOB_KL_REWARD, "algorithm.use_kl_in_reward", .value = 1)
+    CALC_ROW(WORDS, JOB_OLD, "algorithm.rollout_correction.bypass_mode", .words = "true=engine false=trainer")
+    CALC_ROW(WORDS, JOB_OLD, "async_training.compute_prox_log_prob", .words = "true=trainer false=engine")
+    SIZE(JOB_QUEUED, "async_training.require_batches")
+    SIZE(JOB_SYNC_STEPS, "async_training.trigger_parameter_sync_step")
+    CALC_ROW(DECIMAL, JOB_STALENESS, "async_training.staleness_threshold")
+    SIZE(PROMPT, "data.max_prompt_length")
+    SIZE(RESPONSE, "data.max_response_length")
+    CALC_ROW(WORDS, JOB_SPREAD, ROLLOUT "ignore_eos", .words = "true=0 false=")
+    CALC_ROW(SWITCH, JOB_PACKED, ACTOR "use_dynamic_bsz", .value = 1)
+    SIZE(JOB_MICRO_TOKENS, ACTOR "ppo_max_token_len_per_gpu")
+    SIZE(JOB_FORWARD_TOKENS, ROLLOUT "log_prob_max_token_len_per_gpu")
+    SIZE(JOB_REFERENCE_TOKENS, REF "log_prob_max_token_len_per_gpu")
+    CALC_ROW(SWITCH, JOB_COLOCATED, "actor_rollout_ref.hybrid_engine", .value = 1)
+    SIZE(NODES, "trainer.nnodes")
+    SIZE(NODE_PROCS, "trainer.n_gpus_per_node")
+    SIZE(JOB_ROLLOUT_NODES, "rollout.nnodes")
+    SIZE(JOB_ROLLOUT_NODE_PROCS, "rollout.n_gpus_per_node")
+    SIZE(JOB_ROLLOUT_NODES, ROLLOUT "nnodes")
+    SIZE(JOB_ROLLOUT_NODE_PROCS, ROLLOUT "n_gpus_per_node")
+    CALC_ROW(WORDS, JOB_SLEEP, ROLLOUT "free_cache_engine", .words = "true=2 false=0")
+    CALC_ROW(SWITCH, JOB_OFFLOAD_WEIGHTS, ACTOR "fsdp_config.param_offload", .value = 1)
+    CALC_ROW(SWITCH, JOB_OFFLOAD_OPTIMIZER, ACTOR "fsdp_config.optimizer_offload", .value = 1)
+    CALC_ROW(SWITCH, JOB_OFFLOAD_WEIGHTS, ACTOR "megatron.param_offload", .value = 1)
+    CALC_ROW(SWITCH, JOB_OFFLOAD_GRADIENTS, ACTOR "megatron.grad_offload", .value = 1)
+    CALC_ROW(SWITCH, JOB_OFFLOAD_OPTIMIZER, ACTOR "megatron.optimizer_offload", .value = 1)
+    CALC_ROW(SWITCH, JOB_REFERENCE_OFFLOAD, REF "fsdp_config.param_offload", .value = 1)
+    CALC_ROW(SWITCH, JOB_REFERENCE_OFFLOAD, REF "megatron.param_offload", .value = 1)
+    SIZE(JOB_BUCKET_MB, ROLLOUT "update_weights_bucket_megabytes")
+    SIZE(JOB_BUCKET_MB, ROLLOUT "checkpoint_engine.update_weights_bucket_megabytes")
+    CALC_ROW(NAME, JOB_CRITIC_MODEL, "critic.model.path")
+    CALC_ROW(SWITCH, JOB_REWARD_ON, "reward_model.enable", .value = 1)
+    CALC_ROW(NAME, JOB_REWARD_MODEL, "reward_model.model.path")
+    CALC_ROW_DEFAULT(JOB_ALGORITHM, CALC_JOB_ALGORITHM_PPO) CALC_ROW_DEFAULT(JOB_PROMPTS, 1024) CALC_ROW_DEFAULT(JOB_SAMPLES, 1)
+    CALC_ROW_DEFAULT(JOB_MINI_PROMPTS, 256) CALC_ROW_DEFAULT(JOB_EPOCHS, 1) CALC_ROW_DEFAULT(JOB_OLD, CALC_JOB_OLD_LOGPROB_TRAINER)
+    CALC_ROW_DEFAULT(PROMPT, 512) CALC_ROW_DEFAULT(RESPONSE, 512) CALC_ROW_DEFAULT(JOB_MICRO_TOKENS, 16384) CALC_ROW_DEFAULT(JOB_COLOCATED, 1)
+    CALC_ROW_DEFAULT(NODES, 1) CALC_ROW_DEFAULT(NODE_PROCS, 8) CALC_ROW_DEFAULT(JOB_SLEEP, 2) CALC_ROW_DEFAULT(JOB_REFERENCE_OFFLOAD, 0)
+    CALC_ROW_DEFAULT(JOB_REWARD_ON, 0)
+};
+
+/* Where the rollout is a step ahead. */
+static const calc_setting_row verl_ahead_rows[] = {
+    CALC_ROW_DEFAULT(JOB_OLD, CALC_JOB_OLD_LOGPROB_ENGINE) CALC_ROW_DEFAULT(JOB_COLOCATED, 0)
+    CALC_ROW_DEFAULT(JOB_ROLLOUT_NODES, 1) CALC_ROW_DEFAULT(JOB_ROLLOUT_NODE_PROCS, 8) CALC_ROW_DEFAULT(JOB_SLEEP, 0)
 };
 
 static const calc_setting_row verl_engine_rows[] = {
@@ -82,31 +91,31 @@ static const calc_setting_row verl_engine_rows[] = {
     CALC_ROW_DEFAULT(TENSOR, 2) CALC_ROW_DEFAULT(SERVE_SLOTS, 1024) CALC_ROW_DEFAULT(SERVE_STEP, 8192) CALC_ROW_DEFAULT(SERVE_MEMORY, 0.5)
 };
 
-static const calc_job_launch_row slime[] = {
-    ROW(MODEL, "--hf-checkpoint")
-    ROW(ALGORITHM, "--advantage-estimator", .preset = "grpo",
-        .words = "grpo gspo ppo reinforce_plus_plus=reinforce reinforce_plus_plus_baseline=reinforce on_policy_distillation=distillation")
-    ROW(PROMPTS, "--rollout-batch-size")
-    ROW(SAMPLES, "--n-samples-per-prompt", .preset = "1")
-    ROW(MINI_BATCH, "--global-batch-size")
-    ROW(MINI_STEPS, "--num-steps-per-rollout")
-    ROW(EPOCHS, NULL, .preset = "1")
-    SWITCH(KL, "--use-kl-loss", .preset = "0")
-    ROW(KL_REWARD, "--kl-coef", .preset = "0")
-    ROW(OLD, "--use-rollout-logprobs", .words = "true=engine false=trainer", .preset = "trainer")
-    ROW(PROMPT_MAX, "--rollout-max-prompt-len")
-    ROW(RESPONSE_MAX, "--rollout-max-response-len")
-    SWITCH(PACKED, "--use-dynamic-batch-size", .preset = "0")
-    ROW(MICRO_TOKENS, "--max-tokens-per-gpu")
-    ROW(FORWARD_TOKENS, "--log-probs-max-tokens-per-gpu")
-    SWITCH(COLOCATED, "--colocate", .preset = "0")
-    ROW(NODES, "--actor-num-nodes", .preset = "1")
-    ROW(NODE_PROCS, "--actor-num-gpus-per-node", .preset = "8")
-    ROW(ROLLOUT_PROCS, "--rollout-num-gpus")
-    ROW(SLEEP, "--offload-rollout", .words = "true=2 false=0")
-    SWITCH(OFFLOAD_ALL, "--offload-train")
-    SWITCH(OFFLOAD_ALL, "--offload")
-    ROW(BUCKET_BYTES, "--update-weight-buffer-size")
+static const calc_setting_row slime_job_rows[] = {
+    CALC_ROW(NAME, MODEL, "--hf-checkpoint")
+    CALC_ROW(WORDS, JOB_ALGORITHM, "--advantage-estimator", .words = "grpo gspo ppo reinforce_plus_plus=reinforce reinforce_plus_plus_baseline=reinforce on_policy_distillation=distillation")
+    SIZE(JOB_PROMPTS, "--rollout-batch-size")
+    SIZE(JOB_SAMPLES, "--n-samples-per-prompt")
+    SIZE(JOB_MINI_BATCH, "--global-batch-size")
+    SIZE(JOB_MINI_STEPS, "--num-steps-per-rollout")
+    CALC_ROW(SWITCH, JOB_KL, "--use-kl-loss", .value = 1)
+    CALC_ROW(DECIMAL, JOB_KL_REWARD, "--kl-coef")
+    CALC_ROW(WORDS, JOB_OLD, "--use-rollout-logprobs", .words = "=engine false=trainer *=engine")
+    SIZE(PROMPT, "--rollout-max-prompt-len")
+    SIZE(RESPONSE, "--rollout-max-response-len")
+    CALC_ROW(SWITCH, JOB_PACKED, "--use-dynamic-batch-size", .value = 1)
+    SIZE(JOB_MICRO_TOKENS, "--max-tokens-per-gpu")
+    SIZE(JOB_FORWARD_TOKENS, "--log-probs-max-tokens-per-gpu")
+    CALC_ROW(SWITCH, JOB_COLOCATED, "--colocate", .value = 1)
+    SIZE(NODES, "--actor-num-nodes")
+    SIZE(NODE_PROCS, "--actor-num-gpus-per-node")
+    SIZE(JOB_ROLLOUT_PROCS, "--rollout-num-gpus")
+    CALC_ROW(WORDS, JOB_SLEEP, "--offload-rollout", .words = "=2 false=0 *=2")
+    CALC_ROW(SWITCH, JOB_OFFLOAD_ALL, "--offload-train", .value = 1)
+    CALC_ROW(SWITCH, JOB_OFFLOAD_ALL, "--offload", .value = 1)
+    SIZE(JOB_BUCKET_BYTES, "--update-weight-buffer-size")
+    CALC_ROW_DEFAULT(JOB_ALGORITHM, CALC_JOB_ALGORITHM_GRPO) CALC_ROW_DEFAULT(JOB_SAMPLES, 1) CALC_ROW_DEFAULT(JOB_EPOCHS, 1)
+    CALC_ROW_DEFAULT(JOB_OLD, CALC_JOB_OLD_LOGPROB_TRAINER) CALC_ROW_DEFAULT(NODES, 1) CALC_ROW_DEFAULT(NODE_PROCS, 8)
 };
 
 static const calc_setting_row slime_engine_rows[] = {
@@ -115,35 +124,35 @@ static const calc_setting_row slime_engine_rows[] = {
 };
 
 #define GENERATION "policy.generation."
-static const calc_job_launch_row nemo[] = {
-    ROW(MODEL, "policy.model_name")
-    ROW(ALGORITHM, "grpo.adv_estimator.name", .words = "grpo reinforce_plus_plus=reinforce gdpo=grpo")
-    ROW(ALGORITHM, "ppo.adv_estimator.name", .words = "gae=ppo grpo reinforce_plus_plus=reinforce")
-    ROW(ALGORITHM, NULL, .preset = "grpo")
-    ROW(TEACHER_MODEL, "teacher.model_name")
-    ROW(CRITIC_MODEL, "value.model_name")
-    ROW(PROMPTS, "grpo.num_prompts_per_step", .also = "distillation.num_prompts_per_step")
-    ROW(PROMPTS, "ppo.num_prompts_per_step")
-    ROW(SAMPLES, "grpo.num_generations_per_prompt", .also = "distillation.num_generations_per_prompt")
-    ROW(SAMPLES, "ppo.num_generations_per_prompt")
-    ROW(MINI_BATCH, "policy.train_global_batch_size")
-    ROW(EPOCHS, NULL, .preset = "1")
-    ROW(EPOCHS, "ppo.ppo_epochs")
-    SWITCH(ASYNC, "grpo.async_grpo.enabled", .also = "ppo.async_ppo.enabled", .preset = "0")
-    ROW(STEPS_OFF, "grpo.async_grpo.max_trajectory_age_steps", .also = "ppo.async_ppo.warmup_generation_lead_steps")
-    ROW(KL, "loss_fn.reference_policy_kl_penalty", .preset = "0.01")
-    ROW(OLD, "loss_fn.force_on_policy_ratio", .words = "true=none false=trainer", .preset = "trainer")
-    ROW(PROMPT_MAX, "data.max_input_seq_length")
-    ROW(TOTAL_MAX, "policy.max_total_sequence_length")
-    ROW(RESPONSE_MAX, GENERATION "max_new_tokens")
-    SWITCH(PACKED, "policy.sequence_packing.enabled", .also = "policy.dynamic_batching.enabled")
-    ROW(MICRO_TOKENS, "policy.sequence_packing.train_mb_tokens", .also = "policy.dynamic_batching.train_mb_tokens")
-    ROW(FORWARD_TOKENS, "policy.sequence_packing.logprob_mb_tokens", .also = "policy.dynamic_batching.logprob_mb_tokens")
-    SWITCH(COLOCATED, GENERATION "colocated.enabled", .preset = "1")
-    ROW(NODES, "cluster.num_nodes")
-    ROW(NODE_PROCS, "cluster.gpus_per_node")
-    ROW(ROLLOUT_NODES, GENERATION "colocated.resources.num_nodes")
-    ROW(ROLLOUT_NODE_PROCS, GENERATION "colocated.resources.gpus_per_node")
+static const calc_setting_row nemo_job_rows[] = {
+    CALC_ROW(NAME, MODEL, "policy.model_name")
+    CALC_ROW(WORDS, JOB_ALGORITHM, "grpo.adv_estimator.name", .words = "grpo reinforce_plus_plus=reinforce gdpo=grpo", .read_only = true)
+    CALC_ROW(WORDS, JOB_ALGORITHM, "ppo.adv_estimator.name", .words = "gae=ppo grpo reinforce_plus_plus=reinforce", .read_only = true)
+    CALC_ROW(NAME, JOB_TEACHER_MODEL, "teacher.model_name")
+    CALC_ROW(NAME, JOB_CRITIC_MODEL, "value.model_name")
+    SIZE(JOB_PROMPTS, "grpo.num_prompts_per_step", .also = "distillation.num_prompts_per_step")
+    SIZE(JOB_PROMPTS, "ppo.num_prompts_per_step")
+    SIZE(JOB_SAMPLES, "grpo.num_generations_per_prompt", .also = "distillation.num_generations_per_prompt")
+    SIZE(JOB_SAMPLES, "ppo.num_generations_per_prompt")
+    SIZE(JOB_MINI_BATCH, "policy.train_global_batch_size")
+    SIZE(JOB_EPOCHS, "ppo.ppo_epochs", .read_only = true)
+    CALC_ROW(SWITCH, JOB_ASYNC, "grpo.async_grpo.enabled", .also = "ppo.async_ppo.enabled", .value = 1)
+    SIZE(JOB_STEPS_OFF, "grpo.async_grpo.max_trajectory_age_steps", .also = "ppo.async_ppo.warmup_generation_lead_steps")
+    CALC_ROW(DECIMAL, JOB_KL, "loss_fn.reference_policy_kl_penalty")
+    CALC_ROW(WORDS, JOB_OLD, "loss_fn.force_on_policy_ratio", .words = "true=none false=trainer")
+    SIZE(PROMPT, "data.max_input_seq_length")
+    SIZE(JOB_TOTAL, "policy.max_total_sequence_length")
+    SIZE(RESPONSE, GENERATION "max_new_tokens")
+    CALC_ROW(SWITCH, JOB_PACKED, "policy.sequence_packing.enabled", .also = "policy.dynamic_batching.enabled", .value = 1)
+    SIZE(JOB_MICRO_TOKENS, "policy.sequence_packing.train_mb_tokens", .also = "policy.dynamic_batching.train_mb_tokens")
+    SIZE(JOB_FORWARD_TOKENS, "policy.sequence_packing.logprob_mb_tokens", .also = "policy.dynamic_batching.logprob_mb_tokens")
+    CALC_ROW(SWITCH, JOB_COLOCATED, GENERATION "colocated.enabled", .value = 1)
+    SIZE(NODES, "cluster.num_nodes")
+    SIZE(NODE_PROCS, "cluster.gpus_per_node")
+    SIZE(JOB_ROLLOUT_NODES, GENERATION "colocated.resources.num_nodes")
+    SIZE(JOB_ROLLOUT_NODE_PROCS, GENERATION "colocated.resources.gpus_per_node")
+    CALC_ROW_DEFAULT(JOB_ALGORITHM, CALC_JOB_ALGORITHM_GRPO) CALC_ROW_DEFAULT(JOB_EPOCHS, 1) CALC_ROW_DEFAULT(JOB_KL, 0.01)
+    CALC_ROW_DEFAULT(JOB_OLD, CALC_JOB_OLD_LOGPROB_TRAINER) CALC_ROW_DEFAULT(JOB_COLOCATED, 1)
 };
 
 static const calc_setting_row nemo_engine_rows[] = {
@@ -180,41 +189,43 @@ static const calc_setting_row nemo_rl_rows[] = {
 };
 
 /* The second names are those of before, with underscores. */
-static const calc_job_launch_row openrlhf[] = {
-    ROW(MODEL, "--actor.model_name_or_path", .also = "--pretrain")
-    ROW(ALGORITHM, "--algo.advantage.estimator", .also = "--advantage_estimator", .preset = "ppo",
-        .words = "gae=ppo reinforce rloo reinforce_baseline=rloo group_norm=grpo dr_grpo")
-    ROW(LOSS, "--actor.policy_loss_type", .also = "--policy_loss_type", .words = "gspo ppo=")
-    ROW(PROMPTS, "--rollout.batch_size", .also = "--rollout_batch_size", .preset = "1024")
-    ROW(SAMPLES, "--rollout.n_samples_per_prompt", .also = "--n_samples_per_prompt", .preset = "1")
-    ROW(MINI_BATCH, "--train.batch_size", .also = "--train_batch_size", .preset = "128")
-    ROW(EPOCHS, "--train.max_epochs", .also = "--max_epochs", .preset = "1")
-    SWITCH(ASYNC, "--train.async_enable", .also = "--async_train", .preset = "0")
-    ROW(KL, "--algo.kl.init_coef", .also = "--init_kl_coef", .preset = "0.01")
-    ROW(OLD, NULL, .preset = "trainer")
-    ROW(PROMPT_MAX, "--prompt_max_len")
-    ROW(RESPONSE_MAX, "--rollout.max_new_tokens", .also = "--generate_max_len")
-    ROW(TOTAL_MAX, "--data.max_len", .also = "--max_len")
-    SWITCH(PACKED, "--train.dynamic_batch_enable", .also = "--use_dynamic_batch", .preset = "0")
-    ROW(MICRO_TOKENS, "--train.max_tokens_per_gpu", .also = "--train_max_tokens_per_gpu", .preset = "16192")
-    ROW(FORWARD_TOKENS, "--rollout.max_tokens_per_gpu", .also = "--rollout_max_tokens_per_gpu")
-    SWITCH(COLOCATED, "--train.colocate_all", .also = "--colocate_all_models", .preset = "0")
-    ROW(NODES, "--actor.num_nodes", .also = "--actor_num_nodes", .preset = "1")
-    ROW(NODE_PROCS, "--actor.num_gpus_per_node", .also = "--actor_num_gpus_per_node", .preset = "8")
-    ROW(ENGINES, "--vllm.num_engines", .also = "--vllm_num_engines")
-    ROW(REFERENCE_NODES, "--ref.num_nodes", .also = "--ref_num_nodes")
-    ROW(REFERENCE_NODE_PROCS, "--ref.num_gpus_per_node", .also = "--ref_num_gpus_per_node")
-    SWITCH(REFERENCE_BESIDE, "--train.colocate_actor_ref", .also = "--colocate_actor_ref")
-    ROW(CRITIC_NODES, "--critic.num_nodes", .also = "--critic_num_nodes")
-    ROW(CRITIC_NODE_PROCS, "--critic.num_gpus_per_node", .also = "--critic_num_gpus_per_node")
-    ROW(REWARD_NODES, "--reward.num_nodes", .also = "--reward_num_nodes")
-    ROW(REWARD_NODE_PROCS, "--reward.num_gpus_per_node", .also = "--reward_num_gpus_per_node")
-    SWITCH(REWARD_BESIDE, "--train.colocate_critic_reward", .also = "--colocate_critic_reward")
-    ROW(SLEEP, "--vllm.enable_sleep", .also = "--vllm_enable_sleep", .words = yes, .preset = "0")
-    SWITCH(OFFLOAD_ALL, "--ds.enable_sleep", .also = "--deepspeed_enable_sleep", .preset = "0")
-    SWITCH(REFERENCE_OFFLOAD, "--ref.offload", .also = "--ref_reward_offload", .preset = "0")
-    ROW(CRITIC_MODEL, "--critic.model_name_or_path", .also = "--critic_pretrain")
-    ROW(REWARD_MODEL, "--reward.model_name_or_path", .also = "--reward_pretrain")
+static const calc_setting_row openrlhf_job_rows[] = {
+    CALC_ROW(NAME, MODEL, "--actor.model_name_or_path", .also = "--pretrain")
+    CALC_ROW(WORDS, JOB_ALGORITHM, "--algo.advantage.estimator", .also = "--advantage_estimator", .words = "gae=ppo reinforce rloo reinforce_baseline=rloo group_norm=grpo dr_grpo")
+    CALC_ROW(WORDS, JOB_LOSS, "--actor.policy_loss_type", .also = "--policy_loss_type", .words = "gspo ppo=")
+    SIZE(JOB_PROMPTS, "--rollout.batch_size", .also = "--rollout_batch_size")
+    SIZE(JOB_SAMPLES, "--rollout.n_samples_per_prompt", .also = "--n_samples_per_prompt")
+    SIZE(JOB_MINI_BATCH, "--train.batch_size", .also = "--train_batch_size")
+    SIZE(JOB_EPOCHS, "--train.max_epochs", .also = "--max_epochs")
+    CALC_ROW(SWITCH, JOB_ASYNC, "--train.async_enable", .also = "--async_train", .value = 1)
+    CALC_ROW(DECIMAL, JOB_KL, "--algo.kl.init_coef", .also = "--init_kl_coef")
+    SIZE(PROMPT, "--prompt_max_len")
+    SIZE(RESPONSE, "--rollout.max_new_tokens", .also = "--generate_max_len")
+    SIZE(JOB_TOTAL, "--data.max_len", .also = "--max_len")
+    CALC_ROW(SWITCH, JOB_PACKED, "--train.dynamic_batch_enable", .also = "--use_dynamic_batch", .value = 1)
+    SIZE(JOB_MICRO_TOKENS, "--train.max_tokens_per_gpu", .also = "--train_max_tokens_per_gpu")
+    SIZE(JOB_FORWARD_TOKENS, "--rollout.max_tokens_per_gpu", .also = "--rollout_max_tokens_per_gpu")
+    CALC_ROW(SWITCH, JOB_COLOCATED, "--train.colocate_all", .also = "--colocate_all_models", .value = 1)
+    SIZE(NODES, "--actor.num_nodes", .also = "--actor_num_nodes")
+    SIZE(NODE_PROCS, "--actor.num_gpus_per_node", .also = "--actor_num_gpus_per_node")
+    SIZE(JOB_ENGINES, "--vllm.num_engines", .also = "--vllm_num_engines")
+    SIZE(JOB_REFERENCE_NODES, "--ref.num_nodes", .also = "--ref_num_nodes")
+    SIZE(JOB_REFERENCE_NODE_PROCS, "--ref.num_gpus_per_node", .also = "--ref_num_gpus_per_node")
+    CALC_ROW(SWITCH, JOB_REFERENCE_BESIDE, "--train.colocate_actor_ref", .also = "--colocate_actor_ref", .value = 1)
+    SIZE(JOB_CRITIC_NODES, "--critic.num_nodes", .also = "--critic_num_nodes")
+    SIZE(JOB_CRITIC_NODE_PROCS, "--critic.num_gpus_per_node", .also = "--critic_num_gpus_per_node")
+    SIZE(JOB_REWARD_NODES, "--reward.num_nodes", .also = "--reward_num_nodes")
+    SIZE(JOB_REWARD_NODE_PROCS, "--reward.num_gpus_per_node", .also = "--reward_num_gpus_per_node")
+    CALC_ROW(SWITCH, JOB_REWARD_BESIDE, "--train.colocate_critic_reward", .also = "--colocate_critic_reward", .value = 1)
+    CALC_ROW(SWITCH, JOB_SLEEP, "--vllm.enable_sleep", .also = "--vllm_enable_sleep", .value = 1)
+    CALC_ROW(SWITCH, JOB_OFFLOAD_ALL, "--ds.enable_sleep", .also = "--deepspeed_enable_sleep", .value = 1)
+    CALC_ROW(SWITCH, JOB_REFERENCE_OFFLOAD, "--ref.offload", .also = "--ref_reward_offload", .value = 1)
+    CALC_ROW(NAME, JOB_CRITIC_MODEL, "--critic.model_name_or_path", .also = "--critic_pretrain")
+    CALC_ROW(NAME, JOB_REWARD_MODEL, "--reward.model_name_or_path", .also = "--reward_pretrain")
+    CALC_ROW_DEFAULT(JOB_ALGORITHM, CALC_JOB_ALGORITHM_PPO) CALC_ROW_DEFAULT(JOB_PROMPTS, 1024) CALC_ROW_DEFAULT(JOB_SAMPLES, 1)
+    CALC_ROW_DEFAULT(JOB_MINI_BATCH, 128) CALC_ROW_DEFAULT(JOB_EPOCHS, 1) CALC_ROW_DEFAULT(JOB_KL, 0.01)
+    CALC_ROW_DEFAULT(JOB_OLD, CALC_JOB_OLD_LOGPROB_TRAINER) CALC_ROW_DEFAULT(JOB_MICRO_TOKENS, 16192) CALC_ROW_DEFAULT(NODES, 1)
+    CALC_ROW_DEFAULT(NODE_PROCS, 8) CALC_ROW_DEFAULT(JOB_SLEEP, 0) CALC_ROW_DEFAULT(JOB_REFERENCE_OFFLOAD, 0)
 };
 
 static const calc_setting_row openrlhf_engine_rows[] = {
@@ -312,18 +323,24 @@ static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, YAML, .settl
 static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, SHELL, .settle = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
 static const calc_framework slime_engine = ENGINE(slime_engine, sglang, SHELL, .settle = settle_slime_engine, .renamed = "--sglang-=--");
 
+/* The launcher of a program has other nodes than a job: as of what serves, its options are not read. */
+#define JOB(name_, unread_) {.name = #name_, .title = #name_, .serves = true, CALC_FRAMEWORK_ROWS(name_##_rows, unread_)}
+static const calc_framework verl_job = JOB(verl_job, verl_job), slime_job = JOB(slime_job, slime_job), nemo_job = JOB(nemo_job, nemo_rl_job),
+    openrlhf_job = JOB(openrlhf_job, openrlhf_job);
+static const calc_framework verl_ahead = {.name = "verl_ahead", .title = "verl_ahead", .serves = true, ROWS(verl_ahead_rows), CALC_FRAMEWORK_BASES(&verl_job)};
+
 static const calc_job_launch_format formats[] = {
-    {&calc_framework_verl, &verl_engine, ROLLOUT, ROWS(verl), &calc_unread_verl_job, .ranks = CALC_LAUNCH_CONTEXT,
-     .async = "one_step_off fully_async", .command = "python3 -m verl.trainer.main_ppo", .extended = ".override_",
+    {&calc_framework_verl, &verl_engine, &verl_job, &verl_ahead, ROLLOUT, .ranks = CALC_LAUNCH_CONTEXT,
+     .async = "one_step_off|fully_async", .command = "python3 -m verl.trainer.main_ppo", .extended = ".override_",
      .fsdp = ACTOR "fsdp_config. " ACTOR "ulysses_ " REF "fsdp_config. actor_rollout_ref.model.", .core = ACTOR "megatron. " REF "megatron."},
-    {&calc_framework_slime, &slime_engine, "--sglang- --rollout-num-gpus-per-engine", ROWS(slime), &calc_unread_slime_job,
+    {&calc_framework_slime, &slime_engine, &slime_job, NULL, "--sglang- --rollout-num-gpus-per-engine",
      .ranks = CALC_LAUNCH_CONTEXT, .offloads = true, .async = "train_async.py", .command = "python3 train.py",
      .command_async = "python3 train_async.py", .engine_written = "--sglang-"},
-    {&calc_framework_nemo_rl, &nemo_engine, GENERATION "vllm_cfg. " GENERATION "backend", ROWS(nemo), &calc_unread_nemo_rl_job,
+    {&calc_framework_nemo_rl, &nemo_engine, &nemo_job, NULL, GENERATION "vllm_cfg. " GENERATION "backend",
      .switches = "policy.dtensor_cfg.enabled policy.megatron_cfg.enabled grpo.async_grpo.enabled policy.sequence_packing.enabled policy.dynamic_batching.enabled "
          "policy.dtensor_cfg.lora_cfg.enabled policy.megatron_cfg.peft.enabled policy.megatron_cfg.fp8_cfg.enabled",
      .within = true, .offloads = true},
-    {&calc_framework_openrlhf, &openrlhf_engine, "--vllm. --vllm_", ROWS(openrlhf), &calc_unread_openrlhf_job, .ranks = CALC_LAUNCH_TENSOR,
+    {&calc_framework_openrlhf, &openrlhf_engine, &openrlhf_job, NULL, "--vllm. --vllm_", .ranks = CALC_LAUNCH_TENSOR,
      .ahead_apart = true},
 };
 /* clang-format on */
@@ -336,47 +353,4 @@ const calc_job_launch_format *calc_job_launch_format_of(const calc_framework *fr
         }
     }
     return NULL;
-}
-
-#define FIELD(name, path_, form_) [CALC_LAUNCH_##name] = {path_, CALC_LAUNCH_##form_##_FORM},
-const struct calc_job_launch_field calc_job_launch_fields[] = {CALC_LAUNCH_LIST(FIELD)};
-#undef FIELD
-
-bool calc_job_launch_next(const char **at, char word[CALC_LAUNCH_WORD_SIZE])
-{
-    if (!*at || !**at) {
-        return false;
-    }
-    size_t length = strcspn(*at, " ");
-    snprintf(word, CALC_LAUNCH_WORD_SIZE, "%.*s", (int)length, *at);
-    *at += length + strspn(*at + length, " ");
-    return true;
-}
-
-bool calc_job_launch_begins(const char *key, const char *words)
-{
-    char word[CALC_LAUNCH_WORD_SIZE];
-    while (calc_job_launch_next(&words, word)) {
-        if (strncmp(key, word, strlen(word)) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool calc_job_launch_word(const calc_job_launch_row *row, const char *of, bool back, char *text,
-                          size_t size)
-{
-    char word[CALC_LAUNCH_WORD_SIZE];
-    for (const char *at = row->words; calc_job_launch_next(&at, word);) {
-        char *equals = strchr(word, '='), *value = equals ? equals + 1 : word;
-        if (equals) {
-            *equals = '\0';
-        }
-        if (strcasecmp(back ? value : word, of) == 0) {
-            snprintf(text, size, "%s", back ? word : value);
-            return true;
-        }
-    }
-    return false;
 }

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "formats/export.h"
 #include "formats/launch.h"
 #include "formats/write.h"
-#include "io/job_load.h"
 #include "io/json_put.h"
 #include "spec/absent.h"
 #include "spec/field.h"
@@ -37,11 +37,11 @@ static void put_layout(calc_put *put, const calc_exec *layout, bool engine, bool
         const char *member = (const char *)exec + field->offset;
         bool sized =
             engine && (strcmp(field->key, "num_procs") == 0 || strcmp(field->key, "data_par") == 0);
-        bool chosen = strcmp(field->key, "expert_par") == 0 ||
-                      (!engine && calc_export_is_listed(CHOSEN, field->key));
+        bool chosen =
+            strcmp(field->key, "expert_par") == 0 || (!engine && calc_is_word(CHOSEN, field->key));
         bool absent = (field->flags & CALC_OPTIONAL) && calc_absent_is(field, member) && !chosen;
         bool micro = packed && strcmp(field->key, "microbatch_size") == 0;
-        if (sized || (!absent && !micro && !calc_export_is_listed(FOLLOWS, field->key))) {
+        if (sized || (!absent && !micro && !calc_is_word(FOLLOWS, field->key))) {
             calc_json_put_member(put, field, member);
         }
     }
@@ -57,7 +57,7 @@ static void put_members(calc_put *put, const calc_table *table, const void *obje
         const char *member = (const char *)object + field->offset;
         bool leaf = field->type != CALC_TYPE_OBJECT && field->type != CALC_TYPE_LIST &&
                     field->type != CALC_TYPE_NOTE;
-        if (leaf && (!calc_absent_is(field, member) || calc_export_is_listed(always, field->key))) {
+        if (leaf && (!calc_absent_is(field, member) || calc_is_word(always, field->key))) {
             calc_json_put_member(put, field, member);
         }
     }
@@ -150,7 +150,7 @@ static calc_job_offload offload_of(const calc_job_role *role)
 }
 
 /* The number that a job has for a member; NaN: it is not written. */
-static double number_of(const writing *w, calc_job_launch_member member)
+static double number_of(const writing *w, calc_plan_member member)
 {
     const calc_job *job = &w->launch->job;
     const calc_job_role *actor = &job->roles.actor, *reference = &job->roles.reference;
@@ -161,41 +161,46 @@ static double number_of(const writing *w, calc_job_launch_member member)
     double node = fmin((double)w->node, w->actor);
     double own = fmin((double)w->node, w->rollout);
     switch (member) {
-    case CALC_LAUNCH_MINI_BATCH:
+    case CALC_PLAN_JOB_MINI_BATCH:
         return mini;
-    case CALC_LAUNCH_MINI_PROMPTS:
+    case CALC_PLAN_JOB_LOSS:
+        return job->algorithm == CALC_JOB_ALGORITHM_GSPO ? (double)job->algorithm : NAN;
+    case CALC_PLAN_JOB_OLD:
+        return job->old_logprob == CALC_JOB_OLD_LOGPROB_ENGINE ? CALC_JOB_OLD_LOGPROB_ENGINE
+                                                               : CALC_JOB_OLD_LOGPROB_TRAINER;
+    case CALC_PLAN_JOB_MINI_PROMPTS:
         return fmod(mini, (double)job->samples) == 0 ? mini / (double)job->samples : NAN;
-    case CALC_LAUNCH_KL:
+    case CALC_PLAN_JOB_KL:
         return referred;
-    case CALC_LAUNCH_RESPONSE_MAX:
+    case CALC_PLAN_RESPONSE:
         return job->lengths.response.cap > 0 ? (double)job->lengths.response.cap
                                              : ceil(8 * job->lengths.response.mean);
-    case CALC_LAUNCH_PACKED:
+    case CALC_PLAN_JOB_PACKED:
         return packed;
-    case CALC_LAUNCH_COLOCATED:
+    case CALC_PLAN_JOB_COLOCATED:
         return w->together;
-    case CALC_LAUNCH_NODES:
+    case CALC_PLAN_NODES:
         return w->actor / node;
-    case CALC_LAUNCH_NODE_PROCS:
+    case CALC_PLAN_NODE_PROCS:
         return node;
-    case CALC_LAUNCH_ROLLOUT_NODES:
+    case CALC_PLAN_JOB_ROLLOUT_NODES:
         return w->together ? NAN : w->rollout / own;
-    case CALC_LAUNCH_ROLLOUT_NODE_PROCS:
+    case CALC_PLAN_JOB_ROLLOUT_NODE_PROCS:
         return w->together ? NAN : own;
-    case CALC_LAUNCH_ROLLOUT_PROCS:
+    case CALC_PLAN_JOB_ROLLOUT_PROCS:
         return w->together ? NAN : w->rollout;
-    case CALC_LAUNCH_SLEEP:
+    case CALC_PLAN_JOB_SLEEP:
         return w->together && !w->format->offloads ? (double)job->roles.rollout.sleep : NAN;
-    case CALC_LAUNCH_OFFLOAD_WEIGHTS:
+    case CALC_PLAN_JOB_OFFLOAD_WEIGHTS:
         return (kept & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0;
-    case CALC_LAUNCH_OFFLOAD_GRADIENTS:
+    case CALC_PLAN_JOB_OFFLOAD_GRADIENTS:
         return (kept & 1 << CALC_JOB_OFFLOAD_GRADIENTS) != 0;
-    case CALC_LAUNCH_OFFLOAD_OPTIMIZER:
+    case CALC_PLAN_JOB_OFFLOAD_OPTIMIZER:
         return (kept & 1 << CALC_JOB_OFFLOAD_OPTIMIZER) != 0;
-    case CALC_LAUNCH_REFERENCE_OFFLOAD:
+    case CALC_PLAN_JOB_REFERENCE_OFFLOAD:
         return referred ? (double)((offload_of(reference) & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0)
                         : NAN;
-    case CALC_LAUNCH_REFERENCE_TOKENS:
+    case CALC_PLAN_JOB_REFERENCE_TOKENS:
         if (!referred) {
             return NAN;
         }
@@ -203,82 +208,46 @@ static double number_of(const writing *w, calc_job_launch_member member)
     default:
         break;
     }
-    const struct calc_job_launch_field *field = &calc_job_launch_fields[member];
-    double value = field->path ? calc_job_number(job, field->path) : NAN;
-    return field->form == CALC_LAUNCH_MIB_FORM      ? ceil(value / 1048576)
-           : field->form != CALC_LAUNCH_TOKENS_FORM ? value
-           : packed && value > 0                    ? ceil(value / w->ranks)
-                                                    : NAN;
+    calc_field_ref ref;
+    bool counted = member >= CALC_PLAN_JOB_MICRO_TOKENS && member <= CALC_PLAN_JOB_REFERENCE_TOKENS;
+    double value = calc_plan_find_field(member, &ref)
+                       ? calc_member_number(ref.field, (const char *)job + ref.offset)
+                       : NAN;
+    return member == CALC_PLAN_JOB_BUCKET_MB ? ceil(value / 1048576)
+           : !counted                        ? value
+           : packed && value > 0             ? ceil(value / w->ranks)
+                                             : NAN;
 }
 
-/* The text of a row. @return whether it is written */
-static bool text_of(const writing *w, const calc_job_launch_row *row, char *text, size_t size)
+/* Adds the rows of a framework that are for the layout at hand, each key once, and of those of the
+ * job each member. @param before  of the framework's options; NULL: nothing */
+static calc_status add_rows(const writing *w, const calc_framework *framework, calc_plan *plan,
+                            const char *before, calc_settings *settings, calc_errors *errors)
 {
-    const calc_job *job = &w->launch->job;
-    const calc_table *table = calc_job_table();
-    char number[32];
-    const char *value = number;
-    double n = number_of(w, row->member);
-    if (row->member == CALC_LAUNCH_ALGORITHM) {
-        value = calc_table_find(table, "algorithm")->choices[job->algorithm];
-        if (!calc_job_launch_word(row, value, true, text, size)) {
-            snprintf(text, size, "grpo"); /* its variants differ in the loss alone */
-        }
-        return true;
-    }
-    if (row->member == CALC_LAUNCH_LOSS) {
-        snprintf(text, size, "gspo");
-        return job->algorithm == CALC_JOB_ALGORITHM_GSPO;
-    }
-    if (row->member == CALC_LAUNCH_OLD) {
-        value = job->old_logprob == CALC_JOB_OLD_LOGPROB_ENGINE ? "engine" : "trainer";
-    } else if (isnan(n)) {
-        return false;
-    } else {
-        calc_number_text(n, 1, number);
-    }
-    if (row->words && calc_job_launch_word(row, value, true, text, size)) {
-        return true;
-    }
-    snprintf(text, size, "%s", value);
-    return !row->words;
-}
-
-/* Adds a setting, once. An option that is off is not written. */
-static calc_status add(const writing *w, calc_settings *settings, const char *key, const char *text,
-                       bool on, calc_errors *errors)
-{
-    bool option = w->format->framework->syntax == CALC_SYNTAX_SHELL;
-    bool other = calc_job_launch_begins(key, w->fsdp ? w->format->core : w->format->fsdp);
-    for (size_t i = 0; i < settings->count && !other; i++) {
-        other = strcmp(settings->item[i].key, key) == 0;
-    }
-    if (other || (option && on && strcmp(text, "false") == 0)) {
-        return CALC_OK;
-    }
-    return calc_settings_put(settings, key, option && on ? "" : text)
-               ? CALC_OK
-               : calc_errors_no_memory(errors);
-}
-
-/* Rows of a layout that the job does not say. */
-static calc_status add_rows(const writing *w, const calc_framework *framework,
-                            const calc_plan *plan, const char *before, calc_settings *settings,
-                            calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < framework->count && status == CALC_OK; i++) {
+    const calc_job_launch_format *f = w->format;
+    for (size_t i = 0; i < framework->count; i++) {
         const calc_setting_row *row = &framework->rows[i];
+        bool job = framework == f->job, chooses = job && row->member == CALC_PLAN_JOB_ALGORITHM;
         char text[CALC_ROW_TEXT_SIZE], key[256];
         if (!row->key || row->how == CALC_HOW_FACTOR || row->member == CALC_PLAN_MODEL) {
             continue;
         }
-        if (calc_row_write(row, framework->syntax, plan, text)) {
-            snprintf(key, sizeof key, "%s%s", before ? before : "", row->key + (before ? 2 : 0));
-            status = add(w, settings, key, text, false, errors);
+        snprintf(key, sizeof key, "%s%s", before ? before : "", row->key + (before ? 2 : 0));
+        bool written = calc_row_write(row, f->framework->syntax, plan, text);
+        if (chooses && !written) {
+            strcpy(text, "grpo"); /* its variants differ in the loss alone */
         }
+        bool off = row->words && *row->words == '=' && strcmp(text, "false") == 0;
+        if ((!written && !chooses) || off || calc_settings_last(settings, key) ||
+            calc_word_begins(w->fsdp ? f->core : f->fsdp, key)) {
+            continue;
+        }
+        if (!calc_settings_put(settings, key, text)) {
+            return calc_errors_no_memory(errors);
+        }
+        plan->value[row->member] = job ? NAN : plan->value[row->member];
     }
-    return status;
+    return CALC_OK;
 }
 
 calc_status calc_job_launch_settings(const calc_job_launch_format *format,
@@ -288,8 +257,7 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
 {
     const calc_job *job = &launch->job;
     const calc_strategy *s = &launch->actor.strategy;
-    calc_plan plan, engine;
-    bool written[CALC_LAUNCH_COUNT] = {false}; /* of two keys for the same, the first is */
+    calc_plan said, plan, engine;
     writing w = {.format = format, .launch = launch, .node = node_procs, .ranks = 1};
     w.actor = chips_of(job, job->roles.actor.pool);
     w.rollout = chips_of(job, job->roles.rollout.pool);
@@ -303,17 +271,11 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
                                "pools of %.0f and %.0f processors are no whole nodes of %lld",
                                w.actor, w.rollout, (long long)node_procs);
     }
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < format->count && status == CALC_OK; i++) {
-        char text[128];
-        const calc_job_launch_row *row = &format->rows[i];
-        if (row->key && !written[row->member] && text_of(&w, row, text, sizeof text)) {
-            size_t before = settings->count;
-            bool on = row->words && strncmp(row->words, "true", 4) == 0;
-            status = add(&w, settings, row->key, text, on, errors);
-            written[row->member] = settings->count > before;
-        }
+    calc_plan_clear(&said);
+    for (size_t i = 0; i < format->job->count; i++) {
+        said.value[format->job->rows[i].member] = number_of(&w, format->job->rows[i].member);
     }
+    calc_status status = add_rows(&w, format->job, &said, NULL, settings, errors);
     calc_plan_from(&plan, app, &launch->actor, node_procs);
     plan.value[CALC_PLAN_FSDP] = w.fsdp ? 3 : 0;
     /* Rows of the job say these, or the program sees them for itself. */
@@ -396,8 +358,9 @@ void calc_job_launch_write(calc_output *out, const calc_job_launch_format *forma
                            settings->item[i].key, option ? *value ? " " : "" : "=", value);
     }
     const char *model_key = NULL;
-    for (size_t i = 0; i < format->count && !model_key; i++) {
-        model_key = format->rows[i].member == CALC_LAUNCH_MODEL ? format->rows[i].key : NULL;
+    for (size_t i = 0; i < format->job->count && !model_key; i++) {
+        const calc_setting_row *row = &format->job->rows[i];
+        model_key = row->member == CALC_PLAN_MODEL ? row->key : NULL;
     }
     calc_output_printf(out, ")\n%s \\\n    %s%s\"${1:?the model: its folder or its name}\" \\\n",
                        command_of(format, launch), model_key, option ? " " : "=");
@@ -419,16 +382,16 @@ static void tell_table(const calc_table *table, const char *before, const char *
         char path[128], text[CALC_EXPORT_TEXT];
         const char *a = mine + field->offset, *b = back + field->offset;
         snprintf(path, sizeof path, "%s%s%s", before, before[0] ? "." : "", field->key);
-        if (calc_export_is_listed(" roles.reference.micro_tokens roles.critic roles.reward "
-                                  "roles.teacher roles.rollout.micro_tokens ",
-                                  path)) {
+        if (calc_is_word(" roles.reference.micro_tokens roles.critic roles.reward "
+                         "roles.teacher roles.rollout.micro_tokens ",
+                         path)) {
             continue; /* they are as the actor */
         }
         if (field->type == CALC_TYPE_OBJECT) {
             tell_table(field->table, path, a, b, t);
         } else if (field->type != CALC_TYPE_LIST && field->type != CALC_TYPE_NOTE &&
                    calc_member_number(field, a) != calc_member_number(field, b) &&
-                   !calc_export_is_listed(of_data, field->key)) {
+                   !calc_is_word(of_data, field->key)) {
             t->tell(t->context, path,
                     calc_export_value_text(field, calc_member_number(field, a), text), false);
         }
@@ -444,9 +407,9 @@ static void tell_layout(void *context, const char *field, const char *value, boo
         "activations_offload optimizer_offload trained ";
     const telling *t = context;
     char path[96];
-    if (!calc_export_is_listed(FOLLOWS " microbatch_size ", field)) {
+    if (!calc_is_word(FOLLOWS " microbatch_size ", field)) {
         snprintf(path, sizeof path, "actor.%s", field);
-        t->tell(t->context, path, value, layout && calc_export_is_listed(sizes, field));
+        t->tell(t->context, path, value, layout && calc_is_word(sizes, field));
     }
 }
 

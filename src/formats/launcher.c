@@ -86,17 +86,6 @@ static void write_list(calc_output *out, const calc_settings *settings, int inde
 
 enum { WORD_SIZE = 96 };
 
-/* The word that begins at an "@". @return its length with both of them; 0: it is none */
-static size_t word_at(const char *at, char word[WORD_SIZE])
-{
-    size_t length = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-    if (*at != '@' || length == 0 || at[1 + length] != '@' || length >= WORD_SIZE) {
-        return 0;
-    }
-    snprintf(word, WORD_SIZE, "%.*s", (int)length, at + 1);
-    return length + 2;
-}
-
 /* Passes over the marks at the beginning of a line. @return whether it is for others, and left out
  */
 static bool is_left_out(const pool *p, const char **line)
@@ -158,8 +147,10 @@ static calc_status write_line(calc_output *out, const calc_framework *framework,
 {
     calc_status status = CALC_OK;
     for (const char *at = line; at < next && status == CALC_OK;) {
-        char word[WORD_SIZE];
-        size_t length = word_at(at, word);
+        char word[WORD_SIZE]; /* between two "@" */
+        size_t capitals = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"), length = capitals + 2;
+        length = *at == '@' && capitals > 0 && at[1 + capitals] == '@' ? length : 0;
+        snprintf(word, sizeof word, "%.*s", (int)capitals, at + 1);
         const char *text = length > 0 ? text_of(framework, p, word) : NULL;
         if (length > 0 && strcmp(word, "SCRIPT") == 0) {
             text = "";

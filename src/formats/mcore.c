@@ -12,47 +12,34 @@ static const char offload_words[] =
 /* 2: of the parts that --cuda-graph-scope names. */
 static const char graph_words[] = "local=1 none=0 transformer_engine=2 full_iteration=1";
 
-/* Each leaves out rows of the other frameworks. */
+/* Rows of each framework: Megatron-LM, MindSpeed, NeMo and Megatron-Bridge. */
 #define ROW(name, ...) {.key = name, __VA_ARGS__},
-#define NONE(...)
-#define BOTH(option, nemo, bridge, ...) ROW(option, __VA_ARGS__)
-#define NEWER BOTH
-#define SHELL ROW
-#define MEGATRON ROW
-#define MINDSPEED NONE
-#define NEMO NONE
-#define BRIDGE NONE
+#define BOTH(option, nemo, bridge, ...)                                                            \
+    PICK(ROW(option, __VA_ARGS__), ROW(option, __VA_ARGS__), ROW(nemo, __VA_ARGS__),               \
+         ROW(bridge, __VA_ARGS__))
+#define NEWER(option, nemo, bridge, ...)                                                           \
+    PICK(ROW(option, __VA_ARGS__), , ROW(nemo, __VA_ARGS__), ROW(bridge, __VA_ARGS__))
+#define SHELL(...) PICK(ROW(__VA_ARGS__), ROW(__VA_ARGS__), , )
+#define MEGATRON(...) PICK(ROW(__VA_ARGS__), , , )
+#define MINDSPEED(...) PICK(, ROW(__VA_ARGS__), , )
+#define NEMO(...) PICK(, , ROW(__VA_ARGS__), )
+#define BRIDGE(...) PICK(, , , ROW(__VA_ARGS__))
+#define PICK(megatron, mindspeed, nemo, bridge) megatron
 static const calc_setting_row megatron_rows[] = {
 #include "formats/mcore.fields.h"
 };
-#undef NEWER
-#undef MEGATRON
-#undef MINDSPEED
-#define NEWER NONE
-#define MEGATRON NONE
-#define MINDSPEED ROW
+#undef PICK
+#define PICK(megatron, mindspeed, nemo, bridge) mindspeed
 static const calc_setting_row mindspeed_rows[] = {
 #include "formats/mcore.fields.h"
 };
-#undef BOTH
-#undef NEWER
-#undef SHELL
-#undef MINDSPEED
-#undef NEMO
-#define BOTH(option, nemo, bridge, ...) ROW(nemo, __VA_ARGS__)
-#define NEWER BOTH
-#define SHELL NONE
-#define MINDSPEED NONE
-#define NEMO ROW
+#undef PICK
+#define PICK(megatron, mindspeed, nemo, bridge) nemo
 static const calc_setting_row nemo_rows[] = {
 #include "formats/mcore.fields.h"
 };
-#undef BOTH
-#undef NEMO
-#undef BRIDGE
-#define BOTH(option, nemo, bridge, ...) ROW(bridge, __VA_ARGS__)
-#define NEMO NONE
-#define BRIDGE ROW
+#undef PICK
+#define PICK(megatron, mindspeed, nemo, bridge) bridge
 static const calc_setting_row bridge_rows[] = {
 #include "formats/mcore.fields.h"
 };

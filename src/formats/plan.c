@@ -19,12 +19,24 @@ static const struct {
 } members[CALC_PLAN_COUNT] = {
 #define CALC_PLAN(name, field, absent, meaning) {field, meaning, absent},
 #include "formats/plan.fields.h"
-#undef CALC_PLAN
 };
 
 const char *calc_plan_field(calc_plan_member member)
 {
     return members[member].field;
+}
+
+bool calc_plan_find_field(calc_plan_member member, calc_field_ref *ref)
+{
+    const char *path = calc_plan_field(member);
+    if (!path) {
+        return false;
+    }
+    const calc_kind kind = *path == 'e' ? CALC_KIND_EXEC : CALC_KIND_APP;
+    const calc_table *table = *path == 'j'   ? calc_job_table()
+                              : *path == 'p' ? calc_part_table()
+                                             : calc_table_of(kind);
+    return calc_field_find_in(table, kind, strchr(path, '.') + 1, ref) == CALC_OK;
 }
 
 const char *calc_plan_meaning(calc_plan_member member)
@@ -68,13 +80,9 @@ void calc_plan_note(calc_plan *plan, const char *text)
 static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, int64_t node_procs)
 {
     int64_t node = calc_gcd(e->num_procs, node_procs);
-    SET(PROCS, e->num_procs);
     SET(NODE_PROCS, node);
     int64_t nodes = e->num_procs / node;
     SET(NODES, nodes);
-    SET(TENSOR, e->strategy.tensor_par);
-    SET(PIPELINE, e->pipeline_par);
-    SET(DATA, e->strategy.data_par);
     SET_ABOVE(CONTEXT, e->strategy.context_par);
     if (e->strategy.context_par > 1) {
         SET(CONTEXT_TYPE, e->strategy.context_par_type);
@@ -89,8 +97,6 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
         SET(CHUNK_BLOCKS, blocks);
     }
     int64_t local = e->batch_size / e->strategy.data_par;
-    SET(BATCH, e->batch_size);
-    SET(MICROBATCH, e->microbatch_size);
     int64_t microbatches = local / e->microbatch_size;
     SET(MICROBATCHES, microbatches);
     SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
@@ -127,23 +133,17 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
 
 static void set_sharding(calc_plan *plan, const calc_exec *e)
 {
-    SET(DIST_OPT, e->strategy.optimizer_sharding);
-    SET(SHARDED, e->strategy.zero_stage);
     SET(FSDP, e->strategy.zero_stage >= 2);
     int64_t ranks = e->strategy.data_par * e->strategy.context_par;
     SET(SHARD_RANKS, e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1);
     int64_t instances = ranks / (e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1);
     SET(INSTANCES, instances);
-    SET(GRAD_OVERLAP, e->strategy.data_par_overlap);
     bool gather = e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
     SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM requires both */
     if (e->strategy.optimizer != CALC_OPTIMIZER_ADAM) {
         SET(OPTIMIZER, e->strategy.optimizer);
     }
-    SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
-    SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
     SET(STATE_OFFLOAD, e->strategy.weight_offload && e->strategy.optimizer_offload);
-    SET(ACT_OFFLOAD, e->strategy.activations_offload);
     double share = e->strategy.offload_share;
     if (share > 0 && share < 1) {
         SET(OFFLOAD_SHARE, share);
@@ -193,7 +193,6 @@ static void set_formats(calc_plan *plan, const calc_exec *e)
 
 static void set_pipeline(calc_plan *plan, const calc_exec *e)
 {
-    SET(SCHEDULE, e->pipeline_schedule);
     bool looped = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
     SET(LOOPED, e->pipeline_schedule +
                     (looped && e->pipeline_interleaving > 1 ? CALC_PLAN_LOOPED_CHUNKS : 0));
@@ -215,10 +214,7 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     SET(SEQ_PAR, e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
     SET(TENSOR_OVERLAP, e->strategy.tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
                             e->strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC);
-    SET(FUSED_ACT, e->strategy.fused_activation);
-    SET(FLASH, e->strategy.flash_attention);
     SET(FP8_ATTENTION, e->strategy.attention_datatype == CALC_FORMAT_FLOAT8);
-    SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
     SET(LIGER, e->strategy.fused_cross_entropy && !e->strategy.unfused_norm);
     SET(FUSED_NORM, e->strategy.eager && !e->strategy.unfused_norm);
     bool copies = e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1;
@@ -230,7 +226,6 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     if (copies && !e->strategy.eager) {
         SET(COMPILED, CALC_PLAN_COMPILED_BLOCKS);
     }
-    SET(EAGER, e->strategy.eager);
     bool router = app->num_experts > 0;
     bool partly = e->strategy.cuda_graph > 0 && e->strategy.cuda_graph < 1;
     SET(GRAPHS, partly ? 2 : e->strategy.cuda_graph > 0);
@@ -376,22 +371,12 @@ const calc_plan_model *calc_plan_model_like(const calc_app *a)
 
 static void set_model(calc_plan *plan, const calc_app *a)
 {
-    SET(SEQ, a->seq_size);
     SET(POSITIONS, a->seq_size);
-    SET(HIDDEN, a->hidden);
-    SET(FFN, a->feedforward);
-    SET(BLOCKS, a->num_blocks);
-    SET(HEADS, a->attn_heads);
-    SET(HEAD_SIZE, a->attn_size);
-    SET(FFN_TYPE, a->ffn_type);
     SET(GATED, a->ffn_type == CALC_FFN_TYPE_SWIGLU || a->ffn_type == CALC_FFN_TYPE_GEGLU);
-    SET(NORM, a->norm_type);
-    SET(POSITION, a->position_type);
     SET(BIAS, a->bias == CALC_CHOICE_TRUE);
     SET(DROPOUT, a->dropout == CALC_CHOICE_TRUE ? 0.1 : 0);
     SET(TIED, a->tied_embeddings == CALC_CHOICE_TRUE);
     SET_ABOVE(VOCAB, a->vocab_size);
-    SET(VOCAB_MULTIPLE, a->vocab_multiple);
     SET_ABOVE(MTP, a->mtp_blocks);
     const calc_plan_model *like = calc_plan_model_like(a);
     plan->value[CALC_PLAN_MODEL] = like ? (double)(like - model) : NAN;
@@ -405,6 +390,9 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     calc_exec e = *exec;
     calc_plan_resolve(&a, &e);
     calc_plan_clear(plan);
+#define CALC_PLAN(...)
+#define CALC_PLAN_OF(name, of, ...) SET(name, of);
+#include "formats/plan.fields.h"
     set_sizes(plan, &a, &e, node_procs);
     set_model(plan, &a);
     set_attention(plan, &a, &e);
@@ -448,18 +436,6 @@ static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_s
     return whole;
 }
 
-/* Blocks of a place if embedding and head count as one block each and all places hold equally
- * many. */
-static int16_t ends_blocks(const calc_app *app, const calc_exec *exec, int64_t place)
-{
-    int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
-    bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    if (!ends || (app->num_blocks + 2) % all != 0) {
-        return CALC_STAGE_AS_EXEC;
-    }
-    return (int16_t)((app->num_blocks + 2) / all - (place == 0) - (place == all - 1));
-}
-
 int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_run *out)
 {
     int64_t stages = exec->pipeline_par;
@@ -472,9 +448,17 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
     if (count == 0) {
         even = even && exec->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS &&
                exec->first_stage_blocks == 0 && exec->last_stage_blocks == 0;
+        /* Where embedding and head count as one block each and all places hold equally many. */
+        int64_t units = app->num_blocks + 2;
+        bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && units % all == 0;
         for (; count < all; count++) {
-            out[count] = (calc_stage_run){
-                1, ends_blocks(app, exec, count), CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+            int64_t own = units / all - (count == 0) - (count == all - 1);
+            out[count] = (calc_stage_run){1,
+                                          (int16_t)(ends ? own : CALC_STAGE_AS_EXEC),
+                                          CALC_STAGE_AS_EXEC,
+                                          CALC_STAGE_AS_EXEC,
+                                          0,
+                                          0};
         }
     }
     int64_t copies = all / count;

@@ -11,7 +11,6 @@
 typedef enum calc_plan_member {
 #define CALC_PLAN(name, field, absent, meaning) CALC_PLAN_##name,
 #include "formats/plan.fields.h"
-#undef CALC_PLAN
     CALC_PLAN_COUNT
 } calc_plan_member;
 
@@ -90,6 +89,10 @@ void calc_plan_note(calc_plan *plan, const char *text);
 
 /** The field a member stands for ("exe.tensor_par"); NULL if it is derived from others. */
 const char *calc_plan_field(calc_plan_member member);
+
+/** That field, of a model, a layout, a part of a layer or a job.
+ *  @return whether there is one */
+bool calc_plan_find_field(calc_plan_member member, calc_field_ref *ref);
 
 /** The meaning of a member, in a few words. */
 const char *calc_plan_meaning(calc_plan_member member);

@@ -48,8 +48,8 @@ CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
-/** Reads what the containers of a manifest of Kubernetes run, as a script. Of another text nothing
- *  is read. */
+/** Reads what the containers of a manifest of Kubernetes or of a compose file run, as a script, and
+ *  what a configuration of Ray Serve says of its engine. Of another text nothing is read. */
 CALC_MUST_USE calc_status calc_settings_from_manifest(calc_settings *settings, const char *text,
                                                       size_t length, const char *name,
                                                       calc_errors *errors);

@@ -397,7 +397,7 @@ static const calc_setting_row nemo_recipe_rows[] = {
 
 /* What NeMo 2 has not is not Megatron-Bridge's key of the same name. */
 const calc_framework calc_framework_nemo2 = {.name = "nemo2", .title = "NeMo 2", .version = "2.4.0, recipe",
-    .launch = "nemo llm pretrain --yaml this file", .syntax = CALC_SYNTAX_YAML, .has_model = true,
+    .launch = "nemo llm pretrain --yaml this file", .program = "llm pretrain|llm finetune", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true,
     .renamed = "trainer.strategy.ddp.=ddp. trainer.strategy.=model. model.config.=model. data.=train. optim.config.=optimizer. "
         "trainer.plugins.=mixed_precision. model.=- train.=-",
     CALC_FRAMEWORK_ROWS(nemo_recipe_rows, nemo_recipe), CALC_FRAMEWORK_BASES(&calc_framework_bridge)};

@@ -485,17 +485,17 @@ static void place_word(script *s, bool option)
     static const char before[] = " ! { } if then elif else fi while until for do done case esac "
                                  "time exec eval nohup sudo env export declare local readonly ";
     bool first = s->first && s->list < 0;
-    s->branches += first && calc_export_is_listed(" if case ", s->word);
-    s->branches -= first && s->branches > 0 && calc_export_is_listed(" fi esac ", s->word);
-    s->joined = s->list < 0 && (calc_export_is_listed(" && || | & ", s->word) ||
-                                (first && calc_export_is_listed(before, s->word)));
+    s->branches += first && calc_is_word(" if case ", s->word);
+    s->branches -= first && s->branches > 0 && calc_is_word(" fi esac ", s->word);
+    s->joined = s->list < 0 &&
+                (calc_is_word(" && || | & ", s->word) || (first && calc_is_word(before, s->word)));
     if (s->joined) {
         s->chained = s->chained || (s->tests && (s->word[0] == '&' || s->word[0] == '|'));
         s->first = s->closed = true;
         s->tests = false;
         return;
     }
-    s->tests = s->tests || (first && calc_export_is_listed(" [ [[ test ", s->word));
+    s->tests = s->tests || (first && calc_is_word(" [ [[ test ", s->word));
     bool plain = s->command >= 0 && s->group[s->command].options &&
                  !s->group[s->command].command.words[0]; /* options, and no command */
     if (s->list < 0 && (s->command < 0 || (first && !option && !plain))) {
@@ -532,14 +532,6 @@ static script *open_script(const char *text, size_t length, const char *name)
         s->first = s->closed = true;
     }
     return s;
-}
-
-static void free_script(script *s)
-{
-    for (script *more; s; s = more) {
-        more = s->sourced;
-        free(s);
-    }
 }
 
 /* Takes the variables of a script that is read here; that one reads no others. */
@@ -604,7 +596,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         bool own = s->sources && !strchr("/~", s->word[0]) && strstr(s->word, ".sh");
         calc_setting *source = own ? calc_settings_put(settings, "source", s->word) : NULL;
         good = good && (!own || (source && take_sourced(s, source)));
-        s->sources = s->first && s->list < 0 && calc_export_is_listed(" source . ", s->word);
+        s->sources = s->first && s->list < 0 && calc_is_word(" source . ", s->word);
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
@@ -895,6 +887,9 @@ calc_status calc_settings_from_script(calc_settings *settings, const char *text,
 {
     script *s = open_script(text, length, name);
     bool good = s && read_script(s, settings) && put_launched(s, settings);
-    free_script(s);
+    for (script *more; s; s = more) {
+        more = s->sourced;
+        free(s);
+    }
     return good ? CALC_OK : CALC_ERR_NOMEM;
 }

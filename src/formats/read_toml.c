@@ -63,20 +63,6 @@ static void skip_lines(reader *r)
     }
 }
 
-static bool put(reader *r, const char *text, size_t length)
-{
-    size_t dot = r->length > 0;
-    if (r->length + dot + length > PATH_SIZE) {
-        return false;
-    }
-    if (dot) {
-        r->path[r->length] = '.';
-    }
-    memcpy(r->path + r->length + dot, text, length);
-    r->length += dot + length;
-    return true;
-}
-
 /* Adds a.b."c" to the path. */
 static calc_status read_key(reader *r)
 {
@@ -100,9 +86,13 @@ static calc_status read_key(reader *r)
         if (quoted) {
             step(r);
         }
-        if (!put(r, start, length)) {
+        size_t dot = r->length > 0;
+        if (r->length + dot + length > PATH_SIZE) {
             return wrong(r, "the keys above this place are too long");
         }
+        r->path[r->length] = '.';
+        memcpy(r->path + r->length + dot, start, length);
+        r->length += dot + length;
         skip_blanks(r);
     } while (peek(r) == '.' && (step(r), true));
     return CALC_OK;

@@ -1,4 +1,4 @@
-#include "formats/yaml_edit.h"
+#include "formats/read.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,10 +6,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
-#include "formats/export.h"
-#include "formats/read.h"
-#include "formats/settings.h"
 #include "io/json_report.h"
 
 /* Reads YAML, and JSON as YAML's flow style: mappings become dotted keys. libyaml provides the
@@ -91,8 +89,8 @@ static void drop_merged(reader *r)
         calc_setting *item = &r->settings->item[i - 1];
         if (strlen(item->key) == r->path_length &&
             memcmp(item->key, r->path, r->path_length) == 0) {
-            calc_setting_free(item);
-            memmove(item, item + 1, (r->settings->count-- - i) * sizeof *item);
+            item->key[0] = '\0';
+            calc_settings_drop(r->settings);
             return;
         }
     }
@@ -187,13 +185,6 @@ static calc_status take_alias(reader *r, const char *name, yaml_mark_t mark)
     return status;
 }
 
-static bool is_null(const yaml_event_t *event)
-{
-    const char *at = (const char *)event->data.scalar.value;
-    return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
-}
-
 static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 /* Takes what stands for a variable of the environment that is not set: "${TP:4}", "${TP:-4}", and
@@ -221,7 +212,7 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
         return take_alias(r, (const char *)event->data.alias.anchor, event->start_mark);
     }
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    bool null = is_null(event);
+    bool null = plain && (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
     if (r->depth == 0) {
         return null ? CALC_OK : wrong(r, event->start_mark, r->expected);
     }
@@ -356,26 +347,29 @@ static calc_status read_events(calc_settings *settings, calc_syntax syntax, cons
     return status;
 }
 
-/* What the containers of a manifest of Kubernetes run, as a script: command: ["vllm", "serve"],
- * args: [...], behind variables that they set.
+/* What the containers of a manifest of Kubernetes or of a compose file run, as a script: command:
+ * ["vllm", "serve"], args: [...], behind variables that they set; keys of the engine in a
+ * configuration of Ray Serve are options.
  * @param script  filled; empty: it is none */
 static bool put_containers(const calc_settings *whole, calc_setting *script)
 {
     const char *name = "", *before = NULL;
-    bool good = true;
+    bool good = true, runs = calc_settings_last(whole, "kind") != NULL;
     for (size_t i = 0; i < 2 * whole->count && good; i++) { /* variables, and then commands */
         const calc_setting *s = &whole->item[i < whole->count ? i : i - whole->count];
         const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
+        bool env = strstr(s->key, ".env.") && strcmp(last, "value") == 0;
+        char text[300] = "";
         name = strcmp(last, "name") == 0 ? s->value : name;
-        if (!dot || !strstr(s->key, "ontainers.")) {
-            continue;
-        }
-        if (i < whole->count && strstr(s->key, ".env.") && strcmp(last, "value") == 0) {
-            char variable[300];
-            int size = snprintf(variable, sizeof variable, "%s='%s'\n", name, s->value);
-            good =
-                size >= (int)sizeof variable || calc_setting_append(script, variable, (size_t)size);
-        } else if (i >= whole->count && calc_export_is_listed(" command args ", last)) {
+        runs = runs || strncmp(s->key, "services.", 9) == 0;
+        if (i < whole->count && runs && (env || strstr(s->key, ".environment."))) {
+            int size = snprintf(text, sizeof text, "%s='%s'\n", env ? name : last, s->value);
+            good = size >= (int)sizeof text || calc_setting_append(script, text, (size_t)size);
+        } else if (i >= whole->count && strstr(s->key, ".engine_kwargs.")) {
+            int size = snprintf(text, sizeof text, "--%s %s", last, s->value);
+            good = size >= (int)sizeof text || calc_setting_append(script, text, (size_t)size);
+            before = s->key;
+        } else if (i >= whole->count && runs && calc_is_word("command args entrypoint", last)) {
             size_t above = (size_t)(last - s->key);
             bool same =
                 before && strncmp(before, s->key, above) == 0 && !strchr(before + above, '.');
@@ -403,7 +397,7 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
     calc_settings whole = {0};
     calc_setting script = {.value = NULL};
     calc_status status = read_events(&whole, CALC_SYNTAX_YAML_WHOLE, text, length, name, errors);
-    if (status == CALC_OK && calc_settings_last(&whole, "kind")) {
+    if (status == CALC_OK) {
         status = put_containers(&whole, &script) ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && script.length > 0) {
@@ -432,417 +426,4 @@ calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
 const char *calc_settings_yaml_library(void)
 {
     return yaml_get_version_string();
-}
-
-/* Finds the places of keys and values in a YAML file from the marks of libyaml's events. Marks
- * count characters, not bytes. */
-
-enum { LEVELS = 64 };
-
-/* An open collection. */
-typedef struct level {
-    bool maps, flow, key, hit;
-    int depth; /* segments of the path above its keys; -1: not on the path */
-} level;
-
-typedef struct finder {
-    const char *text;
-    size_t length;
-    calc_yaml_path *path;
-    level level[LEVELS];
-    int levels;
-    size_t last;          /* byte at which the content so far ends */
-    size_t byte, counted; /* byte of the character with index `counted` */
-} finder;
-
-/* The byte of a character. Marks are almost in order, so that counting continues from the last
- * one. */
-static size_t byte_of(finder *e, yaml_mark_t mark)
-{
-    if (mark.index < e->counted) {
-        e->counted = 0;
-        e->byte = e->length >= 3 && memcmp(e->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    }
-    while (e->counted < mark.index && e->byte < e->length) {
-        e->byte++;
-        while (e->byte < e->length && ((unsigned char)e->text[e->byte] & 0xC0) == 0x80) {
-            e->byte++;
-        }
-        e->counted++;
-    }
-    return e->byte;
-}
-
-static level *top(finder *e)
-{
-    return e->levels > 0 ? &e->level[e->levels - 1] : NULL;
-}
-
-static void enter_key(finder *e, const yaml_event_t *event)
-{
-    level *l = top(e);
-    l->key = false;
-    l->hit = false;
-    if (l->depth < 0) {
-        return;
-    }
-    calc_yaml_mapping *m = &e->path->mapping[l->depth];
-    if (!m->filled) {
-        m->filled = true;
-        m->column = event->start_mark.column;
-    }
-    const char *name = (const char *)event->data.scalar.value;
-    l->hit = event->type == YAML_SCALAR_EVENT &&
-             event->data.scalar.length == e->path->segment_length[l->depth] &&
-             memcmp(name, e->path->segment[l->depth], event->data.scalar.length) == 0;
-    if (l->hit) {
-        for (int i = l->depth; i < e->path->segments; i++) {
-            e->path->value[i] = (calc_yaml_value){.found = false};
-            if (i > l->depth) {
-                e->path->mapping[i] = (calc_yaml_mapping){.found = false};
-            }
-        }
-        e->path->value[l->depth].found = true;
-        e->path->value[l->depth].key_end = byte_of(e, event->end_mark);
-        e->path->value[l->depth].key_line = event->end_mark.line;
-    }
-}
-
-static void begin_value(finder *e, const yaml_event_t *event)
-{
-    calc_yaml_value *v = &e->path->value[top(e)->depth];
-    const yaml_char_t *anchor =
-        event->type == YAML_SCALAR_EVENT           ? event->data.scalar.anchor
-        : event->type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.anchor
-        : event->type == YAML_MAPPING_START_EVENT  ? event->data.mapping_start.anchor
-                                                   : NULL;
-    v->start = byte_of(e, event->start_mark);
-    v->line = event->start_mark.line;
-    v->column = event->start_mark.column;
-    v->null = event->type == YAML_SCALAR_EVENT && is_null(event);
-    snprintf(v->anchor, sizeof v->anchor, "%s", anchor ? (const char *)anchor : "");
-}
-
-static void end_value(finder *e)
-{
-    level *l = top(e);
-    if (l && l->maps) {
-        if (l->hit) {
-            e->path->value[l->depth].end = e->last;
-        }
-        l->key = true;
-        l->hit = false;
-    }
-}
-
-static bool open_level(finder *e, const yaml_event_t *event)
-{
-    bool maps = event->type == YAML_MAPPING_START_EVENT;
-    level *above = top(e);
-    int depth = -1;
-    if (e->levels == LEVELS) {
-        return false;
-    }
-    if (!above) {
-        depth = maps ? 0 : -1;
-    } else if (maps && above->maps && above->hit && above->depth + 1 < e->path->segments) {
-        depth = above->depth + 1;
-    }
-    bool flow = maps ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
-                     : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
-    if (depth >= 0) {
-        e->path->mapping[depth] = (calc_yaml_mapping){.found = true, .flow = flow};
-    }
-    e->level[e->levels++] = (level){.maps = maps, .flow = flow, .key = maps, .depth = depth};
-    return true;
-}
-
-static void close_level(finder *e, const yaml_event_t *event)
-{
-    level closed = e->level[--e->levels];
-    size_t last = e->last;
-    if (closed.flow) {
-        e->last = byte_of(e, event->end_mark);
-    }
-    if (closed.depth >= 0) {
-        e->path->mapping[closed.depth].last = last;
-        e->path->mapping[closed.depth].close = byte_of(e, event->start_mark);
-    }
-    end_value(e);
-}
-
-static bool follow(finder *e, const yaml_event_t *event)
-{
-    bool opens =
-        event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
-    bool closes = event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT;
-    bool single = event->type == YAML_SCALAR_EVENT || event->type == YAML_ALIAS_EVENT;
-    level *l = top(e);
-    if (single) {
-        e->last = byte_of(e, event->end_mark);
-    }
-    if ((opens || single) && l && l->maps && l->key) {
-        enter_key(e, event);
-        return !opens; /* keys that are collections have been refused before */
-    }
-    if ((opens || single) && l && l->maps && l->hit) {
-        begin_value(e, event);
-    }
-    if (opens) {
-        return open_level(e, event);
-    }
-    if (closes) {
-        close_level(e, event);
-    } else if (single) {
-        end_value(e);
-    }
-    return true;
-}
-
-/* Finds a key in the first document of a text that calc_settings_from_text() has accepted. If the
- * key is repeated, CALC_SYNTAX_YAML, the last one counts.
- * @return CALC_OK, found or not; CALC_ERR_SYNTAX if the text is nested too deeply or was not
- * accepted; CALC_ERR_NOMEM */
-static calc_status calc_yaml_path_find(calc_yaml_path *out, const char *key, const char *text,
-                                       size_t length)
-{
-    finder found = {.path = out, .text = text, .length = length, .counted = SIZE_MAX};
-    finder *e = &found;
-    yaml_parser_t parser;
-    *out = (calc_yaml_path){.segments = 0};
-    for (const char *at = key; *at && e->path->segments < CALC_YAML_SEGMENTS; at += *at == '.') {
-        e->path->segment[e->path->segments] = at;
-        e->path->segment_length[e->path->segments] = strcspn(at, ".");
-        at += e->path->segment_length[e->path->segments++];
-    }
-    if (!yaml_parser_initialize(&parser)) {
-        return CALC_ERR_NOMEM;
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)e->text, e->length);
-    bool done = false;
-    calc_status status = CALC_OK;
-    while (status == CALC_OK && !done) {
-        yaml_event_t event;
-        if (!yaml_parser_parse(&parser, &event)) {
-            status = parser.error == YAML_MEMORY_ERROR ? CALC_ERR_NOMEM : CALC_ERR_SYNTAX;
-        } else {
-            done = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
-            status = follow(e, &event) ? CALC_OK : CALC_ERR_SYNTAX;
-            yaml_event_delete(&event);
-        }
-    }
-    yaml_parser_delete(&parser);
-    return status;
-}
-
-/* Replaces the bytes [from, to). */
-static bool splice(calc_text *text, size_t from, size_t to, const char *insert)
-{
-    size_t added = strlen(insert);
-    char *data = malloc(text->length - (to - from) + added + 1);
-    if (!data) {
-        return false;
-    }
-    memcpy(data, text->data, from);
-    memcpy(data + from, insert, added);
-    memcpy(data + from + added, text->data + to, text->length - to);
-    text->length += added - (to - from);
-    data[text->length] = '\0';
-    free(text->data);
-    text->data = data;
-    return true;
-}
-
-static size_t line_start(const calc_text *text, size_t at)
-{
-    while (at > 0 && text->data[at - 1] != '\n') {
-        at--;
-    }
-    return at;
-}
-
-/* The position after the line that ends the content before `at`. */
-static size_t line_after(const calc_text *text, size_t at)
-{
-    if (at > 0 && text->data[at - 1] == '\n') {
-        return at;
-    }
-    const char *end = memchr(text->data + at, '\n', text->length - at);
-    return end ? (size_t)(end - text->data) + 1 : text->length;
-}
-
-/* Joins a list of pieces into one new text. */
-static char *join(const char *a, const char *b, const char *c, const char *d)
-{
-    size_t size = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
-    char *text = malloc(size);
-    if (text) {
-        snprintf(text, size, "%s%s%s%s", a, b, c, d);
-    }
-    return text;
-}
-
-/* @param of  the mapping that contains the value */
-static bool replace(calc_text *text, const calc_yaml_value *v, const calc_yaml_mapping *of,
-                    const char *with)
-{
-    const char *colon = memchr(text->data + v->key_end, ':', text->length - v->key_end);
-    size_t at = colon ? (size_t)(colon - text->data) + 1 : v->start;
-    bool below = !v->null && !of->flow && v->line > v->key_line && at <= line_start(text, v->start);
-    bool beside = v->end > v->start;
-    const char *blank = below || !beside ? " " : "";
-    char *insert = v->anchor[0] ? join(blank, "&", v->anchor, " ") : join(blank, "", "", "");
-    char *whole = insert ? join(insert, with, "", "") : NULL;
-    bool done = whole != NULL;
-    if (done && below) {
-        done = splice(text, line_start(text, v->start), line_after(text, v->end), "") &&
-               splice(text, at, at, whole);
-    } else if (done) {
-        bool line = beside && text->data[v->end - 1] == '\n'; /* of a block of text */
-        done = splice(text, v->start, v->end - line, whole);
-    }
-    free(insert);
-    free(whole);
-    return done;
-}
-
-/* Writes the keys from `depth` on with the value, as a flow mapping: "a: {b: 1}". */
-static char *nest(const calc_yaml_path *e, int depth, const char *with)
-{
-    char *text = join(with, "", "", "");
-    for (int i = e->segments - 1; i >= depth && text; i--) {
-        char name[256];
-        snprintf(name, sizeof name, "%.*s: %s", (int)e->segment_length[i], e->segment[i],
-                 i < e->segments - 1 ? "{" : "");
-        char *next = join(name, text, i < e->segments - 1 ? "}" : "", "");
-        free(text);
-        text = next;
-    }
-    return text;
-}
-
-/* Adds an entry to a mapping, which has it on a line of its own unless it is in braces. */
-static bool add(calc_text *text, const calc_yaml_mapping *m, const char *entry)
-{
-    size_t column = m->flow ? 0 : m->column;
-    char *indent = malloc(column + 1);
-    size_t at = m->flow ? (m->filled ? m->last : m->close) : line_after(text, m->last);
-    bool newline = !m->flow && at > 0 && text->data[at - 1] != '\n';
-    if (!indent) {
-        return false;
-    }
-    memset(indent, ' ', column);
-    indent[column] = '\0';
-    char *insert = m->flow ? join(m->filled ? ", " : "", entry, "", "")
-                           : join(newline ? "\n" : "", indent, entry, newline ? "" : "\n");
-    bool done = insert && splice(text, at, at, insert);
-    free(insert);
-    free(indent);
-    return done;
-}
-
-static calc_status edit_one(calc_text *text, const calc_yaml_edit *edit, const char *name,
-                            calc_errors *errors)
-{
-    calc_yaml_path e;
-    calc_status status = calc_yaml_path_find(&e, edit->key, text->data, text->length);
-    if (status != CALC_OK) {
-        return status == CALC_ERR_NOMEM ? status
-                                        : calc_errors_at(errors, status, name, 1, 1, NULL,
-                                                         "nested too deeply, or not in one way");
-    }
-    int depth = 0;
-    while (depth + 1 < e.segments && e.value[depth].found && e.mapping[depth + 1].found) {
-        depth++;
-    }
-    bool done;
-    if (e.value[depth].found && depth == e.segments - 1) {
-        done = replace(text, &e.value[depth], &e.mapping[depth], edit->value);
-    } else if (e.value[depth].found) {
-        if (!e.value[depth].null) {
-            return calc_errors_at(errors, CALC_ERR_SYNTAX, name, (int)e.value[depth].line + 1,
-                                  (int)e.value[depth].column + 1, NULL,
-                                  "%.*s: expected keys below it, to put %s there",
-                                  (int)e.segment_length[depth], e.segment[depth],
-                                  e.segment[depth + 1]);
-        }
-        char *entry = nest(&e, depth + 1, edit->value);
-        char *whole = entry ? join("{", entry, "}", "") : NULL;
-        done = whole && replace(text, &e.value[depth], &e.mapping[depth], whole);
-        free(entry);
-        free(whole);
-    } else if (e.mapping[depth].found) {
-        char *entry = nest(&e, depth, edit->value);
-        done = entry && add(text, &e.mapping[depth], entry);
-        free(entry);
-    } else {
-        return calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1, NULL,
-                              "expected \"key: value\", to put %s there", edit->key);
-    }
-    return done ? CALC_OK : CALC_ERR_NOMEM;
-}
-
-/* Whether a key, or a key below it, exists. */
-static bool has_key(const calc_settings *settings, const char *key)
-{
-    size_t length = strlen(key);
-    for (size_t i = 0; i < settings->count; i++) {
-        const char *found = settings->item[i].key;
-        if (strncmp(found, key, length) == 0 && (!found[length] || found[length] == '.')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Reads the result back before returning it, because YAML has places where a value cannot simply be
- * inserted. */
-static calc_status check_edited(const calc_text *text, const calc_yaml_edit *edits, size_t count,
-                                const char *name, calc_errors *errors)
-{
-    calc_settings settings = {0};
-    calc_errors ignored = {0};
-    calc_status status = calc_settings_from_text(&settings, CALC_SYNTAX_YAML, text->data,
-                                                 text->length, name, &ignored);
-    for (size_t i = 0; i < count && status != CALC_ERR_NOMEM; i++) {
-        if (status != CALC_OK || !has_key(&settings, edits[i].key)) {
-            status = calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1,
-                                    "write each key on a line of its own, and its value beside it",
-                                    "%s cannot be changed in this text", edits[i].key);
-            break;
-        }
-    }
-    calc_settings_free(&settings);
-    return status;
-}
-
-calc_status calc_yaml_edit_text(const char *text, size_t length, const char *name,
-                                const calc_yaml_edit *edits, size_t count, calc_text *out,
-                                calc_errors *errors)
-{
-    calc_settings settings = {0};
-    calc_text edited = {malloc(length + 1), length};
-    bool wide =
-        length >= 2 && (memcmp(text, "\xFE\xFF", 2) == 0 || memcmp(text, "\xFF\xFE", 2) == 0);
-    if (!edited.data) {
-        return calc_errors_no_memory(errors);
-    }
-    memcpy(edited.data, text, length);
-    edited.data[length] = '\0';
-    calc_status status =
-        wide ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1, NULL, "expected UTF-8")
-             : calc_settings_from_text(&settings, CALC_SYNTAX_YAML, text, length, name, errors);
-    calc_settings_free(&settings);
-    for (size_t i = 0; i < count && status == CALC_OK; i++) {
-        status = edit_one(&edited, &edits[i], name, errors);
-    }
-    if (status == CALC_OK) {
-        status = check_edited(&edited, edits, count, name, errors);
-    }
-    if (status != CALC_OK) {
-        calc_text_free(&edited);
-        return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
-    }
-    *out = edited;
-    return CALC_OK;
 }

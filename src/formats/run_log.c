@@ -288,7 +288,7 @@ static void put_argument(calc_output *out, const char *name, const char *value, 
     bool said = *word && strcmp(word, "None") != 0 && !off;
     const char *option = name, *before = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (calc_export_is_listed(names[i].arguments, name)) {
+        if (calc_is_word(names[i].arguments, name)) {
             option = names[i].option ? names[i].option : name;
             said = names[i].off ? off : said;
             before = names[i].off ? names[i].off : "";
@@ -428,15 +428,9 @@ void calc_run_log_free(calc_run_log *log)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 static double median_of(double *value, size_t count)
 {
-    qsort(value, count, sizeof *value, compare);
+    qsort(value, count, sizeof *value, calc_order_numbers);
     return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 

@@ -89,16 +89,26 @@ const calc_setting *calc_settings_last(const calc_settings *settings, const char
     return NULL;
 }
 
-void calc_setting_free(calc_setting *setting)
+void calc_settings_drop(calc_settings *settings)
 {
-    free(setting->key);
-    free(setting->value);
+    size_t kept = 0;
+    for (size_t i = 0; i < settings->count; i++) {
+        calc_setting *setting = &settings->item[i];
+        if (setting->key[0]) {
+            settings->item[kept++] = *setting;
+        } else {
+            free(setting->key);
+            free(setting->value);
+        }
+    }
+    settings->count = kept;
 }
 
 void calc_settings_free(calc_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {
-        calc_setting_free(&settings->item[i]);
+        free(settings->item[i].key);
+        free(settings->item[i].value);
     }
     for (size_t i = 0; i < settings->files; i++) {
         free(settings->file[i]);

@@ -67,8 +67,8 @@ calc_setting *calc_settings_put(calc_settings *settings, const char *key, const 
  *  @return false if there is no memory */
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length);
 
-/** Frees the texts of a setting. */
-void calc_setting_free(calc_setting *setting);
+/** Frees the settings whose key is empty, and moves those behind them up. */
+void calc_settings_drop(calc_settings *settings);
 
 /** The last setting of a key; NULL if there is none. */
 const calc_setting *calc_settings_last(const calc_settings *settings, const char *key);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "formats/export.h"
 #include "formats/read.h"
 
@@ -73,7 +74,7 @@ static bool is(const char *word, size_t length, const char *list)
 {
     char copy[8] = "";
     memcpy(copy, word, length < sizeof copy ? length : 0);
-    return *copy && calc_export_is_listed(list, copy);
+    return *copy && calc_is_word(list, copy);
 }
 
 /* What ends the branch of an if or a case that *at is in: elif, else, fi, ;; or esac of its own.
@@ -124,7 +125,7 @@ static int compare(const char *a, const char *sign, const char *b)
     char *end[2];
     const long x = strtol(a, &end[0], 10), y = strtol(b, &end[1], 10);
     const bool are[] = {x == y, x != y, x > y, x >= y, x < y, x <= y};
-    if (calc_export_is_listed(" = == != ", sign)) {
+    if (calc_is_word(" = == != ", sign)) {
         return (fnmatch(b, a, 0) == 0) == (*sign == '=');
     }
     for (size_t i = 0; i < sizeof are / sizeof *are && *a && *b && !*end[0] && !*end[1]; i++) {
@@ -149,7 +150,7 @@ static int test(const char *at, const calc_shell_values *values)
     bool negates = count > 0 && strcmp(*a, "!") == 0;
     a += negates;
     count -= negates + 1;
-    if (count < 1 || !calc_export_is_listed(" [ [[ test ", *a)) {
+    if (count < 1 || !calc_is_word(" [ [[ test ", *a)) {
         return -1;
     }
     count -= **a++ == '['; /* its end */

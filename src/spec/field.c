@@ -351,7 +351,12 @@ static bool is_served(const char *path)
 
 calc_status calc_field_find(calc_kind kind, const char *path, calc_field_ref *out)
 {
-    const calc_table *table = calc_table_of(kind);
+    return calc_field_find_in(calc_table_of(kind), kind, path, out);
+}
+
+calc_status calc_field_find_in(const calc_table *table, calc_kind kind, const char *path,
+                               calc_field_ref *out)
+{
     size_t offset = 0;
     char word[64];
     if (kind == CALC_KIND_EXEC && !calc_table_find(table, path) && is_served(path)) {

@@ -28,6 +28,11 @@ const calc_table *calc_serving_engine_table(void);
 /** Row whose key is `key`, or another name of it (alias.h); NULL if none. */
 const calc_field *calc_table_find(const calc_table *table, const char *key);
 
+/** As calc_field_find() of calc.h, in any table.
+ *  @param kind  what *out names as its kind */
+calc_status calc_field_find_in(const calc_table *table, calc_kind kind, const char *path,
+                               calc_field_ref *out);
+
 /** Index of `text`, or what it is another word for, in `choices` (NULL at the end); -1 if it is not
  *  one. */
 int calc_choice_index(const char *const *choices, const char *text);

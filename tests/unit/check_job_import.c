@@ -118,10 +118,10 @@ CALC_TEST(every_format_belongs_to_a_framework)
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_job_launch_format *format = calc_job_launch_format_of(calc_framework_all[i]);
         count += format != NULL;
-        for (size_t k = 0; format && k < format->count; k++) {
-            const calc_job_launch_row *row = &format->rows[k];
-            ck_assert(row->key || row->preset);
-            ck_assert_int_lt(row->member, CALC_LAUNCH_COUNT);
+        for (size_t k = 0; format && k < format->job->count; k++) {
+            const calc_setting_row *row = &format->job->rows[k];
+            ck_assert(row->key || row->how == CALC_HOW_DEFAULT);
+            ck_assert(!row->key || calc_framework_row(format->job, row->key) == row);
         }
     }
     ck_assert_int_eq(count, 4);

@@ -434,7 +434,7 @@ static void pin_all(pinned *p, const calc_exec *exec, bool serves)
         const calc_field *field = &inference->table->rows[i];
         const char *at = (const char *)&exec->inference + field->offset;
         if (field->type != CALC_TYPE_OBJECT && !calc_absent_is(field, at) &&
-            !calc_export_is_listed(open, field->key)) {
+            !calc_is_word(open, field->key)) {
             pin(p, "inference.", "=", field, at);
         }
     }

@@ -26,60 +26,38 @@
 #include "spec/field.h"
 #include "spec/stage_list.h"
 
-typedef struct files {
-    calc_output *out[CALC_GALVATRON_FILE_COUNT];
-    char path[CALC_GALVATRON_FILE_COUNT][CALC_GALVATRON_FILE_PATH_SIZE];
-} profile_files;
-
-static calc_status open_files(profile_files *files, const calc_galvatron_request *request,
-                              const char *folder, calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT && status == CALC_OK; file++) {
-        char name[256];
-        calc_galvatron_file_name(request, (calc_galvatron_file)file, name, sizeof name);
-        int length = snprintf(files->path[file], sizeof files->path[file], "%s/%s", folder, name);
-        if (length >= (int)sizeof files->path[file]) {
-            return calc_errors_at(errors, CALC_ERR_IO, folder, 0, 0, NULL, "the name is too long");
-        }
-        status = calc_output_open(&files->out[file], files->path[file], errors);
-    }
-    return status;
-}
-
-/* Closes all files, or removes those already closed if one fails. */
-static calc_status close_files(profile_files *files, calc_status status, calc_errors *errors)
-{
-    int closed = 0;
-    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT; file++) {
-        status = calc_output_end(files->out[file], status, errors);
-        closed += status == CALC_OK;
-    }
-    for (int file = 0; file < closed && status != CALC_OK; file++) {
-        unlink(files->path[file]);
-    }
-    return status;
-}
-
-calc_status calc_export_profile(const calc_app *app, const calc_system *system,
-                                const calc_galvatron_request *request, const char *folder,
+/* Writes what Galvatron's profilers would measure as the files its search reads, into a folder that
+ * is created if it does not exist. An incomplete set is removed. */
+static calc_status export_files(const calc_galvatron_synthesis *synthesis, const char *folder,
                                 calc_errors *errors)
 {
-    profile_files files = {0};
-    const calc_galvatron_synthesis synthesis = {.app = app, .system = system, .request = request};
-    calc_status status = calc_galvatron_synthesis_check(&synthesis, errors);
+    char path[CALC_GALVATRON_FILE_COUNT][CALC_GALVATRON_FILE_PATH_SIZE];
+    calc_status status = calc_galvatron_synthesis_check(synthesis, errors);
     if (status != CALC_OK) {
         return status;
     }
+    int done = 0;
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST) {
         return calc_errors_at(errors, CALC_ERR_IO, folder, 0, 0, NULL, "%s", strerror(errno));
     }
-    status = open_files(&files, request, folder, errors);
-    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT && status == CALC_OK; file++) {
-        calc_galvatron_synthesis_write(&synthesis, (calc_galvatron_file)file, files.out[file]);
+    for (; status == CALC_OK && done < CALC_GALVATRON_FILE_COUNT; done += status == CALC_OK) {
+        char name[256];
+        calc_output *out;
+        calc_galvatron_file file = (calc_galvatron_file)done;
+        calc_galvatron_file_name(synthesis->request, file, name, sizeof name);
+        int length = snprintf(path[done], sizeof path[done], "%s/%s", folder, name);
+        status = length >= (int)sizeof path[done] ? calc_errors_at(errors, CALC_ERR_IO, folder, 0,
+                                                                   0, NULL, "the name is too long")
+                                                  : calc_output_open(&out, path[done], errors);
+        if (status == CALC_OK) {
+            calc_galvatron_synthesis_write(synthesis, file, out);
+            status = calc_output_close(out, errors);
+        }
     }
-    status = close_files(&files, status, errors);
+    while (status != CALC_OK && done > 0) {
+        unlink(path[--done]);
+    }
     if (made && status != CALC_OK) {
         rmdir(folder);
     }
@@ -507,7 +485,9 @@ static calc_exit export_profile(const calc_args *args)
             return calc_complain_errors(&errors);
         }
         calc_galvatron_layers_of_app(&app, &request);
-        (void)!calc_export_profile(&app, &system, &request, calc_opt_value(args, OPT_OUT), &errors);
+        const calc_galvatron_synthesis synthesis = {
+            .app = &app, .system = &system, .request = &request};
+        (void)!export_files(&synthesis, calc_opt_value(args, OPT_OUT), &errors);
     }
     return calc_complain_errors(&errors);
 }

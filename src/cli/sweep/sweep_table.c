@@ -67,7 +67,7 @@ static void field_text(const calc_field *field, const char *member, char *text)
     } else if (field->type == CALC_TYPE_BOOL) {
         strcpy(text, number > 0 ? "true" : "false");
     } else {
-        bool size = calc_export_is_listed(" context_par expert_par expert_tensor_par ", field->key);
+        bool size = calc_is_word(" context_par expert_par expert_tensor_par ", field->key);
         calc_number_text(size && number < 1 ? 1 : number, 1, text);
     }
 }
