@@ -19,6 +19,10 @@ typedef struct relaxed {
     double flight[CALC_BALANCE_STAGES];
     double fill_s[CALC_BALANCE_STAGES];
     double *least_s; /**< [stage][layers of kind 0][of kind 1] the step at least; 0: not known */
+    size_t mixes;    /**< of least_s, on a stage */
+    /** Layers that recompute in full on a place of this chip, where they are alike on it. */
+    int chip;
+    calc_balance_range full;
     /** The most layers of kind 1 of the stages so far, by layers of kind 0; -1: not possible. */
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
@@ -41,21 +45,6 @@ static double any_s(const calc_balance_problem *p)
     }
     double even = (double)p->shape.microbatches / (double)p->shape.stages;
     return sum_s * calc_max(1, even) * (1 - SAME);
-}
-
-/* The first chunk of a stage, with as few layers as may be [s]. */
-static double through_s(const calc_balance_problem *p, int stage)
-{
-    double least_s = INFINITY;
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        const calc_balance_layer *l = &p->layer[p->stage[stage].chip][kind];
-        double s = l->fw_s + l->agrad_s + l->wgrad_s;
-        least_s = p->layers[kind] > 0 ? calc_min(least_s, s) : least_s;
-    }
-    const calc_balance_place *at = &p->place[stage];
-    double ends_s = at->fw_s + at->agrad_s + at->wgrad_s;
-    int least = calc_balance_least_of(p, stage);
-    return ends_s + (least > 0 ? least * least_s : 0);
 }
 
 static double saved_bytes(const calc_balance_layer *l)
@@ -99,7 +88,6 @@ static void relax(relaxed *r, const calc_balance_flights *f)
     r->one = *p;
     r->one.may_mix = true;
     r->chunks = (int)p->shape.chunks;
-    double fill_s = 0;
     for (int s = 0; s < p->shape.stages; s++) {
         calc_balance_place *sum = &r->one.place[s];
         *sum = p->place[calc_balance_place_of(&p->shape, s, 0)];
@@ -120,21 +108,64 @@ static void relax(relaxed *r, const calc_balance_flights *f)
             most = least > most ? least : most;
         }
         r->flight[s] = most;
-        r->fill_s[s] = fill_s;
-        fill_s += through_s(p, s);
     }
     r->one.shape.chunks = 1;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* The first chunk of a stage, with as few layers as may be and as few of them recomputing [s]. */
+static double through_s(const relaxed *r, int stage)
+{
+    const calc_balance_problem *p = &r->each;
+    int least = calc_balance_least_of(p, stage);
+    int again = p->stage[stage].chip == r->chip ? smaller(least, r->full.least) : 0;
+    double least_s = INFINITY;
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        const calc_balance_layer *l = &p->layer[p->stage[stage].chip][kind];
+        double s = least * (l->fw_s + l->agrad_s + l->wgrad_s);
+        s += again > 0 ? again * l->again_s[CALC_BALANCE_FULL] : 0;
+        least_s = p->layers[kind] > 0 ? calc_min(least_s, s) : least_s;
+    }
+    const calc_balance_place *at = &p->place[stage];
+    return at->fw_s + at->agrad_s + at->wgrad_s + least_s;
+}
+
+/* How many of the layers of a stage recompute in full if a number of them does on each of its
+ * places: fewest where one place has all that the others need not have. */
+static calc_balance_range again_of(const relaxed *r, int stage, int layers)
+{
+    const calc_balance_problem *p = &r->each;
+    if (p->stage[stage].chip != r->chip) {
+        return CALC_BALANCE_ANY;
+    }
+    int others = calc_balance_least_on(p, stage) - p->least_layers;
+    int again = 0;
+    for (int chunk = 0; chunk < r->chunks; chunk++) {
+        int place = calc_balance_place_of(&p->shape, stage, chunk);
+        again += smaller(r->full.least, calc_balance_least_of(p, place));
+    }
+    again -= smaller(r->full.least, p->least_layers);
+    return (calc_balance_range){
+        .least =
+            (again > 0 ? again : 0) + smaller(r->full.least, layers - (others > 0 ? others : 0)),
+        .most = r->chunks * r->full.most,
+    };
 }
 
 static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
 {
     const calc_balance_problem *p = &r->one;
-    size_t row = (size_t)(stage * (p->layers[0] + 1) + dense);
-    double *least_s = &r->least_s[row * (size_t)(p->layers[1] + 1) + (size_t)moe];
+    double *least_s =
+        &r->least_s[(size_t)stage * r->mixes + (size_t)(dense * (p->layers[1] + 1) + moe)];
     if (*least_s == 0) {
         double m = (double)r->one.shape.microbatches;
+        calc_balance_range full = again_of(r, stage, dense + moe);
         calc_balance_choice c =
-            calc_balance_choose(p, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
+            calc_balance_choose(p, stage, dense, moe, r->flight[stage], full, 0);
         double busy_s = m * calc_schedule_pass_s(&c.pass);
         *least_s = c.fits ? (r->fill_s[stage] + busy_s) * (1 - SAME) : INFINITY;
     }
@@ -155,11 +186,6 @@ static int most_moe(const relaxed *r, int stage, int dense, int most, double ste
         }
     }
     return most;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 /* Whether all layers can be processed in a step. A stage that can process some layers can also
@@ -213,6 +239,54 @@ static void trace(const relaxed *r, double step_s, int *layers)
     }
 }
 
+/* The bound with these numbers that recompute. @param layers  may be NULL */
+static double bound_s(relaxed *r, double below_s, int *layers)
+{
+    const int stages = (int)r->one.shape.stages;
+    memset(r->least_s, 0, (size_t)stages * r->mixes * sizeof *r->least_s);
+    for (int s = 1; s < stages; s++) {
+        r->fill_s[s] = r->fill_s[s - 1] + through_s(r, s - 1);
+    }
+    if (!reaches(r, below_s)) {
+        return reaches(r, INFINITY) ? below_s : INFINITY;
+    }
+    double low_s = 0;
+    double high_s = below_s;
+    for (int i = 0; high_s == INFINITY; i++) {
+        double tried_s = ldexp(1, 8 * (i - 8));
+        high_s = reaches(r, tried_s) || i > 100 ? tried_s : INFINITY;
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle_s = (low_s + high_s) / 2;
+        if (reaches(r, middle_s)) {
+            high_s = middle_s;
+        } else {
+            low_s = middle_s;
+        }
+    }
+    if (layers) {
+        reaches(r, high_s);
+        trace(r, high_s, layers);
+    }
+    return calc_max(low_s, any_s(&r->each));
+}
+
+/* The bound where places of a chip recompute the same number: the least over all numbers. */
+static double alike_s(relaxed *r, int chip, double below_s)
+{
+    const calc_balance_range any = CALC_BALANCE_ANY;
+    double least_s = below_s;
+    double rest_s = 0;
+    r->chip = chip;
+    for (int n = 0; n <= any.most && rest_s < least_s; n++) {
+        r->full = (calc_balance_range){n, n};
+        least_s = calc_min(least_s, bound_s(r, least_s, NULL));
+        r->full = (calc_balance_range){n + 1, any.most};
+        rest_s = bound_s(r, least_s, NULL);
+    }
+    return least_s;
+}
+
 calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc_balance_flights *f,
                                  double below_s, double *least_s, int *layers)
 {
@@ -225,28 +299,16 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
         return CALC_ERR_NOMEM;
     }
     r->least_s = table;
+    r->fill_s[0] = 0;
+    r->mixes = mixes;
+    r->chip = -1;
     calc_balance_least(problem, &r->each);
     relax(r, f);
-    const calc_balance_problem *p = &r->each;
-    *least_s = reaches(r, INFINITY) ? below_s : INFINITY;
-    if (reaches(r, below_s)) {
-        double low_s = 0;
-        double high_s = below_s;
-        for (int i = 0; high_s == INFINITY; i++) {
-            double tried_s = ldexp(1, 8 * (i - 8));
-            high_s = reaches(r, tried_s) || i > 100 ? tried_s : INFINITY;
-        }
-        for (int i = 0; i < HALVINGS; i++) {
-            double middle_s = (low_s + high_s) / 2;
-            if (reaches(r, middle_s)) {
-                high_s = middle_s;
-            } else {
-                low_s = middle_s;
-            }
-        }
-        *least_s = calc_max(low_s, any_s(p));
-        reaches(r, high_s);
-        trace(r, high_s, layers);
+    *least_s = bound_s(r, below_s, layers);
+    for (int chip = 0;
+         chip < problem->chips && problem->alike_on_chip && problem->may_full && *least_s < below_s;
+         chip++) {
+        *least_s = calc_max(*least_s, alike_s(r, chip, below_s));
     }
     free(table);
     free(r);

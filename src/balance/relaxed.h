@@ -5,8 +5,9 @@
  *  still have to do that chunk's backward when it is done. Layers of a kind are counted together
  *  over all chunks, and their activations as if every chunk had only as many micro-batches in
  *  flight as the chunk with the fewest, at the peak of that number. A search for a threshold finds
- *  the minimum over all distributions of layers. Besides, a step takes at least one micro-batch
- *  through the model, and at least all work divided evenly. */
+ *  the minimum over all distributions of layers. Where the places of a chip recompute one number of
+ *  layers, that is done for every number. Besides, a step takes at least one micro-batch through
+ *  the model, and at least all work divided evenly. */
 #ifndef CALC_BALANCE_RELAXED_H
 #define CALC_BALANCE_RELAXED_H
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "plan/planner.h"
 #include "space.h"
+#include "spec/stage_list.h"
 
 double calc_planner_limit_s(const calc_planner_result *r, size_t kept)
 {
@@ -58,14 +59,38 @@ bool calc_planner_alike(const calc_exec *a, const calc_exec *b)
     return calc_axis_compare(&e, b) == 0;
 }
 
-/* Whether they differ in recomputation and in their divisions alone. */
+/* Whether both are as many blocks on every chunk, in the same parallelism: all that a table of
+ * plans has of a layout. */
+static bool reads_alike(const calc_exec *a, const calc_exec *b)
+{
+    calc_stage_run place[2][CALC_MAX_PLACES];
+    int64_t places = calc_stage_list_expand(&a->stages, place[0]);
+    const calc_strategy *s = &a->strategy;
+    const calc_strategy *t = &b->strategy;
+    bool alike = a->pipeline_par == b->pipeline_par && s->tensor_par == t->tensor_par &&
+                 s->data_par == t->data_par && s->context_par == t->context_par &&
+                 s->expert_par == t->expert_par && a->microbatch_size == b->microbatch_size &&
+                 a->pipeline_interleaving == b->pipeline_interleaving &&
+                 a->pipeline_balance == b->pipeline_balance &&
+                 a->first_stage_blocks == b->first_stage_blocks &&
+                 a->last_stage_blocks == b->last_stage_blocks &&
+                 places == calc_stage_list_expand(&b->stages, place[1]);
+    for (int64_t i = 0; i < places && alike; i++) {
+        alike = place[0][i].blocks == place[1][i].blocks;
+    }
+    return alike;
+}
+
+/* Whether they differ in recomputation and in their divisions alone, or in nothing that is shown.
+ */
 static bool is_same_layout(const calc_planner_found *a, const calc_planner_found *b)
 {
     bool same = a->place.kinds > 0 && a->place.kinds == b->place.kinds;
     for (int i = 0; i < a->place.kinds && same; i++) {
         same = a->place.chip[i] == b->place.chip[i] && a->place.stages[i] == b->place.stages[i];
     }
-    return a->candidate == b->candidate || (same && calc_planner_alike(&a->base, &b->base));
+    return a->candidate == b->candidate ||
+           (same && (calc_planner_alike(&a->base, &b->base) || reads_alike(&a->exec, &b->exec)));
 }
 
 void calc_planner_know_bound(calc_planner_result *r, const calc_planner_found *f)

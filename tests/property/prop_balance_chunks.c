@@ -1,5 +1,5 @@
 /* The planner of stages with several chunks, or other schedules, against slow ones written apart.
-   CALC_PROPERTY_CASES says how many (600 if not given). A failure names the case: case n is what
+   CALC_PROPERTY_CASES says how many (800 if not given). A failure names the case: case n is what
    stream n of the seed gives. */
 #include "balance_case.h"
 
@@ -8,7 +8,7 @@
 
 static uint64_t cases(void)
 {
-    return balance_cases(600);
+    return balance_cases(800);
 }
 
 /* ---- Chunks, written apart --------------------------------------------------------------------*/

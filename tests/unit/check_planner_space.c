@@ -7,6 +7,7 @@
 #include "frame.h"
 #include "plan/planner_place.h"
 #include "plan_case.h"
+#include "spec/stage_list.h"
 #include "units.h"
 
 /* ---- A small space --------------------------------------------------------------------------- */
@@ -268,6 +269,46 @@ CALC_TEST(layouts_of_a_sweep_are_listed_once)
         }
     }
     calc_planner_result_free(&r);
+    release();
+}
+
+static bool reads_alike(const calc_exec *a, const calc_exec *b)
+{
+    calc_stage_run place[2][CALC_MAX_PLACES];
+    int64_t places = calc_stage_list_expand(&a->stages, place[0]);
+    if (a->strategy.tensor_par != b->strategy.tensor_par || a->pipeline_par != b->pipeline_par ||
+        a->microbatch_size != b->microbatch_size || a->pipeline_balance != b->pipeline_balance ||
+        calc_stage_list_expand(&b->stages, place[1]) != places) {
+        return false;
+    }
+    for (int64_t i = 0; i < places; i++) {
+        if (place[0][i].blocks != place[1][i].blocks) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether data parallelism overlaps is in no column of the table: the quicker one is listed. */
+CALC_TEST(of_layouts_whose_rows_read_alike_the_quickest_is_listed)
+{
+    static const int64_t overlaps[] = {0, 1};
+    make(1, 1);
+    c.planner.top = 40;
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_data_par_overlap, overlaps, 1), CALC_OK);
+    calc_planner_result one = plan_case_run(&c.planner);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_data_par_overlap, overlaps, 2), CALC_OK);
+    calc_planner_result both = plan_case_run(&c.planner);
+    ck_assert_uint_gt(both.candidates, one.candidates);
+    ck_assert_uint_eq(both.count, one.count);
+    for (size_t i = 0; i < both.count; i++) {
+        ck_assert_double_le(both.found[i].stats.total_time, one.found[i].stats.total_time);
+        for (size_t k = 0; k < i; k++) {
+            ck_assert(!reads_alike(&both.found[i].exec, &both.found[k].exec));
+        }
+    }
+    calc_planner_result_free(&one);
+    calc_planner_result_free(&both);
     release();
 }
 
