@@ -279,10 +279,7 @@ static void spend(const calc_timeline *t, int64_t stage, int64_t chunk, calc_sta
     double messages = l->exposed * l->stages.chunks / (double)t->shape.chunks;
     add(l, &c, recompute, out);
     out->fw_s[CALC_SPENT_MESSAGE] = at.links.message_s * messages;
-    out->bw_s[CALC_SPENT_MESSAGE] =
-        l->exec->training
-            ? (t->placed.listed ? at.links.back_message_s : at.links.message_s) * messages
-            : 0;
+    out->bw_s[CALC_SPENT_MESSAGE] = l->exec->training ? at.links.back_message_s * messages : 0;
 }
 
 void calc_timeline_spent_of(const calc_timeline *t, int64_t stage, int64_t chunk,

@@ -117,11 +117,6 @@ static calc_exec serving_exec(const calc_exec *exec, calc_inference_phase phase,
     e.inference.batch = (int64_t)ceil(sequences) * e.strategy.data_par;
     e.inference.prompt_size = (int64_t)fmax(1, round(prompt));
     e.inference.generate_size = (int64_t)round(generate);
-    e.inference.max_sequences = 0;
-    e.inference.requests = 0;
-    e.inference.arrival_rate = 0;
-    e.inference.hold_steps = 0;
-    e.inference.prompt_spread = e.inference.generate_spread = 0;
     return e;
 }
 

@@ -1,7 +1,8 @@
-/* All that calc says of many layouts: of what is shipped, of random ones, and of those with one
- * field changed. Of each statistic its mean and a number made of the first eight digits of its
- * values. A step is a set of layouts: "shipped", "random 100", "modern 100"; behind it what is
- * asked of each: "fields" for every field with other values. */
+/* All that calc says of many layouts: of what is shipped, of random ones, and of those with some
+ * fields changed. Of each statistic its mean and a number made of the first eight digits of its
+ * values. A step is a set of layouts: "shipped", "random 100", "modern 100", "near 100" with one
+ * number of all statistics; behind it what is asked of each: "fields" for every field with other
+ * values. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,9 @@
 #include "frame.h"
 #include "property/field_walk.h"
 #include "property/random_modern.h"
+#include "property/random_near.h"
 #include "property/shipped.h"
-#include "spec/field.h"
+#include "spec/compat.h"
 
 enum { ROWS = 4096, BYTES = 1 << 22 };
 
@@ -111,6 +113,16 @@ static void evaluate(const calc_random_layout *l)
     for (size_t i = 0; i < count && i < CALC_MAX_LAYERS; i++) {
         add_rows(CALC_KIND_STAGE, "stages", &stages[i]);
     }
+    int rule = layouts % CALC_COMPAT_COUNT;
+    calc_compat compat = (calc_compat)1 << rule;
+    if (calc_compat_check(a, e, compat, NULL) == CALC_OK) {
+        pile *p = by_field ? field_pile : pile_of("rule", calc_compat_names[rule]);
+        calc_run(a, &l->system, e, compat, &stats);
+        for (size_t i = 0; i < calc_table_of(CALC_KIND_STATS)->count; i++) {
+            const calc_field *row = &calc_table_of(CALC_KIND_STATS)->rows[i];
+            add(p, *(const double *)((const char *)&stats + row->offset));
+        }
+    }
     if (by_field) {
         return;
     }
@@ -154,39 +166,12 @@ static void try_value(const calc_field_at *at, double value)
 static void try_field(const calc_field_at *at, void *context)
 {
     (void)context;
-    const calc_field *f = at->field;
+    double values[CALC_FIELD_VALUES];
     field_pile = pile_of("with", at->path);
     error_pile = pile_of("refused", at->path);
-    if (f->type == CALC_TYPE_ENUM) {
-        for (int i = 0; f->choices[i]; i++) {
-            try_value(at, i);
-        }
-    } else if (f->type == CALC_TYPE_SET) {
-        for (int i = 0; f->choices[i]; i++) {
-            try_value(at, (double)(1ULL << i));
-        }
-    } else if (f->type == CALC_TYPE_BOOL) {
-        try_value(at, !*(const bool *)at->member);
-    } else if (f->type == CALC_TYPE_INT) {
-        int64_t now = *(const int64_t *)at->member;
-        const int64_t values[] = {0, 1, 2, 3, now - 1, now + 1, 2 * now, now / 2, 4 * now};
-        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-            double number = (double)values[i] / calc_field_scale(f);
-            if (values[i] != now && ((number >= f->lo && number <= f->hi) || f->lo == f->hi)) {
-                try_value(at, (double)values[i]);
-            }
-        }
-    } else if (f->type == CALC_TYPE_REAL) {
-        double now = *(const double *)at->member;
-        const double values[] = {now * 0.75, now * 1.25, f->lo * calc_field_scale(f), 0};
-        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-            double number = values[i] / calc_field_scale(f);
-            if (values[i] != now && ((number >= f->lo && number <= f->hi) || f->lo == f->hi)) {
-                try_value(at, values[i]);
-            }
-        }
-    } else if (f->type == CALC_TYPE_CURVE || f->type == CALC_TYPE_OP) {
-        try_value(at, 0.5);
+    int count = calc_field_others(at, values);
+    for (int i = 0; i < count; i++) {
+        try_value(at, values[i]);
     }
 }
 
@@ -194,9 +179,10 @@ static void try_field(const calc_field_at *at, void *context)
 
 static void each_layout(const char *name, const calc_random_layout *l)
 {
-    (void)name;
     layouts++;
-    if (by_field) {
+    if (strcmp(name, "near") == 0) {
+        evaluate(l);
+    } else if (by_field) {
         walked = *l;
         calc_field_walk(&walked, try_field, NULL);
     } else {
@@ -214,14 +200,18 @@ static void answer(const char *said, FILE *out)
     memset(piles, 0, sizeof piles);
     layouts = 0;
     workspace = aligned_alloc(64, BYTES);
-    by_field = strcmp(words[0], "fields") == 0 || strcmp(words[1], "fields") == 0;
+    by_field = strcmp(set, "near") == 0 || strcmp(words[1], "fields") == 0;
+    field_pile = pile_of("all", "statistics");
+    error_pile = pile_of("all", "reasons");
     count = atoi(words[0]);
     calc_rng_init(&rng, 39, 9);
     if (strcmp(set, "shipped") == 0) {
         calc_shipped_all(each_layout);
     }
     for (int i = 0; i < count; i++) {
-        (strcmp(set, "modern") == 0 ? calc_random_modern_make : calc_random_layout_make)(&rng, &l);
+        (strcmp(set, "modern") == 0 ? calc_random_modern_make
+         : strcmp(set, "near") == 0 ? calc_random_near_make
+                                    : calc_random_layout_make)(&rng, &l);
         each_layout(set, &l);
     }
     fprintf(out, "%d layouts\n", layouts);

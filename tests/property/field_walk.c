@@ -1,6 +1,9 @@
 #include "field_walk.h"
 
+#include <math.h>
 #include <stdio.h>
+
+#include "spec/field.h"
 
 /* ---- Members --------------------------------------------------------------------------------- */
 
@@ -42,6 +45,55 @@ void calc_field_clear(const calc_field *field, void *member)
     } else {
         calc_field_write(field, member, field->type == CALC_TYPE_OP ? 1 : field->absent);
     }
+}
+
+int calc_field_others(const calc_field_at *at, double values[CALC_FIELD_VALUES])
+{
+    const calc_field *f = at->field;
+    double tried[9], scale = calc_field_scale(f), now;
+    int count = 0, tries = 0;
+    switch (f->type) {
+    case CALC_TYPE_ENUM:
+    case CALC_TYPE_SET:
+        for (; f->choices[count]; count++) {
+            values[count] = f->type == CALC_TYPE_SET ? (double)(1ULL << count) : count;
+        }
+        return count;
+    case CALC_TYPE_BOOL:
+        values[0] = !*(const bool *)at->member;
+        return 1;
+    case CALC_TYPE_INT:
+        now = (double)*(const int64_t *)at->member;
+        for (double few = 0; few < 4; few++) {
+            tried[tries++] = few;
+        }
+        tried[tries++] = now - 1;
+        tried[tries++] = now + 1;
+        tried[tries++] = 2 * now;
+        tried[tries++] = trunc(now / 2);
+        tried[tries++] = 4 * now;
+        break;
+    case CALC_TYPE_REAL:
+        now = *(const double *)at->member;
+        tried[tries++] = now * 0.75;
+        tried[tries++] = now * 1.25;
+        tried[tries++] = f->lo * scale;
+        tried[tries++] = 0;
+        break;
+    case CALC_TYPE_CURVE:
+    case CALC_TYPE_OP:
+        values[0] = 0.5;
+        return 1;
+    default:
+        return 0;
+    }
+    for (int i = 0; i < tries; i++) {
+        double number = tried[i] / scale;
+        if (tried[i] != now && ((number >= f->lo && number <= f->hi) || f->lo == f->hi)) {
+            values[count++] = tried[i];
+        }
+    }
+    return count;
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */

@@ -24,4 +24,10 @@ void calc_field_write(const calc_field *field, void *member, double number);
 /** Make a member what it is where the field is absent. */
 void calc_field_clear(const calc_field *field, void *member);
 
+enum { CALC_FIELD_VALUES = 64 };
+
+/** Other values that a field may have by its range: all choices, numbers near its own and at its
+ *  ends. @return how many */
+int calc_field_others(const calc_field_at *at, double values[CALC_FIELD_VALUES]);
+
 #endif

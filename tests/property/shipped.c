@@ -3,6 +3,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "spec/absent.h"
@@ -58,24 +59,27 @@ static void catalogue(calc_shipped_visit *each)
 
 typedef void visit_file(const char *name, calc_shipped_visit *each);
 
-/* Every JSON file of a folder, without its ending. */
+static int is_json(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+/* Every JSON file of a folder, without its ending, in the order of their names. */
 static int files_of(const char *folder, visit_file *with_file, calc_shipped_visit *each)
 {
     char path[512];
-    int found = 0;
+    struct dirent **entry;
     snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s", folder);
-    DIR *directory = opendir(path);
-    ck_assert_msg(directory != NULL, "%s", path);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0) {
-            char name[NAME_SIZE];
-            snprintf(name, sizeof name, "%.*s", (int)length - 5, entry->d_name);
-            with_file(name, each);
-            found++;
-        }
+    int found = scandir(path, &entry, is_json, alphasort);
+    ck_assert_msg(found >= 0, "%s", path);
+    for (int i = 0; i < found; i++) {
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%.*s", (int)strlen(entry[i]->d_name) - 5, entry[i]->d_name);
+        with_file(name, each);
+        free(entry[i]);
     }
-    closedir(directory);
+    free(entry);
     return found;
 }
 

@@ -9,6 +9,7 @@
 #include "frame.h"
 #include "io/text.h"
 #include "random_struct.h"
+#include "sampled.h"
 #include "scratch.h"
 
 static int64_t pick(calc_rng *rng, int64_t below)
@@ -300,7 +301,7 @@ CALC_TEST(servers_are_told_what_they_say)
     for (size_t k = 0; calc_framework_list[k]; k++) {
         const calc_framework *framework = calc_framework_list[k];
         int count = 0;
-        for (int n = 0; n < 2000 && framework->serves; n++) {
+        for (int n = 0; n < sample_of(2000) && framework->serves; n++) {
             calc_app app, none;
             calc_exec exec, back;
             calc_errors errors = {0};

@@ -220,3 +220,20 @@ CALC_TEST(nothing_to_fit_is_fine)
     p.parameters = 0;
     ck_assert_int_eq(calc_least_squares_solve(&p, NULL, NULL, NULL), CALC_OK);
 }
+
+static void falling(void *context, const double *x, double *residual)
+{
+    (void)context;
+    *residual = exp(-*x);
+}
+
+/* A residual that falls for ever: each step is 1, as that of Newton's method for x = -log(r), until
+ * the slope exp(-2 x) is below 1e-8 / x, which it is from x = 10.38 on. */
+CALC_TEST(a_fit_ends_where_the_slope_does)
+{
+    const calc_least_squares problem = {falling, NULL, 1, 1, 1e-6, 50, 0};
+    double x = 0, error;
+    ck_assert_int_eq(calc_least_squares_solve(&problem, &x, &error, &the_errors), CALC_OK);
+    ck_assert_double_ge(x, 10.37);
+    ck_assert_double_le(x, 11.4);
+}

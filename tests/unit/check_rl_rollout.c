@@ -219,3 +219,30 @@ CALC_TEST(many_requests_go_at_the_pace_of_full_engines)
     const calc_rl_rollout r = rollout(&ask);
     ck_assert_double_eq_tol(r.time_s / r.full_s, 1.02, 0.05);
 }
+
+/* What the layout says of its own requests does not matter, with as little memory as will do: a
+ * rollout has the job's. */
+CALC_TEST(requests_are_those_of_the_job)
+{
+    const calc_rl_ask ask = ask_of(64, 0.5, 0);
+    double too_few = 17e9, enough = 80e9;
+    while (enough - too_few > 1e3) {
+        c.system.chip.mem1.capacity_bytes = (too_few + enough) / 2;
+        *(rollout(&ask).fits ? &enough : &too_few) = c.system.chip.mem1.capacity_bytes;
+    }
+    c.system.chip.mem1.capacity_bytes = enough;
+    const calc_rl_rollout plain = rollout(&ask);
+    c.serve.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    c.serve.inference.batch = 7;
+    c.serve.inference.prompt_size = 99;
+    c.serve.inference.generate_size = 33;
+    c.serve.inference.max_sequences = 1 << 20;
+    c.serve.inference.requests = 500;
+    c.serve.inference.arrival_rate = 3;
+    c.serve.inference.hold_steps = 4;
+    c.serve.inference.prompt_spread = 0.3;
+    c.serve.inference.generate_spread = 0.4;
+    const calc_rl_rollout other = rollout(&ask);
+    ck_assert(other.fits);
+    ck_assert_mem_eq(&other, &plain, offsetof(calc_rl_rollout, fits));
+}

@@ -152,7 +152,6 @@ static void set_blocks(calc_shape *s, const calc_app *app)
         }
         s->dense_blocks = first;
         s->moe_every = s->moe_blocks > 0 ? (s->blocks - first) / s->moe_blocks : 1;
-        s->experts = s->moe_blocks > 0 ? s->experts : 0;
     }
 }
 
