@@ -195,7 +195,7 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
             r->said.value[member] = meanings[i].value;
             return CALC_OK;
         }
-        calc_append(words, sizeof words, own ? " %s" : "", meanings[i].words);
+        calc_append(words, sizeof words, "%s%s", own ? " " : "", own ? meanings[i].words : "");
     }
     return expected(r, setting, words);
 }

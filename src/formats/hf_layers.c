@@ -139,7 +139,7 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
         if (own && calc_word_in(words[i].word, item, length)) {
             return i;
         }
-        calc_append(text, sizeof text, own ? " %s" : "", words[i].word);
+        calc_append(text, sizeof text, "%s%s", own ? " " : "", own ? words[i].word : "");
     }
     (void)wrong(p, at, CALC_ERR_RANGE, NULL, text);
     return -1;

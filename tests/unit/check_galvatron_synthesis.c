@@ -1,6 +1,5 @@
 #include "galvatron/synthesis.h"
 
-#include "cli/formats/export.h"
 #include "frame.h"
 #include "galvatron_case.h"
 #include "scratch.h"
@@ -207,7 +206,14 @@ CALC_TEST_LOOP(files_read_back_are_the_same_profiles, 0, 2)
     m.request.memory_profile_mode =
         _i ? CALC_GALVATRON_MEMORY_SEQUENCE : CALC_GALVATRON_MEMORY_STATIC;
     scratch_enter(folder, sizeof folder);
-    ck_assert_int_eq(calc_export_profile(&m.app, &m.system, &m.request, ".", &errors), CALC_OK);
+    for (int file = 0; file < CALC_GALVATRON_FILE_COUNT; file++) {
+        char name[256];
+        calc_output *out;
+        calc_galvatron_file_name(&m.request, (calc_galvatron_file)file, name, sizeof name);
+        ck_assert_int_eq(calc_output_open(&out, name, &errors), CALC_OK);
+        calc_galvatron_synthesis_write(&m.synthesis, (calc_galvatron_file)file, out);
+        ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    }
     ck_assert_int_eq(scratch_count(), 6);
     ck_assert_msg(calc_galvatron_profiles_load(&read, &m.request, &paths, &errors) == CALC_OK, "%s",
                   errors.item[0].text);
