@@ -409,13 +409,14 @@ double calc_balance_score_s(const calc_balance_problem *p, const calc_balance_sh
     return pipeline_s + calc_max(0, more_s) * pipeline_s / (pipeline_s + t.straggler_s);
 }
 
-double calc_balance_least_total_s(const calc_balance_problem *p, double score_s)
+double calc_balance_least_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,
+                                  double score_s)
 {
     double growth = 0;
     double tied_s = 0;
     double overhead_s = 0;
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        const calc_layout *l = p->chip[p->stage[stage].chip].full;
+    for (int i = 0; i < p->chips; i++) {
+        const calc_layout *l = chip[i].full;
         growth = calc_max(growth, l->terms.growth);
         tied_s = calc_max(tied_s, l->links.tied_s);
         overhead_s = calc_max(overhead_s, l->terms.overhead_s);

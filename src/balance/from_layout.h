@@ -73,8 +73,9 @@ double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balanc
 double calc_balance_score_s(const calc_balance_problem *problem, const calc_balance_share *share,
                             double pipeline_s);
 
-/** At least all of it, where that is at least score_s [s]. */
-double calc_balance_least_total_s(const calc_balance_problem *problem, double score_s);
+/** At least all of it, where that or the pipeline alone is at least score_s [s]. */
+double calc_balance_least_total_s(const calc_balance_chip *chip,
+                                  const calc_balance_problem *problem, double score_s);
 
 /** All of it [s]. */
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *problem,

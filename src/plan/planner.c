@@ -146,7 +146,10 @@ static bool visit_place(void *context, const calc_planner_place *place)
         }
         return true;
     }
-    planner_candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem), LAST, NULL};
+    planner_candidate c = {
+        p->exec, *place,
+        calc_balance_least_total_s(chip, p->problem, calc_planner_pipeline_s(p->problem)), LAST,
+        NULL};
     list->failed = !CALC_PUSH(list->item, list->count, list->room, &c);
     return !list->failed;
 }

@@ -18,22 +18,6 @@ static bool is_less(const calc_stats *a, const calc_stats *b)
                                              a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
 }
 
-/* Layouts that differ only in fields without effect count as one. */
-static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        const calc_planner_found *g = &r->found[i];
-        if (g->stats.total_time == f->stats.total_time &&
-            g->stats.proc_mem_tier1_cap_req == f->stats.proc_mem_tier1_cap_req &&
-            g->exec.pipeline_par == f->exec.pipeline_par &&
-            g->exec.strategy.tensor_par == f->exec.strategy.tensor_par &&
-            g->exec.microbatch_size == f->exec.microbatch_size) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool calc_planner_keeps_part(const calc_exec *exec)
 {
     calc_activation_recompute how = exec->strategy.activation_recompute;
@@ -109,7 +93,7 @@ void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_f
     while (same < r->count && !is_same_layout(&r->found[same], f)) {
         same++;
     }
-    if ((same < r->count && !is_less(&f->stats, &r->found[same].stats)) || is_listed(r, f)) {
+    if (same < r->count && !is_less(&f->stats, &r->found[same].stats)) {
         return;
     }
     if (same < r->count) {

@@ -371,19 +371,6 @@ double calc_planner_pipeline_s(const calc_balance_problem *p)
     return low_s;
 }
 
-double calc_planner_bound_s(const calc_balance_chip *chip, const calc_balance_problem *p)
-{
-    double pipeline_s = calc_planner_pipeline_s(p);
-    double growth = INFINITY;
-    double after_s = INFINITY;
-    for (int i = 0; i < p->chips; i++) {
-        const calc_layout *l = chip[i].full;
-        growth = fmin(growth, l->terms.growth);
-        after_s = fmin(after_s, l->terms.overhead_s + l->links.tied_s);
-    }
-    return pipeline_s + pipeline_s * growth + after_s;
-}
-
 /* ---- Balancing ------------------------------------------------------------------------------- */
 
 enum { QUICK = 12 /* divisions of a first look */ };
@@ -523,17 +510,18 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
 {
     bool line = b->problem.shape.chunks == 1;
     const calc_balance_solution *s = &b->solution;
-    double none_s = calc_balance_least_total_s(&b->problem, 0);
+    double none_s = calc_balance_least_total_s(b->chip, &b->problem, 0);
     for (int look = 0; look < 2; look++) {
         calc_balance_options options = *effort;
         options.below_s =
-            (limit_s - none_s) / (calc_balance_least_total_s(&b->problem, 1) - none_s);
+            (limit_s - none_s) / (calc_balance_least_total_s(b->chip, &b->problem, 1) - none_s);
         options.evaluations = look == 0 ? QUICK : effort->evaluations;
         if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
             return CALC_PLANNER_NO_MEMORY;
         }
         if (f->rounds == 0) { /* bounds under tightened limits do not hold in general */
-            f->bound_s = fmax(f->bound_s, calc_balance_least_total_s(&b->problem, s->bound_s));
+            f->bound_s =
+                fmax(f->bound_s, calc_balance_least_total_s(b->chip, &b->problem, s->bound_s));
         }
         if (!s->feasible) {
             return s->beyond && s->bound_s < INFINITY ? CALC_PLANNER_SLOWER : CALC_PLANNER_NO_ROOM;
@@ -571,7 +559,8 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     }
     f->base = *exec;
     f->place = *place;
-    f->bound_s = calc_planner_bound_s(b->chip, &b->problem);
+    f->bound_s =
+        calc_balance_least_total_s(b->chip, &b->problem, calc_planner_pipeline_s(&b->problem));
     for (f->rounds = 0; f->rounds <= CALC_PLANNER_ROUNDS; f->rounds++) {
         if (f->rounds > 0 && effort->stop && effort->stop(effort->context)) {
             return CALC_PLANNER_UNBALANCED;

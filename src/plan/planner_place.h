@@ -40,10 +40,6 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
 /** A lower bound of the pipeline [s]; INFINITY if the layers do not fit. */
 double calc_planner_pipeline_s(const calc_balance_problem *problem);
 
-/** A lower bound of a step [s]; INFINITY if the layers do not fit.
- *  @param chip  as calc_balance_total_s() */
-double calc_planner_bound_s(const calc_balance_chip *chip, const calc_balance_problem *problem);
-
 /* ---- Balancing ------------------------------------------------------------------------------- */
 
 /* One candidate of a planner, balanced and then judged by calc_run(). */
