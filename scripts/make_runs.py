@@ -37,8 +37,8 @@ FIELDS = """
     expert_par_overlap delayed_wgrad pipeline_balance first_stage_blocks last_stage_blocks deferred_head_wgrad
     pipeline_par_overlap zero_stage fsdp_par param_gather_overlap param_gather_datatype optimizer_shards memory_model
     matrix_datatype attention_datatype weight_datatype activation_datatype grad_datatype grad_reduce_datatype optimizer scaling
-    offload_modules recompute_modules recompute_blocks fused_cross_entropy unfused_norm eager unfused_experts fused_experts cuda_graph
-    launch_blocking framework_mem stages""".split()
+    offload_modules recompute_modules recompute_blocks fused_cross_entropy unfused_rope unfused_norm eager unfused_experts fused_experts
+    cuda_graph launch_blocking framework_mem stages""".split()
 QUALIFIED = {"seq_size": "app.seq_size"}  # both documents have it
 MOST_PLACES, MOST_RUNS = 128, 48  # of a list of stages: stages times chunks, and runs of equal ones
 GRAPHED_ATTENTION, GRAPHED_ROUTER = 0.7, 0.2  # shares of a block's kernels that graphs of its parts launch
@@ -513,7 +513,8 @@ def fill_tensor_par(run):
     scatter = several and run.row.sequence_parallel == 1
     f.tensor_par_comm_type = "rs_ag" if scatter else "p2p_rs_ag"
     f.tensor_par_overlap = "none"
-    f.seq_par_ag_redo = scatter and f.activation_recompute not in ("full", "selective_op")
+    again = not run.does("kept_gathers", scatter)
+    f.seq_par_ag_redo = scatter and again and f.activation_recompute not in ("full", "selective_op")
     if not several:
         return
     if run.says_or_does("tensor_overlap", "fused_tensor_overlap"):
@@ -551,6 +552,8 @@ def fill_data_par(run):
     f.data_par_overlap = replicas and (overlaps or stage > 0)
     if f.zero_stage == 1 and run.does("whole_tensors"):
         f.optimizer_shards = "tensors"
+    elif f.zero_stage == 1 and (run.does("summed_gradients") or (run.does("float16_gradients") and f.datatype == "bfloat16")):
+        f.optimizer_shards = "summed"
     gather = run.says_or_does("gather_overlap", "data_overlap", replicas)
     f.param_gather_overlap = choice(gather or stage > 0)
     half = run.says_or_does("half_gradients", "half_gradients", replicas)
@@ -566,7 +569,8 @@ def fill_data_par(run):
 
 def fill_kernels(run):
     row, f = run.row, run.fields
-    f.training = f.fused_activation = True
+    f.training = True
+    f.fused_activation = not run.does("unfused_gate")
     f.memory_model = "megatron"
     f.attention_type = "multi_latent" if f.kv_lora_rank > 0 else "grouped_query" if f.kv_heads < f.attn_heads else "multihead"
     unfused = run.does("unfused_attention")
@@ -576,7 +580,7 @@ def fill_kernels(run):
     portable = run.does("portable_attention")
     f.attention_kernel = "generic" if portable or run.does("portable_softmax") else ""
     f.eager = run.does("eager") or (not run.says("compiled") and run.does("eager_unless_compiled"))
-    f.unfused_norm = run.does("unfused_norm")
+    f.unfused_norm, f.unfused_rope = run.does("unfused_norm"), run.does("unfused_rope")
     f.fused_cross_entropy = not (run.does("unfused_loss") or f.eager)
     many = row.num_gpus > 20 * or_blank(row.gpus_per_node, math.inf)
     f.launch_blocking = run.does("launch_blocking", many) and many
@@ -590,6 +594,8 @@ def fill_kernels(run):
         f.framework_mem.add("loss_copies")
     if run.does("gathered_logits", f.tensor_par > 1):
         f.framework_mem.add("logits_gathered")
+    if run.does("held_logits"):
+        f.framework_mem.add("logits_held")  # whose 4 bytes a logit these are
 
 
 def fill_exchanges(run):

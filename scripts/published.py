@@ -36,10 +36,15 @@ TRAITS = {
     "half_gradients": "gradients reduced in 16 bits, this software's default",
     "float8_weights": "weights kept and gathered in 8 bits, this software's default",
     "float8_blocks": "weights kept in 8 bits with scales of blocks, this software's default",
-    "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums",
+    "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums, on every rank (BF16_Optimizer)",
+    "summed_gradients": "gradients of a sharded optimizer summed on every rank, this software's code",
     "narrow_gradients": "gradients added up in 16 bits and reduced in float32, this software's code",
     "unfused_norm": "RMS norms in a kernel for each operation",
+    "unfused_gate": "activation and gate of the feed-forward layer in a kernel each, this software's code",
+    "unfused_rope": "rotary embedding in kernels of its own, this software's code",
+    "kept_gathers": "what sequence parallelism gathers is kept for the backward pass, this software's code",
     "gathered_logits": "loss of logits gathered over tensor-parallel ranks, this software's code",
+    "held_logits": "logits in 16 bits of two micro-batches held beside the loss, this software's code",
     "node_limited_dispatch": "one copy of a token per rank and node (DeepEP, HybridEP)",
     "split_experts": "experts split over the tensor-parallel ranks",
     "ulysses": "context parallelism by all-to-all",
@@ -79,13 +84,17 @@ PYTORCH_TODAY = PYTORCH | traits("unfused_loss eager_unless_compiled")
 TITAN = PYTORCH_TODAY | traits("microbatch_per_stage chunks_2 float32_shards")
 BIGSCIENCE = MEGATRON_2021 | traits("no_tensor_overlap float16_gradients")
 FOUNDRY = traits("eager unfused_loss portable_attention")
-NANOTRON = FOUNDRY | traits("no_message_overlap cost_balanced")
+NANOTRON = FOUNDRY | traits("no_message_overlap cost_balanced unfused_gate")  # models/llama.py, GLUActivation
 INTERNEVO = traits("eager portable_attention no_tensor_overlap half_gradients whole_tensors")
 # Aleph Alpha's Scaling: core/nn/linear/column_parallel_linear.py (parallel_output), transformer/model/losses/cross_entropy.py,
-# core/optimizer/allreduce.py and parameter_group.py.
-SCALING = traits("eager no_tensor_overlap narrow_gradients gathered_logits")
+# core/optimizer/allreduce.py, parameter_group.py and optimizer.py (allreduce_gradients, also of a sharded optimizer);
+# core/nn/mlp.py (_standard_siglu_forward), rotary.py (apply_rotary_pos_emb), norm/rms_norm.py (gathers behind the norm, for linear
+# layers that keep their input). core/nn/parallel_module and pipeline_schedule/train.py: the last stage's outputs stay in a buffer
+# for each of at least two micro-batches (required_buffer_count), 2 x 2 bytes a logit.
+SCALING = traits("eager no_tensor_overlap narrow_gradients summed_gradients unfused_gate unfused_rope kept_gathers gathered_logits "
+                 "held_logits")
 # PaddleNLP 3.0: llm/run_pretrain.py, transformers/llama/modeling.py.
-PADDLE = traits("eager no_tensor_overlap half_gradients unfused_norm")
+PADDLE = traits("eager no_tensor_overlap half_gradients unfused_norm unfused_rope")
 SIMUMAX = traits("no_tensor_overlap no_message_overlap ulysses engine_buffers")
 DATA_OVERLAP = traits("data_overlap")
 MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_weights float8_blocks node_limited_dispatch engine_buffers")
@@ -407,7 +416,7 @@ NO = "false no none off disabled 0 na".split()
 # Members of sets, in the order in which they are written; words of `recompute` that mean a part of a block are called like it.
 SETS = {"recompute_modules": "core_attn layernorm mla_up_proj mlp moe_act shared_experts moe".split(),
         "offload_modules": "attn_norm qkv_linear core_attn attn_proj mlp_norm expert_fc1 moe_act fused_group_mlp".split(),
-        "framework_mem": "te_dummy_wgrad gemm_workspace loss_copies logits_gathered".split()}
+        "framework_mem": "te_dummy_wgrad gemm_workspace loss_copies logits_gathered logits_held".split()}
 
 # What changes a run, but nothing in calc, so that runs that differ in it are not the same: options of Megatron-LM, and words of
 # `dtype` for how numbers of 8 bits are scaled.

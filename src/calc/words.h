@@ -302,10 +302,11 @@
     X(T, CALCULON, "calculon")                                                                     \
     X(T, MEGATRON, "megatron")
 
-/** How a sharded optimizer's state is divided among ranks: equal parts of a flat buffer, or whole
- *  tensors. */
+/** How a sharded optimizer's state is divided among ranks: equal parts of a flat buffer, the same
+ *  with gradients that every rank has summed, or whole tensors, with gradients likewise. */
 #define CALC_OPTIMIZER_SHARDS_LIST(X, T)                                                           \
     X(T, EVEN, "even")                                                                             \
+    X(T, SUMMED, "summed")                                                                         \
     X(T, TENSORS, "tensors")
 
 /** Kernels of flash attention: the vendor's, or portable ones. */

@@ -371,6 +371,10 @@ CALC_TEST(whole_tensors_are_summed_and_sent_by_their_owners)
     calc_stage_reduction r = reduction_of(&s, 0);
     assert_near(r.reduce_s, 5 + 1.5 * 4 * P / slow);
     assert_near(r.gather_s, 4 * (5 + 4 * 4e-6) + 0.75 * 2 * P / slow);
+    s.c.exec.strategy.optimizer_shards = CALC_OPTIMIZER_SHARDS_SUMMED; /* gathered at once */
+    assert_near(reduction_of(&s, 0).reduce_s, 5 + 1.5 * 4 * P / slow);
+    assert_near(reduction_of(&s, 0).gather_s, 5 + 0.75 * 2 * P / slow);
+    s.c.exec.strategy.optimizer_shards = CALC_OPTIMIZER_SHARDS_TENSORS;
     calc_exec many = s.c.exec;
     many.pipeline_par = 28;
     calc_stage_links l = calc_stage_links_of(&s.c.context, &many, s.parts.message_bytes, &s.lines);

@@ -54,7 +54,7 @@ void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
 static bool sums(const calc_strategy *strategy)
 {
     return calc_zero_stage(strategy) < 1 ||
-           strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
+           strategy->optimizer_shards != CALC_OPTIMIZER_SHARDS_EVEN;
 }
 
 static bool shards(const calc_strategy *strategy)
@@ -124,8 +124,7 @@ static void set_data_links(const calc_shape *shape, const calc_exec *e, const ca
                            calc_stage_links *out)
 {
     int64_t zero = calc_zero_stage(&e->strategy);
-    bool whole = zero == 1 && e->strategy.optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
-    bool scattered = zero >= 1 && !whole;
+    bool scattered = zero > 1 || !sums(&e->strategy);
     const calc_collective_line *dense = scattered ? &l->dense.reduce : &l->dense.sum;
     const calc_collective_line *expert = scattered ? &l->expert.reduce : &l->expert.sum;
     out->reduce_dense_latency_s = dense->latency_s;
@@ -138,7 +137,7 @@ static void set_data_links(const calc_shape *shape, const calc_exec *e, const ca
         out->gather_expert_latency_s = l->expert.gather.latency_s;
         out->gather_expert_s_per_byte = l->expert.gather.s_per_byte;
     }
-    if (whole) {
+    if (zero == 1 && e->strategy.optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
         set_broadcasts(shape, e, l, out);
     }
 }
