@@ -1,29 +1,23 @@
 #!/usr/bin/env python3
 """Write the tables and the picture of docs/tune.md: what calc tune is worth on published runs and on
-simulated truths. Takes some ten minutes.
+truths that are not drawn from its prior. Takes some ten minutes.
 usage: scripts/make_tune.py [BUILD FOLDER]"""
 import csv
-import json
 import math
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release")
 PAGE = ROOT / "docs/tune.md"
 PICTURE = ROOT / "docs/tune.svg"
 AFTER = (1, 2, 3, 5, 10)
-DRAWN = {"improvement": "#1f6fb4", "improvement": "#4ba3c3", "order": "#c2410c", "random": "#888888"}
-SPACES = (("llama3-70B", "h100_sxm", 512, 512), ("gpt3-175B", "a100_80g", 3072, 3072),
-          ("deepseek-v3-671B", "h800", 2048, 4096), ("llama3-405B", "h100_sxm", 1024, 1024))
-TRUTHS = range(1, 7)
-CHOOSERS = ("improvement", "order", "random")
-BUDGET = 30
-FOREIGN = (("41", "50"), ("61", "70"))
+DRAWN = {"improvement": "#4ba3c3", "order": "#c2410c"}
+CHOOSERS = ("improvement", "order")
+FOREIGN = (("91", "110"),)
 
 
 def percent(share, places=2):
@@ -148,54 +142,16 @@ def picture(rows):
     return "\n".join(out + ["</svg>", ""])
 
 
-# ---- Simulated truths ----------------------------------------------------------------------------
-
-
-def simulate(space, chooser, truth):
-    """How far what calc tune finds of a simulated truth is from its best, after each measurement."""
-    app, system, procs, batch = space
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "tune.json"
-        command = [BUILD / "bin/calc", "tune", app, system, "--procs", str(procs), "--batch", str(batch),
-                   "--simulate", str(truth), "--chooser", chooser, "--most", str(BUDGET), "--stop", "0",
-                   "--out", folder, "--json", str(file), "--progress", "none"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if not file.exists():
-            sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
-        found = json.loads(file.read_text())
-    best_s, regret = math.inf, []
-    for run in found["measured"]:
-        best_s = min(best_s, run["true_s"] if run["outcome"] == "ok" else math.inf)
-        regret.append(best_s / found["truth"]["best_s"] - 1)
-    return regret
-
-
-def truths_table():
-    lines = ["| chooser | truths | within 1 % after 5 | 10 | 30 | median regret after 5 | 10 | 30 (worst) |",
-             "|---|--:|" + "--:|" * 6]
-    for chooser in CHOOSERS:
-        regret = []
-        for space in SPACES:
-            for truth in TRUTHS:
-                regret.append(simulate(space, chooser, truth))
-        cells = []
-        for n in (5, 10, 30):
-            cells.append(f"{sum(r[min(n, len(r)) - 1] <= 0.01 for r in regret)}")
-        for n in (5, 10, 30):
-            at = sorted(r[min(n, len(r)) - 1] for r in regret)
-            cells.append(percent(at[len(at) // 2]) + (f" ({percent(at[-1], 1)})" if n == 30 else ""))
-        lines.append(f"| `{chooser}` | {len(regret)} | " + " | ".join(cells) + " |")
-        print(lines[-1], file=sys.stderr)
-    return lines
+# ---- Truths that are not the prior's ------------------------------------------------------------
 
 
 def foreign_table():
-    """Truths that are not drawn from the prior. A run ends where it says stop; `order` has nothing to stop by."""
+    """Truths that are not drawn from the prior. A run ends where it says stop."""
     lines = ["| seeds | factors | chooser | mean regret after 5 | 10 | 20 | stopped by itself | of these more than 1 % above the best |",
              "|---|---|---|--:|--:|--:|--:|--:|"]
     for seeds in FOREIGN:
         rows = study("foreign", *seeds)["foreign"]
-        for chooser in ("improvement", "oracle", "order"):
+        for chooser in ("improvement", "oracle"):
             ended, regret = [], {n: [] for n in (5, 10, 20)}
             for _, _, _, _, name, stopped, *found in rows:
                 if name != chooser:
@@ -228,8 +184,6 @@ def main():
     PICTURE.write_text(picture(rows))
     PAGE.write_text(text)
     PAGE.write_text(put(PAGE.read_text(), "foreign", foreign_table()))
-    table = truths_table()
-    PAGE.write_text(put(PAGE.read_text(), "truths", table))
 
 
 main()

@@ -13,8 +13,7 @@ enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, plus all measured ones */ };
 /** Methods: X(NAME, word). Only the first uses the posterior. */
 #define CALC_TUNE_CHOOSER_LIST(X)                                                                  \
     X(IMPROVEMENT, "improvement") /* largest expected improvement */                               \
-    X(ORDER, "order")             /* best predicted first */                                       \
-    X(RANDOM, "random")           /* any */
+    X(ORDER, "order")             /* best predicted first */
 
 typedef enum calc_tune_chooser {
 #define CALC_X(name, word) CALC_TUNE_CHOOSER_##name,

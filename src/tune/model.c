@@ -77,6 +77,12 @@ static void weigh_terms(calc_tune_candidate *c, const calc_app *app, const calc_
     c->term[CALC_TUNE_TERM_DATA] = stats->dp_comm_exposed_time / stats->total_time;
     c->term[CALC_TUNE_TERM_OPTIMIZER] = stats->optim_step_time / stats->total_time;
     c->term[CALC_TUNE_TERM_HEAD] = stats->head_time / stats->total_time;
+    /* Software places blocks, embedding and head in more ways than its options say: how much of
+     * what unequal stages cost is so is open. */
+    calc_verdict even =
+        calc_run(app, system, exec, (calc_compat)1 << CALC_COMPAT_EVEN_STAGES, &other);
+    bool known = even == CALC_VERDICT_OK || even == CALC_VERDICT_MEM1_CAPACITY;
+    c->term[CALC_TUNE_TERM_UNEVEN] = known ? log(stats->total_time / other.total_time) : 0;
     for (int term = CALC_TUNE_TERM_BUBBLE; term < CALC_TUNE_TERMS; term++) {
         c->term[term] = isnan(c->term[term]) ? 0 : c->term[term];
     }
@@ -145,26 +151,27 @@ calc_tune_prior calc_tune_prior_default(void)
 {
     /* The result of calc_tune_learn() on tests/measured, rounded: scripts/make_tune shows it. */
     return (calc_tune_prior){
-        .common = 0.0173,
-        .term = {[CALC_TUNE_TERM_MATRIX] = 0.0461,
-                 [CALC_TUNE_TERM_ATTENTION] = 0.0845,
-                 [CALC_TUNE_TERM_MEMORY] = 0.1655,
-                 [CALC_TUNE_TERM_NETWORK0] = 0.2100,
-                 [CALC_TUNE_TERM_NETWORK1] = 0.1318,
-                 [CALC_TUNE_TERM_HOST] = 0.0367,
-                 [CALC_TUNE_TERM_BUBBLE] = 0.0614,
-                 [CALC_TUNE_TERM_DATA] = 0.6202,
-                 [CALC_TUNE_TERM_OPTIMIZER] = 0.4200,
-                 [CALC_TUNE_TERM_HEAD] = 0.7063},
-        .kernels = {.sd = 0.0877,
-                    .length = {[CALC_TUNE_COORDINATE_TOKENS] = 0.614,
-                               [CALC_TUNE_COORDINATE_TENSOR] = 0.234,
-                               [CALC_TUNE_COORDINATE_CONTEXT] = 0.343}},
+        .common = 0.0155,
+        .term = {[CALC_TUNE_TERM_MATRIX] = 0.0390,
+                 [CALC_TUNE_TERM_ATTENTION] = 0.0797,
+                 [CALC_TUNE_TERM_MEMORY] = 0.1311,
+                 [CALC_TUNE_TERM_NETWORK0] = 0.1874,
+                 [CALC_TUNE_TERM_NETWORK1] = 0.1414,
+                 [CALC_TUNE_TERM_HOST] = 0.0398,
+                 [CALC_TUNE_TERM_BUBBLE] = 0.0551,
+                 [CALC_TUNE_TERM_DATA] = 0.6442,
+                 [CALC_TUNE_TERM_OPTIMIZER] = 0.5244,
+                 [CALC_TUNE_TERM_HEAD] = 0.0979,
+                 [CALC_TUNE_TERM_UNEVEN] = 0.7257},
+        .kernels = {.sd = 0.0872,
+                    .length = {[CALC_TUNE_COORDINATE_TOKENS] = 0.597,
+                               [CALC_TUNE_COORDINATE_TENSOR] = 0.223,
+                               [CALC_TUNE_COORDINATE_CONTEXT] = 0.346}},
         .schedule =
-            {.sd = 0.0336,
+            {.sd = 0.0312,
              .length =
-                 {[CALC_TUNE_COORDINATE_PIPELINE] = 4.000, [CALC_TUNE_COORDINATE_CHUNKS] = 0.5756}},
-        .own = 0.0178,
+                 {[CALC_TUNE_COORDINATE_PIPELINE] = 5.022, [CALC_TUNE_COORDINATE_CHUNKS] = 0.5390}},
+        .own = 0.0180,
         .memory_common = 0.0039,
         .memory_space = {[CALC_TUNE_SPACE_STATE] = 0.0053,
                          [CALC_TUNE_SPACE_ACTIVATIONS] = 0.0457,

@@ -8,7 +8,9 @@
 
 /** Terms of the time of a step whose errors are the same in all layouts of a machine: X(NAME,
  *  words). A term's weight is the elasticity of the step: the step gets longer by this many percent
- *  if the term does by one percent. */
+ *  if the term does by one percent. That of unequal stages is the logarithm of how much longer the
+ *  step is than with stages of equal time (CALC_COMPAT_EVEN_STAGES), negative where it is shorter;
+ *  0 if such stages cannot run the layout. */
 #define CALC_TUNE_TERM_LIST(X)                                                                     \
     X(MATRIX, "matrix multiplications")                                                            \
     X(ATTENTION, "attention")                                                                      \
@@ -19,7 +21,8 @@
     X(BUBBLE, "the pipeline's bubble")                                                             \
     X(DATA, "exposed data-parallel communication")                                                 \
     X(OPTIMIZER, "the optimizer")                                                                  \
-    X(HEAD, "embedding and head")
+    X(HEAD, "embedding and head")                                                                  \
+    X(UNEVEN, "unequal stages")
 
 typedef enum calc_tune_term {
 #define CALC_X(name, words) CALC_TUNE_TERM_##name,

@@ -16,15 +16,20 @@ static bool is_taken(const calc_tune_scene *scene, size_t candidate, const size_
     return taken;
 }
 
-/* ---- Expected improvement: of all that were picked before, too ------------------------------- */
+/* ---- Gain beside all that were picked before ------------------------------------------------- */
 
-/* By how much a contender shortens the best so far, on average over draws. */
-static double improvement(const calc_tune_contest *c, const double *best, size_t i)
+/* By how much a contender shortens the best so far, on average over draws. While one time at most
+ * is known, how large errors are is not: an expected gain would prefer what is least known, so it
+ * is the chance of a gain that matters. */
+static double improvement(const calc_tune_scene *s, const calc_tune_contest *c, const double *best,
+                          size_t i)
 {
-    double sum = 0;
+    double sum = 0, matters = log1p(-s->options->worth);
     for (size_t draw = 0; draw < c->draws; draw++) {
         double value = calc_tune_contest_drawn(c, draw, i);
-        sum += value < best[draw] ? exp(best[draw]) - exp(value) : 0;
+        sum += s->times < 2         ? value < best[draw] + matters
+               : value < best[draw] ? exp(best[draw]) - exp(value)
+                                    : 0;
     }
     return sum / (double)c->draws;
 }
@@ -74,7 +79,7 @@ static calc_status tune_picks_posterior(const calc_tune_scene *scene,
         }
         while (*picks < scene->options->picks) {
             for (size_t i = 0; i < contest->count; i++) {
-                score[i] = improvement(contest, best, i);
+                score[i] = improvement(scene, contest, best, i);
             }
             size_t chosen = highest(scene, contest, score, pick, *picks);
             if (chosen == SIZE_MAX) {
@@ -89,66 +94,25 @@ static calc_status tune_picks_posterior(const calc_tune_scene *scene,
     return status;
 }
 
-/* ---- Plain choices --------------------------------------------------------------------------- */
+/* ---- Other choices --------------------------------------------------------------------------- */
 
-enum { STREAM_PLAIN = 3 };
-
-/* A chooser that sees candidates, predictions and measurements, and no posterior. */
-typedef struct plain {
-    const calc_tune_scene *scene;
-    size_t count;
-    size_t *left; /* candidates that may be proposed: not tried, and predicted to fit */
-    calc_rng rng;
-} plain;
-
-static size_t in_order(plain *p)
+/* The best predicted ones that are predicted to fit, without any posterior. */
+static void pick_in_order(const calc_tune_scene *s, size_t *pick, size_t *picks)
 {
-    size_t chosen = p->left[0];
-    for (size_t i = 1; i < p->count; i++) {
-        if (p->scene->candidate[p->left[i]].step_s < p->scene->candidate[chosen].step_s) {
-            chosen = p->left[i];
-        }
-    }
-    return chosen;
-}
-
-static void gather(plain *p)
-{
-    const calc_tune_scene *s = p->scene;
-    for (size_t i = 0; i < s->count; i++) {
-        const calc_tune_candidate *c = &s->candidate[i];
-        if (calc_tune_scene_free_to_try(s, i) && c->memory_bytes <= c->capacity_bytes) {
-            p->left[p->count++] = i;
-        }
-    }
-}
-
-static calc_status tune_picks_plain(const calc_tune_scene *scene, size_t *pick, size_t *picks,
-                                    calc_errors *errors)
-{
-    plain p = {.scene = scene, .left = malloc((scene->count + 1) * sizeof *p.left)};
-    *picks = 0;
-    if (!p.left) {
-        return calc_errors_no_memory(errors);
-    }
-    gather(&p);
-    calc_rng_init(&p.rng, scene->options->seed,
-                  STREAM_PLAIN + (((uint64_t)scene->measurements + 1) << 8));
-    while (*picks < scene->options->picks && p.count > 0) {
-        pick[*picks] = scene->options->chooser == CALC_TUNE_CHOOSER_ORDER
-                           ? in_order(&p)
-                           : p.left[calc_rng_below(&p.rng, (uint32_t)p.count)];
-        size_t kept = 0;
-        for (size_t i = 0; i < p.count; i++) {
-            if (p.left[i] != pick[*picks]) {
-                p.left[kept++] = p.left[i];
+    while (*picks < s->options->picks) {
+        size_t chosen = SIZE_MAX;
+        for (size_t i = 0; i < s->count; i++) {
+            const calc_tune_candidate *c = &s->candidate[i];
+            if (c->memory_bytes <= c->capacity_bytes && !is_taken(s, i, pick, *picks) &&
+                (chosen == SIZE_MAX || c->step_s < s->candidate[chosen].step_s)) {
+                chosen = i;
             }
         }
-        p.count = kept;
-        ++*picks;
+        if (chosen == SIZE_MAX) {
+            break;
+        }
+        pick[(*picks)++] = chosen;
     }
-    free(p.left);
-    return CALC_OK;
 }
 
 /* When no contender is left: the one expected to be fastest among those that probably fit. */
@@ -188,9 +152,12 @@ calc_status calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest
     if (*picks > 0) {
         return CALC_OK;
     }
-    bool posterior = scene->options->chooser == CALC_TUNE_CHOOSER_IMPROVEMENT;
-    calc_status status = posterior ? tune_picks_posterior(scene, contest, pick, picks, errors)
-                                   : tune_picks_plain(scene, pick, picks, errors);
+    calc_status status = CALC_OK;
+    if (scene->options->chooser == CALC_TUNE_CHOOSER_ORDER) {
+        pick_in_order(scene, pick, picks);
+    } else {
+        status = tune_picks_posterior(scene, contest, pick, picks, errors);
+    }
     while (status == CALC_OK && *picks < scene->options->picks) {
         size_t chosen = fastest_left(scene, pick, *picks);
         if (chosen == SIZE_MAX) {

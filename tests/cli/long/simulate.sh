@@ -7,7 +7,7 @@ tune --simulate 1 --seed 7 | cmp -s - a.txt || echo different
 for seed in 1 2 3 4 5; do
     tune --simulate $seed --json - | sed -n 's/.*"regret": \([0-9.e-]*\).*/\1/p'
 done | awk '{ n++; bad += $1 > 0.03 } END { print n, "truths,", bad, "missed by more than 3 %" }'
-tune --simulate 1 --chooser random --most 4 --json t.json >t.txt
+tune --simulate 1 --chooser order --most 4 --json t.json >t.txt
 grep -c '"outcome"' t.json
 tail -1 t.txt | sed 's/is .* slower/is X slower/'
 ls
