@@ -322,20 +322,19 @@ static const char *other_work(const char *words, const calc_settings *settings,
 {
     const calc_framework others = {.unread = &calc_unread_others};
     const char *sentence;
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        bool file = length > 3 && strncmp(at + length - 3, ".py", 3) == 0;
-        const char *end = at + length - (file ? 3 : 0), *last = end;
-        while (last > at && last[-1] != '/' && (last[-1] != '.' || file)) {
+    for (size_t length; (length = calc_next_word(&words, " ")) > 0;) {
+        const char *at = words - length, *end = words, *last;
+        bool file = length > 3 && strncmp(words - 3, ".py", 3) == 0;
+        end -= file ? 3 : 0;
+        for (last = end; last > at && last[-1] != '/' && (last[-1] != '.' || file);) {
             last--;
         }
         char name[200];
         snprintf(name, sizeof name, "/%.*s", (int)(end - last), last);
         if (calc_framework_unread(&others, name, "-", &sentence) == CALC_UNREAD_COST) {
-            calc_utf8_show(what, last, (size_t)(at + length - last));
+            calc_utf8_show(what, last, (size_t)(words - last));
             return sentence;
         }
-        at += length;
     }
     for (size_t i = 0; i < 2 * settings->count; i++) { /* a key, or a key with its value */
         const calc_setting *s = &settings->item[i / 2];
@@ -626,6 +625,8 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     const looks seems = look(text, length);
     bool json = seems == JSON, yaml = seems == YAML, other = yaml || seems == OTHER;
     bool script = false, manifest = false;
+    char what[CALC_UTF8_SHOW_SIZE];
+    const char *work = NULL; /* what a document in YAML is of instead */
     bool tried[] = {[CALC_SYNTAX_TOML] = seems == TOML,
                     [CALC_SYNTAX_JSON] = json,
                     [CALC_SYNTAX_YAML] = other,
@@ -657,6 +658,8 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
             best.fresh = false;
             bool options = manifest || (order[i] == CALC_SYNTAX_YAML && keep_options(&read));
             choose(&best, options ? CALC_SYNTAX_SHELL : order[i], &read, words, words_length);
+            work = yaml && best.read == 0 ? other_work("", &read, what) : NULL;
+            tried[CALC_SYNTAX_SHELL] = tried[CALC_SYNTAX_SHELL] && !work;
             first.count = order[i] == CALC_SYNTAX_YAML && named ? 0 : first.count;
             script = order[i] == CALC_SYNTAX_SHELL && read.count > 0;
         } else if (mistakes.count > 0 && !other) {
@@ -681,7 +684,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         *(errors ? errors : &first) = first;
         return CALC_ERR_SYNTAX;
     }
-    if (only.count > 0 && (best.read == 0 || only_one)) {
+    if (!work && only.count > 0 && (best.read == 0 || only_one)) {
         *(errors ? errors : &only) = only;
         return CALC_ERR_UNSUPPORTED;
     }
@@ -695,8 +698,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
                                   calc_utf8_show(shown, s->value, strcspn(s->value, " ")));
         }
     }
-    char what[CALC_UTF8_SHOW_SIZE];
-    const char *work = other_work("", settings, what);
+    work = work ? work : other_work("", settings, what);
     if (work) {
         return refuse_other(errors, name, 0, what, work);
     }

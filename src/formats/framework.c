@@ -280,14 +280,14 @@ enum { KEY_SIZE = 512 };
 static const char *key_in_bases(const calc_framework *framework, const char *key,
                                 char text[KEY_SIZE])
 {
-    for (const char *at = framework->renamed ? framework->renamed : ""; *at;) {
-        size_t length = strcspn(at, "="), whole = strcspn(at, " ");
-        if (strncmp(key, at, length) == 0) {
-            snprintf(text, KEY_SIZE, "%.*s%s", (int)(whole - length - 1), at + length + 1,
+    const char *at = framework->renamed ? framework->renamed : "";
+    for (size_t whole; (whole = calc_next_word(&at, " ")) > 0;) {
+        size_t length = strcspn(at - whole, "=");
+        if (strncmp(key, at - whole, length) == 0) {
+            snprintf(text, KEY_SIZE, "%.*s%s", (int)(whole - length - 1), at - whole + length + 1,
                      key + length);
             return text;
         }
-        at += whole + strspn(at + whole, " ");
     }
     return key;
 }

@@ -240,17 +240,6 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     return status;
 }
 
-/* Whether the key of a factor is given again, which would be multiplied twice: the last counts. */
-static bool is_given_again(const calc_import *import, size_t setting, const calc_setting_row *row)
-{
-    while (row && row->how == CALC_HOW_FACTOR && ++setting < import->settings->count) {
-        if (calc_framework_row(import->framework, import->settings->item[setting].key) == row) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether a row is of a field of the model. @param field  NULL: any */
 static bool is_of_model(const calc_setting_row *row, const char *field)
 {
@@ -264,10 +253,15 @@ static calc_status read_settings(const calc_import *import, reading *r)
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *setting = &import->settings->item[i];
         const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
-        bool computed;
+        bool computed,
+            again = false; /* a factor, which would be multiplied twice: the last counts */
+        for (size_t k = i + 1; row && row->how == CALC_HOW_FACTOR && k < import->settings->count;
+             k++) {
+            again |= calc_framework_row(import->framework, import->settings->item[k].key) == row;
+        }
         calc_status one = CALC_OK;
         if (says_nothing(import, setting, row, &computed) ||
-            (calc_row_is_of_job(row) && import->procs > 0) || is_given_again(import, i, row) ||
+            (calc_row_is_of_job(row) && import->procs > 0) || again ||
             (row && row->member == CALC_PLAN_MODEL &&
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */

@@ -354,6 +354,7 @@ static calc_status read_events(calc_settings *settings, calc_syntax syntax, cons
 static bool put_containers(const calc_settings *whole, calc_setting *script)
 {
     const char *name = "", *before = NULL;
+    const calc_setting *image = NULL; /* the program, where a command has none */
     bool good = true, runs = calc_settings_last(whole, "kind") != NULL;
     for (size_t i = 0; i < 2 * whole->count && good; i++) { /* variables, and then commands */
         const calc_setting *s = &whole->item[i < whole->count ? i : i - whole->count];
@@ -361,20 +362,22 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
         bool env = strstr(s->key, ".env.") && strcmp(last, "value") == 0;
         char text[300] = "";
         name = strcmp(last, "name") == 0 ? s->value : name;
+        image = strcmp(last, "image") == 0 ? s : image;
         runs = runs || strncmp(s->key, "services.", 9) == 0;
         if (i < whole->count && runs && (env || strstr(s->key, ".environment."))) {
-            int size = snprintf(text, sizeof text, "%s='%s'\n", env ? name : last, s->value);
-            good = size >= (int)sizeof text || calc_setting_append(script, text, (size_t)size);
+            snprintf(text, sizeof text, "%s='%s'\n", env ? name : last, s->value);
         } else if (i >= whole->count && strstr(s->key, ".engine_kwargs.")) {
-            int size = snprintf(text, sizeof text, "--%s %s", last, s->value);
-            good = size >= (int)sizeof text || calc_setting_append(script, text, (size_t)size);
+            snprintf(text, sizeof text, "--%s %s", last, s->value);
             before = s->key;
         } else if (i >= whole->count && runs && calc_is_word("command args entrypoint", last)) {
             size_t above = (size_t)(last - s->key);
             bool same =
                 before && strncmp(before, s->key, above) == 0 && !strchr(before + above, '.');
             size_t from = script->length;
+            bool starts =
+                !same && *s->value == '-' && image && strncmp(image->key, s->key, above) == 0;
             good = (same || calc_setting_append(script, "\n", 1)) &&
+                   (!starts || calc_setting_append(script, image->value, image->length)) &&
                    calc_setting_append(script, s->value, s->length);
             char *at = good && script->value ? strstr(script->value + from, "$(") : NULL;
             for (; at; at = strstr(at + 2, "$(")) { /* $(TP) is one of the variables */
@@ -386,6 +389,8 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
             }
             before = s->key;
         }
+        size_t length = strlen(text); /* a longer one is left out */
+        good = good && calc_setting_append(script, text, length + 1 < sizeof text ? length : 0);
     }
     script->length = before ? script->length : 0;
     return good;

@@ -54,12 +54,6 @@ calc_setting *calc_settings_put(calc_settings *settings, const char *key, const 
     return item && calc_setting_append(item, value, strlen(value)) ? item : NULL;
 }
 
-static const char *value_in(const calc_settings *settings, const char *key)
-{
-    const calc_setting *item = calc_settings_last(settings, key);
-    return item ? item->value : NULL;
-}
-
 void calc_settings_compare(const calc_settings *from, const calc_settings *to,
                            void (*tell)(void *context, const char *key, const char *a,
                                         const char *b),
@@ -67,13 +61,13 @@ void calc_settings_compare(const calc_settings *from, const calc_settings *to,
 {
     for (size_t i = 0; i < from->count; i++) {
         const calc_setting *mine = &from->item[i];
-        const char *other = value_in(to, mine->key);
-        if (!other || strcmp(mine->value, other) != 0) {
-            tell(context, mine->key, mine->value, other);
+        const calc_setting *other = calc_settings_last(to, mine->key);
+        if (!other || strcmp(mine->value, other->value) != 0) {
+            tell(context, mine->key, mine->value, other ? other->value : NULL);
         }
     }
     for (size_t i = 0; i < to->count; i++) {
-        if (!value_in(from, to->item[i].key)) {
+        if (!calc_settings_last(from, to->item[i].key)) {
             tell(context, to->item[i].key, NULL, to->item[i].value);
         }
     }

@@ -108,14 +108,15 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(FILE, SHARDED, "config_file", .text = "accelerate")
     CALC_ROW(SWITCH, LIGER, "use_liger_kernel", .value = 1)
     CALC_ROW(SWITCH, LIGER, "use_liger", .value = 1) /* of programs around it, as those of adapters below */
-    CALC_ROW(IS, ADAPTER, "use_lora", .also = "lora_enable", .value = CALC_TRAINED_ADAPTERS)
+    CALC_ROW(IS, ADAPTER, "use_lora", .also = "lora_enable", .value = CALC_TRAINED_ADAPTERS) CALC_ROW(IS, ADAPTER, "use_peft_lora", .value = CALC_TRAINED_ADAPTERS)
     CALC_ROW(IS, FROZEN, "q_lora", .value = CALC_FROZEN_DATATYPE_NF4) CALC_ROW(NUMBER, LORA_RANK, "lora_r", .also = "lora_rank")
     CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
     CALC_ROW(WORDS, FLASH, "attn_implementation", .words = attention)
     CALC_ROW(SWITCH, EAGER, "torch_compile", .value = 0) CALC_ROW(SWITCH, PACKED, "packing", .value = 1)
     CALC_ROW(DECIMAL, LORA_DROPOUT, "lora_dropout") CALC_ROW(SWITCH, DORA, "use_dora", .value = 1)
-    CALC_ROW(IS, FROZEN, "load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4) CALC_ROW(IS, FROZEN, "load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
-    CALC_ROW(NUMBER, SEQ, "model_max_length") /* not the Trainer's: most programs around it have it */
+    CALC_ROW(IS, FROZEN, "load_in_4bit", .also = "use_4bit_quantization", .value = CALC_FROZEN_DATATYPE_NF4)
+    CALC_ROW(IS, FROZEN, "load_in_8bit", .also = "use_8bit_quantization", .value = CALC_FROZEN_DATATYPE_INT8) CALC_ROW(SWITCH, NESTED, "use_nested_quant", .value = 1)
+    CALC_ROW(NUMBER, SEQ, "model_max_length", .also = "max_seq_len") /* not the Trainer's: most programs around it have it */
     CALC_ROW(NAME, MODEL, "model_name_or_path")
     CALC_ROW_DEFAULT(MICROBATCH, 8)
     OPEN_FORMAT
