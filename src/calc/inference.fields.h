@@ -14,7 +14,6 @@ CALC_FIELD(arrival_rate,        REAL, _, .lo = 1e-9, .hi = 1e9, .flags = CALC_OP
 CALC_FIELD(hold_steps,          INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "serve: steps for which prompts are let wait, so that they are prefilled together: an engine looks for them once in so many; TensorRT-LLM holds them until every replica has one, but no longer; 0: none")
 CALC_FIELD(prefill_batch,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "prompts a replica prefills in one pass; 0 means 1")
 CALC_FIELD(chunk_size,          INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens of a prompt per pass; serve: beside the decoded ones; 0: whole prompts, in passes of their own")
-CALC_FIELD(enforce_eager,       BOOL, _, .flags = CALC_OPTIONAL, .source = "vLLM, enforce_eager; SGLang, disable_cuda_graph", .doc = "no graph replays the steps of decoding: the host issues their blocks as it issues those of prompts (traits.issue), and a step takes no less")
 CALC_FIELD(kv_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of cached keys and values; auto: datatype")
 CALC_FIELD(state_datatype,      ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the states of linear mixers; auto: float32")
 CALC_FIELD(wide_attention,      ENUM, wide_attention, .flags = CALC_OPTIONAL, .doc = "matrices of attention that are stored and multiplied in datatype, though those of the feed-forward layers and experts are narrower: none, its inputs' (queries, keys, values), or all")

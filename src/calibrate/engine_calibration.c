@@ -45,29 +45,6 @@ bool calc_engine_run_is_of(const calc_result *result, const char *name)
            strcmp(name, row->sys) == 0;
 }
 
-/* Every load of a layout and workload is in the same half, which the table says, or else every
- * other one is in the second. */
-static void assign_halves(task *t)
-{
-    int layouts = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t j = 0;
-        if (t->fold[i] < 0) {
-            continue;
-        }
-        if (map_of(&t->point[i])->row->half >= 0) {
-            t->fold[i] = map_of(&t->point[i])->row->half > 0;
-            continue;
-        }
-        while (j < i && (t->fold[j] < 0 || map_of(&t->point[j])->row->half >= 0 ||
-                         !calc_serving_map_alike(map_of(&t->point[j]), map_of(&t->point[i])))) {
-            j++;
-        }
-        t->fold[i] = j < i ? t->fold[j] : layouts++ % 2;
-    }
-    t->folds = 2;
-}
-
 /* The property shared by runs that are left out together. */
 static const char *common_of(const task *t, const calc_engine_point *p)
 {
@@ -108,19 +85,34 @@ static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
     t->folds = 2;
 }
 
-static void assign_names(task *t)
+/* Of halves: what the table says; negative or NaN: nothing, or these are no halves. */
+static double half_of(const task *t, size_t i)
 {
+    return t->plan->cross == CALC_ENGINE_CROSS_HALF ? map_of(&t->point[i])->row->half : -1;
+}
+
+/* Every load of a layout and workload is in the same half, every other one of them in the second
+ * where the table does not say. All that have another property in common are a fold. */
+static void assign_alike(task *t)
+{
+    bool halves = t->plan->cross == CALC_ENGINE_CROSS_HALF;
+    int kinds = 0;
     for (size_t i = 0; i < t->count; i++) {
-        size_t j = 0;
-        while (t->fold[i] >= 0 && j < i &&
-               (t->fold[j] < 0 ||
-                strcmp(common_of(t, &t->point[j]), common_of(t, &t->point[i])) != 0)) {
+        const calc_engine_point *p = t->point;
+        size_t j = half_of(t, i) >= 0 ? i : 0;
+        while (j < i && (t->fold[j] < 0 || half_of(t, j) >= 0 ||
+                         !(halves ? calc_serving_map_alike(map_of(&p[j]), map_of(&p[i]))
+                                  : strcmp(common_of(t, &p[j]), common_of(t, &p[i])) == 0))) {
             j++;
         }
         if (t->fold[i] >= 0) {
-            t->fold[i] = j < i ? t->fold[j] : t->folds++;
+            t->fold[i] = half_of(t, i) >= 0 ? half_of(t, i) > 0
+                         : j < i            ? t->fold[j]
+                         : halves           ? kinds++ % 2
+                                            : kinds++;
         }
     }
+    t->folds = halves ? 2 : kinds;
 }
 
 static calc_status assign_folds(task *t, calc_errors *errors)
@@ -134,9 +126,7 @@ static calc_status assign_folds(task *t, calc_errors *errors)
         t->fold[i] = (remark && *remark) || (name && *name) ? -1 : 0;
     }
     t->folds = 1;
-    if (t->plan->cross == CALC_ENGINE_CROSS_HALF) {
-        assign_halves(t);
-    } else if (t->plan->cross == CALC_ENGINE_CROSS_LATER) {
+    if (t->plan->cross == CALC_ENGINE_CROSS_LATER) {
         const char **room = calloc(t->count + 1, sizeof *room);
         if (!room) {
             return calc_errors_no_memory(errors);
@@ -146,8 +136,7 @@ static calc_status assign_folds(task *t, calc_errors *errors)
         }
         free(room);
     } else if (t->plan->cross != CALC_ENGINE_CROSS_NONE) {
-        t->folds = 0;
-        assign_names(t);
+        assign_alike(t);
     }
     return CALC_OK;
 }
@@ -328,6 +317,9 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
 #define FIRST_TOKEN_WEIGHT (1.0 / 3)
 /* A share of 1 has no odds. */
 #define MOST_SHARE 0.98
+/* The most that compiled code takes to issue a kernel [s]: CUDA itself takes about 5 us, and its
+ * wrappers no more than that again. Interpreters take several times as much. */
+#define COMPILED_S 12e-6
 /* What spreads of traits are of, over that between what is documented and the engines: engines of
  * one another, and versions of an engine. */
 #define OF_ENGINES 1
@@ -365,6 +357,9 @@ calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool
         known = traits[k].share ? fmin(known, MOST_SHARE) : known;
         *value = documented ? traits[k].start : known;
     }
+    if (documented && engine->compiled) {
+        start.issue_s = COMPILED_S / 2;
+    }
     return start;
 }
 
@@ -376,14 +371,16 @@ static double to_number(int trait, double value)
 /* Within the range of the field. A host that works ahead of steps takes no more than this: where it
  * did, the times of all models on all machines would be its own. Its ranks work at the same time,
  * and eight of them take twice as long as one at most. */
-static double from_number(int trait, double number, bool ahead)
+static double from_number(int trait, double number, const calc_serving_engine *engine)
 {
     static const double most_ahead[CALC_ENGINE_TRAITS] = {
         [CALC_ENGINE_TRAIT_host_s] = 2e-3,
         [CALC_ENGINE_TRAIT_host_sequence_s] = 4e-6,
         [CALC_ENGINE_TRAIT_host_growth] = 1.0 / 3};
     const calc_field *field = calc_table_find(calc_serving_engine_table(), traits[trait].name);
-    double most = ahead && most_ahead[trait] > 0 ? most_ahead[trait] : field->hi;
+    double most = engine->traits.overlapped && most_ahead[trait] > 0       ? most_ahead[trait]
+                  : engine->compiled && trait == CALC_ENGINE_TRAIT_issue_s ? COMPILED_S
+                                                                           : field->hi;
     double value = traits[trait].share ? 1 / (1 + exp(-number)) : exp(number);
     return fmin(fmax(value, field->lo), most);
 }
@@ -481,7 +478,7 @@ static calc_engine_traits traits_at(const calc_engine_fit *fit, const double *x)
     calc_engine_traits t = fit->start;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         double number = fit->prior.centre[k] + x[k] * fit->prior.spread[k];
-        *calc_engine_trait(&t, k) = from_number(k, number, t.overlapped);
+        *calc_engine_trait(&t, k) = from_number(k, number, fit->engine);
     }
     return t;
 }

@@ -136,7 +136,7 @@ CALC_PLAN(SERVE_TOGETHER,    NULL,                         0, "replicas of atten
 CALC_PLAN(SERVE_RANKS,       NULL,                         1, "tensor parallelism, times replicas that share their experts")
 CALC_PLAN(SERVE_EXPERTS,     NULL,                         0, "experts are spread over ranks")
 CALC_PLAN(SERVE_PAGE,        "exe.inference.page_size", 1, "tokens of a page of the cache")
-CALC_PLAN(SERVE_EAGER,       "exe.inference.enforce_eager", 0, "steps of decoding without graphs")
+CALC_PLAN(SERVE_EAGER,       "exe.inference.traits.eager", 0, "steps of decoding without graphs")
 CALC_PLAN(SERVE_MEMORY,      "exe.inference.memory_share", 1, "share of the memory that the program takes, as it counts it")
 CALC_PLAN(SERVE_CACHE,       "exe.inference.kv_datatype", 0, "number format of keys and values")
 CALC_PLAN(SERVE_PREDICTED,   "exe.inference.speculative_tokens", 0, "tokens drafted by the model's own prediction block")

@@ -342,7 +342,7 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     if (i->page_size > 1) {
         SET(SERVE_PAGE, i->page_size);
     }
-    SET(SERVE_EAGER, i->enforce_eager);
+    SET(SERVE_EAGER, i->traits.eager);
     SET(SERVE_CACHE, i->kv_datatype);
     if (calc_serving_engine_share(i) < 1) {
         SET(SERVE_MEMORY, calc_serving_engine_share(i));
@@ -391,7 +391,7 @@ void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
                     : !YES(SERVE_CHUNKED) ? 0
                     : left > 1            ? left
                                           : 1;
-    i->enforce_eager = YES(SERVE_EAGER);
+    i->traits.eager = YES(SERVE_EAGER);
     i->kv_datatype = (calc_format)COUNT(SERVE_CACHE);
     i->page_size = COUNT(SERVE_PAGE) > 1 ? COUNT(SERVE_PAGE) : 0;
     i->memory_share = SAYS(SERVE_MEMORY) ? VALUE(SERVE_MEMORY) : 0;

@@ -22,7 +22,7 @@ static char id[RUNS][16];
 static const calc_engine_traits true_traits = {.host_s = 3e-3,
                                                .host_sequence_s = 80e-6,
                                                .host_growth = 0.2,
-                                               .issue_s = 60e-6,
+                                               .issue_s = 10e-6,
                                                .request_s = 60e-3,
                                                .gap_s = 1e-4,
                                                .matrix_share = 0.6,
@@ -280,6 +280,35 @@ CALC_TEST(a_host_that_works_ahead_hides_no_model)
     ck_assert_double_le(t->host_s + 2048 * t->host_sequence_s, 0.011);
     ck_assert_double_le(t->host_growth, 1.0 / 3);
     free(c.fit);
+}
+
+/* The same runs, whose prompts take what issuing kernels in 40 us takes: an interpreter is found to
+ * take that, and compiled code no more than it can; the rest is then something else. */
+CALC_TEST(compiled_code_issues_kernels_faster_than_an_interpreter)
+{
+    static calc_serving_engine of;
+    calc_serving_engines engines = {.item = &of, .count = 1};
+    const calc_engine_plan plan = {.engines = &engines};
+    calc_engine_traits slow = true_traits;
+    slow.issue_s = 40e-6;
+    slow.request_s = 5e-3;
+    for (size_t i = 0; i < results.count; i++) {
+        calc_serving_prediction truth = *item[i].serving;
+        calc_serving_predict_with(&truth, &slow);
+        item[i].measured = item[i].quantity == CALC_QUANTITY_TPOT ? truth.tpot_s : truth.ttft_s;
+    }
+    for (int compiled = 0; compiled < 2; compiled++) {
+        calc_engine_calibration c;
+        calc_errors errors = {0};
+        of = *calc_serving_engines_find(shipped_engines(), "vllm-0.11");
+        of.compiled = compiled;
+        of.traits.issue_s = 30e-6;
+        ck_assert_int_eq(calc_engine_calibrate(&c, &plan, &results, fitted, unseen, &errors),
+                         CALC_OK);
+        ck_assert_double_eq_tol(c.fit[0].traits.issue_s, compiled ? 12e-6 : 40e-6,
+                                compiled ? 1e-9 : 4e-6);
+        free(c.fit);
+    }
 }
 
 CALC_TEST(without_runs_there_is_nothing_to_fit)

@@ -203,7 +203,7 @@ CALC_TEST(without_graphs_a_step_takes_what_issuing_its_kernels_takes)
     e.inference.traits.issue_s = 1e-4;
     double graphs_s = llama(&e).decode_step_time;
     ck_assert_double_lt(graphs_s, 0.1);
-    e.inference.enforce_eager = true;
+    e.inference.traits.eager = true;
     assert_near(llama(&e).decode_step_time, 80 * 13 * 1e-4);
     e.inference.traits.issue_s = 2e-6;
     assert_near(llama(&e).decode_step_time, graphs_s);

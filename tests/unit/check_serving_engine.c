@@ -40,6 +40,19 @@ CALC_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
     ck_assert(!shipped_engine("vllm-0.8").traits.fused_recurrence);
 }
 
+/* CUDA graphs came with vLLM 0.2.6; compiled prompts with its second core, and with TensorRT. */
+CALC_TEST(documents_say_who_issues_kernels)
+{
+    calc_inference i = {.engine = shipped_engine("vllm-0.5")};
+    ck_assert(!calc_serving_engine_traits(&i).eager);
+    i.traits.eager = true;
+    ck_assert(calc_serving_engine_traits(&i).eager);
+    ck_assert(shipped_engine("vllm-0.2").traits.eager);
+    ck_assert(!shipped_engine("vllm-0.2").compiled && shipped_engine("vllm-0.11").compiled);
+    ck_assert(shipped_engine("tensorrt_llm-0.9").compiled);
+    ck_assert(!shipped_engine("tensorrt_llm-1.0").compiled);
+}
+
 /* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
 CALC_TEST(a_host_that_does_not_work_ahead_is_added)
 {

@@ -21,7 +21,7 @@ bool calc_serving_queues(const calc_serving *r)
 double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, double pass_s,
                              double sequences, bool prompts)
 {
-    bool issued = prompts || r->i->enforce_eager;
+    bool issued = prompts || r->engine.eager;
     double issued_s = issued ? r->model.launches * r->engine.issue_s : 0;
     return calc_engine_beside_s(&r->engine, pass_s, sequences, (double)pool->strategy.tensor_par,
                                 issued_s / (double)pool->pipeline_par);
