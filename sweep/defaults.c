@@ -170,15 +170,6 @@ static double calc_defaults_most(const calc_designs_builder *designs, const char
     return most;
 }
 
-/* The length of the longest sequence, from an axis or the models [tokens]. */
-static double longest_of(const calc_space *space, const calc_designs_builder *designs)
-{
-    const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
-    bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0;
-    double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
-    return own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest;
-}
-
 /* What does not hold, of which a condition says whether it does. */
 static unsigned lost(bool holds, unsigned fact)
 {
@@ -187,9 +178,12 @@ static unsigned lost(bool holds, unsigned fact)
 
 static facts facts_of(const calc_space *space, const calc_designs_builder *designs)
 {
+    const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
+    bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0; /* of the models */
+    double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
     facts f = {.dense = calc_defaults_most(designs, "num_experts") == 0,
                .small = calc_defaults_most(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
-               .longest = longest_of(space, designs),
+               .longest = own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest,
                .domain = INT64_MAX};
     const calc_values *asked = &space->axis[CALC_AXIS_matrix_datatype];
     bool float8 = !asked->standard && asked->count == 1 && asked->value[0] == CALC_FORMAT_FLOAT8;
