@@ -85,19 +85,19 @@ class Calc:
                                    *sets(changes), *options, "--json", "-"))
 
     def sweep(self, recipe, options, folder):
-        """The best of a sweep, the layout to start with, counts and time, and the sizes of the rows
-        that it shows."""
+        """The best of a sweep, the layout to start with, counts and time, and the first five
+        sizes of the rows that it shows."""
         out, summary, best = (folder / name for name in ("out.json", "summary.json", "best.json"))
         best.unlink(missing_ok=True)
         self.run("sweep", recipe["model"], recipe["chip"], *options, "--objectives", "sample_rate",
                  "--top", TOP, "--save-best", best, "--out", out, "--summary", summary,
                  "--progress", "none", "--time-limit", self.limit, "--verify", 0)
         start = json.loads(best.read_text()) if best.exists() else None
-        shown = self.run("sweep", recipe["model"], recipe["chip"], *options, "--top", 5,
+        shown = self.run("sweep", recipe["model"], recipe["chip"], *options, "--top", 40,
                          "--columns", "tp/pp/dp,cp,ep", "--progress", "none", "--verify", 0)
         rows = re.findall(r"^ *\S+ +(\d+)/(\d+)/\d+ +(\d+) +(\d+) *$", shown, re.MULTILINE)
         return (json.loads(out.read_text())["top"], start, json.loads(summary.read_text()),
-                [tuple(map(int, row)) for row in rows])
+                list(dict.fromkeys(tuple(map(int, row)) for row in rows))[:5])
 
 
 def sets(changes):
