@@ -24,7 +24,9 @@ enum {
     FLOAT8 = 1 << 6,        /* machines multiply in it */
     CUDA = 1 << 7,          /* platforms: this one, these two; or none is specified */
     CUDA_OR_ROCM = 1 << 8,
-    CUDA_OR_CANN = 1 << 9
+    CUDA_OR_CANN = 1 << 9,
+    UNBIASED = 1 << 10,
+    SCALES_BLOCKS = 1 << 11 /* of float8, in units that also multiply in float4 */
 };
 
 /* Those that do, and sizes on which the usual choices depend. */
@@ -90,6 +92,8 @@ static const struct {
         "one copy of a token per node: DeepEP, HybridEP", CALC_DISPATCH_TYPE_NODE_LIMITED),
     ROW(unfused_experts, EXPERTS | BIASED | SERVED_BY_NONE | CUDA, false,
         "no kernel of a framework has clamped, biased gates", true),
+    ROW(fused_experts, EXPERTS | UNBIASED | SERVED_BY_NONE | SCALES_BLOCKS | CUDA, false,
+        "Transformer Engine's grouped MLP, in NVIDIA's recipes since 26.06", true),
     ROW(expert_par_overlap, EXPERTS | CUDA_OR_CANN, false,
         "one micro-batch's exchange beside another", CALC_EXPERT_PAR_OVERLAP_NONE,
         CALC_EXPERT_PAR_OVERLAP_BATCH),
@@ -166,15 +170,6 @@ static double calc_defaults_most(const calc_designs_builder *designs, const char
     return most;
 }
 
-/* The length of the longest sequence, from an axis or the models [tokens]. */
-static double longest_of(const calc_space *space, const calc_designs_builder *designs)
-{
-    const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
-    bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0;
-    double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
-    return own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest;
-}
-
 /* What does not hold, of which a condition says whether it does. */
 static unsigned lost(bool holds, unsigned fact)
 {
@@ -183,9 +178,12 @@ static unsigned lost(bool holds, unsigned fact)
 
 static facts facts_of(const calc_space *space, const calc_designs_builder *designs)
 {
+    const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
+    bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0; /* of the models */
+    double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
     facts f = {.dense = calc_defaults_most(designs, "num_experts") == 0,
                .small = calc_defaults_most(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
-               .longest = longest_of(space, designs),
+               .longest = own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest,
                .domain = INT64_MAX};
     const calc_values *asked = &space->axis[CALC_AXIS_matrix_datatype];
     bool float8 = !asked->standard && asked->count == 1 && asked->value[0] == CALC_FORMAT_FLOAT8;
@@ -195,7 +193,7 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
     for (size_t i = 0; i < designs->apps; i++) {
         const calc_app *a = &designs->app[i].app;
         none |= lost(a->num_experts > 0, EXPERTS) | lost(a->kv_lora_rank > 0, LATENT) |
-                lost(a->bias, BIASED) |
+                lost(a->bias, BIASED) | lost(!a->bias, UNBIASED) |
                 lost(a->trained_datatype == CALC_FORMAT_FLOAT8, TRAINED_FLOAT8);
     }
     for (size_t i = 0; i < designs->systems; i++) {
@@ -204,10 +202,12 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
         f.domain = s->networks_count > 0 && s->networks[0].size < f.domain ? s->networks[0].size
                                                                            : f.domain;
         none |= lost(s->chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0, FLOAT8) |
+                lost(s->chip.matrix[CALC_DATATYPE_FLOAT4].flop_per_s > 0, SCALES_BLOCKS) |
                 lost(cuda, CUDA) | lost(cuda || s->platform == CALC_PLATFORM_ROCM, CUDA_OR_ROCM) |
                 lost(cuda || s->platform == CALC_PLATFORM_CANN, CUDA_OR_CANN);
     }
-    f.hold = ~none;
+    bool blocks8 = asked->standard ? (none & (TRAINED_FLOAT8 | FLOAT8)) == 0 : float8 && blocks;
+    f.hold = ~(none | lost(blocks8, SCALES_BLOCKS));
     return f;
 }
 

@@ -236,15 +236,6 @@ static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
     return calc_units_list(&s->units, s->space, app, system, s->options->compat);
 }
 
-/* Chunks to do before the threads wait for each other: all that the design has, unless the result
- * is saved, or reported to other ranks, meanwhile. Where others use the processors, too, each wait
- * takes milliseconds. */
-static size_t batch_of(const shared *s)
-{
-    size_t several = (size_t)s->threads * 4 / CHUNK_UNITS;
-    return !s->options->checkpoint ? SIZE_MAX : several > 1 ? several : 1;
-}
-
 static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_t chunk, bool last)
 {
     const calc_sweep_options *o = s->options;
@@ -276,10 +267,15 @@ static calc_status run_design(shared *s, calc_sweep_result *result)
     }
     size_t *position = malloc((s->units.count > 0 ? s->units.count : 1) * sizeof *position);
     calc_status status = position ? CALC_OK : CALC_ERR_NOMEM;
+    /* Chunks to do before the threads wait for each other: all that the design has, unless the
+     * result is saved, or reported to other ranks, meanwhile. Where others use the processors, too,
+     * each wait takes milliseconds. */
+    size_t several = (size_t)s->threads * 4 / CHUNK_UNITS;
+    size_t batch = !s->options->checkpoint ? SIZE_MAX : several > 1 ? several : 1;
     while (s->next < end && status == CALC_OK && !atomic_load(&s->stop)) {
         size_t count = 0;
         uint64_t last = s->next;
-        for (size_t b = batch_of(s); b > 0 && s->next < end; b--) {
+        for (size_t b = batch; b > 0 && s->next < end; b--) {
             size_t first = (size_t)(s->next - s->base) * CHUNK_UNITS;
             for (size_t i = 0; i < CHUNK_UNITS && first + i < s->units.count; i++) {
                 position[count++] = first + i;

@@ -105,15 +105,6 @@ static void select_middle(front_key *key, size_t keys, size_t middle, size_t axi
     }
 }
 
-/* The first objective in turn, from `axis` on, in which the points differ. */
-static size_t axis_from(const front_node *n, size_t axis, size_t objectives)
-{
-    for (size_t k = 0; k < objectives && !(n->low[axis] < n->high[axis]); k++) {
-        axis = axis + 1 < objectives ? axis + 1 : 0;
-    }
-    return axis;
-}
-
 /* A balanced tree of points, put in another order. @param axis  objective that it is split by, if
  *  the points differ in it; else by the next
  *  @return NULL if memory is short */
@@ -128,7 +119,10 @@ static front_node *front_node_build(front_key *key, size_t keys, size_t axis, si
     for (size_t i = 0; i < keys; i++) {
         front_node_widen(n, key[i].objective, objectives);
     }
-    n->axis = axis_from(n, axis, objectives);
+    for (size_t k = 0; k < objectives && !(n->low[axis] < n->high[axis]); k++) {
+        axis = axis + 1 < objectives ? axis + 1 : 0; /* the first in turn in which they differ */
+    }
+    n->axis = axis;
     bool fine;
     if (keys <= FRONT_LEAF) {
         n->leaf = malloc(FRONT_LEAF * sizeof *n->leaf);

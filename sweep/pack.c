@@ -31,15 +31,6 @@ static void count_member(void *context, const calc_field *field, void *member)
     ++*(size_t *)context;
 }
 
-/* Bytes of one calc_found. */
-static size_t found_size(void)
-{
-    calc_exec exec;
-    size_t members = 0;
-    each_member(calc_table_of(CALC_KIND_EXEC), &exec, count_member, &members);
-    return 8 * (CALC_MAX_OBJECTIVES + 1 + members);
-}
-
 static bool reserve(calc_pack *out, size_t more)
 {
     if (out->failed || more <= out->capacity - out->size) {
@@ -178,7 +169,10 @@ static bool is_allowed(const calc_table *table, void *object)
 
 static calc_status unpack_front(calc_unpack *in, calc_front *front)
 {
-    size_t count = unpack_count(in, found_size());
+    calc_exec any;
+    size_t members = 0; /* of 8 bytes, as the others of a calc_found */
+    each_member(calc_table_of(CALC_KIND_EXEC), &any, count_member, &members);
+    size_t count = unpack_count(in, 8 * (CALC_MAX_OBJECTIVES + 1 + members));
     if (count == 0) {
         return CALC_OK;
     }

@@ -86,15 +86,6 @@ static void calc_adapt_put(calc_adapt_source *s, size_t lane, const calc_row *ro
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-static void share_table(const calc_adapt_place *at, const calc_adapt_source *s, calc_panel *p)
-{
-    const calc_row *row = &at->rows->row[p->row[0]];
-    double shared = at->exec->pipeline_par <= 1 ? calc_stage_tied_weights(&row->context) : 0;
-    for (size_t i = 0; i < calc_panel_whole(p->count); i++) {
-        p->head_weights[i] = s->head_weights[i] - shared;
-    }
-}
-
 static void shard(const calc_adapt_place *at, const calc_adapt_source *s, calc_panel *p)
 {
     const calc_row *row = &at->rows->row[p->row[0]];
@@ -154,8 +145,9 @@ void calc_adapt_panel(const calc_adapt_place *at, const calc_adapt_source *s, ca
 {
     const calc_row *row = &at->rows->row[p->row[0]];
     int64_t zero = calc_zero_stage(&at->exec->strategy);
-    if (calc_stage_tied_weights(&row->context) > 0) {
-        share_table(at, s, p);
+    double tied = calc_stage_tied_weights(&row->context);
+    for (size_t i = 0; i < calc_panel_whole(p->count) && tied > 0; i++) {
+        p->head_weights[i] = s->head_weights[i] - (at->exec->pipeline_par <= 1 ? tied : 0);
     }
     if (zero >= 3) {
         shard(at, s, p);

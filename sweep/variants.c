@@ -87,25 +87,11 @@ calc_spreads calc_spreads_in(const calc_space *space, const calc_app *app, const
 
 CALC_FREES(calc_variants_free, calc_variants, of->item)
 
-/* Which blocks a stage has: rows do not ask. */
-static bool is_of_stages(calc_axis axis)
-{
-    return axis == CALC_AXIS_pipeline_balance || axis == CALC_AXIS_first_stage_blocks ||
-           axis == CALC_AXIS_last_stage_blocks;
-}
-
 void calc_variant_put_stages(const calc_exec *from, calc_exec *to)
 {
     to->pipeline_balance = from->pipeline_balance;
     to->first_stage_blocks = from->first_stage_blocks;
     to->last_stage_blocks = from->last_stage_blocks;
-}
-
-/* Optional fields that rows, cells and lanes vary. @param spreads  rows spread experts */
-static bool varies_later(calc_axis axis, bool spreads)
-{
-    return axis == CALC_AXIS_zero_stage || axis == CALC_AXIS_pipeline_par_overlap ||
-           axis == CALC_AXIS_param_gather_overlap || (axis == CALC_AXIS_expert_par && spreads);
 }
 
 /* The next legal value above `value` of an optional axis without a list of choices: context_par,
@@ -234,11 +220,17 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
  * varied in the second, so that variants with the same rows are neighbours. */
 enum { PLACES = 2 * CALC_AXIS_EXEC_COUNT };
 
+/* Optional fields but those that rows, cells and lanes vary; rows do not ask which blocks a stage
+ * has. @param spreads  rows spread experts */
 static bool varies_at(int place, bool spreads)
 {
     calc_axis axis = (calc_axis)(place % CALC_AXIS_EXEC_COUNT);
-    return calc_axis_is_optional(axis) && !varies_later(axis, spreads) &&
-           is_of_stages(axis) == (place >= CALC_AXIS_EXEC_COUNT);
+    bool of_stages = axis == CALC_AXIS_pipeline_balance || axis == CALC_AXIS_first_stage_blocks ||
+                     axis == CALC_AXIS_last_stage_blocks;
+    bool later = axis == CALC_AXIS_zero_stage || axis == CALC_AXIS_pipeline_par_overlap ||
+                 axis == CALC_AXIS_param_gather_overlap ||
+                 (axis == CALC_AXIS_expert_par && spreads);
+    return calc_axis_is_optional(axis) && !later && of_stages == (place >= CALC_AXIS_EXEC_COUNT);
 }
 
 /* What is listed. */

@@ -23,15 +23,6 @@ typedef struct said {
     size_t words;
 } said;
 
-static void free_said(said *s)
-{
-    for (size_t i = 0; i < s->words; i++) {
-        free(s->word[i]);
-    }
-    free(s->word);
-    free(s->use);
-}
-
 /* "exe.tensor_par=8" of an entry of the document; a set of several is joined by plus signs. NULL:
  * memory is short. */
 static char *word_of(const calc_space_entry *entry)
@@ -111,7 +102,11 @@ static calc_status load(calc_sweep_study *study, const calc_completion *in, calc
     source.use = s.use;
     source.uses = s.uses;
     status = status == CALC_OK ? calc_study_load(study, &source, errors) : status;
-    free_said(&s);
+    for (size_t i = 0; i < s.words; i++) {
+        free(s.word[i]);
+    }
+    free(s.word);
+    free(s.use);
     return status;
 }
 
@@ -179,14 +174,6 @@ static calc_status find(calc_completed *out, const calc_completion *in, calc_err
     return status;
 }
 
-/* The processors are what is missing, and nothing else. */
-static bool lacks_procs(const calc_completed *c, const calc_errors *errors)
-{
-    const calc_values *axis = c->study.space.axis;
-    return errors->count == 1 && axis[CALC_AXIS_num_procs].count == 0 &&
-           axis[CALC_AXIS_batch_size].count > 0;
-}
-
 calc_status calc_completion_find(calc_completed *out, const calc_completion *in,
                                  calc_errors *errors)
 {
@@ -196,7 +183,10 @@ calc_status calc_completion_find(calc_completed *out, const calc_completion *in,
     calc_completion more = *in;
     calc_errors found = {0};
     calc_status status = alone ? CALC_OK : find(out, in, &found);
-    if (!alone && (status == CALC_OK || !lacks_procs(out, &found))) {
+    const calc_values *axis = out->study.space.axis;
+    bool only_procs = found.count == 1 && axis[CALC_AXIS_num_procs].count == 0 &&
+                      axis[CALC_AXIS_batch_size].count > 0; /* are missing */
+    if (!alone && (status == CALC_OK || !only_procs)) {
         *errors = found.count > 0 ? found : *errors;
         return status;
     }

@@ -717,11 +717,11 @@ double calc_study_amount(const char *text, const char *unit)
 }
 
 /* Number of best layouts a sweep keeps so that `top` different ones can be shown, if there are
- * that many: eight times `top`, at most 200 more, and at least 80, so that the layout to start
+ * that many: eight times `top`, at most 200 more, and at least 120, so that the layout to start
  * with does not depend on `top`. Above 1,000, none is folded. */
 static size_t calc_study_keep(size_t top)
 {
-    enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
+    enum { TIMES = 8, LEAST = 15, MORE = 200, READ = 1000 /* longer tables are for programs */ };
     size_t most = top < LEAST ? LEAST : top;
     return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
 }

@@ -48,12 +48,13 @@ calc_status calc_sweep_order_mark(calc_sweep_row *row, const calc_residuals *mea
     calc_system system;
     const calc_exec exec = calc_found_exec(row->layout);
     study->designs.get(study->designs.context, row->layout->design, &app, &system);
-    int64_t ranks = exec.strategy.expert_par *
-                    (exec.strategy.expert_tensor_par > 1 ? exec.strategy.expert_tensor_par : 1);
-    row->spread = exec.training && exec.strategy.expert_par > 1 && system.networks_count > 0 &&
-                  ranks > system.networks[0].size;
     row->fits = calc_sweep_order_fits(measured, study, row->layout);
-    return calc_export_starts(&app, &system, &exec, NULL, &row->starts);
+    calc_status status = calc_export_starts(&app, &system, &exec, NULL, &row->starts);
+    if (study->options.compat == CALC_COMPAT_NONE) {
+        /* If it is not known whether it fits, it counts as sure: fmin() of NaN. */
+        row->worth *= row->starts ? fmin(1, row->fits.share / CALC_FITS_SURE) : 0;
+    }
+    return status;
 }
 
 /* Assumed where nothing is known. */
@@ -130,49 +131,48 @@ double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *s
     return isnan(share) ? 0 : share;
 }
 
-typedef struct search {
-    const calc_residuals *measured;
-    const calc_sweep_study *study;
-    calc_sweep_order order;
-    double least; /* what a layout must be worth to matter */
-    double worth; /* of the start so far */
-    bool simple;  /* whether a simpler layout may come first */
-    calc_sweep_advice advice;
-} search;
-
 /* What a rate is worth where experts are spread over several domains of the fastest network. Runs
  * with such experts are as far off as this (standard deviation over software that no fit has seen,
  * tests/measured/residuals.csv), and no pair of them differs in that alone: a smaller gain is not
  * one to start with. */
 static const double spread_worth = 0.87;
 
-/* Fill a row. @return what it is worth; 0 if it does not matter: asking frameworks takes longer
- * than an evaluation */
-static double worth_of(search *s, calc_sweep_row *row)
+void calc_sweep_order_weigh(const calc_sweep_order *order, calc_sweep_row *row)
 {
+    const calc_sweep_study *study = order->study;
     calc_sweep_found found;
-    calc_sweep_found_run(s->study, row->layout, &found);
-    row->share = calc_sweep_order_share(&s->order, &found.stats);
-    if (row->share < s->least) {
-        return 0;
-    }
-    s->advice.status = calc_sweep_order_mark(row, s->measured, s->study);
-    /* If it is not known whether it fits, it counts as sure: fmin() of NaN. */
-    return row->starts ? row->share * fmin(1, row->fits.share / CALC_FITS_SURE) *
-                             (row->spread ? spread_worth : 1)
-                       : 0;
+    calc_app app;
+    calc_system system;
+    calc_sweep_found_run(study, row->layout, &found);
+    study->designs.get(study->designs.context, row->layout->design, &app, &system);
+    const calc_strategy *s = &found.exec.strategy;
+    int64_t ranks = s->expert_par * (s->expert_tensor_par > 1 ? s->expert_tensor_par : 1);
+    row->spread = found.exec.training && s->expert_par > 1 && system.networks_count > 0 &&
+                  ranks > system.networks[0].size;
+    row->share = calc_sweep_order_share(order, &found.stats);
+    row->worth = row->spread ? spread_worth * row->share : row->share;
 }
 
+typedef struct search {
+    const calc_residuals *measured;
+    const calc_sweep_study *study;
+    calc_sweep_order order;
+    double least; /* what a layout must be worth to matter */
+    bool simple;  /* whether a simpler layout may come first */
+    calc_sweep_advice advice;
+} search;
+
 /* Whether a layout comes before the start so far. */
-static bool is_before(const search *s, const calc_sweep_row *row, double worth)
+static bool is_before(const search *s, const calc_sweep_row *row)
 {
-    if (!s->advice.start.layout || !s->simple) {
-        return worth > s->worth;
+    const calc_sweep_row *start = &s->advice.start;
+    if (!start->layout || !s->simple) {
+        return !start->layout || row->worth > start->worth;
     }
     const calc_exec a = calc_found_exec(row->layout);
-    const calc_exec b = calc_found_exec(s->advice.start.layout);
+    const calc_exec b = calc_found_exec(start->layout);
     int parts = calc_sweep_found_simpler(&a, &b);
-    return parts < 0 || (parts == 0 && worth > s->worth);
+    return parts < 0 || (parts == 0 && row->worth > start->worth);
 }
 
 /* Look at the best, down to where they cannot matter any more, and at the front if it may: for what
@@ -190,16 +190,21 @@ static void look(search *s, const calc_sweep_group *group, bool chooses)
         bool best = i < top->count;
         calc_sweep_row row = {.layout = best ? &top->item[i] : &group->front.item[i - top->count],
                               .number = best ? i + 1 : 0};
-        double worth = worth_of(s, &row);
+        calc_sweep_order_weigh(&s->order, &row);
         share = best ? row.share : share;
-        if (chooses && worth >= s->least && is_before(s, &row, worth)) {
-            s->advice.start = row;
-            s->worth = worth;
+        /* Asking frameworks takes longer than an evaluation. */
+        if (row.worth < s->least && fmax(s->least, s->advice.safe.share) > row.share) {
+            continue;
         }
-        if (worth > 0 && !(row.fits.share < CALC_FITS_SURE) && row.share > s->advice.safe.share) {
+        s->advice.status = calc_sweep_order_mark(&row, s->measured, s->study);
+        if (chooses && row.worth >= s->least && is_before(s, &row)) {
+            s->advice.start = row;
+        }
+        if (row.worth > 0 && !(row.fits.share < CALC_FITS_SURE) &&
+            row.share > s->advice.safe.share) {
             s->advice.safe = row;
         }
-        s->least = fmax(s->least, part * worth);
+        s->least = fmax(s->least, part * row.worth);
     }
 }
 
@@ -208,14 +213,14 @@ calc_sweep_advice calc_sweep_order_advise(const calc_residuals *measured,
                                           const calc_sweep_result *result)
 {
     const calc_found *best = calc_sweep_found_best_of_all(result);
-    search s = {.measured = measured, .study = study};
+    search s = {.measured = measured, .study = study, .order = calc_sweep_order_of(study, best)};
     if (best) {
-        s.advice.start = (calc_sweep_row){.layout = best, .number = 1, .share = 1};
+        s.advice.start = (calc_sweep_row){.layout = best, .number = 1};
+        calc_sweep_order_weigh(&s.order, &s.advice.start);
         s.advice.status = calc_sweep_order_mark(&s.advice.start, measured, study);
     }
     s.advice.fastest = s.advice.start;
     if (best && result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
-        s.order = calc_sweep_order_of(study, best);
         const char *where = study->options.top_by.field->where; /* of servers: a rate or a time */
         s.simple = s.order.known || (where && strcmp(where, "calc_run_inference") == 0);
         look(&s, &result->group[0], false);

@@ -48,6 +48,7 @@ typedef struct calc_sweep_row {
     double share;             /**< of the best: calc_sweep_order_share(); 0 on a front, of groups */
     double sure;              /**< that the best is faster: calc_sweep_order_sure(), likewise */
     bool equal;               /**< not the fastest, and calc_sweep_order_equal() to it */
+    double worth;             /**< calc_sweep_order_weigh(), calc_sweep_order_mark() */
     bool starts;              /**< a framework can run it: calc_export_starts() */
     bool spread;    /**< trains, with experts over several domains of the fastest network */
     calc_fits fits; /**< fits in memory, as far as measured runs tell */
@@ -60,7 +61,13 @@ const char *calc_sweep_order_calibrated(const calc_sweep_study *study, const cha
 calc_fits calc_sweep_order_fits(const calc_residuals *measured, const calc_sweep_study *study,
                                 const calc_found *layout);
 
-/** Determine whether a row can be started, and how sure it is that it fits.
+/** Determine how a row's layout compares with the best: its `share`, whether its experts are
+ *  `spread`, and what it is worth as far as that goes: the share, less 13 % if they are. */
+void calc_sweep_order_weigh(const calc_sweep_order *order, calc_sweep_row *row);
+
+/** Determine whether a row can be started, and how sure it is that it fits. It is worth as much of
+ *  what it was as the probability that it fits over CALC_FITS_SURE, at most all, and nothing if no
+ *  framework runs it; under Calculon's rules all.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sweep_order_mark(calc_sweep_row *row, const calc_residuals *measured,
                                                 const calc_sweep_study *study);
@@ -75,14 +82,11 @@ typedef struct calc_sweep_advice {
                              *   framework runs; {0}: none that is not far behind */
 } calc_sweep_advice;
 
-/** Choose them among the best and, if these do not settle it, the front. A layout that a framework
- *  runs is worth its share of the best (calc_sweep_order_share()), times the probability that it
- *  fits over CALC_FITS_SURE where that is less than 1, and less 13 % if its experts are spread
- *  (calc_sweep_row::spread). The start is the simplest
- * (calc_sweep_found_simpler()) of those that are worth at most 2 % less than the most; of several,
- * and of training by another objective than time (calc_sweep_order), the one that is worth most.
- * If no framework runs any, with several groups, or under Calculon's rules, the start is the best.
- * Examines all layouts kept, so call it before lists are cut. */
+/** Choose them among the best and, if these do not settle it, the front. The start is the simplest
+ *  (calc_sweep_found_simpler()) of those that are worth (calc_sweep_row) at most 2 % less than the
+ *  most; of several, and of training by another objective than time (calc_sweep_order), the one
+ * that is worth most. If no framework runs any, with several groups, or under Calculon's rules, the
+ *  start is the best. Examines all layouts kept, so call it before lists are cut. */
 calc_sweep_advice calc_sweep_order_advise(const calc_residuals *measured,
                                           const calc_sweep_study *study,
                                           const calc_sweep_result *result);

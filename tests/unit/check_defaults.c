@@ -137,6 +137,39 @@ CALC_TEST(gates_of_biased_experts_have_kernels_of_their_own)
     }
 }
 
+/* In kernels of their own they are not part of the grouped multiplications, which have the gate
+ * where units scale blocks of 8 bits by themselves. */
+CALC_TEST(other_gates_are_fused_where_units_scale_blocks)
+{
+    static const struct {
+        const char *model, *machine;
+        calc_format format; /* AUTO: nobody asks for one */
+        bool blocks, served, fused;
+    } cases[] = {{"qwen3-30B-A3B", "gb200_nvl72", CALC_FORMAT_FLOAT8, true, false, true},
+                 {"qwen3-30B-A3B", "gb200_nvl72", CALC_FORMAT_FLOAT8, false, false, false},
+                 {"qwen3-30B-A3B", "gb200_nvl72", CALC_FORMAT_FLOAT8, true, true, false},
+                 {"qwen3-30B-A3B", "gb200_nvl72", CALC_FORMAT_AUTO, false, false, false},
+                 {"qwen3-30B-A3B", "h100_sxm", CALC_FORMAT_FLOAT8, true, false, false},
+                 {"qwen3-30B-A3B", "mi355x", CALC_FORMAT_FLOAT8, true, false, false},
+                 {"deepseek-v3-671B", "b200_180g", CALC_FORMAT_AUTO, false, false, true},
+                 {"deepseek-v3-671B", "h100_sxm", CALC_FORMAT_AUTO, false, false, false},
+                 {"gpt-oss-120B", "gb200_nvl72", CALC_FORMAT_FLOAT8, true, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(cases[i].model, cases[i].machine);
+        if (cases[i].format != CALC_FORMAT_AUTO) {
+            set(CALC_AXIS_matrix_datatype, cases[i].format);
+        }
+        if (cases[i].blocks) {
+            set(CALC_AXIS_scaling, CALC_SCALING_BLOCK);
+        }
+        space.inference.phase =
+            cases[i].served ? CALC_INFERENCE_PHASE_DECODE : CALC_INFERENCE_PHASE_NONE;
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        ck_assert_msg(calc_space_has(&space, CALC_AXIS_fused_experts, cases[i].fused), "%zu", i);
+        end();
+    }
+}
+
 /* The length of the sequence may be said by the model, or as an axis of the model or the layout. */
 CALC_TEST(a_long_sequence_is_split_whoever_says_its_length)
 {

@@ -241,14 +241,6 @@ static calc_axis one_axis(const calc_exec *a, const calc_exec *b)
     return found;
 }
 
-/* Whether a space searches a value of an axis: of those of which only the last legal one is taken,
- * the last. */
-static bool is_searched(const calc_space *space, calc_axis axis, int64_t value)
-{
-    const calc_values *v = &space->axis[axis];
-    return calc_space_has(space, axis, value) && (!v->last || value == v->value[v->count - 1]);
-}
-
 static bool runs(const calc_sweep_study *study, const calc_app *app, const calc_system *system,
                  const calc_exec *exec)
 {
@@ -270,8 +262,13 @@ static void write_changes(calc_output *out, const calc_sweep_study *study, const
         const calc_why_change *change = &why->change[i];
         double gain = calc_why_gain(why, change->value);
         calc_axis axis = gain >= least_gain ? one_axis(exec, &change->exec) : CALC_AXIS_COUNT;
-        if (axis == CALC_AXIS_COUNT || told[axis] ||
-            is_searched(&study->space, axis, calc_axis_get(&change->exec, axis)) ||
+        if (axis == CALC_AXIS_COUNT || told[axis]) {
+            continue;
+        }
+        const calc_values *v = &study->space.axis[axis]; /* of some only the last legal one */
+        int64_t value = calc_axis_get(&change->exec, axis);
+        if ((calc_space_has(&study->space, axis, value) &&
+             (!v->last || value == v->value[v->count - 1])) ||
             !runs(study, app, system, &change->exec)) {
             continue;
         }

@@ -13,8 +13,11 @@
 #include "report/page.h"
 #include "report/sweep_data.h"
 
-/* Limits within which layouts are folded into one row. */
-static const double same_share = 0.01, same_memory_share = 0.1;
+/* What the speed of training is worth for each doubling of tensor parallelism, for the order of the
+ * rows after the start: they are there in case that the prediction errs, and measured runs are the
+ * slower, compared with predictions, the more they have of it. Choosing by it costs on no
+ * publisher's sets of measured layouts (docs/sweep.md). */
+static const double doubled_worth = 0.97;
 
 static void make(calc_sweep_rows *rows, size_t count)
 {
@@ -31,14 +34,13 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 
 CALC_FREES(calc_sweep_rows_free, calc_sweep_rows, of->row)
 
-static bool within(double a, double b, double share)
-{
-    return fabs(a - b) <= share * fabs(b);
-}
+/* Which layouts a row stands for: itself; those of its sizes and micro-batch; those of its sizes.
+ */
+typedef enum folds { EACH, MICROBATCH, SIZES } folds;
 
 /* Axes whose values are never folded into one row: sizes, and fields that the user asked to
  * compare. */
-static bool is_apart(const calc_space *space, calc_axis axis)
+static bool is_apart(const calc_space *space, calc_axis axis, folds by)
 {
     const calc_values *values = &space->axis[axis];
     switch (axis) {
@@ -49,67 +51,97 @@ static bool is_apart(const calc_space *space, calc_axis axis)
     case CALC_AXIS_context_par:
     case CALC_AXIS_expert_par:
     case CALC_AXIS_expert_tensor_par:
-    case CALC_AXIS_microbatch_size:
     case CALC_AXIS_seq_size:
         return true;
     default:
-        return !values->standard && (values->count > 1 || (values->all && values->count == 0));
+        return (by == MICROBATCH && axis == CALC_AXIS_microbatch_size) ||
+               (!values->standard && (values->count > 1 || (values->all && values->count == 0)));
     }
 }
 
-static bool is_like(const calc_sweep_study *study, const calc_found *a, const calc_found *b)
+static bool is_like(const calc_sweep_study *study, const calc_found *a, const calc_found *b,
+                    folds by)
 {
-    if (a->design != b->design || !within(a->objective[0], b->objective[0], same_share)) {
-        return false;
-    }
     const calc_exec p = calc_found_exec(a);
     const calc_exec q = calc_found_exec(b);
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        if (is_apart(&study->space, (calc_axis)axis) &&
-            calc_axis_get(&p, (calc_axis)axis) != calc_axis_get(&q, (calc_axis)axis)) {
-            return false;
+    bool like = by != EACH && a->design == b->design;
+    for (int axis = 0; axis < CALC_AXIS_COUNT && like; axis++) {
+        like = !is_apart(&study->space, (calc_axis)axis, by) ||
+               calc_axis_get(&p, (calc_axis)axis) == calc_axis_get(&q, (calc_axis)axis);
+    }
+    return like;
+}
+
+/* From the one that is worth most. */
+static int compare_worth(const void *a, const void *b)
+{
+    const calc_sweep_row *x = a, *y = b;
+    return x->worth != y->worth ? CALC_ORDER(y->worth, x->worth) : CALC_ORDER(x->number, y->number);
+}
+
+/* Fold layouts into rows: the first one, which stays the first, and of each other kind the layout
+ * that is worth most.
+ * @param all  from the one that may be worth most; only those that may be shown are looked at */
+static void fold(calc_sweep_rows *rows, const calc_sweep_study *study, const calc_sweep_row *all,
+                 size_t count, size_t top, folds by)
+{
+    rows->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        calc_sweep_row row = all[i];
+        size_t at = 0, to;
+        while (at < rows->count && !is_like(study, row.layout, rows->row[at].layout, by)) {
+            at++;
+        }
+        bool more = at == rows->count;
+        bool shown = rows->count < top || row.worth > rows->row[top - 1].worth;
+        if (shown && (more || row.worth > rows->row[at].worth)) {
+            (void)calc_is_yes(calc_sweep_order_mark(&row, rows->measured, study));
+        }
+        if (!more && (!shown || row.worth <= rows->row[at].worth)) {
+            rows->row[at].alike++;
+        } else if (shown) {
+            row.alike = more ? 0 : rows->row[at].alike + 1;
+            for (to = at; to > 1 && rows->row[to - 1].worth < row.worth; to--) {
+                rows->row[to] = rows->row[to - 1];
+            }
+            rows->row[to] = row;
+            rows->count += more;
         }
     }
-    calc_sweep_found x, y;
-    calc_sweep_found_run(study, a, &x);
-    calc_sweep_found_run(study, b, &y);
-    return within(x.stats.proc_mem_tier1_cap_req, y.stats.proc_mem_tier1_cap_req,
-                  same_memory_share);
 }
 
 void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
                           const calc_front *best, size_t top, const calc_sweep_row *start)
 {
-    make(rows, top < best->count ? top : best->count);
-    bool folds = study->options.top > top; /* else a fold would leave a row too few */
+    make(rows, best->count + 1);
+    calc_sweep_row *all = calc_make(best->count + 1, sizeof *all);
     const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
-    for (size_t i = 0; i <= best->count && best->count > 0; i++) {
-        const calc_found *layout = i == 0 ? start->layout : &best->item[i - 1];
-        size_t number = i == 0 ? start->number : i, at = folds ? 0 : rows->count;
-        if (i > 0 && layout == start->layout) {
-            continue;
-        }
-        while (at < rows->count &&
-               (rows->row[at].number > number || !is_like(study, layout, rows->row[at].layout))) {
-            at++;
-        }
-        if (at < rows->count) {
-            rows->row[at].alike++;
-        } else if (rows->count < top) {
-            calc_sweep_found f;
-            calc_sweep_found_run(study, layout, &f);
-            double sure = calc_sweep_order_sure(&order, f.design, &f.exec, &f.stats);
-            rows->row[rows->count++] = (calc_sweep_row){
-                .layout = layout,
-                .number = number,
-                .share = calc_sweep_order_share(&order, &f.stats),
-                .sure = sure,
-                .equal = number != 1 && calc_sweep_order_equal(&order, sure, &f.stats)};
-        }
+    size_t count = best->count > 0;
+    all[0] = *start;
+    all[0].worth = 2; /* stays the first: a share is at most 1 */
+    for (size_t i = 0; i < best->count; i++) {
+        const calc_exec exec = calc_found_exec(&best->item[i]);
+        all[count] = (calc_sweep_row){.layout = &best->item[i], .number = i + 1};
+        calc_sweep_order_weigh(&order, &all[count]);
+        all[count].worth *=
+            order.known ? pow(doubled_worth, log2((double)exec.strategy.tensor_par)) : 1;
+        count += all[count].layout != start->layout;
     }
-    rows->of = rows->count;
+    qsort(all, count, sizeof *all, compare_worth);
+    folds by = study->options.top > top ? SIZES : EACH; /* a fold would leave a row too few */
+    do {
+        fold(rows, study, all, count, top, by);
+    } while (rows->count == 1 && by-- > EACH);
+    free(all);
+    rows->count = rows->of = rows->count < top ? rows->count : top;
     rows->near = !order.known;
-    mark(rows, study);
+    for (size_t i = 0; i < rows->count; i++) {
+        calc_sweep_row *row = &rows->row[i];
+        calc_sweep_found f;
+        calc_sweep_found_run(study, row->layout, &f);
+        row->sure = calc_sweep_order_sure(&order, f.design, &f.exec, &f.stats);
+        row->equal = row->number != 1 && calc_sweep_order_equal(&order, row->sure, &f.stats);
+    }
 }
 
 void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,

@@ -23,10 +23,11 @@ typedef struct calc_sweep_rows {
                                      *  known */
 } calc_sweep_rows;
 
-/** The best of a sweep without groups, at most `top`: the layout to start with, then the others in
- *  their order. A layout is folded into a row that stands before it in both orders if design,
- *  sizes, micro-batch and the fields that the user asked to compare are the same, its objective is
- *  within 1 %, and its need of the first tier within 10 %.
+/** The best of a sweep without groups, at most `top`: the layout to start with, then of each other
+ *  sizes the one that is worth most (calc_sweep_row), less 3 % for each doubling of tensor
+ *  parallelism in training by a time or a rate. A row stands for all layouts of its design, its
+ *  sizes, and its values of the fields that the user asked to compare; if all have the same, also
+ * of its micro-batch, and then for itself alone, as do all if `top` is as many as were kept.
  *  @param start  calc_sweep_advice.start */
 void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
                           const calc_front *best, size_t top, const calc_sweep_row *start);

@@ -616,9 +616,7 @@ static void write_legend(calc_output *out, const legend *l)
                     l->sure_bytes / 0x1p30);
     }
     if (l->alike) {
-        calc_append(text, TEXT_SIZE,
-                    " alike: further layouts of the same sizes, within 1 %% of the row and with "
-                    "about its memory.");
+        calc_append(text, TEXT_SIZE, " alike: further layouts of the same sizes.");
     }
     if (l->sizes) {
         calc_append(text, TEXT_SIZE, " cp, ep, etp: context, expert, expert tensor parallelism.");
