@@ -678,7 +678,9 @@ static void take_axes(sources *s)
     if (s->in->standard) { /* the default study */
         set_axis(s, "num_procs", "4096", "");
         set_axis(s, "batch_size", "<=2340", "");
-        set_axis(s, "fused_activation", "*", "");
+        if (s->study->options.compat != CALC_COMPAT_NONE) {
+            set_axis(s, "fused_activation", "*", "");
+        }
     }
     take_file_axes(s);
     take_axis_options(s);

@@ -125,6 +125,9 @@ void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
         calc_sweep_order_weigh(&order, &all[count]);
         all[count].worth *=
             order.known ? pow(doubled_worth, log2((double)exec.strategy.tensor_par)) : 1;
+        if (i == 0) {
+            all[count].worth = 1.5; /* the fastest is shown, as the second row */
+        }
         count += all[count].layout != start->layout;
     }
     qsort(all, count, sizeof *all, compare_worth);
