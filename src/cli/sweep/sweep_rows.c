@@ -93,7 +93,7 @@ static void fold(calc_sweep_rows *rows, const calc_sweep_study *study, const cal
             at++;
         }
         bool more = at == rows->count;
-        bool shown = rows->count < top || row.worth > rows->row[top - 1].worth;
+        bool shown = rows->count < top || (top > 0 && row.worth > rows->row[top - 1].worth);
         if (shown && (more || row.worth > rows->row[at].worth)) {
             (void)calc_is_yes(calc_sweep_order_mark(&row, rows->measured, study));
         }
