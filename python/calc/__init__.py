@@ -130,7 +130,7 @@ def names(kind: str) -> list[str]:
 
 def _path(kind, name):
     name = os.fspath(name)
-    if "/" in name or _stem(name) is not None:
+    if os.path.exists(name) or _stem(name) is not None:
         return name
     for place in _places(kind):
         for pattern in ("", "*"):
@@ -138,6 +138,8 @@ def _path(kind, name):
                 found = glob.glob(os.path.join(glob.escape(place), pattern, glob.escape(name) + end))
                 if found:
                     return sorted(found)[0]
+    if "/" in name:
+        return name
     what = {"app": "model", "sys": "system", "exe": "execution"}[kind]
     raise Error([{"status": "no such file", "message": f'no {what} named "{name}"',
                   "text": f'no {what} named "{name}"'}])

@@ -82,6 +82,15 @@ class Runs(unittest.TestCase):
             self.assertEqual(got["reasons"], want["reasons"])
         self.assertEqual(calc.run(*GPT)["stats"], command(*GPT)["stats"], "changes must not last")
 
+    def test_engines_are_found_by_name(self):
+        said = {"phase": "serve", "isl": 1000, "osl": 100, "engine": "vllm-0.11", "concurrency": 8}
+        theirs = command("llama3-8B", "h200", "--procs", "1", "--batch", "1",
+                         *(word for key, value in said.items() for word in ("--set", f"{key}={value}")))
+        ours = calc.run("llama3-8B", "h200", {"num_procs": 1, "batch_size": 1}, set=said)
+        self.assertEqual(ours.stats.tpot, theirs["stats"]["tpot"])
+        self.assertNotEqual(ours.stats.tpot, calc.run("llama3-8B", "h200", {"num_procs": 1, "batch_size": 1},
+                                                      set=said | {"engine": "vllm-0.2"}).stats.tpot)
+
     def test_compat_is_passed_on(self):
         self.assertEqual(calc.run(*GPT, compat="calculon")["stats"],
                          command(*GPT, "--compat", "calculon")["stats"])
