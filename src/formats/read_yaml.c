@@ -408,6 +408,14 @@ calc_status calc_settings_from_manifest(calc_settings *settings, const char *tex
     if (status == CALC_OK && script.length > 0) {
         status = calc_settings_from_script(settings, script.value, script.length, name);
     }
+    for (size_t i = 0; status == CALC_OK && script.length > 0 && i < whole.count; i++) {
+        const char *dot = strrchr(whole.item[i].key, '.');
+        if (dot && calc_is_word("replicas minReplicas", dot + 1) &&
+            strcmp(whole.item[i].value, "1") != 0 && /* copies of the server: not read, but told */
+            !calc_settings_put(settings, dot + 1, whole.item[i].value)) {
+            status = CALC_ERR_NOMEM;
+        }
+    }
     free(script.value);
     calc_settings_free(&whole);
     return status;

@@ -540,6 +540,11 @@ static void bind_map(calc_json_report *report, const calc_field *field, json_t *
         if (index < 0) {
             calc_json_bind_unknown(report, key, position,
                                    is_full(report) ? NULL : calc_nearest(key, field->choices));
+        } else if (strcmp(field->choices[index], key) != 0 &&
+                   json_object_get(value, field->choices[index])) {
+            calc_json_report_add(report, CALC_ERR_FIELD, position, "keep one of them",
+                                 "\"%s\" and \"%s\" set the same field", key,
+                                 field->choices[index]);
         } else {
             size_t mark = calc_json_report_enter(report, key);
             calc_json_bind_table(report, field->table, element,

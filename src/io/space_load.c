@@ -103,21 +103,22 @@ static void read_entry(calc_json_report *report, calc_space_entry *entry, const 
     }
 }
 
-/* Whether a key is a field of the execution that has fields itself. */
-static bool is_object(const char *key, const json_t *value)
+/* Whether a path leads to a field of the execution that has fields itself. */
+static bool is_object(const char *path, const json_t *value)
 {
-    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
-    return json_is_object(value) && field && field->type == CALC_TYPE_OBJECT;
+    calc_field_ref ref;
+    return json_is_object(value) && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK &&
+           ref.field->type == CALC_TYPE_OBJECT;
 }
 
-/* Maximum number of entries of the root. */
-static size_t entries_of(json_t *root)
+/* Maximum number of entries of an object. */
+static size_t entries_of(json_t *object)
 {
     const char *key;
     json_t *value;
-    size_t count = json_object_size(root);
-    json_object_foreach (root, key, value) {
-        count += is_object(key, value) ? json_object_size(value) : 0;
+    size_t count = json_object_size(object);
+    json_object_foreach (object, key, value) {
+        count += entries_of(value);
     }
     return count;
 }
@@ -141,7 +142,7 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
         const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
         size_t mark = calc_json_report_enter(report, key);
         snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
-        if (!*prefix && is_object(key, value)) {
+        if (is_object(name, value)) {
             read_object(report, out, name, value);
         } else if (!*prefix && field && field->flags & (CALC_STAGES | CALC_LAYERS)) {
             calc_json_report_add(report, CALC_ERR_FIELD, position, "leave the list out",

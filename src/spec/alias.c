@@ -108,7 +108,10 @@ static const calc_alias aliases[] = {
 
 static const struct {
     const char *word, *choice;
-} choices[] = {{"mla", "multi_latent"}, {"groupquery", "grouped_query"}};
+} choices[] = {{"mla", "multi_latent"}, {"groupquery", "grouped_query"},
+               {"fp4", "float4"},       {"fp8", "float8"},
+               {"fp16", "float16"},     {"bf16", "bfloat16"},
+               {"fp32", "float32"}};
 
 const calc_alias *calc_alias_find(const calc_table *table, const char *key)
 {

@@ -494,11 +494,12 @@ const char *calc_field_text_meaning(const calc_table *table, const calc_field *f
                     alias->times[0] ? alias->times[0] : "");
         glue = ", ";
     }
+    glue = "; also ";
     for (size_t i = 0; field->choices && field->choices[i]; i++) {
         const char *word = calc_alias_of_choice(field->choices[i]);
         if (word) {
-            calc_append(buffer, CALC_FIELD_TEXT_MEANING, "; also %s for %s", word,
-                        field->choices[i]);
+            calc_append(buffer, CALC_FIELD_TEXT_MEANING, "%s%s", glue, word);
+            glue = ", ";
         }
     }
     return buffer;

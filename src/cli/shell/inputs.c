@@ -180,10 +180,11 @@ void calc_script_tell_requests(const calc_plan *plan, const calc_app *app, const
         calc_say("drafts: --set inference.speculative_accept=SHARE says how many are right\n");
     }
     bool dense = app && app->num_experts == 0 && app->stack.layers == 0;
+    bool whole = ranks == exec->strategy.tensor_par; /* each of these ranks has all tokens */
     if (exec->strategy.expert_par <= 1 && ranks > 1 && !dense) {
-        calc_say("experts, if the model has any: --set expert_tensor_par=%" PRId64
-                 " and dispatch_type=replicated split each of them\n",
-                 ranks);
+        calc_say("experts%s: --set expert_tensor_par=%" PRId64 "%s split%s each of them\n",
+                 app ? "" : ", if the model has any", ranks,
+                 whole ? " and dispatch_type=replicated" : "", whole ? "" : "s");
     }
 }
 
