@@ -271,7 +271,7 @@ class Spaces(unittest.TestCase):
                            ({"tensor_par": [3]}, "no sizes of the space fit num_procs = 512")):
             with self.assertRaisesRegex(ValueError, text):
                 calc.Space(*LLAMA, axes)
-        for axes, text in (({"datatype": ["fp16"]}, "fp16"), ({"tensor_par": [0]}, "at least 1"),
+        for axes, text in (({"datatype": ["fp12"]}, "fp12"), ({"tensor_par": [0]}, "at least 1"),
                            ({"zero_stage": [4]}, "expected at most 3|0 to 3")):
             with self.assertRaisesRegex(calc.Error, text):
                 calc.Space(*LLAMA, axes)

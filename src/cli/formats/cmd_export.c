@@ -43,7 +43,7 @@ static calc_status export_files(const calc_galvatron_synthesis *synthesis, const
     }
     for (; status == CALC_OK && done < CALC_GALVATRON_FILE_COUNT; done += status == CALC_OK) {
         char name[256];
-        calc_output *out;
+        calc_output *out = NULL;
         calc_galvatron_file file = (calc_galvatron_file)done;
         calc_galvatron_file_name(synthesis->request, file, name, sizeof name);
         int length = snprintf(path[done], sizeof path[done], "%s/%s", folder, name);
