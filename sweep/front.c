@@ -405,8 +405,10 @@ int calc_found_compare(const calc_found *a, const calc_found *b)
     if (a->design != b->design) {
         return a->design < b->design ? -1 : 1;
     }
-    const calc_exec x = calc_found_exec(a);
-    const calc_exec y = calc_found_exec(b);
+    calc_exec x,
+        y; /* without their lists, which no axis is of: a sweep compares hundreds of thousands */
+    memcpy(&x, a->layout, sizeof a->layout);
+    memcpy(&y, b->layout, sizeof b->layout);
     return calc_axis_compare(&x, &y);
 }
 

@@ -79,6 +79,7 @@ calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_f
     calc_sweep_found_run(study, best, &found);
     order.prior = calc_tune_prior_default();
     order.design = found.design;
+    order.objective = best->objective[0];
     order.stats = found.stats;
     /* A time or what is derived from it, off by the same factor. */
     const calc_field *by = study->options.top_by.field;
@@ -140,16 +141,24 @@ static const double spread_worth = 0.87;
 void calc_sweep_order_weigh(const calc_sweep_order *order, calc_sweep_row *row)
 {
     const calc_sweep_study *study = order->study;
-    calc_sweep_found found;
-    calc_app app;
-    calc_system system;
-    calc_sweep_found_run(study, row->layout, &found);
-    study->designs.get(study->designs.context, row->layout->design, &app, &system);
-    const calc_strategy *s = &found.exec.strategy;
+    const calc_exec exec = calc_found_exec(row->layout);
+    const calc_strategy *s = &exec.strategy;
     int64_t ranks = s->expert_par * (s->expert_tensor_par > 1 ? s->expert_tensor_par : 1);
-    row->spread = found.exec.training && s->expert_par > 1 && system.networks_count > 0 &&
-                  ranks > system.networks[0].size;
-    row->share = calc_sweep_order_share(order, &found.stats);
+    if (exec.training && s->expert_par > 1) {
+        calc_app app;
+        calc_system system;
+        study->designs.get(study->designs.context, row->layout->design, &app, &system);
+        row->spread = system.networks_count > 0 && ranks > system.networks[0].size;
+    }
+    if (row->number > 0) { /* one of the best, which have the objective, the less the better */
+        double own = row->layout->objective[0], best = order->objective;
+        row->share = own == best ? 1 : study->options.top_by.up ? own / best : best / own;
+        row->share = isnan(row->share) ? 0 : row->share;
+    } else {
+        calc_sweep_found found;
+        calc_sweep_found_run(study, row->layout, &found);
+        row->share = calc_sweep_order_share(order, &found.stats);
+    }
     row->worth = row->spread ? spread_worth * row->share : row->share;
 }
 

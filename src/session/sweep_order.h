@@ -21,6 +21,7 @@ typedef struct calc_sweep_order {
     calc_tune_candidate best;
     calc_stats stats;
     uint64_t design;
+    double objective; /**< of the best, as lists have it: less is better */
 } calc_sweep_order;
 
 /** Fill it. @param best  NULL: nothing is known */
