@@ -212,6 +212,28 @@ static bool same_sizes(const calc_found *a, const calc_found *b)
            p.strategy.data_par == q.strategy.data_par;
 }
 
+/* Of the best by their objective, of others by a run. */
+CALC_TEST(the_share_of_a_row_is_its_rate_over_the_best)
+{
+    const calc_front *top = &result.group[0].top;
+    const calc_sweep_order order = calc_sweep_order_of(&study, &top->item[0]);
+    calc_sweep_found best, found;
+    calc_sweep_found_run(&study, &top->item[0], &best);
+    for (size_t i = 0; i < top->count; i++) {
+        calc_sweep_row row = {.layout = &top->item[i], .number = i + 1};
+        calc_sweep_row other = {.layout = &top->item[i]};
+        calc_sweep_order_weigh(&order, &row);
+        calc_sweep_order_weigh(&order, &other);
+        calc_sweep_found_run(&study, row.layout, &found);
+        double share = found.stats.sample_rate / best.stats.sample_rate;
+        ck_assert_double_eq_tol(row.share, share, 1e-12);
+        ck_assert_double_eq_tol(other.share, share, 1e-12);
+        ck_assert_double_eq(row.worth, row.share); /* no experts that are spread */
+    }
+    calc_sweep_found_run(&study, &top->item[top->count - 1], &found);
+    ck_assert_double_lt(found.stats.sample_rate, best.stats.sample_rate);
+}
+
 /* It comes first; then the best layout of other sizes each, beside a search of all. */
 CALC_TEST(the_table_has_different_answers)
 {
