@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs/tune.svg"
 AFTER = (1, 2, 3, 5, 10)
 DRAWN = {"improvement": "#4ba3c3", "order": "#c2410c"}
 CHOOSERS = ("improvement", "order")
-FOREIGN = (("111", "120", "narrow"), ("91", "110"))
+FOREIGN = (("111", "130", "narrow"), ("91", "110"))
 
 
 def percent(share, places=2):
