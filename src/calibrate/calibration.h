@@ -93,12 +93,6 @@ CALC_MUST_USE calc_status calc_unseen_write(calc_output *out, calc_calibration *
                                             size_t families, const calc_calibration_runs *runs,
                                             const calc_results *results, calc_errors *errors);
 
-/** Results with the predictions `predicted`, by index; results without one, and memory, are in no
- *  group. Borrows the runs and predictions of `results`; free(out->item) ends it.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_view_make(calc_results *out, const calc_results *results,
-                                         const double *predicted, calc_errors *errors);
-
 enum { CALC_STANDARD_ERRORS_MAX = 64, CALC_STANDARD_ERRORS_MACHINE = 64 };
 
 /** A constant that was fitted. */

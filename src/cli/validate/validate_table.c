@@ -333,10 +333,8 @@ void calc_validate_forecast_put(calc_put *put, const calc_results *results,
     calc_put_close(put);
 }
 
-/* The scored result with the largest error after `last` (NULL: the largest of all), the first of
- * equals, or of times of steps only; NULL if there is none. */
-static const calc_result *validate_next_worst(const calc_results *results, const calc_result *last,
-                                              bool times)
+const calc_result *calc_validate_next_worst(const calc_results *results, const calc_result *last,
+                                            bool times)
 {
     const calc_result *found = NULL;
     for (size_t i = 0; i < results->count; i++) {
@@ -418,7 +416,7 @@ void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_sy
     enum { WORST = 24 /* number of rows whose time is broken down */ };
     const calc_result *r = NULL;
     calc_put_array(put, "worst", CALC_PUT_LINES);
-    for (int i = 0; i < WORST && (r = validate_next_worst(results, r, true)); i++) {
+    for (int i = 0; i < WORST && (r = calc_validate_next_worst(results, r, true)); i++) {
         put_row(put, r, (size_t)(r - results->item), systems);
     }
     calc_put_close(put);
@@ -689,7 +687,7 @@ static const char *value_text(calc_quantity quantity, double value, char *buffer
 static void write_worst(calc_output *out, const calc_validation *v)
 {
     const calc_result *r = NULL;
-    for (size_t i = 0; i < v->worst && (r = validate_next_worst(v->results, r, false)); i++) {
+    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r, false)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");

@@ -45,7 +45,12 @@ typedef struct calc_validation {
     bool over_dates; /**< show a table of `forecasts` */
 } calc_validation;
 
-/* Writes the measurements with the largest errors, and the parts of their predictions. */
+/** The scored result with the largest error after `last`, the first of equals.
+ *  @param last   NULL: the largest of all
+ *  @param times  of times of steps only
+ *  @return NULL: there is none */
+const calc_result *calc_validate_next_worst(const calc_results *results, const calc_result *last,
+                                            bool times);
 
 /** Write the member "worst": an array of the step times with the largest errors, largest first: the
  *  index of the row, its predicted time and the parts of this time [s]. */
