@@ -48,8 +48,7 @@ static bool is_of_set(const calc_result *result, const void *group)
 static calc_coverage coverage(const table *t, int unseen, calc_coverage_member is_member,
                               const void *group)
 {
-    return calc_coverage_of(t->v->results, t->v->bands->covered[unseen], t->quantity, is_member,
-                            group);
+    return calc_coverage_of(&t->v->results, t->v->covered[unseen], t->quantity, is_member, group);
 }
 
 static void write_coverage(table *t, const char *by, const char *name,
@@ -111,12 +110,12 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
 /* Families in the order in which runs name them. */
 static void write_families(table *t)
 {
-    for (size_t i = 0; i < t->v->results->count; i++) {
-        const calc_result *r = &t->v->results->item[i];
+    for (size_t i = 0; i < t->v->results.count; i++) {
+        const calc_result *r = &t->v->results.item[i];
         bool first = r->use == CALC_USE_SCORED;
         for (size_t k = 0; k < i && first; k++) {
-            first = t->v->results->item[k].use != CALC_USE_SCORED ||
-                    !is_of_family(&t->v->results->item[k], r->prediction->map.row->family);
+            first = t->v->results.item[k].use != CALC_USE_SCORED ||
+                    !is_of_family(&t->v->results.item[k], r->prediction->map.row->family);
         }
         if (first) {
             const char *family = r->prediction->map.row->family;
@@ -131,7 +130,7 @@ static void write_rows(table *t)
     write_families(t);
     write_coverage(t, "kind", "dense", is_of_kind, "dense");
     write_coverage(t, "kind", "MoE", is_of_kind, "MoE");
-    const calc_run_sets *sets = &t->v->measured->sets;
+    const calc_run_sets *sets = &t->v->measured.sets;
     for (size_t s = 0; s < sets->count; s++) {
         write_coverage(t, "set", sets->item[s].name, is_of_set, &sets->item[s]);
     }
@@ -167,10 +166,10 @@ static void write_quantity(table *t, const char *title)
 }
 
 /* How sure it was that layouts fit, beside how many ran, where some ran out of memory. */
-static void write_fits(calc_output *out, const calc_validation *v)
+static void write_fits(calc_output *out, calc_validation *v)
 {
-    const calc_results *results = v->results;
-    const calc_residuals *residuals = &v->bands->residuals;
+    const calc_results *results = &v->results;
+    const calc_residuals *residuals = &v->known;
     static const double least[] = {0.95, 0.9, 0.5, 0.1, 0};
     enum { BINS = sizeof least / sizeof *least };
     size_t n[BINS] = {0}, ran[BINS] = {0}, failed = 0;
@@ -179,7 +178,7 @@ static void write_fits(calc_output *out, const calc_validation *v)
         const calc_prediction *p = &results->prediction[i];
         const calc_runs_row *row = p->map.row;
         const calc_fits_query query = {
-            &p->map.app,   &calc_systems_get(v->systems, row->sys)->system,
+            &p->map.app,   &calc_systems_get(&v->measured.systems, row->sys)->system,
             &p->map.exec,  calc_residuals_family_of(residuals, row),
             p->need_bytes, calc_residuals_find(residuals, row->id, CALC_QUANTITY_MEMORY)};
         double share = *p->reason ? (double)NAN : calc_fits_share(residuals, &query);
@@ -204,7 +203,7 @@ static void write_fits(calc_output *out, const calc_validation *v)
     }
 }
 
-void calc_validate_bands_write(calc_output *out, const calc_validation *v)
+static void write_bands(calc_output *out, calc_validation *v)
 {
     table t = {.out = out, .v = v, .quantity = CALC_QUANTITY_STEP_TIME, .write = write_text_row};
     write_quantity(&t, "time of a step, runs in their bands in %");
@@ -224,13 +223,12 @@ void calc_validate_bands_put(calc_put *put, const calc_validation *v)
     calc_put_close(put);
 }
 
-calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_results *results,
-                                     calc_errors *errors)
+calc_status calc_validate_bands_make(calc_validation *v, calc_errors *errors)
 {
-    calc_status status = calc_residuals_known(&out->residuals, calc_find_document, NULL, errors);
+    calc_status status = calc_residuals_known(&v->known, calc_find_document, NULL, errors);
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
-        out->covered[u] = calc_make(results->count + 1, sizeof *out->covered[u]);
-        calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
+        v->covered[u] = calc_make(v->results.count + 1, sizeof *v->covered[u]);
+        calc_covered_make(v->covered[u], &v->results, &v->known, (calc_unseen)u);
     }
     return status;
 }
@@ -246,22 +244,21 @@ typedef struct row {
 } row;
 
 /* `error` has room for all results. */
-static row row_of(const calc_results *results, const calc_forecasts *forecasts, const char *before,
-                  double *error)
+static row row_of(const calc_validation *v, const char *before, double *error)
 {
     row found = {.before = before};
     for (int k = 0; k < KINDS; k++) {
         size_t count = 0;
-        for (size_t i = 0; i < results->count; i++) {
-            const calc_result *r = &results->item[i];
+        for (size_t i = 0; i < v->results.count; i++) {
+            const calc_result *r = &v->results.item[i];
             const char *id = calc_result_id(r);
             const calc_forecast *f = r->quantity != CALC_QUANTITY_STEP_TIME ||
                                              r->use != CALC_USE_SCORED ||
                                              strcmp(calc_result_confidence(r), "high") != 0 ||
                                              (k > 0 && strcmp(calc_result_kind(r), kinds[k]) != 0)
                                          ? NULL
-                                     : before ? calc_forecasts_at(forecasts, id, before)
-                                              : calc_forecasts_find(forecasts, id);
+                                     : before ? calc_forecasts_at(&v->forecasts, id, before)
+                                              : calc_forecasts_find(&v->forecasts, id);
             if (f) {
                 error[count++] = exp(-f->value) - 1;
             }
@@ -272,14 +269,13 @@ static row row_of(const calc_results *results, const calc_forecasts *forecasts, 
 }
 
 /* Rows of all months, then the last one; those without runs are passed over. */
-static void each_row(const calc_results *results, const calc_forecasts *forecasts,
-                     void (*write)(void *to, const row *r), void *to)
+static void each_row(const calc_validation *v, void (*write)(void *to, const row *r), void *to)
 {
-    double *error = calc_make(results->count + 1, sizeof *error);
+    double *error = calc_make(v->results.count + 1, sizeof *error);
     const char *month = "";
     while (month) {
-        month = calc_forecasts_next(forecasts, month);
-        row found = row_of(results, forecasts, month, error);
+        month = calc_forecasts_next(&v->forecasts, month);
+        row found = row_of(v, month, error);
         if (found.of[0].count > 0) {
             write(to, &found);
         }
@@ -303,14 +299,13 @@ static void write_forecast(void *to, const row *r)
     calc_output_text(out, "\n");
 }
 
-void calc_validate_forecast_write(calc_output *out, const calc_results *results,
-                                  const calc_forecasts *forecasts)
+static void write_forecasts(calc_output *out, const calc_validation *v)
 {
     calc_output_text(out,
                      "\nforecasts of the time of a step, errors in %, runs of high confidence\n");
     calc_output_printf(out, "%-36s%6s%8s%7s%6s%7s%6s%7s\n", "fitted to what was published before",
                        "n", "bias", "mean", "n", "dense", "n", "MoE");
-    each_row(results, forecasts, write_forecast, out);
+    each_row(v, write_forecast, out);
 }
 
 static void put_forecast(void *to, const row *r)
@@ -325,11 +320,10 @@ static void put_forecast(void *to, const row *r)
     }
 }
 
-void calc_validate_forecast_put(calc_put *put, const calc_results *results,
-                                const calc_forecasts *forecasts)
+void calc_validate_forecast_put(calc_put *put, const calc_validation *v)
 {
     calc_put_array(put, "forecasts", CALC_PUT_LINES);
-    each_row(results, forecasts, put_forecast, put);
+    each_row(v, put_forecast, put);
     calc_put_close(put);
 }
 
@@ -397,27 +391,17 @@ static void validate_worst_parts(calc_output *out, const calc_result *result, ca
     calc_output_text(out, "\n");
 }
 
-/* One row: its index among the rows, and the parts of its time. */
-static void put_row(calc_put *put, const calc_result *r, size_t index, calc_systems *systems)
-{
-    const calc_run_map *map = &r->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->row->sys);
-    calc_system own;
-    calc_stats stats;
-    calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
-             CALC_COMPAT_NONE, &stats);
-    calc_putf(put, "{row: %zu", index);
-    calc_breakdown_put_time(put, "time", &stats);
-    calc_putf(put, "total: %.17g}", stats.total_time);
-}
-
-void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_systems *systems)
+void calc_validate_worst_put(calc_put *put, calc_validation *v)
 {
     enum { WORST = 24 /* number of rows whose time is broken down */ };
     const calc_result *r = NULL;
     calc_put_array(put, "worst", CALC_PUT_LINES);
-    for (int i = 0; i < WORST && (r = calc_validate_next_worst(results, r, true)); i++) {
-        put_row(put, r, (size_t)(r - results->item), systems);
+    for (int i = 0; i < WORST && (r = calc_validate_next_worst(&v->results, r, true)); i++) {
+        calc_stats stats;
+        predict(r, &v->measured.systems, &stats);
+        calc_putf(put, "{row: %zu", (size_t)(r - v->results.item));
+        calc_breakdown_put_time(put, "time", &stats);
+        calc_putf(put, "total: %.17g}", stats.total_time);
     }
     calc_put_close(put);
 }
@@ -684,10 +668,10 @@ static const char *value_text(calc_quantity quantity, double value, char *buffer
     return buffer;
 }
 
-static void write_worst(calc_output *out, const calc_validation *v)
+static void write_worst(calc_output *out, calc_validation *v)
 {
     const calc_result *r = NULL;
-    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r, false)); i++) {
+    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(&v->results, r, false)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");
@@ -699,35 +683,40 @@ static void write_worst(calc_output *out, const calc_validation *v)
                            calc_result_id(r), *r->remark ? " (" : "", r->remark,
                            *r->remark ? ")" : "");
         if (v->breakdown) {
-            validate_worst_parts(out, r, v->systems);
+            validate_worst_parts(out, r, &v->measured.systems);
         }
     }
 }
 
-void calc_validate_table_write(calc_output *out, const calc_validation *v)
+void calc_validate_table_write(calc_output *out, calc_validation *v)
 {
-    write_sets(out, v->groups);
-    if (v->results->servings > 0) {
-        write_serving(out, v->groups);
+    write_sets(out, &v->groups);
+    if (v->results.servings > 0) {
+        write_serving(out, &v->groups);
     }
     if (v->options) {
-        write_features(out, v->features);
-        write_features(out, v->time_features);
+        write_features(out, &v->features[0]);
+        write_features(out, &v->features[1]);
     }
-    write_peers(out, v->peers);
-    write_counts(out, v->results);
-    write_misfits(out, v->results);
-    write_reasons(out, v->results, CALC_USE_UNSCORED);
-    write_reasons(out, v->results, CALC_USE_UNPREDICTED);
+    write_peers(out, &v->peers);
+    write_counts(out, &v->results);
+    write_misfits(out, &v->results);
+    write_reasons(out, &v->results, CALC_USE_UNSCORED);
+    write_reasons(out, &v->results, CALC_USE_UNPREDICTED);
     write_worst(out, v);
+    if (v->covered[0]) {
+        write_bands(out, v);
+    }
+    if (v->over_dates) {
+        write_forecasts(out, v);
+    }
 }
 
-size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
-                                    const calc_baseline *baseline, double tolerance)
+size_t calc_validate_table_baseline(calc_output *out, const calc_validation *v, double tolerance)
 {
     size_t worse = 0;
-    for (size_t i = 0; i < groups->count; i++) {
-        const calc_error_group *g = &groups->item[i];
+    for (size_t i = 0; i < v->groups.count; i++) {
+        const calc_error_group *g = &v->groups.item[i];
         if (calc_baseline_is_worse(g, tolerance)) {
             calc_output_printf(out,
                                "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"
@@ -737,9 +726,9 @@ size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *g
             worse++;
         }
     }
-    if (baseline->missing > 0) {
+    if (v->baseline.missing > 0) {
         calc_output_printf(out, "worse: %zu measurements of the baseline are not predicted\n",
-                           baseline->missing);
+                           v->baseline.missing);
         worse++;
     }
     return worse;
