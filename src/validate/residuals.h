@@ -44,12 +44,10 @@ CALC_MUST_USE calc_status calc_forecasts_read(calc_forecasts *out, const char *p
 CALC_MUST_USE calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text,
                                                const char *name, calc_errors *errors);
 
-/** That of a run by the fit to what was published before `before`; NULL if there is none. */
-const calc_forecast *calc_forecasts_at(const calc_forecasts *forecasts, const char *id,
-                                       const char *before);
-
-/** That of a run by the last of these fits; NULL if there is none. */
-const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id);
+/** That of a run by the fit to what was published before `before`; NULL: by the last of these fits.
+ *  @return NULL if there is none */
+const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id,
+                                         const char *before);
 
 /** The first month after `month` that a fit was made at, of the whole file; "" is before them all.
  *  NULL: there is none. */
@@ -96,9 +94,15 @@ typedef struct calc_residual {
     int fold[CALC_UNSEEN_COUNT];     /**< runs with the same number were left out together */
 } calc_residual;
 
-/** Runs that have a value, by its size without its sign. */
+/** A run, and the size of a value of it without its sign. */
+typedef struct calc_residual_place {
+    double size;
+    const calc_residual *run;
+} calc_residual_place;
+
+/** Runs that have a value, by its size. */
 typedef struct calc_residual_list {
-    const calc_residual **item;
+    calc_residual_place *item;
     size_t count;
 } calc_residual_list;
 

@@ -49,9 +49,10 @@ static void put_unseen(calc_put *put, const calc_result *r, const calc_validatio
     for (int i = 0; i < CALC_UNSEEN_CROSSED; i++) {
         calc_put_rounded(put, keys[i], own ? exp(-own->value[i]) - 1 : (double)NAN, 4);
     }
-    const calc_forecast *forecast = r->quantity == CALC_QUANTITY_STEP_TIME
-                                        ? calc_forecasts_find(&v->forecasts, calc_result_id(r))
-                                        : NULL;
+    const calc_forecast *forecast =
+        r->quantity == CALC_QUANTITY_STEP_TIME
+            ? calc_forecasts_find(&v->forecasts, calc_result_id(r), NULL)
+            : NULL;
     calc_put_rounded(put, "forecast", forecast ? exp(-forecast->value) - 1 : (double)NAN, 4);
     if (forecast) {
         calc_put_text(put, "forecast_before", forecast->before);

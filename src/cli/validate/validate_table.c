@@ -257,8 +257,7 @@ static row row_of(const calc_validation *v, const char *before, double *error)
                                              strcmp(calc_result_confidence(r), "high") != 0 ||
                                              (k > 0 && strcmp(calc_result_kind(r), kinds[k]) != 0)
                                          ? NULL
-                                     : before ? calc_forecasts_at(&v->forecasts, id, before)
-                                              : calc_forecasts_find(&v->forecasts, id);
+                                         : calc_forecasts_find(&v->forecasts, id, before);
             if (f) {
                 error[count++] = exp(-f->value) - 1;
             }
@@ -441,27 +440,21 @@ static void write_groups(calc_output *out, const calc_error_groups *groups, calc
     calc_output_text(out, head ? "\n" : "");
 }
 
-static void write_sets(calc_output *out, const calc_error_groups *groups)
-{
-    static const char *const titles[] = {[CALC_QUANTITY_STEP_TIME] = "time of a step, errors in %",
-                                         [CALC_QUANTITY_MEMORY] = "memory, errors in %",
-                                         [CALC_QUANTITY_TPOT] = "time per output token, in %",
-                                         [CALC_QUANTITY_TTFT] = "time to the first token, in %",
-                                         [CALC_QUANTITY_E2E] = "whole static batches, in %",
-                                         [CALC_QUANTITY_OUTPUT_RATE] = "output tokens/s, in %",
-                                         [CALC_QUANTITY_TPOT_SHAPE] = "shape over requests, in %"};
-    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
-        write_groups(out, groups, (calc_quantity)q, "set", titles[q]);
-    }
-}
-
-/* A quantity that every serving run has: the time per token, or the time of its batch. */
-static void write_serving(calc_output *out, const calc_error_groups *groups)
+/* Of all runs by set; of runs of serving also by what they have in common, in a quantity that every
+ * one has: the time per token, or the time of its batch. */
+static void write_errors(calc_output *out, const calc_error_groups *groups)
 {
     static const struct {
         calc_quantity quantity;
         const char *by, *title;
-    } tables[] = {{CALC_QUANTITY_TPOT, "kind", "time per output token, by kind"},
+    } tables[] = {{CALC_QUANTITY_STEP_TIME, "set", "time of a step, errors in %"},
+                  {CALC_QUANTITY_MEMORY, "set", "memory, errors in %"},
+                  {CALC_QUANTITY_TPOT, "set", "time per output token, in %"},
+                  {CALC_QUANTITY_TTFT, "set", "time to the first token, in %"},
+                  {CALC_QUANTITY_E2E, "set", "whole static batches, in %"},
+                  {CALC_QUANTITY_OUTPUT_RATE, "set", "output tokens/s, in %"},
+                  {CALC_QUANTITY_TPOT_SHAPE, "set", "shape over requests, in %"},
+                  {CALC_QUANTITY_TPOT, "kind", "time per output token, by kind"},
                   {CALC_QUANTITY_TPOT, "regime", "time per output token, by regime"},
                   {CALC_QUANTITY_TPOT, "engine", "time per output token, by engine"},
                   {CALC_QUANTITY_TPOT, "model", "time per output token, by model"},
@@ -690,10 +683,7 @@ static void write_worst(calc_output *out, calc_validation *v)
 
 void calc_validate_table_write(calc_output *out, calc_validation *v)
 {
-    write_sets(out, &v->groups);
-    if (v->results.servings > 0) {
-        write_serving(out, &v->groups);
-    }
+    write_errors(out, &v->groups);
     if (v->options) {
         write_features(out, &v->features[0]);
         write_features(out, &v->features[1]);
