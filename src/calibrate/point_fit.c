@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/make.h"
 #include "calibrate/fit.h"
 #include "io/utf8.h"
 #include "model/cost/block.h"
@@ -138,14 +139,6 @@ void calc_point_block_ask(const calc_point *p, const calc_system *system,
     if (calc_check(&b.app, system, &b.exec, &errors) != CALC_OK) {
         say(reason, "block", errors.item[0].text, errors.item[0].hint);
     }
-}
-
-/* Time of its forward and backward pass by the model [s]. */
-static double point_block_s(const calc_point *p, const calc_system *system)
-{
-    block b;
-    make(&b, p, system);
-    return calc_measured_block_model_s(&b.context);
 }
 
 calc_kernel_key calc_point_block_key(const calc_point *p, const calc_system *system)
@@ -374,8 +367,11 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
         return memory_s(p, system, &exec);
     case CALC_POINT_NORM:
         return norm_s(p, system, &exec);
-    case CALC_POINT_BLOCK:
-        return point_block_s(p, system);
+    case CALC_POINT_BLOCK: {
+        block b;
+        make(&b, p, system);
+        return calc_measured_block_model_s(&b.context);
+    }
     case CALC_POINT_ALL_TO_ALL:
         return calc_collective_all_to_all_s(system, &group, p->size[0], 1);
     default:
@@ -407,15 +403,16 @@ static bool counts(const source *s, size_t i)
     return calc_point_is_used(&s->points[i]) && !(s->skip && s->skip[i]);
 }
 
-/* Whether there are points of some classes, with operands of so many bits. @param bits  any of
- * these; 0: whatever they have */
-static bool has(const source *s, unsigned classes, int bits)
+#define OF(class) (1U << CALC_POINT_##class)
+#define IN(datatype) (1U << CALC_DATATYPE_##datatype)
+#define WIDE (IN(FLOAT16) | IN(BFLOAT16) | IN(FLOAT32))
+
+/* Whether there are points of some classes, with operands in one of some formats; 0: in any. */
+static bool has(const source *s, unsigned classes, unsigned formats)
 {
     for (size_t i = 0; i < s->count; i++) {
-        calc_datatype d = s->points[i].datatype;
-        int of_point = d == CALC_DATATYPE_FLOAT4 ? 4 : d == CALC_DATATYPE_FLOAT8 ? 8 : 16;
         if (counts(s, i) && classes >> s->points[i].class & 1 &&
-            (bits == 0 || (bits & of_point) != 0)) {
+            (formats == 0 || formats >> s->points[i].datatype & 1)) {
             return true;
         }
     }
@@ -432,17 +429,6 @@ static bool has_several(const source *s, unsigned classes, size_t size)
                 return true;
             }
             one = s->points[i].size[size];
-        }
-    }
-    return false;
-}
-
-static bool has_matrix(const source *s, calc_datatype datatype)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && s->points[i].class <= CALC_POINT_GROUPED &&
-            s->points[i].datatype == datatype) {
-            return true;
         }
     }
     return false;
@@ -479,7 +465,8 @@ static calc_point_constant *add(calc_point_fit *fit, const char *unit, calc_cons
 
 static void add_matrix(const source *s, calc_datatype datatype)
 {
-    if (!has_matrix(s, datatype) || !(s->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
+    if (!has(s, OF(MATRIX) | OF(GROUPED), 1U << datatype) ||
+        !(s->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
         return;
     }
     calc_point_constant *c =
@@ -488,7 +475,7 @@ static void add_matrix(const source *s, calc_datatype datatype)
     calc_datatype other = datatype == CALC_DATATYPE_BFLOAT16  ? CALC_DATATYPE_FLOAT16
                           : datatype == CALC_DATATYPE_FLOAT16 ? CALC_DATATYPE_BFLOAT16
                                                               : datatype;
-    if (c && other != datatype && !has_matrix(s, other) &&
+    if (c && other != datatype && !has(s, OF(MATRIX) | OF(GROUPED), 1U << other) &&
         s->fit->system.chip.matrix[other].flop_per_s > 0) {
         snprintf(c->path[1], sizeof c->path[1], "matrix.%s.gflops_efficiency",
                  calc_datatype_names[other]);
@@ -497,17 +484,15 @@ static void add_matrix(const source *s, calc_datatype datatype)
 }
 
 /* Constants of kernels: where they start if the file does not give them, and of which classes there
- * must be points, of which others, with operands of how many bits, and fewer, too; and a size in
- * which points must differ. Matrix multiplications alone would pass traffic that they hide for
+ * must be points, of which others, in which formats, and in narrow ones, too; and a size in which
+ * points must differ. Matrix multiplications alone would pass traffic that they hide for
  * bandwidth. */
-#define OF(class) (1U << CALC_POINT_##class)
 /* clang-format off */
 static const struct {
     const char *path, *unit;
     calc_constant_scale scale;
     double usual;
-    unsigned classes, others;
-    int bits;
+    unsigned classes, others, formats;
     bool narrow;
     size_t size; /* 0: none */
 } kernels[] = {
@@ -521,15 +506,15 @@ static const struct {
     {"attention.softmax_size", "", LOG, 30, .classes = OF(ATTENTION_FW) | OF(ATTENTION_BW)},
     {"serving.matrix.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_MATRIX)},
     {"serving.matrix.fixed", "s", LOG, 3e-6, .classes = OF(SERVING_MATRIX)},
-    {"serving.matrix.efficiency", "", LOG, 0.7, .classes = OF(SERVING_MATRIX), .bits = 16},
-    {"serving.matrix.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_MATRIX), .bits = 8},
-    {"serving.matrix.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_MATRIX), .bits = 4},
-    {"serving.matrix.quantize", "s", LOG, 2e-6, .classes = OF(SERVING_MATRIX), .bits = 16, .narrow = true},
+    {"serving.matrix.efficiency", "", LOG, 0.7, .classes = OF(SERVING_MATRIX), .formats = WIDE},
+    {"serving.matrix.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_MATRIX), .formats = IN(FLOAT8)},
+    {"serving.matrix.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_MATRIX), .formats = IN(FLOAT4)},
+    {"serving.matrix.quantize", "s", LOG, 2e-6, .classes = OF(SERVING_MATRIX), .formats = WIDE, .narrow = true},
     {"serving.grouped.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_GROUPED)},
     {"serving.grouped.fixed", "s", LOG, 1.2e-5, .classes = OF(SERVING_GROUPED)},
-    {"serving.grouped.efficiency", "", LOG, 0.7, .classes = OF(SERVING_GROUPED), .bits = 16},
-    {"serving.grouped.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_GROUPED), .bits = 8},
-    {"serving.grouped.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_GROUPED), .bits = 4},
+    {"serving.grouped.efficiency", "", LOG, 0.7, .classes = OF(SERVING_GROUPED), .formats = WIDE},
+    {"serving.grouped.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_GROUPED), .formats = IN(FLOAT8)},
+    {"serving.grouped.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_GROUPED), .formats = IN(FLOAT4)},
     {"serving.decode.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_DECODE)},
     {"serving.decode.fixed", "s", LOG, 8e-6, .classes = OF(SERVING_DECODE)},
     {"serving.decode.growth", "s", LOG, 3e-6, .classes = OF(SERVING_DECODE), .size = 1},
@@ -556,8 +541,8 @@ static void point_constants_of_kernels(calc_point_fit *fit, const calc_point *po
     }
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         unsigned classes = kernels[i].classes, others = kernels[i].others;
-        if (has(&s, classes, kernels[i].bits) && (others == 0 || has(&s, others, 0)) &&
-            (!kernels[i].narrow || has(&s, classes, 8 | 4)) &&
+        if (has(&s, classes, kernels[i].formats) && (others == 0 || has(&s, others, 0)) &&
+            (!kernels[i].narrow || has(&s, classes, IN(FLOAT8) | IN(FLOAT4))) &&
             (kernels[i].size == 0 || has_several(&s, classes, kernels[i].size))) {
             add(fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
         }
@@ -808,22 +793,13 @@ calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points, s
                                 const bool *skip, const calc_system *before, calc_errors *errors)
 {
     *out = (calc_point_fit){.system = *before};
-    task *t = calloc(1, sizeof *t);
-    calc_status status = CALC_ERR_NOMEM;
-    if (t) {
-        t->fit = out;
-        t->point = calloc(count + 1, sizeof(calc_point *));
-        t->deviation = calloc(count + 1, sizeof *t->deviation);
-    }
-    if (t && t->point && t->deviation) {
-        status = fit_all(t, points, count, skip, errors);
-    } else {
-        calc_errors_no_memory(errors);
-    }
-    if (t) {
-        free(t->point);
-        free(t->deviation);
-    }
+    task *t = calc_make(1, sizeof *t);
+    t->fit = out;
+    t->point = calc_make(count, sizeof(calc_point *));
+    t->deviation = calc_make(count, sizeof *t->deviation);
+    calc_status status = fit_all(t, points, count, skip, errors);
+    free(t->point);
+    free(t->deviation);
     free(t);
     return status;
 }

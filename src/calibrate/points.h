@@ -143,11 +143,9 @@ typedef struct calc_point_table {
 calc_kernel_key calc_point_key(const calc_point *point, const calc_system *system);
 
 /** Make a table for a machine.
- *  @param skip  by index of point: not to be in it; NULL: none
- *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_point_table_make(calc_point_table *out, const calc_point *points,
-                                                size_t count, const bool *skip,
-                                                const calc_system *system, calc_errors *errors);
+ *  @param skip  by index of point: not to be in it; NULL: none */
+void calc_point_table_make(calc_point_table *out, const calc_point *points, size_t count,
+                           const bool *skip, const calc_system *system);
 
 /** Free what it owns; fine on {0}. */
 void calc_point_table_free(calc_point_table *table);
@@ -298,12 +296,9 @@ enum { CALC_POINT_CURVE_FOLDS = 5 };
  *  their arithmetic.
  *  @param points  `count` of them
  *  @param skip    by index: true for points to leave out; NULL: none
- *  @param changed filled: whether it was
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
-                                                  const calc_point *points, size_t count,
-                                                  const bool *skip, bool *changed,
-                                                  calc_errors *errors);
+ *  @return whether it was */
+bool calc_point_curve_matrix(calc_system *system, calc_datatype datatype, const calc_point *points,
+                             size_t count, const bool *skip);
 
 /** A number of 0 to 2^32 - 1 from the sizes of a point, the same for all passes over one shape, so
  *  that shapes can be kept apart. */

@@ -167,11 +167,7 @@ calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
     memcpy(t->word, names, sizeof names);
     calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
                                                    &m->apps, &m->systems, errors);
-    status = status == CALC_OK
-                 ? calc_calibrate_held_out(
-                       t, calc_engine_run_is_of,
-                       "calc validate --json names the source and the machine of each run", errors)
-                 : status;
+    status = status == CALC_OK ? calc_calibrate_held_out(t, errors) : status;
     if (status != CALC_OK) {
         return status;
     }

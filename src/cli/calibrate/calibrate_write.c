@@ -18,17 +18,20 @@
 #include "spec/field.h"
 #include "validate/error_groups.h"
 
-calc_status calc_calibrate_held_out(const calc_calibrate_task *t,
-                                    bool (*is_of)(const calc_result *, const char *),
-                                    const char *hint, calc_errors *errors)
+calc_status calc_calibrate_held_out(const calc_calibrate_task *t, calc_errors *errors)
 {
     for (const char *const *name = t->held_out.item; *name; name++) {
         size_t i = 0;
-        while (i < t->results.count && !is_of(&t->results.item[i], *name)) {
+        while (i < t->results.count &&
+               !calc_evidence_is_of(&t->results.item[i], (const char *const[]){*name, NULL})) {
             i++;
         }
         if (i == t->results.count) {
-            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, hint,
+            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                   t->measured.serves
+                                       ? "calc validate --json names the source and the machine of "
+                                         "each run"
+                                       : "calc validate --json names the source of each run",
                                    "--hold-out: no run of \"%.60s\"", *name);
         }
     }
@@ -494,8 +497,8 @@ calc_status calc_calibrate_runs_files(const calc_calibrate_task *t, calc_errors 
             if (status == CALC_OK) {
                 calc_calibrate_path(t, one, c->family.machine[m], path);
                 calc_output *out = calc_write_to(path);
-                status = calc_system_text_write(out, &input.text, c, m, t->date, errors);
-                status = calc_output_end(out, status, errors);
+                calc_system_text_write(out, &input.text, c, m, t->date);
+                status = calc_output_close(out, errors);
             }
             calc_text_free(&input.text);
         }

@@ -43,11 +43,9 @@ typedef struct calc_calibrate_task {
 } calc_calibrate_task;
 
 /** Reject names to hold out that no result is of.
- *  @param hint  where names are
  *  @return CALC_OK or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_calibrate_held_out(const calc_calibrate_task *task,
-                                                  bool (*is_of)(const calc_result *, const char *),
-                                                  const char *hint, calc_errors *errors);
+                                                  calc_errors *errors);
 
 /** Make room for the predictions of the results, which are there; no view has one yet. */
 void calc_calibrate_views_start(calc_calibrate_task *task);

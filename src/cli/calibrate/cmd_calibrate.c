@@ -12,8 +12,6 @@
 #include "cli/validate/measured.h"
 
 static const char *const starts[] = {"file", "documented", NULL};
-static const char *const crosses[] = {"none",   "width", "source", "machine", "model",
-                                      "engine", "half",  "later",  NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(SYSTEM, "system", "NAME[,NAME...]",                                                          \
@@ -35,7 +33,7 @@ static const char *const crosses[] = {"none",   "width", "source", "machine", "m
       .doc = "cross-validation: predict each sixth of the models' widths, or each publisher's "    \
              "runs, by a fit without them; of serving also the runs on each machine, every "       \
              "other layout, an engine's later runs",                                               \
-      .choices = crosses, .preset = "none")                                                        \
+      .choices = calc_cross_words, .preset = "none")                                               \
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (nvidia; the first word of a "        \
              "table's name), or those published since a month (2025-07), but do not fit to them")  \
@@ -120,11 +118,6 @@ static const char *read_fields(task *t, char complaint[256])
     return NULL;
 }
 
-static bool is_of(const calc_result *result, const char *name)
-{
-    return calc_evidence_is_of(result, (const char *const[]){name, NULL});
-}
-
 /* Options for runs only, or for operators only. */
 static const char *check_operators(const task *t)
 {
@@ -170,13 +163,10 @@ static const char *read_options(task *t, char complaint[256])
     t->json = calc_opt_value(t->args, OPT_JSON);
     t->worst = calc_opt_given(t->args, OPT_WORST) ? calc_opt_real(t->args, OPT_WORST) : (double)NAN;
     t->engines.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
-    while (strcmp(cross, "width") != 0 &&
-           strcmp(calc_engine_cross_word(t->engines.cross), cross) != 0) {
-        t->engines.cross++;
+    while (strcmp(calc_cross_words[t->plan.cross], cross) != 0) {
+        t->plan.cross++;
     }
-    t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
-                    : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
-                                                   : CALC_CROSS_NONE;
+    t->engines.cross = t->plan.cross;
     t->plan.most = (size_t)calc_opt_real(t->args, OPT_CONSTANTS);
     t->plan.all = calc_opt_value(t->args, OPT_UNDETERMINED) != NULL;
     t->plan.held_out = t->engines.held_out = held ? t->held_out.item : NULL;
@@ -280,13 +270,12 @@ static calc_exit calibrate(task *t)
     bool one = t->families == 1 && t->machines[0].count == 1;
     const char *machine = one ? t->machines[0].item[0] : NULL;
     calc_status status = calc_measured_read(&t->measured, t->args, machine, &errors);
-    const char *wrong =
-        status != CALC_OK    ? NULL
-        : t->measured.serves ? check_serving(t)
-        : t->families == 0   ? missing_system
-        : t->plan.cross == CALC_CROSS_NONE && t->engines.cross != CALC_ENGINE_CROSS_NONE
-            ? "--cross: runs of training have folds by width and source"
-            : NULL;
+    const char *wrong = status != CALC_OK    ? NULL
+                        : t->measured.serves ? check_serving(t)
+                        : t->families == 0   ? missing_system
+                        : t->plan.cross > CALC_CROSS_SOURCE
+                            ? "--cross: runs of training have folds by width and source"
+                            : NULL;
     if (wrong) {
         return calc_complain_usage(t->args->command, wrong);
     }
@@ -308,10 +297,7 @@ static calc_exit calibrate(task *t)
         t->plan.starts = &t->starts;
     }
     status = status == CALC_OK ? predict_all(t, &errors) : status;
-    status = status == CALC_OK
-                 ? calc_calibrate_held_out(
-                       t, is_of, "calc validate --json names the source of each run", &errors)
-                 : status;
+    status = status == CALC_OK ? calc_calibrate_held_out(t, &errors) : status;
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     return status == CALC_OK ? write_runs(t) : calc_complain_failure(&errors);
 }
