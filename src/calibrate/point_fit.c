@@ -301,14 +301,6 @@ static calc_pass norm_pass(const calc_point *p)
     return p->pass == CALC_PASS_FW ? CALC_PASS_FW : CALC_PASS_AGRAD;
 }
 
-static double norm_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
-{
-    calc_operator operators[CALC_MAX_OPERATORS];
-    calc_shape s = build_norm(p, exec, operators);
-    calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
-}
-
 double calc_point_bytes(const calc_point *p)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
@@ -365,8 +357,12 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
         return attention_s(p, system, &exec);
     case CALC_POINT_MEMORY:
         return memory_s(p, system, &exec);
-    case CALC_POINT_NORM:
-        return norm_s(p, system, &exec);
+    case CALC_POINT_NORM: {
+        calc_operator operators[CALC_MAX_OPERATORS];
+        calc_shape s = build_norm(p, &exec, operators);
+        calc_cost_context context = calc_cost_context_of(system, &exec, &s, CALC_COMPAT_NONE);
+        return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
+    }
     case CALC_POINT_BLOCK: {
         block b;
         make(&b, p, system);
@@ -612,17 +608,6 @@ static double log_error(const task *t, size_t i)
     return log(calc_point_time_s(t->point[i], &t->fit->system) / t->point[i]->measured_s);
 }
 
-static void measure_means(task *t)
-{
-    size_t count[CALC_POINT_CLASSES] = {0};
-    memset(t->mean_flop, 0, sizeof t->mean_flop);
-    for (size_t i = 0; i < t->points; i++) {
-        calc_point_class class = t->point[i]->class;
-        double more = calc_point_flop(t->point[i]) - t->mean_flop[class];
-        t->mean_flop[class] += more / (double)++count[class];
-    }
-}
-
 static void residuals(void *context, const double *x, double *residual)
 {
     task *t = context;
@@ -722,7 +707,13 @@ static calc_status fit_group(task *t, calc_errors *errors)
     for (int class = 0; class < CALC_POINT_CLASSES; class ++) {
         t->scatter[class] = SCATTER_BEFORE;
     }
-    measure_means(t);
+    size_t count[CALC_POINT_CLASSES] = {0};
+    memset(t->mean_flop, 0, sizeof t->mean_flop);
+    for (size_t i = 0; i < t->points; i++) {
+        calc_point_class class = t->point[i]->class;
+        double more = calc_point_flop(t->point[i]) - t->mean_flop[class];
+        t->mean_flop[class] += more / (double)++count[class];
+    }
     for (size_t k = 0; k < t->free; k++) {
         calc_point_constant *c = &t->fit->item[t->index[k]];
         double value = calc_constant_get(&c->constant, &t->fit->system);

@@ -21,6 +21,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Names of sizes end with NULL. */
+static const struct {
+    const char *name, *size[CALC_POINT_SIZES + 1];
+} classes[CALC_POINT_CLASSES] = {
+#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
+    CALC_POINT_CLASS_LIST(CALC_X)
+#undef CALC_X
+};
+
 /* Names of operators in files that are around; "|" separates. */
 static const struct {
     const char *names;
@@ -122,12 +131,10 @@ static double parse_size(const char *text)
     return *end == '\0' || strchr(", ", *end) ? number : (double)NAN;
 }
 
-static const char *const *calc_point_size_names(calc_point_class class);
-
 /* Sizes that may be left out. */
 static double absent_size(const calc_point *p, size_t index)
 {
-    const char *name = calc_point_size_names(p->class)[index];
+    const char *name = classes[p->class].size[index];
     if (strcmp(name, "kv_head_num") == 0) {
         return p->size[2];
     }
@@ -142,9 +149,9 @@ static double absent_size(const calc_point *p, size_t index)
 
 static bool read_sizes(calc_point *p)
 {
-    for (size_t i = 0; calc_point_size_names(p->class)[i]; i++) {
+    for (size_t i = 0; classes[p->class].size[i]; i++) {
         size_t length;
-        const char *name = calc_point_size_names(p->class)[i];
+        const char *name = classes[p->class].size[i];
         const char *text = find_key(p->shape, name, &length);
         double size = text && length > 0 ? parse_size(text) : absent_size(p, i);
         if (isnan(size) && !isnan(p->size[i]) && p->size[i] > 0) {
@@ -364,16 +371,17 @@ static void point_meaning(calc_point *p)
 
 enum { NAMES_SIZE = 200 };
 
-static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_point, line)},
-#define CALC_X(member, text, other, optional)                                                      \
-    {.name = text,                                                                                 \
-     .also = other,                                                                                \
-     CALC_CSV_MEMBER(calc_point, member),                                                          \
-     .flags = (optional) ? CALC_CSV_OPTIONAL : 0,                                                  \
-     .hi = HUGE_VAL},
-                                          CALC_POINTS_COLUMN_LIST(CALC_X)
-#undef CALC_X
-};
+/* Columns that are read, in any order; others are ignored. */
+#define COLUMN(member) .name = #member, CALC_CSV_MEMBER(calc_point, member)
+static const calc_csv_column columns[] = {
+    {CALC_CSV_MEMBER(calc_point, line)},
+    {COLUMN(system), .also = "hardware", .flags = CALC_CSV_OPTIONAL},
+    {COLUMN(op)},
+    {COLUMN(dtype)},
+    {COLUMN(shape)},
+    {COLUMN(metric)},
+    {COLUMN(value), .hi = HUGE_VAL},
+    {COLUMN(unit), .flags = CALC_CSV_OPTIONAL}};
 
 static const calc_csv_table point_file =
     CALC_CSV_TABLE(columns, calc_point,
@@ -487,14 +495,6 @@ calc_status calc_points_select(calc_points *points, const char *rows, const calc
                                               : "there are none");
 }
 
-static const struct {
-    const char *name, *size[CALC_POINT_SIZES + 1];
-} classes[CALC_POINT_CLASSES] = {
-#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
-    CALC_POINT_CLASS_LIST(CALC_X)
-#undef CALC_X
-};
-
 const char *calc_point_class_name(calc_point_class class)
 {
     return classes[class].name;
@@ -506,19 +506,13 @@ double calc_point_flop(const calc_point *point)
     return multiplies ? 2 * point->size[0] * point->size[1] * point->size[2] * point->size[3] : 0;
 }
 
-/* Names of its sizes, NULL at the end. */
-static const char *const *calc_point_size_names(calc_point_class class)
-{
-    return classes[class].size;
-}
-
 calc_kernel_key calc_point_key(const calc_point *p, const calc_system *system)
 {
     if (p->class == CALC_POINT_BLOCK) {
         return calc_point_block_key(p, system);
     }
     int sizes = 0;
-    while (calc_point_size_names(p->class)[sizes]) {
+    while (classes[p->class].size[sizes]) {
         sizes++;
     }
     bool wgrad = p->pass == CALC_PASS_WGRAD;

@@ -92,17 +92,6 @@ static inline bool calc_point_is_serving(const calc_point *point)
            point->class <= CALC_POINT_SERVING_ALL_REDUCE;
 }
 
-/** Columns that are read, in any order; others are ignored: X(member of calc_point, name, other
- *  name, optional). Numbers are 0 or more. */
-#define CALC_POINTS_COLUMN_LIST(X)                                                                 \
-    X(system, "system", "hardware", true)                                                          \
-    X(op, "op", NULL, false)                                                                       \
-    X(dtype, "dtype", NULL, false)                                                                 \
-    X(shape, "shape", NULL, false)                                                                 \
-    X(metric, "metric", NULL, false)                                                               \
-    X(value, "value", NULL, false)                                                                 \
-    X(unit, "unit", NULL, true)
-
 /** The rows of one file. Owns everything. Start with {0}. */
 typedef struct calc_points {
     calc_point *item;

@@ -226,18 +226,6 @@ typedef struct repeats {
     size_t first; /* place of the first in the list of results */
 } repeats;
 
-static repeats repeats_of(const competitor *item, const competitor *end)
-{
-    repeats r = {.item = item, .first = item->place};
-    for (; item < end && compare_problems(&item->is, &r.item->is) == 0 &&
-           compare_numbers(item->is.layout, r.item->is.layout, KEYS) == 0;
-         item++) {
-        r.first = item->place < r.first ? item->place : r.first;
-        r.count++;
-    }
-    return r;
-}
-
 /* Pairs in which an item of `a` costs more than one of `b`, by half a percent, which is less than
  * repeats of one run differ by. */
 static size_t count_more(const repeats *a, const repeats *b)
@@ -266,9 +254,14 @@ static size_t list_layouts(const competitor *item, const competitor *end, repeat
 {
     size_t count = 0;
     const competitor *first = item;
-    while (item < end && compare_problems(&item->is, &first->is) == 0) {
-        layout[count] = repeats_of(item, end);
-        item += layout[count++].count;
+    for (; item < end && compare_problems(&item->is, &first->is) == 0; item++) {
+        repeats *r = &layout[count - (count > 0)];
+        if (count == 0 || compare_numbers(item->is.layout, r->item->is.layout, KEYS) != 0) {
+            r = &layout[count++];
+            *r = (repeats){.item = item, .first = item->place};
+        }
+        r->first = item->place < r->first ? item->place : r->first;
+        r->count++;
     }
     return count;
 }
@@ -590,11 +583,6 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
     }
     calc_csv_rows_free(&rows);
     return status;
-}
-
-bool calc_baseline_is_worse(const calc_error_group *group, double tolerance)
-{
-    return group->shared > 0 && group->mean_abs_now - group->mean_abs_then > tolerance;
 }
 
 CALC_FREES(calc_baseline_free, calc_baseline, of->error)

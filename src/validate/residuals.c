@@ -569,17 +569,6 @@ typedef struct printed_table {
 
 enum { PRINTED_MAX = 64 };
 
-/* That of a name, new if there is none; those beyond the last are one. */
-static printed_table *printed_table_of(printed_table *tables, const char *name)
-{
-    int t = 0;
-    while (t + 1 < PRINTED_MAX && tables[t].name && strcmp(tables[t].name, name) != 0) {
-        t++;
-    }
-    tables[t].name = name;
-    return &tables[t];
-}
-
 static double weighed(const printed_table *tables)
 {
     double inside = 0, all = 0;
@@ -592,18 +581,26 @@ static double weighed(const printed_table *tables)
 }
 
 calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
-                               calc_quantity quantity, calc_coverage_member is_member,
-                               const void *group)
+                               calc_quantity quantity, calc_coverage_group of)
 {
     printed_table tables[PRINTED_MAX] = {{NULL, 0, 0}};
     calc_coverage c = {0};
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         double value = covered[i].value;
-        if (isnan(value) || r->quantity != quantity || !is_member(r, group)) {
+        if (isnan(value) || r->quantity != quantity ||
+            (of.family && strcmp(r->prediction->map.row->family, of.family) != 0) ||
+            (of.kind && strcmp(calc_result_kind(r), of.kind) != 0) ||
+            (of.set && !calc_run_set_has(of.set, r))) {
             continue;
         }
-        printed_table *t = printed_table_of(tables, r->prediction->map.row->source);
+        /* Its table, new if there is none; those beyond the last are one. */
+        printed_table *t = tables;
+        const char *name = calc_result_source(r);
+        while (t + 1 < tables + PRINTED_MAX && t->name && strcmp(t->name, name) != 0) {
+            t++;
+        }
+        t->name = name;
         c.count++;
         c.below += value < -covered[i].reach;
         c.above += value > covered[i].reach;

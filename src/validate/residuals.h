@@ -7,6 +7,7 @@
 
 #include "io/output.h"
 #include "io/text.h"
+#include "validate/error_groups.h"
 #include "validate/results.h"
 
 /* How far measured runs were from forecasts: predictions by constants that were
@@ -260,13 +261,16 @@ typedef struct calc_coverage {
 void calc_covered_make(calc_covered *out, const calc_results *results,
                        const calc_residuals *residuals, calc_unseen unseen);
 
-/** Whether a result is a member of a group. */
-typedef bool (*calc_coverage_member)(const calc_result *result, const void *group);
+/** Measurements that belong together; NULL: of any. */
+typedef struct calc_coverage_group {
+    const char *family;      /**< of machines */
+    const char *kind;        /**< calc_result_kind() */
+    const calc_run_set *set; /**< of published tables */
+} calc_coverage_group;
 
-/** Shares among the members of a quantity; NaN if there are none. */
+/** Shares among those of a quantity; NaN if there are none. */
 calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
-                               calc_quantity quantity, calc_coverage_member is_member,
-                               const void *group);
+                               calc_quantity quantity, calc_coverage_group group);
 
 /* The probability that a layout fits: its predicted need of the first memory tier,
  * compared with the errors of predictions for similar measured runs (band.h). */

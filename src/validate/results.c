@@ -221,9 +221,6 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
     }
 }
 
-const char calc_results_low_confidence[] =
-    "low confidence: an important field is missing or doubtful";
-
 /* The use of a measurement, and why. A run of training that ran though it is predicted not to fit
  * is scored, one of serving is not. */
 static calc_result judge(calc_result r, const calc_remarks *remarks)
@@ -243,7 +240,8 @@ static calc_result judge(calc_result r, const calc_remarks *remarks)
         r.remark = "ran out of memory";
     } else if (strcmp(calc_result_confidence(&r), "low") == 0) {
         r.use = CALC_USE_UNSCORED;
-        r.remark = remark ? remark->remark : calc_results_low_confidence;
+        r.remark =
+            remark ? remark->remark : "low confidence: an important field is missing or doubtful";
     } else if (remark && strcmp(remark->use, "unscored") == 0) {
         r.use = CALC_USE_UNSCORED;
     } else if (*misfit && !(p && remark)) {

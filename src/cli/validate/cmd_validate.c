@@ -16,26 +16,6 @@
 #include "spec/format.h"
 #include "validate/error_groups.h"
 
-static void put_layout(calc_put *put, const calc_result *r)
-{
-    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
-    const char *reason = r->serving ? r->serving->map.reason : r->prediction->map.reason;
-    const struct {
-        const char *key;
-        int64_t value;
-    } sizes[] = {{"gpus", e->num_procs},
-                 {"tp", e->strategy.tensor_par},
-                 {"pp", e->pipeline_par},
-                 {"dp", e->strategy.data_par},
-                 {"cp", e->strategy.context_par},
-                 {"ep", e->strategy.expert_par},
-                 {"micro_batch", e->microbatch_size},
-                 {"chunks", e->pipeline_interleaving}};
-    for (size_t i = 0; !reason && i < sizeof sizes / sizeof *sizes; i++) {
-        calc_put_count(put, sizes[i].key, sizes[i].value);
-    }
-}
-
 /* Errors of predictions with constants fitted without the run, and of those fitted to what was
  * published before it; null for runs that nothing was fitted to, or that are older. */
 static void put_unseen(calc_put *put, const calc_result *r, const calc_validation *v)
@@ -75,8 +55,17 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
     calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
               calc_result_source(r), calc_result_machine(r), calc_result_model(r),
               calc_result_kind(r), dtype, calc_result_confidence(r));
-    put_layout(put, r);
-    if (r->serving && !r->serving->map.reason) {
+    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
+    const char *reason = r->serving ? r->serving->map.reason : r->prediction->map.reason;
+    if (!reason) {
+        calc_putf(put,
+                  "gpus: %jd, tp: %jd, pp: %jd, dp: %jd, cp: %jd, ep: %jd, micro_batch: %jd, "
+                  "chunks: %jd",
+                  e->num_procs, e->strategy.tensor_par, e->pipeline_par, e->strategy.data_par,
+                  e->strategy.context_par, e->strategy.expert_par, e->microbatch_size,
+                  e->pipeline_interleaving);
+    }
+    if (r->serving && !reason) {
         /* Additional columns of serving runs. */
         const calc_serving_map *map = &r->serving->map;
         calc_putf(
@@ -197,29 +186,6 @@ static void write_json(calc_output *out, calc_validation *v)
     calc_put_end(&put);
 }
 
-static void write_csv_number(calc_output *out, double value)
-{
-    char buffer[32];
-    calc_output_printf(out, ",%s", isfinite(value) ? calc_number_text(value, 1, buffer) : "");
-}
-
-static void write_csv_row(calc_output *out, const calc_result *r)
-{
-    calc_csv_text(out, calc_result_id(r), true);
-    const char *const texts[] = {
-        calc_quantity_word(r->quantity), calc_use_word(r->use), calc_result_source(r),
-        calc_result_machine(r),          calc_result_model(r),  calc_result_kind(r),
-        calc_result_confidence(r)};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        calc_csv_text(out, texts[i], false);
-    }
-    write_csv_number(out, r->measured);
-    write_csv_number(out, r->predicted);
-    write_csv_number(out, r->error);
-    calc_csv_text(out, r->remark, false);
-    calc_output_text(out, "\n");
-}
-
 static const char *const shown[] = {"band", "forecast", "breakdown", "features", NULL};
 
 #define OPTIONS(X)                                                                                 \
@@ -271,13 +237,27 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate serving_runs",
                                        NULL};
 
+/* A header and one row per measurement, as calc_baseline_read() reads them. */
 static void write_csv(calc_output *out, calc_validation *v)
 {
-    /* A header and one row per measurement, as calc_baseline_read() reads them. */
     calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
                           "predicted,error,remark\n");
-    for (size_t i = 0; i < v->results.count; i++) {
-        write_csv_row(out, &v->results.item[i]);
+    for (const calc_result *r = v->results.item; r < v->results.item + v->results.count; r++) {
+        const char *const texts[] = {calc_result_id(r),      calc_quantity_word(r->quantity),
+                                     calc_use_word(r->use),  calc_result_source(r),
+                                     calc_result_machine(r), calc_result_model(r),
+                                     calc_result_kind(r),    calc_result_confidence(r)};
+        const double numbers[] = {r->measured, r->predicted, r->error};
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            calc_csv_text(out, texts[i], i == 0);
+        }
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            char text[32];
+            bool some = isfinite(numbers[i]);
+            calc_output_printf(out, ",%s", some ? calc_number_text(numbers[i], 1, text) : "");
+        }
+        calc_csv_text(out, r->remark, false);
+        calc_output_text(out, "\n");
     }
 }
 

@@ -23,40 +23,16 @@ struct table {
     void (*write)(table *t, const char *by, const char *name, const calc_coverage *of);
 };
 
-static bool is_any(const calc_result *result, const void *group)
+static calc_coverage coverage(const table *t, int unseen, calc_coverage_group group)
 {
-    (void)result;
-    (void)group;
-    return true;
+    return calc_coverage_of(&t->v->results, t->v->covered[unseen], t->quantity, group);
 }
 
-static bool is_of_family(const calc_result *result, const void *group)
-{
-    return strcmp(result->prediction->map.row->family, group) == 0;
-}
-
-static bool is_of_kind(const calc_result *result, const void *group)
-{
-    return strcmp(calc_result_kind(result), group) == 0;
-}
-
-static bool is_of_set(const calc_result *result, const void *group)
-{
-    return calc_run_set_has(group, result);
-}
-
-static calc_coverage coverage(const table *t, int unseen, calc_coverage_member is_member,
-                              const void *group)
-{
-    return calc_coverage_of(&t->v->results, t->v->covered[unseen], t->quantity, is_member, group);
-}
-
-static void write_coverage(table *t, const char *by, const char *name,
-                           calc_coverage_member is_member, const void *group)
+static void write_coverage(table *t, const char *by, const char *name, calc_coverage_group group)
 {
     calc_coverage of[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        of[u] = coverage(t, u, is_member, group);
+        of[u] = coverage(t, u, group);
     }
     if (of[CALC_UNSEEN_WIDTH].count > 0) {
         t->write(t, by, name, of);
@@ -107,32 +83,30 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
     calc_put_close(t->put);
 }
 
-/* Families in the order in which runs name them. */
-static void write_families(table *t)
-{
-    for (size_t i = 0; i < t->v->results.count; i++) {
-        const calc_result *r = &t->v->results.item[i];
-        bool first = r->use == CALC_USE_SCORED;
-        for (size_t k = 0; k < i && first; k++) {
-            first = t->v->results.item[k].use != CALC_USE_SCORED ||
-                    !is_of_family(&t->v->results.item[k], r->prediction->map.row->family);
-        }
-        if (first) {
-            const char *family = r->prediction->map.row->family;
-            write_coverage(t, "family", *family ? family : "other machines", is_of_family, family);
-        }
-    }
-}
-
+/* Families stand in the order in which runs name them. */
 static void write_rows(table *t)
 {
-    write_coverage(t, "all", "all", is_any, NULL);
-    write_families(t);
-    write_coverage(t, "kind", "dense", is_of_kind, "dense");
-    write_coverage(t, "kind", "MoE", is_of_kind, "MoE");
+    const calc_results *results = &t->v->results;
     const calc_run_sets *sets = &t->v->measured.sets;
+    write_coverage(t, "all", "all", (calc_coverage_group){0});
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        const char *family = r->prediction->map.row->family;
+        bool first = r->use == CALC_USE_SCORED;
+        for (size_t k = 0; k < i && first; k++) {
+            const calc_result *other = &results->item[k];
+            first = other->use != CALC_USE_SCORED ||
+                    strcmp(other->prediction->map.row->family, family) != 0;
+        }
+        if (first) {
+            write_coverage(t, "family", *family ? family : "other machines",
+                           (calc_coverage_group){.family = family});
+        }
+    }
+    write_coverage(t, "kind", "dense", (calc_coverage_group){.kind = "dense"});
+    write_coverage(t, "kind", "MoE", (calc_coverage_group){.kind = "MoE"});
     for (size_t s = 0; s < sets->count; s++) {
-        write_coverage(t, "set", sets->item[s].name, is_of_set, &sets->item[s]);
+        write_coverage(t, "set", sets->item[s].name, (calc_coverage_group){.set = &sets->item[s]});
     }
 }
 
@@ -144,7 +118,7 @@ static void write_quantity(table *t, const char *title)
     int last = CALC_UNSEEN_CROSSED - 1;
     bool shown[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        shown[u] = u < CALC_UNSEEN_CROSSED || coverage(t, u, is_any, NULL).count > 0;
+        shown[u] = u < CALC_UNSEEN_CROSSED || coverage(t, u, (calc_coverage_group){0}).count > 0;
         last = shown[u] ? u : last;
     }
     calc_output_printf(t->out, "\n%-42s", title);
@@ -201,15 +175,6 @@ static void write_fits(calc_output *out, calc_validation *v)
         calc_output_printf(out, "%3.0f %% and more       %9zu%9.1f%9.1f\n", 100 * least[b], n[b],
                            100 * said[b] / count, 100 * (double)ran[b] / count);
     }
-}
-
-static void write_bands(calc_output *out, calc_validation *v)
-{
-    table t = {.out = out, .v = v, .quantity = CALC_QUANTITY_STEP_TIME, .write = write_text_row};
-    write_quantity(&t, "time of a step, runs in their bands in %");
-    t.quantity = CALC_QUANTITY_MEMORY;
-    write_quantity(&t, "memory, runs in their bands in %");
-    write_fits(out, v);
 }
 
 void calc_validate_bands_put(calc_put *put, const calc_validation *v)
@@ -296,15 +261,6 @@ static void write_forecast(void *to, const row *r)
         }
     }
     calc_output_text(out, "\n");
-}
-
-static void write_forecasts(calc_output *out, const calc_validation *v)
-{
-    calc_output_text(out,
-                     "\nforecasts of the time of a step, errors in %, runs of high confidence\n");
-    calc_output_printf(out, "%-36s%6s%8s%7s%6s%7s%6s%7s\n", "fitted to what was published before",
-                       "n", "bias", "mean", "n", "dense", "n", "MoE");
-    each_row(v, write_forecast, out);
 }
 
 static void put_forecast(void *to, const row *r)
@@ -587,17 +543,6 @@ static void write_peers(calc_output *out, const calc_peers *peers)
     calc_output_text(out, shown > 0 ? "\n" : "");
 }
 
-static void write_counts(calc_output *out, const calc_results *results)
-{
-    calc_output_printf(
-        out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
-        calc_human_counted((double)(results->predictions + results->servings), "run"),
-        calc_human_counted((double)results->count, "measurement"),
-        calc_results_count(results, CALC_USE_SCORED),
-        calc_results_count(results, CALC_USE_UNSCORED),
-        calc_results_count(results, CALC_USE_UNPREDICTED));
-}
-
 /* Runs that ran, but for which the prediction needs more memory than there is. */
 static void write_misfits(calc_output *out, const calc_results *results)
 {
@@ -689,16 +634,33 @@ void calc_validate_table_write(calc_output *out, calc_validation *v)
         write_features(out, &v->features[1]);
     }
     write_peers(out, &v->peers);
-    write_counts(out, &v->results);
+    const calc_results *results = &v->results;
+    calc_output_printf(
+        out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
+        calc_human_counted((double)(results->predictions + results->servings), "run"),
+        calc_human_counted((double)results->count, "measurement"),
+        calc_results_count(results, CALC_USE_SCORED),
+        calc_results_count(results, CALC_USE_UNSCORED),
+        calc_results_count(results, CALC_USE_UNPREDICTED));
     write_misfits(out, &v->results);
     write_reasons(out, &v->results, CALC_USE_UNSCORED);
     write_reasons(out, &v->results, CALC_USE_UNPREDICTED);
     write_worst(out, v);
     if (v->covered[0]) {
-        write_bands(out, v);
+        table t = {
+            .out = out, .v = v, .quantity = CALC_QUANTITY_STEP_TIME, .write = write_text_row};
+        write_quantity(&t, "time of a step, runs in their bands in %");
+        t.quantity = CALC_QUANTITY_MEMORY;
+        write_quantity(&t, "memory, runs in their bands in %");
+        write_fits(out, v);
     }
     if (v->over_dates) {
-        write_forecasts(out, v);
+        calc_output_text(
+            out, "\nforecasts of the time of a step, errors in %, runs of high confidence\n");
+        calc_output_printf(out, "%-36s%6s%8s%7s%6s%7s%6s%7s\n",
+                           "fitted to what was published before", "n", "bias", "mean", "n", "dense",
+                           "n", "MoE");
+        each_row(v, write_forecast, out);
     }
 }
 
@@ -707,7 +669,7 @@ size_t calc_validate_table_baseline(calc_output *out, const calc_validation *v, 
     size_t worse = 0;
     for (size_t i = 0; i < v->groups.count; i++) {
         const calc_error_group *g = &v->groups.item[i];
-        if (calc_baseline_is_worse(g, tolerance)) {
+        if (g->shared > 0 && g->mean_abs_now - g->mean_abs_then > tolerance) {
             calc_output_printf(out,
                                "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"
                                " (%zu measurements)\n",

@@ -13,12 +13,9 @@
 /** Write its members into the open object. */
 static inline void calc_put_spread(calc_put *put, const calc_spread *spread)
 {
-    calc_put_count(put, "n", (int64_t)spread->count);
-    calc_put_number(put, "bias", spread->bias);
-    calc_put_number(put, "mean_abs", spread->mean_abs);
-    calc_put_number(put, "median_abs", spread->median_abs);
-    calc_put_number(put, "p90_abs", spread->p90_abs);
-    calc_put_number(put, "worst_abs", spread->worst_abs);
+    calc_putf(put, "n: %zu, bias: %g, mean_abs: %g, median_abs: %g, p90_abs: %g, worst_abs: %g",
+              spread->count, spread->bias, spread->mean_abs, spread->median_abs, spread->p90_abs,
+              spread->worst_abs);
 }
 
 /** A validation: the measured runs, their predictions, and all that is found of them. Owns
