@@ -30,15 +30,19 @@
 #define LOG CALC_CONSTANT_LOG
 #define LOGIT CALC_CONSTANT_LOGIT
 
+/* Formats of a row: of narrow matrices, whose results have 16 bits, or of everything. */
+static void set_formats(calc_strategy *s, const calc_point *p)
+{
+    bool eight = p->datatype == CALC_DATATYPE_FLOAT8, four = p->datatype == CALC_DATATYPE_FLOAT4;
+    s->datatype = eight || four ? CALC_DATATYPE_BFLOAT16 : p->datatype;
+    s->matrix_datatype = eight ? CALC_FORMAT_FLOAT8 : four ? CALC_FORMAT_FLOAT4 : CALC_FORMAT_AUTO;
+}
+
 static void start(const calc_point *p, calc_app *app, calc_exec *exec)
 {
     calc_absent_fill(calc_table_of(CALC_KIND_APP), app);
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), exec);
-    bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
-    exec->strategy.datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype;
-    exec->strategy.matrix_datatype = p->datatype == CALC_DATATYPE_FLOAT8   ? CALC_FORMAT_FLOAT8
-                                     : p->datatype == CALC_DATATYPE_FLOAT4 ? CALC_FORMAT_FLOAT4
-                                                                           : CALC_FORMAT_AUTO;
+    set_formats(&exec->strategy, p);
     app->seq_size = (int64_t)p->size[1]; /* "seq_size" sets the execution's */
     app->num_blocks = 1;
     exec->pipeline_par = exec->pipeline_interleaving = exec->microbatch_size = 1;
@@ -150,20 +154,16 @@ calc_kernel_key calc_point_block_key(const calc_point *p, const calc_system *sys
 
 static calc_exec exec_of(const calc_point *p)
 {
-    bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
     calc_exec exec = {.num_procs = 1,
                       .strategy.tensor_par = 1,
                       .pipeline_par = 1,
                       .strategy.data_par = 1,
                       .microbatch_size = 1,
-                      .strategy.datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
                       .strategy.flash_attention = true,
                       .training = true};
-    if (narrow) {
-        exec.strategy.matrix_datatype =
-            p->datatype == CALC_DATATYPE_FLOAT8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
-        exec.strategy.scaling =
-            calc_point_is_serving(p) ? CALC_SCALING_BLOCK : exec.strategy.scaling;
+    set_formats(&exec.strategy, p);
+    if (exec.strategy.matrix_datatype != CALC_FORMAT_AUTO && calc_point_is_serving(p)) {
+        exec.strategy.scaling = CALC_SCALING_BLOCK;
     }
     return exec;
 }
@@ -386,29 +386,33 @@ int64_t calc_point_network(const calc_point *p, const calc_system *system)
     return alone || p->class == CALC_POINT_P2P ? top : -1;
 }
 
-/* The points of one call. */
-typedef struct source {
+/* A fit under way: points and constants that are fitted together. */
+typedef struct task {
     calc_point_fit *fit;
-    const calc_point *points;
+    const calc_point **used; /* all that a fit may see; borrowed */
     size_t count;
-    const bool *skip;
-} source;
-
-static bool counts(const source *s, size_t i)
-{
-    return calc_point_is_used(&s->points[i]) && !(s->skip && s->skip[i]);
-}
+    const calc_point **point; /* those of this one */
+    size_t points;
+    double *deviation; /* room for as many numbers */
+    double scatter[CALC_POINT_CLASSES];
+    double mean_flop[CALC_POINT_CLASSES]; /* 0: all points weigh the same */
+    size_t index[CALC_POINT_CONSTANTS];   /* of the free constants */
+    size_t free;
+    double start[CALC_POINT_CONSTANTS]; /* by index of constant, on its scale */
+    double x[CALC_POINT_CONSTANTS];     /* of the free ones, in spreads from start */
+    double error[CALC_POINT_CONSTANTS];
+} task;
 
 #define OF(class) (1U << CALC_POINT_##class)
 #define IN(datatype) (1U << CALC_DATATYPE_##datatype)
 #define WIDE (IN(FLOAT16) | IN(BFLOAT16) | IN(FLOAT32))
 
 /* Whether there are points of some classes, with operands in one of some formats; 0: in any. */
-static bool has(const source *s, unsigned classes, unsigned formats)
+static bool has(const task *t, unsigned classes, unsigned formats)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && classes >> s->points[i].class & 1 &&
-            (formats == 0 || formats >> s->points[i].datatype & 1)) {
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_point *p = t->used[i];
+        if (classes >> p->class & 1 && (formats == 0 || formats >> p->datatype & 1)) {
             return true;
         }
     }
@@ -416,15 +420,15 @@ static bool has(const source *s, unsigned classes, unsigned formats)
 }
 
 /* Whether such points have different numbers at a size. */
-static bool has_several(const source *s, unsigned classes, size_t size)
+static bool has_several(const task *t, unsigned classes, size_t size)
 {
     double one = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && classes >> s->points[i].class & 1) {
-            if (one > 0 && s->points[i].size[size] != one) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (classes >> t->used[i]->class & 1) {
+            if (one > 0 && t->used[i]->size[size] != one) {
                 return true;
             }
-            one = s->points[i].size[size];
+            one = t->used[i]->size[size];
         }
     }
     return false;
@@ -459,20 +463,20 @@ static calc_point_constant *add(calc_point_fit *fit, const char *unit, calc_cons
     return c;
 }
 
-static void add_matrix(const source *s, calc_datatype datatype)
+static void add_matrix(const task *t, calc_datatype datatype)
 {
-    if (!has(s, OF(MATRIX) | OF(GROUPED), 1U << datatype) ||
-        !(s->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
+    if (!has(t, OF(MATRIX) | OF(GROUPED), 1U << datatype) ||
+        !(t->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
         return;
     }
     calc_point_constant *c =
-        add(s->fit, "", LOGIT, 0.5, "matrix.%s.gflops_efficiency", calc_datatype_names[datatype]);
+        add(t->fit, "", LOGIT, 0.5, "matrix.%s.gflops_efficiency", calc_datatype_names[datatype]);
     /* Both formats of 16 bits run alike: one that has no points follows the other. */
     calc_datatype other = datatype == CALC_DATATYPE_BFLOAT16  ? CALC_DATATYPE_FLOAT16
                           : datatype == CALC_DATATYPE_FLOAT16 ? CALC_DATATYPE_BFLOAT16
                                                               : datatype;
-    if (c && other != datatype && !has(s, OF(MATRIX) | OF(GROUPED), 1U << other) &&
-        s->fit->system.chip.matrix[other].flop_per_s > 0) {
+    if (c && other != datatype && !has(t, OF(MATRIX) | OF(GROUPED), 1U << other) &&
+        t->fit->system.chip.matrix[other].flop_per_s > 0) {
         snprintf(c->path[1], sizeof c->path[1], "matrix.%s.gflops_efficiency",
                  calc_datatype_names[other]);
         c->constant.path[1] = c->path[1];
@@ -527,35 +531,31 @@ static const struct {
 /* clang-format on */
 
 /* Add the constants of kernels that have points. Constants absent from the file start from a usual
- * value in fit->system. See calc_point_fit_make() for the parameters. */
-static void point_constants_of_kernels(calc_point_fit *fit, const calc_point *points, size_t count,
-                                       const bool *skip)
+ * value in the fit's system. */
+static void add_kernels(const task *t)
 {
-    const source s = {fit, points, count, skip};
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
-        add_matrix(&s, (calc_datatype)i);
+        add_matrix(t, (calc_datatype)i);
     }
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         unsigned classes = kernels[i].classes, others = kernels[i].others;
-        if (has(&s, classes, kernels[i].formats) && (others == 0 || has(&s, others, 0)) &&
-            (!kernels[i].narrow || has(&s, classes, IN(FLOAT8) | IN(FLOAT4))) &&
-            (kernels[i].size == 0 || has_several(&s, classes, kernels[i].size))) {
-            add(fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
+        if (has(t, classes, kernels[i].formats) && (others == 0 || has(t, others, 0)) &&
+            (!kernels[i].narrow || has(t, classes, IN(FLOAT8) | IN(FLOAT4))) &&
+            (kernels[i].size == 0 || has_several(t, classes, kernels[i].size))) {
+            add(t->fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
         }
     }
 }
 
 /* Add those of one collective on one network: share of the bandwidth, fixed latency, and latency
  * per step where groups of several sizes were measured. */
-static void point_constants_of_network(calc_point_fit *fit, const calc_point *points, size_t count,
-                                       const bool *skip, int64_t network, calc_point_class class)
+static void add_network(const task *t, int64_t network, calc_point_class class)
 {
-    const source s = {fit, points, count, skip};
     double ranks = 0;
     bool several = false;
-    for (size_t i = 0; i < count; i++) {
-        const calc_point *p = &points[i];
-        if (counts(&s, i) && p->class == class && calc_point_network(p, &fit->system) == network) {
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_point *p = t->used[i];
+        if (p->class == class && calc_point_network(p, &t->fit->system) == network) {
             several = several || (ranks > 0 && p->size[1] != ranks);
             ranks = p->size[1];
         }
@@ -563,36 +563,22 @@ static void point_constants_of_network(calc_point_fit *fit, const calc_point *po
     if (!(ranks > 0)) {
         return;
     }
-    const calc_network *n = &fit->system.networks[network];
+    const calc_network *n = &t->fit->system.networks[network];
     const char *name = calc_point_class_name(class);
     double latency_s = n->latency_s > 0 ? n->latency_s : 5e-6;
-    add(fit, "", LOGIT, n->efficiency, "networks[%d].op_parameters.%s.efficiency", (int)network,
+    add(t->fit, "", LOGIT, n->efficiency, "networks[%d].op_parameters.%s.efficiency", (int)network,
         name);
-    add(fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
+    add(t->fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
         name);
     if (several) {
-        add(fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network, name);
+        add(t->fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network,
+            name);
     }
 }
 
 #define SPREAD 2
 #define SCATTER_BEFORE 0.05
 #define SCATTER_LEAST 0.002
-
-/* Points and constants that are fitted together. */
-typedef struct task {
-    calc_point_fit *fit;
-    const calc_point **point; /* borrowed */
-    size_t points;
-    double *deviation; /* room for as many numbers */
-    double scatter[CALC_POINT_CLASSES];
-    double mean_flop[CALC_POINT_CLASSES]; /* 0: all points weigh the same */
-    size_t index[CALC_POINT_CONSTANTS];   /* of the free constants */
-    size_t free;
-    double start[CALC_POINT_CONSTANTS]; /* by index of constant, on its scale */
-    double x[CALC_POINT_CONSTANTS];     /* of the free ones, in spreads from start */
-    double error[CALC_POINT_CONSTANTS];
-} task;
 
 static void put(task *t, const double *x)
 {
@@ -741,18 +727,15 @@ static calc_status fit_group(task *t, calc_errors *errors)
 
 /* Fit the constants from `first` on to the points of a network and class; network -1: to kernels.
  */
-static calc_status fit_points(task *t, size_t first, const calc_point *points, size_t count,
-                              const bool *skip, int64_t network, calc_point_class class,
+static calc_status fit_points(task *t, size_t first, int64_t network, calc_point_class class,
                               calc_errors *errors)
 {
     t->points = 0;
     t->free = 0;
-    for (size_t i = 0; i < count; i++) {
-        const calc_point *p = &points[i];
-        if (calc_point_is_used(p) && !(skip && skip[i]) &&
-            (network < 0
-                 ? !calc_point_is_network(p) && p->class != CALC_POINT_BLOCK
-                 : p->class == class && calc_point_network(p, &t->fit->system) == network)) {
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_point *p = t->used[i];
+        if (network < 0 ? !calc_point_is_network(p) && p->class != CALC_POINT_BLOCK
+                        : p->class == class && calc_point_network(p, &t->fit->system) == network) {
             t->point[t->points++] = p;
         }
     }
@@ -762,33 +745,32 @@ static calc_status fit_points(task *t, size_t first, const calc_point *points, s
     return t->points > 0 && t->free > 0 ? fit_group(t, errors) : CALC_OK;
 }
 
-static calc_status fit_all(task *t, const calc_point *points, size_t count, const bool *skip,
-                           calc_errors *errors)
-{
-    point_constants_of_kernels(t->fit, points, count, skip);
-    calc_status status = fit_points(t, 0, points, count, skip, -1, CALC_POINT_MATRIX, errors);
-    for (int64_t i = 0; i < t->fit->system.networks_count; i++) {
-        for (int class = CALC_POINT_ALL_REDUCE; class <= CALC_POINT_P2P; class ++) {
-            size_t first = t->fit->count;
-            point_constants_of_network(t->fit, points, count, skip, i, (calc_point_class) class);
-            if (status == CALC_OK && t->fit->count > first) {
-                status =
-                    fit_points(t, first, points, count, skip, i, (calc_point_class) class, errors);
-            }
-        }
-    }
-    return status;
-}
-
 calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points, size_t count,
                                 const bool *skip, const calc_system *before, calc_errors *errors)
 {
     *out = (calc_point_fit){.system = *before};
     task *t = calc_make(1, sizeof *t);
     t->fit = out;
+    t->used = calc_make(count, sizeof(calc_point *));
     t->point = calc_make(count, sizeof(calc_point *));
     t->deviation = calc_make(count, sizeof *t->deviation);
-    calc_status status = fit_all(t, points, count, skip, errors);
+    for (size_t i = 0; i < count; i++) {
+        if (calc_point_is_used(&points[i]) && !(skip && skip[i])) {
+            t->used[t->count++] = &points[i];
+        }
+    }
+    add_kernels(t);
+    calc_status status = fit_points(t, 0, -1, CALC_POINT_MATRIX, errors);
+    for (int64_t i = 0; i < out->system.networks_count; i++) {
+        for (int class = CALC_POINT_ALL_REDUCE; class <= CALC_POINT_P2P; class ++) {
+            size_t first = out->count;
+            add_network(t, i, (calc_point_class) class);
+            if (status == CALC_OK && out->count > first) {
+                status = fit_points(t, first, i, (calc_point_class) class, errors);
+            }
+        }
+    }
+    free(t->used);
     free(t->point);
     free(t->deviation);
     free(t);
