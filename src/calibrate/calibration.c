@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/json_report.h"
 #include "spec/field.h"
 
@@ -46,24 +47,6 @@ calc_status calc_calibration_start(calc_calibration *out, const char *const *mac
     return CALC_OK;
 }
 
-/* Which evidence is not held out. */
-static calc_status choose(task *t, calc_errors *errors)
-{
-    free(t->use);
-    t->use = NULL;
-    if (!t->plan->held_out) {
-        return CALC_OK;
-    }
-    t->use = calloc(t->evidence.count + 1, sizeof *t->use);
-    if (!t->use) {
-        return calc_errors_no_memory(errors);
-    }
-    for (size_t i = 0; i < t->evidence.count; i++) {
-        t->use[i] = !calc_evidence_is_of(t->evidence.row[i].result, t->plan->held_out);
-    }
-    return CALC_OK;
-}
-
 /* Predict with the values as they are; layouts that must be searched are found anew. */
 static calc_status predict(task *t, calc_errors *errors)
 {
@@ -81,11 +64,13 @@ static calc_status predict(task *t, calc_errors *errors)
     calc_results_free(&t->results);
     calc_status status = calc_results_make(&t->results, t->runs->runs, t->runs->files,
                                            t->runs->remarks, t->runs->systems, errors);
-    if (status == CALC_OK) {
-        status = calc_evidence_make(&t->evidence, &t->results, family->machine, family->machines,
-                                    errors);
+    t->evidence = calc_evidence_of(&t->results, family->machine, family->machines);
+    free(t->use);
+    t->use = t->plan->held_out ? calc_make(t->evidence.count, sizeof *t->use) : NULL;
+    for (size_t i = 0; t->use && i < t->evidence.count; i++) {
+        t->use[i] = !calc_evidence_is_of(t->evidence.row[i].result, t->plan->held_out);
     }
-    return status == CALC_OK ? choose(t, errors) : status;
+    return status;
 }
 
 static void count_runs(task *t)
@@ -163,29 +148,22 @@ static size_t least_worth(const task *t, bool any)
     return least;
 }
 
-/* The free unknown to give up next; `count` if all may stay. */
-static size_t next_to_give_up(const task *t)
-{
-    const calc_unknowns *u = &t->c->unknowns;
-    size_t number = 0;
-    for (size_t i = 0; i < u->count; i++) {
-        number += t->is_free[i];
-    }
-    size_t least = least_worth(t, false);
-    return least < u->count || number <= t->plan->most ? least : least_worth(t, true);
-}
-
 /* Fit, give up the unknown that matters least, and again: of several that only their combination is
  * determined, one remains. */
 static calc_status select_unknowns(task *t, calc_errors *errors)
 {
     calc_unknowns *u = &t->c->unknowns;
+    size_t number = u->count; /* free ones */
     for (size_t i = 0; i < u->count; i++) {
         t->is_free[i] = true;
     }
     calc_status status = fit(t, t->use, u, errors);
-    size_t least;
-    while (status == CALC_OK && !t->plan->all && (least = next_to_give_up(t)) < u->count) {
+    for (; status == CALC_OK && !t->plan->all; number--) {
+        size_t least = least_worth(t, false);
+        least = least < u->count || number <= t->plan->most ? least : least_worth(t, true);
+        if (least == u->count) {
+            break;
+        }
         t->is_free[least] = false;
         u->item[least].value = u->item[least].start;
         u->item[least].error = (double)NAN;
@@ -208,17 +186,6 @@ static calc_status fit_all(task *t, calc_errors *errors)
     return status == CALC_OK ? predict(t, errors) : status;
 }
 
-static calc_status check_range(task *t, calc_errors *errors)
-{
-    calc_calibration *c = t->c;
-    const calc_fit f = {&t->evidence, t->use, &c->family, STEPS};
-    calc_status status = calc_influence_find(&c->outside, &f, &c->unknowns, t->is_free, errors);
-    if (status == CALC_OK && c->outside.constant) {
-        c->pull = t->evidence.row[c->outside.row].result->prediction->map.row;
-    }
-    return status;
-}
-
 static int fold_of(const task *t, size_t row)
 {
     const calc_evidence_row *r = &t->evidence.row[row];
@@ -237,11 +204,10 @@ static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc
     }
     calc_unknowns unknowns = t->c->unknowns;
     calc_status status = fit(t, use, &unknowns, errors);
-    calc_family *family = malloc(sizeof *family);
-    if (status != CALC_OK || !family) {
-        free(family);
-        return status != CALC_OK ? status : CALC_ERR_NOMEM;
+    if (status != CALC_OK) {
+        return status;
     }
+    calc_family *family = calc_make(1, sizeof *family);
     *family = t->c->family;
     calc_unknowns_apply(&unknowns, family->system, family->machines);
     for (size_t i = 0; i < t->evidence.count; i++) {
@@ -259,8 +225,8 @@ static calc_status cross_validate(task *t, double *unseen, calc_errors *errors)
     int folds = t->plan->cross == CALC_CROSS_WIDTH    ? t->evidence.width_folds
                 : t->plan->cross == CALC_CROSS_SOURCE ? t->evidence.source_folds
                                                       : 0;
-    bool *use = calloc(t->evidence.count + 1, sizeof *use);
-    calc_status status = use ? CALC_OK : CALC_ERR_NOMEM;
+    bool *use = calc_make(t->evidence.count, sizeof *use);
+    calc_status status = CALC_OK;
     for (int fold = 0; fold < folds && status == CALC_OK; fold++) {
         status = cross_fold(t, fold, use, unseen, errors);
     }
@@ -292,33 +258,22 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
         before[row->index] = row->result->predicted;
     }
     status = status == CALC_OK ? fit_all(t, errors) : status;
-    status = status == CALC_OK ? check_range(t, errors) : status;
-    bool more = status == CALC_OK && !t->c->outside.constant;
-    return more ? cross_validate(t, unseen, errors) : status;
-}
-
-static calc_status cross(task *t, double *unseen, int *fold, calc_errors *errors)
-{
-    for (size_t i = 0; i < t->c->unknowns.count; i++) {
-        t->is_free[i] = !isnan(t->c->unknowns.item[i].error);
-    }
-    calc_status status = predict(t, errors);
-    for (size_t i = 0; fold && i < t->evidence.count; i++) {
-        fold[t->evidence.row[i].index] = fold_of(t, i);
+    const calc_fit f = {&t->evidence, t->use, &t->c->family, STEPS};
+    status = status == CALC_OK
+                 ? calc_influence_find(&t->c->outside, &f, &t->c->unknowns, t->is_free, errors)
+                 : status;
+    if (status == CALC_OK && t->c->outside.constant) {
+        t->c->pull = t->evidence.row[t->c->outside.row].result->prediction->map.row;
+        return CALC_OK;
     }
     return status == CALC_OK ? cross_validate(t, unseen, errors) : status;
 }
 
-/* Free a task's memory, and add an error for its status if there is none yet. */
-static calc_status end(task *t, calc_status status, calc_errors *errors)
+static void end(task *t)
 {
     calc_evidence_free(&t->evidence);
     calc_results_free(&t->results);
     free(t->use);
-    if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
-        calc_errors_no_memory(errors);
-    }
-    return status;
 }
 
 calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
@@ -326,7 +281,9 @@ calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *pla
                            calc_errors *errors)
 {
     task t = {.c = c, .plan = plan, .runs = runs};
-    return end(&t, calibrate(&t, before, unseen, errors), errors);
+    calc_status status = calibrate(&t, before, unseen, errors);
+    end(&t);
+    return status;
 }
 
 calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
@@ -335,7 +292,16 @@ calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
 {
     const calc_calibration_plan plan = {.cross = by};
     task t = {.c = c, .plan = &plan, .runs = runs};
-    return end(&t, cross(&t, unseen, fold, errors), errors);
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        t.is_free[i] = !isnan(c->unknowns.item[i].error);
+    }
+    calc_status status = predict(&t, errors);
+    for (size_t i = 0; fold && i < t.evidence.count; i++) {
+        fold[t.evidence.row[i].index] = fold_of(&t, i);
+    }
+    status = status == CALC_OK ? cross_validate(&t, unseen, errors) : status;
+    end(&t);
+    return status;
 }
 
 /* By index of result. */
@@ -347,36 +313,11 @@ typedef struct unseen {
 static const calc_cross crosses[] = {
     [CALC_UNSEEN_WIDTH] = CALC_CROSS_WIDTH, [CALC_UNSEEN_SOURCE] = CALC_CROSS_SOURCE};
 
-static calc_status allocate(unseen *u, size_t count)
-{
-    for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
-        u->predicted[k] = calloc(count + 1, sizeof *u->predicted[k]);
-        u->fold[k] = calloc(count + 1, sizeof *u->fold[k]);
-        if (!u->predicted[k] || !u->fold[k]) {
-            return CALC_ERR_NOMEM;
-        }
-        for (size_t i = 0; i < count; i++) {
-            u->predicted[k][i] = (double)NAN;
-        }
-    }
-    return CALC_OK;
-}
-
 static bool has(const calc_calibration *family, const calc_result *result)
 {
     bool found = false;
     for (size_t m = 0; m < family->family.machines; m++) {
         found = found || strcmp(family->family.machine[m], result->prediction->map.row->sys) == 0;
-    }
-    return found;
-}
-
-static bool is_calibrated(const calc_calibration *family, size_t families,
-                          const calc_result *result)
-{
-    bool found = false;
-    for (size_t f = 0; f < families; f++) {
-        found = found || has(&family[f], result);
     }
     return found;
 }
@@ -390,19 +331,6 @@ static int fold_of_publisher(const calc_results *results, size_t index)
         first++;
     }
     return (int)first;
-}
-
-/* A publisher is one fold on machines of all families; the parts of a single table stay apart. */
-static void number_sources(unseen *u, const calc_calibration *family, const calc_results *results)
-{
-    int *fold = u->fold[CALC_UNSEEN_SOURCE];
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        if (r->use == CALC_USE_SCORED && has(family, r)) {
-            fold[i] =
-                family->sources > 1 ? fold_of_publisher(results, i) : (int)results->count + fold[i];
-        }
-    }
 }
 
 static void add_memory(unseen *u, const calc_results *results)
@@ -443,18 +371,27 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
                               calc_errors *errors)
 {
     unseen u = {{NULL}, {NULL}};
-    calc_status status = allocate(&u, results->count);
-    if (status != CALC_OK) {
-        calc_errors_no_memory(errors);
-    }
+    calc_status status = CALC_OK;
     for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
+        u.predicted[k] = calc_make(results->count, sizeof *u.predicted[k]);
+        u.fold[k] = calc_make(results->count, sizeof *u.fold[k]);
+        for (size_t i = 0; i < results->count; i++) {
+            u.predicted[k][i] = (double)NAN;
+        }
         for (size_t f = 0; f < families && status == CALC_OK; f++) {
             status = calc_calibration_cross(&family[f], crosses[k], runs, u.predicted[k], u.fold[k],
                                             errors);
         }
     }
-    for (size_t f = 0; f < families && status == CALC_OK; f++) {
-        number_sources(&u, &family[f], results);
+    /* A publisher is one fold on machines of all families; the parts of a single table stay apart.
+     */
+    for (size_t i = 0; i < families * results->count && status == CALC_OK; i++) {
+        const calc_calibration *of = &family[i / results->count];
+        size_t at = i % results->count;
+        int *fold = &u.fold[CALC_UNSEEN_SOURCE][at];
+        if (results->item[at].use == CALC_USE_SCORED && has(of, &results->item[at])) {
+            *fold = of->sources > 1 ? fold_of_publisher(results, at) : (int)results->count + *fold;
+        }
     }
     if (status == CALC_OK) {
         add_memory(&u, results);
@@ -462,7 +399,11 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
     }
     for (size_t i = 0; i < results->count && status == CALC_OK; i++) {
         const calc_result *r = &results->item[i];
-        if (r->use == CALC_USE_SCORED && is_calibrated(family, families, r)) {
+        size_t f = 0;
+        while (f < families && !has(&family[f], r)) {
+            f++;
+        }
+        if (r->use == CALC_USE_SCORED && f < families) {
             write(out, &u, results, i);
         }
     }
@@ -471,27 +412,6 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
         free(u.fold[k]);
     }
     return status;
-}
-
-calc_status calc_view_make(calc_results *out, const calc_results *results, const double *predicted,
-                           calc_errors *errors)
-{
-    *out = *results;
-    out->item = calloc(results->count + 1, sizeof *out->item);
-    if (!out->item) {
-        return calc_errors_no_memory(errors);
-    }
-    for (size_t i = 0; i < results->count; i++) {
-        calc_result *r = &out->item[i];
-        *r = results->item[i];
-        if (isnan(predicted[i]) || r->quantity == CALC_QUANTITY_MEMORY) {
-            r->use = r->use == CALC_USE_SCORED ? CALC_USE_UNSCORED : r->use;
-            continue;
-        }
-        r->predicted = predicted[i];
-        r->error = r->predicted / r->measured - 1;
-    }
-    return CALC_OK;
 }
 
 enum { EDITS_MAX = 512, POINTER_SIZE = 128 };
@@ -548,12 +468,7 @@ static void replace_unknown(edits *e, const calc_unknown *p, const calc_system *
     }
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const edit *x = a;
-    const edit *y = b;
-    return (x->start > y->start) - (x->start < y->start);
-}
+static CALC_ORDER_BY(by_place, edit, start, end)
 
 static const char marker[] = CALC_SYSTEM_TEXT_MARKER;
 
@@ -671,14 +586,10 @@ static void write_with_new_source(calc_output *out, const edits *e, const calc_c
     calc_output_text(out, "\n}\n");
 }
 
-calc_status calc_system_text_write(calc_output *out, const calc_text *old,
-                                   const calc_calibration *calibration, size_t machine,
-                                   const char *date, calc_errors *errors)
+void calc_system_text_write(calc_output *out, const calc_text *old,
+                            const calc_calibration *calibration, size_t machine, const char *date)
 {
-    edits *e = calloc(1, sizeof *e);
-    if (!e) {
-        return calc_errors_no_memory(errors);
-    }
+    edits *e = calc_make(1, sizeof *e);
     e->old = old;
     for (size_t i = 0; i < calibration->unknowns.count; i++) {
         const calc_unknown *p = &calibration->unknowns.item[i];
@@ -699,7 +610,6 @@ calc_status calc_system_text_write(calc_output *out, const calc_text *old,
         write_with_new_source(out, e, calibration, machine, date);
     }
     free(e);
-    return CALC_OK;
 }
 
 /* One name "(x %)" at `from`, at most `length` bytes. */

@@ -18,9 +18,6 @@
 #include "validate/residuals.h"
 #include "validate/results.h"
 
-/** Folds of cross-validation: none, by width of the model, by publisher of the runs. */
-typedef enum calc_cross { CALC_CROSS_NONE, CALC_CROSS_WIDTH, CALC_CROSS_SOURCE } calc_cross;
-
 /** The published runs, and the inputs of their prediction. Borrowed. */
 typedef struct calc_calibration_runs {
     const calc_runs *runs;
@@ -68,7 +65,8 @@ CALC_MUST_USE calc_status calc_calibration_start(calc_calibration *out, const ch
 /** Calibrate.
  *  @param before  by index of result, NaN at first: the prediction with assumed constants [s]
  *  @param unseen  likewise, by a fit without the fold of the run; may be NULL without folds
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if there are no runs on these machines */
+ *  @return CALC_OK, CALC_ERR_RULE if there are no runs on these machines, or what
+ *  calc_results_make() returns */
 CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
                                          const calc_calibration_runs *runs, double *before,
                                          double *unseen, calc_errors *errors);
@@ -92,12 +90,6 @@ CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross
 CALC_MUST_USE calc_status calc_unseen_write(calc_output *out, calc_calibration *family,
                                             size_t families, const calc_calibration_runs *runs,
                                             const calc_results *results, calc_errors *errors);
-
-/** Results with the predictions `predicted`, by index; results without one, and memory, are in no
- *  group. Borrows the runs and predictions of `results`; free(out->item) ends it.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_view_make(calc_results *out, const calc_results *results,
-                                         const double *predicted, calc_errors *errors);
 
 enum { CALC_STANDARD_ERRORS_MAX = 64, CALC_STANDARD_ERRORS_MACHINE = 64 };
 
@@ -139,12 +131,9 @@ double calc_standard_errors_of_time(const calc_standard_errors *errors, const ca
 /** Write it.
  *  @param old      the text that the machine was read from
  *  @param machine  index in the family
- *  @param date     "2026-11-21"
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_system_text_write(calc_output *out, const calc_text *old,
-                                                 const calc_calibration *calibration,
-                                                 size_t machine, const char *date,
-                                                 calc_errors *errors);
+ *  @param date     "2026-11-21" */
+void calc_system_text_write(calc_output *out, const calc_text *old,
+                            const calc_calibration *calibration, size_t machine, const char *date);
 
 /** The source of a machine's file as its text has it, without quotes and still escaped, up to the
  *  words `until` and the spaces before them; `length` bytes. NULL if there is none. */

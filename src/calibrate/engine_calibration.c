@@ -6,311 +6,9 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "calibrate/fit.h"
 #include "spec/field.h"
-
-const char *calc_engine_cross_word(calc_engine_cross cross)
-{
-    static const char *const words[CALC_ENGINE_CROSS_COUNT] = {
-        CALC_ENGINE_CROSS_LIST(CALC_WORD_OF)};
-    return words[cross];
-}
-
-/* Everything at hand. Points of an engine are neighbours. */
-typedef struct task {
-    const calc_engine_plan *plan;
-    calc_engine_fit *fit;
-    size_t fits;
-    calc_engine_point *point;
-    int *fold; /* of each point; -1: held out, or suspect: never seen */
-    size_t count;
-    int folds;
-    double *fitted, *unseen;
-} task;
-
-static const calc_serving_map *map_of(const calc_engine_point *p)
-{
-    return &p->result->serving->map;
-}
-
-static const char *publisher_of(const calc_serving_row *row)
-{
-    return *row->publisher ? row->publisher : row->source;
-}
-
-bool calc_engine_run_is_of(const calc_result *result, const char *name)
-{
-    const calc_serving_row *row = result->serving->map.row;
-    return strcmp(name, row->source) == 0 || strcmp(name, publisher_of(row)) == 0 ||
-           strcmp(name, row->sys) == 0;
-}
-
-/* The property shared by runs that are left out together. */
-static const char *common_of(const task *t, const calc_engine_point *p)
-{
-    const calc_serving_row *row = map_of(p)->row;
-    switch (t->plan->cross) {
-    case CALC_ENGINE_CROSS_MACHINE:
-        return row->sys;
-    case CALC_ENGINE_CROSS_MODEL:
-        return row->app;
-    case CALC_ENGINE_CROSS_ENGINE:
-        return map_of(p)->exec.inference.engine.name;
-    default:
-        return publisher_of(row);
-    }
-}
-
-static int compare_dates(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Later than the earlier half of an engine's runs that have a date. */
-static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
-{
-    size_t count = 0, end = fit->first + fit->count;
-    for (size_t i = fit->first; i < end; i++) {
-        if (t->fold[i] >= 0 && *map_of(&t->point[i])->row->published) {
-            room[count++] = map_of(&t->point[i])->row->published;
-        }
-    }
-    qsort(room, count, sizeof *room, compare_dates);
-    const char *last = count > 0 ? room[(count - 1) / 2] : "";
-    for (size_t i = fit->first; i < end; i++) {
-        if (t->fold[i] >= 0) {
-            t->fold[i] = strcmp(map_of(&t->point[i])->row->published, last) > 0;
-        }
-    }
-    t->folds = 2;
-}
-
-/* Of halves: what the table says; negative or NaN: nothing, or these are no halves. */
-static double half_of(const task *t, size_t i)
-{
-    return t->plan->cross == CALC_ENGINE_CROSS_HALF ? map_of(&t->point[i])->row->half : -1;
-}
-
-/* Every load of a layout and workload is in the same half, every other one of them in the second
- * where the table does not say. All that have another property in common are a fold. */
-static void assign_alike(task *t)
-{
-    bool halves = t->plan->cross == CALC_ENGINE_CROSS_HALF;
-    int kinds = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        const calc_engine_point *p = t->point;
-        size_t j = half_of(t, i) >= 0 ? i : 0;
-        while (j < i && (t->fold[j] < 0 || half_of(t, j) >= 0 ||
-                         !(halves ? calc_serving_map_alike(map_of(&p[j]), map_of(&p[i]))
-                                  : strcmp(common_of(t, &p[j]), common_of(t, &p[i])) == 0))) {
-            j++;
-        }
-        if (t->fold[i] >= 0) {
-            t->fold[i] = half_of(t, i) >= 0 ? half_of(t, i) > 0
-                         : j < i            ? t->fold[j]
-                         : halves           ? kinds++ % 2
-                                            : kinds++;
-        }
-    }
-    t->folds = halves ? 2 : kinds;
-}
-
-static calc_status assign_folds(task *t, calc_errors *errors)
-{
-    for (size_t i = 0; i < t->count; i++) {
-        const char *remark = t->point[i].result->remark; /* of one that is scored: suspect */
-        const char *const *name = t->plan->held_out;
-        while (name && *name && !calc_engine_run_is_of(t->point[i].result, *name)) {
-            name++;
-        }
-        t->fold[i] = (remark && *remark) || (name && *name) ? -1 : 0;
-    }
-    t->folds = 1;
-    if (t->plan->cross == CALC_ENGINE_CROSS_LATER) {
-        const char **room = calloc(t->count + 1, sizeof *room);
-        if (!room) {
-            return calc_errors_no_memory(errors);
-        }
-        for (size_t f = 0; f < t->fits; f++) {
-            assign_dates(t, &t->fit[f], room);
-        }
-        free(room);
-    } else if (t->plan->cross != CALC_ENGINE_CROSS_NONE) {
-        assign_alike(t);
-    }
-    return CALC_OK;
-}
-
-/* Share of the variance of errors that runs of one model on one engine have in common: so many of
- * them count as fewer that are independent (design effect, Kish 1965). Chosen of 0, 0.03 and 0.2
- * with the errors of both halves in view. */
-#define SHARED 0.03
-
-/* Let fits see all points but those of a fold, or of a fold alone. */
-static void show(task *t, int fold, bool alone)
-{
-    for (size_t i = 0; i < t->count; i++) {
-        t->point[i].use = t->fold[i] >= 0 && (t->fold[i] == fold) == alone;
-    }
-    for (size_t f = 0; f < t->fits; f++) {
-        calc_engine_point *own = &t->point[t->fit[f].first];
-        for (size_t i = 0; i < t->fit[f].count; i++) {
-            double others = 0;
-            for (size_t j = 0; j < t->fit[f].count && own[i].use; j++) {
-                others += i != j && own[j].use &&
-                          own[i].result->quantity == own[j].result->quantity &&
-                          strcmp(map_of(&own[i])->row->app, map_of(&own[j])->row->app) == 0;
-            }
-            own[i].weight = 1 / (1 + SHARED * others);
-        }
-    }
-}
-
-static void predict(const task *t, const calc_engine_fit *fits, int fold, double *into)
-{
-    for (size_t f = 0; f < t->fits; f++) {
-        for (size_t i = fits[f].first; i < fits[f].first + fits[f].count; i++) {
-            if (t->fold[i] == fold) {
-                into[t->point[i].index] = calc_engine_fit_predict(&t->point[i], &fits[f].traits);
-            }
-        }
-    }
-}
-
-/* Every engine by what is documented, and then by what the fits of the others say.
- * @param fold    only engines that have runs in it; -1: all
- * @param before  room for the fits by what is documented */
-static calc_status fit_all(const task *t, int fold, calc_engine_fit *fits, calc_engine_fit *before,
-                           calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    int rounds = t->plan->documented ? 2 : 1;
-    for (int pooled = 0; pooled < rounds; pooled++) {
-        memcpy(before, fits, t->fits * sizeof *before);
-        for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
-            bool asked = fold < 0;
-            for (size_t i = 0; i < fits[f].count; i++) {
-                asked = asked || t->fold[fits[f].first + i] == fold;
-            }
-            if (asked) {
-                fits[f].prior = pooled ? calc_engine_prior_of(before, t->fits, f)
-                                       : calc_engine_prior_documented(&fits[f].start);
-                status = calc_engine_fit_make(&fits[f], &t->point[fits[f].first], errors);
-            }
-        }
-    }
-    return status;
-}
-
-/* The fits, and their predictions of the runs they saw and of those held out. */
-static calc_status fit_seen(task *t, calc_engine_fit *before, calc_errors *errors)
-{
-    bool first_only = t->plan->cross == CALC_ENGINE_CROSS_HALF;
-    show(t, first_only ? 0 : -1, first_only);
-    calc_status status = fit_all(t, -1, t->fit, before, errors);
-    predict(t, t->fit, -1, t->unseen);
-    for (int fold = 0; fold < t->folds; fold++) {
-        predict(t, t->fit, fold, first_only && fold > 0 ? t->unseen : t->fitted);
-    }
-    return status;
-}
-
-/* Each fold by fits to what they may know; engines without runs in it know the same as before.
- * @param room  for three sets of fits, the first those to all runs by what is documented */
-static calc_status fit_folds(task *t, calc_engine_fit *room, calc_errors *errors)
-{
-    bool later = t->plan->cross == CALC_ENGINE_CROSS_LATER;
-    calc_engine_fit *without = room + t->fits;
-    calc_status status = CALC_OK;
-    for (int fold = later; fold < t->folds && status == CALC_OK; fold++) {
-        show(t, later ? 0 : fold, later);
-        memcpy(without, t->plan->documented ? room : t->fit, t->fits * sizeof *without);
-        status = fit_all(t, fold, without, without + t->fits, errors);
-        predict(t, without, fold, t->unseen);
-    }
-    return status;
-}
-
-/* Rates of loops follow from their times; those of static batches are all that is known of some.
- * How many drafts are accepted is assumed, and no trait of an engine. Where all requests come at
- * once their queue decides. */
-static bool counts(const calc_engine_plan *plan, const calc_result *r,
-                   const calc_serving_engine *engine)
-{
-    if (r->use != CALC_USE_SCORED ||
-        strcmp(r->serving->map.exec.inference.engine.name, engine->name) != 0 ||
-        r->quantity == CALC_QUANTITY_TPOT_SHAPE ||
-        r->serving->map.kind == CALC_SERVING_KIND_ALL_AT_ONCE ||
-        r->serving->map.exec.inference.speculative_tokens > 0) {
-        return false;
-    }
-    bool rate = r->quantity == CALC_QUANTITY_OUTPUT_RATE;
-    const char *const *name = plan->machine;
-    while (name && *name && strcmp(*name, r->serving->map.row->sys) != 0) {
-        name++;
-    }
-    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) && (!name || *name);
-}
-
-/* The runs of each engine. Programs of which nobody measured a run are left as they are. */
-static void collect(task *t, const calc_results *results)
-{
-    const calc_serving_engines *engines = t->plan->engines;
-    for (size_t e = 0; e < engines->count; e++) {
-        calc_engine_fit *fit = &t->fit[t->fits];
-        *fit = (calc_engine_fit){.engine = &engines->item[e], .first = t->count};
-        for (size_t i = 0; i < results->count; i++) {
-            if (counts(t->plan, &results->item[i], fit->engine)) {
-                t->point[t->count++] = (calc_engine_point){&results->item[i], i, true, 1};
-            }
-        }
-        fit->count = t->count - fit->first;
-        fit->start = calc_engine_fit_start(fit->engine, t->plan->documented);
-        t->fits += fit->count > 0 || fit->engine->program != CALC_SERVING_PROGRAM_OTHER;
-    }
-}
-
-calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engine_plan *plan,
-                                  const calc_results *results, double *fitted, double *unseen,
-                                  calc_errors *errors)
-{
-    task t = {.plan = plan,
-              .fit = calloc(plan->engines->count + 1, sizeof *t.fit),
-              .point = calloc(results->count + 1, sizeof *t.point),
-              .fold = calloc(results->count + 1, sizeof *t.fold),
-              .fitted = fitted,
-              .unseen = unseen};
-    calc_engine_fit *room = calloc(3 * plan->engines->count + 1, sizeof *room);
-    *out = (calc_engine_calibration){.fit = t.fit};
-    for (size_t i = 0; i < results->count; i++) {
-        fitted[i] = unseen[i] = (double)NAN;
-    }
-    bool held = room && t.fit && t.point && t.fold;
-    if (held) {
-        collect(&t, results);
-    }
-    calc_status status =
-        !held ? calc_errors_no_memory(errors)
-        : t.count > 0
-            ? assign_folds(&t, errors)
-            : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                              "calc validate says which runs count, and why others do not",
-                              "no run of serving that counts names an engine");
-    status = held && status == CALC_OK ? fit_seen(&t, room, errors) : status;
-    if (held && status == CALC_OK && plan->cross >= CALC_ENGINE_CROSS_SOURCE) {
-        status = fit_folds(&t, room, errors);
-    }
-    /* Where runs are few, fits of the others say the rest. */
-    for (size_t f = 0; status == CALC_OK && f < t.fits; f++) {
-        if (t.fit[f].count > 0 || plan->documented) {
-            out->fit[out->count++] = t.fit[f];
-        }
-    }
-    free(room);
-    free(t.point);
-    free(t.fold);
-    return status;
-}
 
 /* Errors of a good model of serving: the spread between runs of one layout. */
 #define SIGMA 0.1
@@ -385,7 +83,8 @@ static double from_number(int trait, double number, const calc_serving_engine *e
     return fmin(fmax(value, field->lo), most);
 }
 
-calc_engine_prior calc_engine_prior_documented(const calc_engine_traits *start)
+/* The prior where nothing is known but a start. */
+static calc_engine_prior prior_documented(const calc_engine_traits *start)
 {
     calc_engine_prior prior;
     calc_engine_traits t = *start;
@@ -431,10 +130,12 @@ static bool is_of(const calc_engine_fit *fit, const calc_engine_fit *other)
                             rocm == (other->engine->platform == CALC_PLATFORM_ROCM));
 }
 
-calc_engine_prior calc_engine_prior_of(const calc_engine_fit *fits, size_t count, size_t which)
+/* The prior of one engine by the fits of the others: its program's other versions, and all other
+ * programs, each with a spread that is stated (Gelman and Hill 2007, ch. 12: partial pooling). */
+static calc_engine_prior prior_of(const calc_engine_fit *fits, size_t count, size_t which)
 {
     const calc_engine_fit *me = &fits[which];
-    calc_engine_prior prior = calc_engine_prior_documented(&me->start);
+    calc_engine_prior prior = prior_documented(&me->start);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         double engines = pow(OF_ENGINES * traits[k].spread, 2);
         double versions = pow(OF_VERSIONS * traits[k].spread, 2);
@@ -517,8 +218,10 @@ static void residuals(void *context, const double *x, double *residual)
     }
 }
 
-calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
-                                 calc_errors *errors)
+/* Fit to those of an engine's points that are used, the first of them `point`; fills what the fit
+ * has beside its start and prior. */
+static calc_status fit_engine(calc_engine_fit *fit, const calc_engine_point *point,
+                              calc_errors *errors)
 {
     enum { STEPS = 30 };
     double x[CALC_ENGINE_TRAITS] = {0}, error[CALC_ENGINE_TRAITS];
@@ -556,4 +259,276 @@ double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine
     calc_serving_prediction p = *point->result->serving;
     calc_serving_predict_with(&p, of);
     return of_quantity(&p, point->result->quantity);
+}
+
+/* Everything at hand. Points of an engine are neighbours. */
+typedef struct task {
+    const calc_engine_plan *plan;
+    calc_engine_fit *fit;
+    size_t fits;
+    calc_engine_point *point;
+    int *fold; /* of each point; -1: held out, or suspect: never seen */
+    size_t count;
+    int folds;
+    double *fitted, *unseen;
+} task;
+
+static const calc_serving_map *map_of(const calc_engine_point *p)
+{
+    return &p->result->serving->map;
+}
+
+/* The property shared by runs that are left out together. */
+static const char *common_of(const task *t, const calc_engine_point *p)
+{
+    const calc_serving_row *row = map_of(p)->row;
+    switch (t->plan->cross) {
+    case CALC_CROSS_MACHINE:
+        return row->sys;
+    case CALC_CROSS_MODEL:
+        return row->app;
+    case CALC_CROSS_ENGINE:
+        return map_of(p)->exec.inference.engine.name;
+    default:
+        return calc_evidence_publisher(p->result);
+    }
+}
+
+static int compare_dates(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Later than the earlier half of an engine's runs that have a date. */
+static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
+{
+    size_t count = 0, end = fit->first + fit->count;
+    for (size_t i = fit->first; i < end; i++) {
+        if (t->fold[i] >= 0 && *map_of(&t->point[i])->row->published) {
+            room[count++] = map_of(&t->point[i])->row->published;
+        }
+    }
+    qsort(room, count, sizeof *room, compare_dates);
+    const char *last = count > 0 ? room[(count - 1) / 2] : "";
+    for (size_t i = fit->first; i < end; i++) {
+        if (t->fold[i] >= 0) {
+            t->fold[i] = strcmp(map_of(&t->point[i])->row->published, last) > 0;
+        }
+    }
+    t->folds = 2;
+}
+
+/* Of halves: what the table says; negative or NaN: nothing, or these are no halves. */
+static double half_of(const task *t, size_t i)
+{
+    return t->plan->cross == CALC_CROSS_HALF ? map_of(&t->point[i])->row->half : -1;
+}
+
+/* Every load of a layout and workload is in the same half, every other one of them in the second
+ * where the table does not say. All that have another property in common are a fold. */
+static void assign_alike(task *t)
+{
+    bool halves = t->plan->cross == CALC_CROSS_HALF;
+    int kinds = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_engine_point *p = t->point;
+        size_t j = half_of(t, i) >= 0 ? i : 0;
+        while (j < i && (t->fold[j] < 0 || half_of(t, j) >= 0 ||
+                         !(halves ? calc_serving_map_alike(map_of(&p[j]), map_of(&p[i]))
+                                  : strcmp(common_of(t, &p[j]), common_of(t, &p[i])) == 0))) {
+            j++;
+        }
+        if (t->fold[i] >= 0) {
+            t->fold[i] = half_of(t, i) >= 0 ? half_of(t, i) > 0
+                         : j < i            ? t->fold[j]
+                         : halves           ? kinds++ % 2
+                                            : kinds++;
+        }
+    }
+    t->folds = halves ? 2 : kinds;
+}
+
+static void assign_folds(task *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const char *remark = t->point[i].result->remark; /* of one that is scored: suspect */
+        bool held = calc_evidence_is_of(t->point[i].result, t->plan->held_out);
+        t->fold[i] = (remark && *remark) || held ? -1 : 0;
+    }
+    t->folds = 1;
+    if (t->plan->cross == CALC_CROSS_LATER) {
+        const char **room = calc_make(t->count, sizeof *room);
+        for (size_t f = 0; f < t->fits; f++) {
+            assign_dates(t, &t->fit[f], room);
+        }
+        free(room);
+    } else if (t->plan->cross != CALC_CROSS_NONE) {
+        assign_alike(t);
+    }
+}
+
+/* Share of the variance of errors that runs of one model on one engine have in common: so many of
+ * them count as fewer that are independent (design effect, Kish 1965). Chosen of 0, 0.03 and 0.2
+ * with the errors of both halves in view. */
+#define SHARED 0.03
+
+/* Let fits see all points but those of a fold, or of a fold alone. */
+static void show(task *t, int fold, bool alone)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        t->point[i].use = t->fold[i] >= 0 && (t->fold[i] == fold) == alone;
+    }
+    for (size_t f = 0; f < t->fits; f++) {
+        calc_engine_point *own = &t->point[t->fit[f].first];
+        for (size_t i = 0; i < t->fit[f].count; i++) {
+            double others = 0;
+            for (size_t j = 0; j < t->fit[f].count && own[i].use; j++) {
+                others += i != j && own[j].use &&
+                          own[i].result->quantity == own[j].result->quantity &&
+                          strcmp(map_of(&own[i])->row->app, map_of(&own[j])->row->app) == 0;
+            }
+            own[i].weight = 1 / (1 + SHARED * others);
+        }
+    }
+}
+
+static void predict(const task *t, const calc_engine_fit *fits, int fold, double *into)
+{
+    for (size_t f = 0; f < t->fits; f++) {
+        for (size_t i = fits[f].first; i < fits[f].first + fits[f].count; i++) {
+            if (t->fold[i] == fold) {
+                into[t->point[i].index] = calc_engine_fit_predict(&t->point[i], &fits[f].traits);
+            }
+        }
+    }
+}
+
+/* Every engine by what is documented, and then by what the fits of the others say.
+ * @param fold    only engines that have runs in it; -1: all
+ * @param before  room for the fits by what is documented */
+static calc_status fit_all(const task *t, int fold, calc_engine_fit *fits, calc_engine_fit *before,
+                           calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    int rounds = t->plan->documented ? 2 : 1;
+    for (int pooled = 0; pooled < rounds; pooled++) {
+        memcpy(before, fits, t->fits * sizeof *before);
+        for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
+            bool asked = fold < 0;
+            for (size_t i = 0; i < fits[f].count; i++) {
+                asked = asked || t->fold[fits[f].first + i] == fold;
+            }
+            if (asked) {
+                fits[f].prior =
+                    pooled ? prior_of(before, t->fits, f) : prior_documented(&fits[f].start);
+                status = fit_engine(&fits[f], &t->point[fits[f].first], errors);
+            }
+        }
+    }
+    return status;
+}
+
+/* The fits, and their predictions of the runs they saw and of those held out. */
+static calc_status fit_seen(task *t, calc_engine_fit *before, calc_errors *errors)
+{
+    bool first_only = t->plan->cross == CALC_CROSS_HALF;
+    show(t, first_only ? 0 : -1, first_only);
+    calc_status status = fit_all(t, -1, t->fit, before, errors);
+    predict(t, t->fit, -1, t->unseen);
+    for (int fold = 0; fold < t->folds; fold++) {
+        predict(t, t->fit, fold, first_only && fold > 0 ? t->unseen : t->fitted);
+    }
+    return status;
+}
+
+/* Each fold by fits to what they may know; engines without runs in it know the same as before.
+ * @param room  for three sets of fits, the first those to all runs by what is documented */
+static calc_status fit_folds(task *t, calc_engine_fit *room, calc_errors *errors)
+{
+    bool later = t->plan->cross == CALC_CROSS_LATER;
+    calc_engine_fit *without = room + t->fits;
+    calc_status status = CALC_OK;
+    for (int fold = later; fold < t->folds && status == CALC_OK; fold++) {
+        show(t, later ? 0 : fold, later);
+        memcpy(without, t->plan->documented ? room : t->fit, t->fits * sizeof *without);
+        status = fit_all(t, fold, without, without + t->fits, errors);
+        predict(t, without, fold, t->unseen);
+    }
+    return status;
+}
+
+/* Rates of loops follow from their times; those of static batches are all that is known of some.
+ * How many drafts are accepted is assumed, and no trait of an engine. Where all requests come at
+ * once their queue decides. */
+static bool counts(const calc_engine_plan *plan, const calc_result *r,
+                   const calc_serving_engine *engine)
+{
+    if (r->use != CALC_USE_SCORED ||
+        strcmp(r->serving->map.exec.inference.engine.name, engine->name) != 0 ||
+        r->quantity == CALC_QUANTITY_TPOT_SHAPE ||
+        r->serving->map.kind == CALC_SERVING_KIND_ALL_AT_ONCE ||
+        r->serving->map.exec.inference.speculative_tokens > 0) {
+        return false;
+    }
+    bool rate = r->quantity == CALC_QUANTITY_OUTPUT_RATE;
+    const char *const *name = plan->machine;
+    while (name && *name && strcmp(*name, r->serving->map.row->sys) != 0) {
+        name++;
+    }
+    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) && (!name || *name);
+}
+
+/* The runs of each engine. Programs of which nobody measured a run are left as they are. */
+static void collect(task *t, const calc_results *results)
+{
+    const calc_serving_engines *engines = t->plan->engines;
+    for (size_t e = 0; e < engines->count; e++) {
+        calc_engine_fit *fit = &t->fit[t->fits];
+        *fit = (calc_engine_fit){.engine = &engines->item[e], .first = t->count};
+        for (size_t i = 0; i < results->count; i++) {
+            if (counts(t->plan, &results->item[i], fit->engine)) {
+                t->point[t->count++] = (calc_engine_point){&results->item[i], i, true, 1};
+            }
+        }
+        fit->count = t->count - fit->first;
+        fit->start = calc_engine_fit_start(fit->engine, t->plan->documented);
+        t->fits += fit->count > 0 || fit->engine->program != CALC_SERVING_PROGRAM_OTHER;
+    }
+}
+
+calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engine_plan *plan,
+                                  const calc_results *results, double *fitted, double *unseen,
+                                  calc_errors *errors)
+{
+    task t = {.plan = plan,
+              .fit = calc_make(plan->engines->count, sizeof *t.fit),
+              .point = calc_make(results->count, sizeof *t.point),
+              .fold = calc_make(results->count, sizeof *t.fold),
+              .fitted = fitted,
+              .unseen = unseen};
+    calc_engine_fit *room = calc_make(3 * plan->engines->count, sizeof *room);
+    *out = (calc_engine_calibration){.fit = t.fit};
+    for (size_t i = 0; i < results->count; i++) {
+        fitted[i] = unseen[i] = (double)NAN;
+    }
+    collect(&t, results);
+    assign_folds(&t);
+    calc_status status =
+        t.count > 0 ? fit_seen(&t, room, errors)
+                    : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                      "calc validate says which runs count, and why others do not",
+                                      "no run of serving that counts names an engine");
+    if (status == CALC_OK && plan->cross != CALC_CROSS_NONE && plan->cross != CALC_CROSS_HALF) {
+        status = fit_folds(&t, room, errors);
+    }
+    /* Where runs are few, fits of the others say the rest. */
+    for (size_t f = 0; status == CALC_OK && f < t.fits; f++) {
+        if (t.fit[f].count > 0 || plan->documented) {
+            out->fit[out->count++] = t.fit[f];
+        }
+    }
+    free(room);
+    free(t.point);
+    free(t.fold);
+    return status;
 }

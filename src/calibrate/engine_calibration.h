@@ -3,6 +3,7 @@
 #ifndef CALC_CALIBRATE_ENGINE_CALIBRATION_H
 #define CALC_CALIBRATE_ENGINE_CALIBRATION_H
 
+#include "calibrate/fit.h"
 #include "validate/results.h"
 
 /* The traits of a serving engine under which the model is nearest to measured
@@ -76,54 +77,17 @@ double *calc_engine_trait(calc_engine_traits *traits, int trait);
  *  defaults where nothing is known of it. */
 calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool documented);
 
-/** The prior where nothing is known but a start. */
-calc_engine_prior calc_engine_prior_documented(const calc_engine_traits *start);
-
-/** The prior of one engine by the fits of the others: its program's other versions, and all other
- *  programs, each with a spread that is stated (Gelman and Hill 2007, ch. 12: partial pooling). */
-calc_engine_prior calc_engine_prior_of(const calc_engine_fit *fits, size_t count, size_t which);
-
-/** Fit to those of an engine's points that are used; `start`, `prior`, `first` and `count` are
- *  given, the rest is filled.
- *  @param point  the first of them
- *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
-CALC_MUST_USE calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
-                                               calc_errors *errors);
-
 /** The prediction of a measurement with these traits; NaN if there is none. */
 double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine_traits *traits);
-
-/** Which runs are predicted by fits without them: X(NAME, word). */
-#define CALC_ENGINE_CROSS_LIST(X)                                                                  \
-    X(NONE, "none")                                                                                \
-    X(HALF, "half")       /* every other layout and workload; the fit is that to the first half */ \
-    X(SOURCE, "source")   /* those of each publisher */                                            \
-    X(MACHINE, "machine") /* those on each machine */                                              \
-    X(MODEL, "model")     /* those of each model */                                                \
-    X(ENGINE, "engine")   /* those of each engine */                                               \
-    X(LATER, "later")     /* the later half of an engine's runs, by its earlier ones */
-
-typedef enum calc_engine_cross {
-#define CALC_X(name, word) CALC_ENGINE_CROSS_##name,
-    CALC_ENGINE_CROSS_LIST(CALC_X)
-#undef CALC_X
-        CALC_ENGINE_CROSS_COUNT
-} calc_engine_cross;
-
-/** The word of one. */
-const char *calc_engine_cross_word(calc_engine_cross cross);
 
 /** What is asked. Names are borrowed, NULL at the end; NULL: none. */
 typedef struct calc_engine_plan {
     const calc_serving_engines *engines; /**< that runs may be of */
-    calc_engine_cross cross;
+    calc_cross cross;
     bool documented;             /**< start where nothing is known, not from the engines' traits */
     const char *const *machine;  /**< only runs on these; NULL: on all */
     const char *const *held_out; /**< sources and machines that no fit sees */
 } calc_engine_plan;
-
-/** Whether a run is of that source, publisher or machine. */
-bool calc_engine_run_is_of(const calc_result *result, const char *name);
 
 /** The engines that have runs. */
 typedef struct calc_engine_calibration {

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "gauss/process.h"
 #include "io/csv_table.h"
 #include "validate/error_groups.h"
@@ -127,10 +128,10 @@ calc_status calc_least_squares_solve(const calc_least_squares *problem, double *
                                      calc_errors *errors)
 {
     size_t n = problem->parameters, count = problem->count;
-    double *room = n == 0 ? NULL : calloc((n + 2) * count + n * (2 * n + 4), sizeof *room);
-    if (!room) {
-        return n == 0 ? CALC_OK : calc_errors_no_memory(errors);
+    if (n == 0) {
+        return CALC_OK;
     }
+    double *room = calc_make((n + 2) * count + n * (2 * n + 4), sizeof *room);
     solver s = {.problem = problem, .here = room, .there = room + count};
     s.jacobian = s.there + count;
     s.normal = s.jacobian + n * count;
@@ -333,20 +334,12 @@ double calc_constant_to_free(const calc_constant *constant, double value)
     return constant->scale == CALC_CONSTANT_LOG ? log(value) : log(value / (1 - value));
 }
 
-/* Largest value the field may have. */
-static double largest(const calc_constant *constant)
-{
-    calc_field_ref ref;
-    if (calc_field_find(CALC_KIND_SYSTEM, constant->path[0], &ref) != CALC_OK) {
-        return INFINITY;
-    }
-    return ref.field->type == CALC_TYPE_CURVE ? 1 : ref.field->hi;
-}
-
 double calc_constant_from_free(const calc_constant *constant, double number)
 {
-    return constant->scale == CALC_CONSTANT_LOG ? fmin(exp(number), largest(constant))
-                                                : 1 / (1 + exp(-number));
+    calc_field_ref ref;
+    bool known = calc_field_find(CALC_KIND_SYSTEM, constant->path[0], &ref) == CALC_OK;
+    double most = !known ? INFINITY : ref.field->type == CALC_TYPE_CURVE ? 1 : ref.field->hi;
+    return constant->scale == CALC_CONSTANT_LOG ? fmin(exp(number), most) : 1 / (1 + exp(-number));
 }
 
 /* Errors of a good model: the spread between identical runs of different software. */
@@ -405,9 +398,8 @@ static void weigh(task *t)
     for (size_t i = 0; i < s->count; i++) {
         size_t alike = 0;
         for (size_t j = 0; j < s->count; j++) {
-            alike +=
-                is_used(t->fit, j) && strcmp(s->row[j].result->prediction->map.row->source,
-                                             s->row[i].result->prediction->map.row->source) == 0;
+            alike += is_used(t->fit, j) && strcmp(calc_result_source(s->row[j].result),
+                                                  calc_result_source(s->row[i].result)) == 0;
         }
         t->weight[i] = is_used(t->fit, i) ? sqrt(calc_spread_weight(alike)) : 0;
         t->used += is_used(t->fit, i);
@@ -442,53 +434,21 @@ static calc_status solve(task *t, calc_errors *errors)
 calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns, const bool *is_free,
                               calc_errors *errors)
 {
-    task *t = calloc(1, sizeof *t); /* the systems make it too large for a stack */
-    calc_status status = CALC_ERR_NOMEM;
-    if (t) {
-        t->fit = fit;
-        t->unknowns = unknowns;
-        t->weight = calloc(fit->evidence->count + 1, sizeof *t->weight);
-    }
-    if (t && t->weight) {
-        for (size_t m = 0; m < fit->family->machines; m++) {
-            t->system[m] = fit->family->system[m];
+    task *t = calc_make(1, sizeof *t); /* the systems make it too large for a stack */
+    t->fit = fit;
+    t->unknowns = unknowns;
+    t->weight = calc_make(fit->evidence->count, sizeof *t->weight);
+    memcpy(t->system, fit->family->system, fit->family->machines * sizeof *t->system);
+    for (size_t i = 0; i < unknowns->count; i++) {
+        if (is_free[i]) {
+            t->index[t->free++] = i;
         }
-        for (size_t i = 0; i < unknowns->count; i++) {
-            if (is_free[i]) {
-                t->index[t->free++] = i;
-            }
-        }
-        weigh(t);
-        status = solve(t, errors);
-        free(t->weight);
-    } else {
-        calc_errors_no_memory(errors);
     }
+    weigh(t);
+    calc_status status = solve(t, errors);
+    free(t->weight);
     free(t);
     return status;
-}
-
-static bool is_listed(const char *const *fields, const char *name)
-{
-    bool listed = !fields;
-    for (; !listed && *fields; fields++) {
-        listed = strcmp(*fields, name) == 0;
-    }
-    return listed;
-}
-
-/* The unknown of a constant that has this value and started from that one; NULL if there is none
- * yet. */
-static calc_unknown *find(calc_unknowns *p, const calc_constant *constant, double value,
-                          double start)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->item[i].constant == constant && p->item[i].value == value &&
-            p->item[i].start == start) {
-            return &p->item[i];
-        }
-    }
-    return NULL;
 }
 
 static void add(calc_unknowns *p, const calc_family *family, const calc_constant *constant,
@@ -500,16 +460,19 @@ static void add(calc_unknowns *p, const calc_family *family, const calc_constant
         double start = starts
                            ? calc_constant_start(constant, starts, family->name, family->machine[m])
                            : value;
-        calc_unknown *same = constant->own ? NULL : find(p, constant, value, start);
+        size_t i = constant->own ? p->count : 0; /* one of the same value and start */
+        while (i < p->count && (p->item[i].constant != constant || p->item[i].value != value ||
+                                p->item[i].start != start)) {
+            i++;
+        }
         if (!(value > 0) || p->count == CALC_UNKNOWNS_MAX) {
             continue;
         }
-        if (!same) {
-            same = &p->item[p->count++];
-            *same = (calc_unknown){
+        if (i == p->count) {
+            p->item[p->count++] = (calc_unknown){
                 .constant = constant, .start = start, .value = value, .error = (double)NAN};
         }
-        same->machines |= 1U << m;
+        p->item[i].machines |= 1U << m;
     }
 }
 
@@ -519,7 +482,11 @@ void calc_unknowns_make(calc_unknowns *out, const calc_family *family, const cha
     *out = (calc_unknowns){0};
     const calc_constant *constant;
     for (size_t i = 0; (constant = calc_constant_at(i)); i++) {
-        if (is_listed(fields, constant->name)) {
+        const char *const *name = fields;
+        while (name && *name && strcmp(*name, constant->name) != 0) {
+            name++;
+        }
+        if (!name || *name) {
             add(out, family, constant, starts);
         }
     }
@@ -552,6 +519,8 @@ double calc_unknown_relative_error(const calc_unknown *p)
     return p->constant->scale == CALC_CONSTANT_LOG ? p->error : p->error * (1 - p->value);
 }
 
+const char *const calc_cross_words[] = {CALC_CROSS_LIST(CALC_WORD_OF) NULL};
+
 /* CRC-32 (ISO 3309), the usual way to deal names into folds that stay the same everywhere. */
 static uint32_t checksum(const char *text)
 {
@@ -565,30 +534,6 @@ static uint32_t checksum(const char *text)
     return ~sum;
 }
 
-static bool is_one_source(const calc_evidence *evidence)
-{
-    bool one = true;
-    for (size_t i = 0; i < evidence->count; i++) {
-        one = one && strcmp(evidence->row[i].result->prediction->map.row->source,
-                            evidence->row[0].result->prediction->map.row->source) == 0;
-    }
-    return one;
-}
-
-static int64_t width_of(const calc_evidence_row *row)
-{
-    return row->result->prediction->map.app.hidden;
-}
-
-static bool is_one_width(const calc_evidence *evidence)
-{
-    bool one = true;
-    for (size_t i = 0; i < evidence->count; i++) {
-        one = one && width_of(&evidence->row[i]) == width_of(&evidence->row[0]);
-    }
-    return one;
-}
-
 int calc_evidence_width_fold(int64_t hidden, int64_t depth)
 {
     char text[64];
@@ -600,7 +545,11 @@ int calc_evidence_width_fold(int64_t hidden, int64_t depth)
 /* Folds by publisher; within a single one by tensor parallelism. */
 static void assign_folds_by_source(calc_evidence *evidence)
 {
-    bool one = is_one_source(evidence);
+    bool one = true;
+    for (size_t i = 0; i < evidence->count; i++) {
+        one = one && strcmp(calc_result_source(evidence->row[i].result),
+                            calc_result_source(evidence->row[0].result)) == 0;
+    }
     for (size_t i = 0; i < evidence->count; i++) {
         calc_evidence_row *row = &evidence->row[i];
         row->source_fold = -1;
@@ -616,13 +565,10 @@ static void assign_folds_by_source(calc_evidence *evidence)
     }
 }
 
-calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
-                               const char *const *machine, size_t machines, calc_errors *errors)
+calc_evidence calc_evidence_of(const calc_results *results, const char *const *machine,
+                               size_t machines)
 {
-    *out = (calc_evidence){.row = calloc(results->count + 1, sizeof *out->row)};
-    if (!out->row) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_evidence found = {.row = calc_make(results->count, sizeof *found.row)}, *out = &found;
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         if (r->use != CALC_USE_SCORED || r->quantity != CALC_QUANTITY_STEP_TIME) {
@@ -639,34 +585,40 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
         }
     }
     /* Folds by width, or by depth if all runs have the same width. */
-    bool deep = is_one_width(out);
+    bool deep = true;
+    for (size_t i = 0; i < out->count; i++) {
+        deep = deep && out->row[i].result->prediction->map.app.hidden ==
+                           out->row[0].result->prediction->map.app.hidden;
+    }
     for (size_t i = 0; i < out->count; i++) {
         const calc_app *app = &out->row[i].result->prediction->map.app;
         out->row[i].width_fold = calc_evidence_width_fold(app->hidden, deep ? app->num_blocks : 0);
     }
     out->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
     assign_folds_by_source(out);
-    return CALC_OK;
+    return found;
 }
 
 CALC_FREES(calc_evidence_free, calc_evidence, of->row)
 
-const char *calc_evidence_publisher(const calc_result *result)
+const char *calc_evidence_publisher(const calc_result *r)
 {
-    const calc_runs_row *row = result->prediction->map.row;
-    return *row->publisher ? row->publisher : row->source;
+    const char *publisher =
+        r->serving ? r->serving->map.row->publisher : r->prediction->map.row->publisher;
+    return *publisher ? publisher : calc_result_source(r);
 }
 
-bool calc_evidence_is_of(const calc_result *result, const char *const *names)
+bool calc_evidence_is_of(const calc_result *r, const char *const *names)
 {
-    const calc_runs_row *row = result->prediction->map.row;
-    size_t word = strcspn(row->source, "_");
+    const char *source = calc_result_source(r);
+    size_t word = strcspn(source, "_");
     for (; names && *names; names++) {
-        size_t named = strlen(*names);
-        bool alike = (named == word && strncmp(row->source, *names, word) == 0) ||
-                     strcmp(calc_evidence_publisher(result), *names) == 0;
-        bool since = calc_is_month(*names) && strcmp(row->published, *names) >= 0;
-        if (alike || since || strcmp(row->source, *names) == 0) {
+        bool alike = r->serving ? strcmp(calc_result_machine(r), *names) == 0
+                                : (strlen(*names) == word && strncmp(source, *names, word) == 0) ||
+                                      (calc_is_month(*names) &&
+                                       strcmp(r->prediction->map.row->published, *names) >= 0);
+        if (alike || strcmp(source, *names) == 0 ||
+            strcmp(calc_evidence_publisher(r), *names) == 0) {
             return true;
         }
     }
@@ -776,10 +728,7 @@ calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
     }
     const calc_unknown *p = &unknowns->item[index];
     *out = (calc_influence){.constant = p->constant, .value = p->value, .without = p->value};
-    bool *use = calloc(fit->evidence->count + 1, sizeof *use);
-    if (!use) {
-        return calc_errors_no_memory(errors);
-    }
+    bool *use = calc_make(fit->evidence->count, sizeof *use);
     for (size_t i = 0; i < fit->evidence->count; i++) {
         use[i] = is_used(fit, i);
     }

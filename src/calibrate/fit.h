@@ -78,6 +78,27 @@ void calc_constant_set(const calc_constant *constant, calc_system *system, doubl
 double calc_constant_to_free(const calc_constant *constant, double value);
 double calc_constant_from_free(const calc_constant *constant, double number);
 
+/** Which runs are predicted by fits without them: X(NAME, word). Runs of training have folds by
+ * width and source, those of serving all but by width. */
+#define CALC_CROSS_LIST(X)                                                                         \
+    X(NONE, "none")                                                                                \
+    X(WIDTH, "width")     /* those of models of each width */                                      \
+    X(SOURCE, "source")   /* those of each publisher */                                            \
+    X(MACHINE, "machine") /* those on each machine */                                              \
+    X(MODEL, "model")     /* those of each model */                                                \
+    X(ENGINE, "engine")   /* those of each engine */                                               \
+    X(HALF, "half")       /* every other layout and workload; the fit is that to the first half */ \
+    X(LATER, "later")     /* the later half of an engine's runs, by its earlier ones */
+
+typedef enum calc_cross {
+#define CALC_X(name, word) CALC_CROSS_##name,
+    CALC_CROSS_LIST(CALC_X)
+#undef CALC_X
+} calc_cross;
+
+/** Their words, NULL at the end. */
+extern const char *const calc_cross_words[];
+
 /* The measured runs that a calibration uses: mapped once, so that evaluating
  * them again is a call of the model. */
 
@@ -100,11 +121,9 @@ typedef struct calc_evidence {
 
 enum { CALC_EVIDENCE_WIDTH_FOLDS = 6 };
 
-/** Take the scored times of runs on these machines.
- *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
-                                             const char *const *machine, size_t machines,
-                                             calc_errors *errors);
+/** The scored times of runs on these machines; calc_evidence_free() ends them. */
+calc_evidence calc_evidence_of(const calc_results *results, const char *const *machine,
+                               size_t machines);
 
 /** Free what it owns; fine on {0}. */
 void calc_evidence_free(calc_evidence *evidence);
@@ -113,12 +132,13 @@ void calc_evidence_free(calc_evidence *evidence);
  *  @param depth  number of blocks if it matters too, else 0 */
 int calc_evidence_width_fold(int64_t hidden, int64_t depth);
 
-/** Who published a run of training: its publisher, or the source of a run that names none. */
+/** Who published a run: its publisher, or the source of a run that names none. */
 const char *calc_evidence_publisher(const calc_result *result);
 
-/** Whether the run is of one of these sources, of those whose names have this first word, of one of
- *  these publishers (calc_evidence_publisher()), or was published in one of these months
- *  ("2025-07") or later. NULL: of none.
+/** Whether the run is of one of these sources or publishers (calc_evidence_publisher()); of
+ * training also of those sources whose names have this first word, or published in one of these
+ * months
+ *  ("2025-07") or later; of serving on one of these machines. NULL: of none.
  *  @param names  NULL at the end */
 bool calc_evidence_is_of(const calc_result *result, const char *const *names);
 

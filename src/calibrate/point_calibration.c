@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/make.h"
 #include "calibrate/calibration.h"
 #include "calibrate/points.h"
 #include "io/json_put.h"
@@ -173,17 +174,12 @@ static size_t take(calc_system *system, calc_curve *curve, calc_datatype datatyp
     return taken;
 }
 
-calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
-                                    const calc_point *points, size_t count, const bool *skip,
-                                    bool *changed, calc_errors *errors)
+bool calc_point_curve_matrix(calc_system *system, calc_datatype datatype, const calc_point *points,
+                             size_t count, const bool *skip)
 {
     calc_curve *curve = &system->chip.matrix[datatype].efficiency;
     const calc_curve before = *curve;
-    sample *samples = calloc(count + 1, sizeof *samples);
-    *changed = false;
-    if (!samples) {
-        return calc_errors_no_memory(errors);
-    }
+    sample *samples = calc_make(count, sizeof *samples);
     size_t taken = take(system, curve, datatype, points, count, skip, samples);
     fold_error with = {0};
     fold_error without = {0};
@@ -194,12 +190,13 @@ calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
         *curve = before;
         add_fold(&without, system, samples, taken, fold);
     }
-    if (taken > 0 && with.alike < GAIN * without.alike && with.weighed < GAIN * without.weighed) {
+    bool better =
+        taken > 0 && with.alike < GAIN * without.alike && with.weighed < GAIN * without.weighed;
+    if (better) {
         make_curve(curve, samples, taken, -1);
-        *changed = true;
     }
     free(samples);
-    return CALC_OK;
+    return better;
 }
 
 static calc_status fit(calc_point_fit *out, const calc_points *points, const bool *skip,
@@ -209,8 +206,8 @@ static calc_status fit(calc_point_fit *out, const calc_points *points, const boo
         calc_point_fit_make(out, points->item, points->count, skip, system, errors);
     for (int i = 0; i < CALC_DATATYPE_COUNT && status == CALC_OK; i++) {
         if (system->chip.matrix[i].flop_per_s > 0) {
-            status = calc_point_curve_matrix(&out->system, (calc_datatype)i, points->item,
-                                             points->count, skip, &out->curve[i], errors);
+            out->curve[i] = calc_point_curve_matrix(&out->system, (calc_datatype)i, points->item,
+                                                    points->count, skip);
         }
     }
     return status;
@@ -226,76 +223,56 @@ static void predict(const calc_points *points, const bool *only, const calc_syst
     }
 }
 
-/* The same with the measured points that are not `only` to look up. */
-static calc_status look_up(const calc_points *points, const bool *only, const calc_system *system,
-                           calc_point_calibration *out, calc_errors *errors)
-{
-    calc_point_table table;
-    calc_status status =
-        calc_point_table_make(&table, points->item, points->count, only, system, errors);
-    for (size_t i = 0; i < points->count && status == CALC_OK; i++) {
-        if (only[i]) {
-            calc_kernel_key key = calc_point_key(&points->item[i], system);
-            out->predicted_s[CALC_POINT_LOOKUP][i] = calc_kernel_table_s(
-                &table.table, &key, out->predicted_s[CALC_POINT_UNSEEN][i], &out->source[i]);
-        }
-    }
-    calc_point_table_free(&table);
-    return status;
-}
-
-/* One half of the shapes, by a fit to the other; `half` and `skip` are room to work in. */
+/* One half of the shapes, by a fit to the other; and by that with the other half to look up. `half`
+ * and `skip` are room to work in. */
 static calc_status predict_half(calc_point_calibration *out, const calc_points *points,
                                 const calc_system *system, uint32_t which, calc_point_fit *half,
                                 bool *skip, calc_errors *errors)
 {
+    double *unseen_s = out->predicted_s[CALC_POINT_UNSEEN];
+    calc_point_table table;
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
         skip[i] = calc_point_is_used(p) && (calc_point_hash(p) & 1) == which;
     }
     calc_status status = fit(half, points, skip, system, errors);
-    if (status == CALC_OK) {
-        predict(points, skip, &half->system, out->predicted_s[CALC_POINT_UNSEEN]);
-        status = look_up(points, skip, &half->system, out, errors);
+    if (status != CALC_OK) {
+        return status;
     }
-    return status;
-}
-
-static calc_status predict_unseen(calc_point_calibration *out, const calc_points *points,
-                                  const calc_system *system, calc_errors *errors)
-{
-    calc_point_fit *half = calloc(1, sizeof *half);
-    bool *skip = calloc(points->count + 1, sizeof *skip);
-    calc_status status;
-    if (half && skip) {
-        status = predict_half(out, points, system, 0, half, skip, errors);
-        status =
-            status == CALC_OK ? predict_half(out, points, system, 1, half, skip, errors) : status;
-    } else {
-        status = calc_errors_no_memory(errors);
+    predict(points, skip, &half->system, unseen_s);
+    calc_point_table_make(&table, points->item, points->count, skip, &half->system);
+    for (size_t i = 0; i < points->count; i++) {
+        if (skip[i]) {
+            calc_kernel_key key = calc_point_key(&points->item[i], &half->system);
+            out->predicted_s[CALC_POINT_LOOKUP][i] =
+                calc_kernel_table_s(&table.table, &key, unseen_s[i], &out->source[i]);
+        }
     }
-    free(half);
-    free(skip);
-    return status;
+    calc_point_table_free(&table);
+    return CALC_OK;
 }
 
 calc_status calc_point_calibrate(calc_point_calibration *out, const calc_points *points,
                                  const char *machine, const calc_system *system,
                                  calc_errors *errors)
 {
+    calc_point_fit *half = calc_make(1, sizeof *half);
+    bool *skip = calc_make(points->count, sizeof *skip);
+    calc_status status = CALC_OK;
     out->machine = machine;
-    out->source = calloc(points->count + 1, sizeof *out->source);
+    out->source = calc_make(points->count, sizeof *out->source);
     for (int v = 0; v < CALC_POINT_VIEWS; v++) {
-        out->predicted_s[v] = calloc(points->count + 1, sizeof *out->predicted_s[v]);
-        if (!out->predicted_s[v] || !out->source) {
-            return calc_errors_no_memory(errors);
-        }
+        out->predicted_s[v] = calc_make(points->count, sizeof *out->predicted_s[v]);
         for (size_t i = 0; i < points->count; i++) {
             out->predicted_s[v][i] = (double)NAN;
         }
     }
     predict(points, NULL, system, out->predicted_s[CALC_POINT_FILE]);
-    calc_status status = predict_unseen(out, points, system, errors);
+    for (uint32_t which = 0; which < 2 && status == CALC_OK; which++) {
+        status = predict_half(out, points, system, which, half, skip, errors);
+    }
+    free(half);
+    free(skip);
     status = status == CALC_OK ? fit(&out->fit, points, NULL, system, errors) : status;
     if (status == CALC_OK) {
         predict(points, NULL, &out->fit.system, out->predicted_s[CALC_POINT_CALIBRATED]);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/make.h"
 #include "calibrate/fit.h"
 #include "io/utf8.h"
 #include "model/cost/block.h"
@@ -29,15 +30,19 @@
 #define LOG CALC_CONSTANT_LOG
 #define LOGIT CALC_CONSTANT_LOGIT
 
+/* Formats of a row: of narrow matrices, whose results have 16 bits, or of everything. */
+static void set_formats(calc_strategy *s, const calc_point *p)
+{
+    bool eight = p->datatype == CALC_DATATYPE_FLOAT8, four = p->datatype == CALC_DATATYPE_FLOAT4;
+    s->datatype = eight || four ? CALC_DATATYPE_BFLOAT16 : p->datatype;
+    s->matrix_datatype = eight ? CALC_FORMAT_FLOAT8 : four ? CALC_FORMAT_FLOAT4 : CALC_FORMAT_AUTO;
+}
+
 static void start(const calc_point *p, calc_app *app, calc_exec *exec)
 {
     calc_absent_fill(calc_table_of(CALC_KIND_APP), app);
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), exec);
-    bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
-    exec->strategy.datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype;
-    exec->strategy.matrix_datatype = p->datatype == CALC_DATATYPE_FLOAT8   ? CALC_FORMAT_FLOAT8
-                                     : p->datatype == CALC_DATATYPE_FLOAT4 ? CALC_FORMAT_FLOAT4
-                                                                           : CALC_FORMAT_AUTO;
+    set_formats(&exec->strategy, p);
     app->seq_size = (int64_t)p->size[1]; /* "seq_size" sets the execution's */
     app->num_blocks = 1;
     exec->pipeline_par = exec->pipeline_interleaving = exec->microbatch_size = 1;
@@ -140,14 +145,6 @@ void calc_point_block_ask(const calc_point *p, const calc_system *system,
     }
 }
 
-/* Time of its forward and backward pass by the model [s]. */
-static double point_block_s(const calc_point *p, const calc_system *system)
-{
-    block b;
-    make(&b, p, system);
-    return calc_measured_block_model_s(&b.context);
-}
-
 calc_kernel_key calc_point_block_key(const calc_point *p, const calc_system *system)
 {
     block b;
@@ -157,20 +154,16 @@ calc_kernel_key calc_point_block_key(const calc_point *p, const calc_system *sys
 
 static calc_exec exec_of(const calc_point *p)
 {
-    bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
     calc_exec exec = {.num_procs = 1,
                       .strategy.tensor_par = 1,
                       .pipeline_par = 1,
                       .strategy.data_par = 1,
                       .microbatch_size = 1,
-                      .strategy.datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
                       .strategy.flash_attention = true,
                       .training = true};
-    if (narrow) {
-        exec.strategy.matrix_datatype =
-            p->datatype == CALC_DATATYPE_FLOAT8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
-        exec.strategy.scaling =
-            calc_point_is_serving(p) ? CALC_SCALING_BLOCK : exec.strategy.scaling;
+    set_formats(&exec.strategy, p);
+    if (exec.strategy.matrix_datatype != CALC_FORMAT_AUTO && calc_point_is_serving(p)) {
+        exec.strategy.scaling = CALC_SCALING_BLOCK;
     }
     return exec;
 }
@@ -308,14 +301,6 @@ static calc_pass norm_pass(const calc_point *p)
     return p->pass == CALC_PASS_FW ? CALC_PASS_FW : CALC_PASS_AGRAD;
 }
 
-static double norm_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
-{
-    calc_operator operators[CALC_MAX_OPERATORS];
-    calc_shape s = build_norm(p, exec, operators);
-    calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
-}
-
 double calc_point_bytes(const calc_point *p)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
@@ -372,10 +357,17 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
         return attention_s(p, system, &exec);
     case CALC_POINT_MEMORY:
         return memory_s(p, system, &exec);
-    case CALC_POINT_NORM:
-        return norm_s(p, system, &exec);
-    case CALC_POINT_BLOCK:
-        return point_block_s(p, system);
+    case CALC_POINT_NORM: {
+        calc_operator operators[CALC_MAX_OPERATORS];
+        calc_shape s = build_norm(p, &exec, operators);
+        calc_cost_context context = calc_cost_context_of(system, &exec, &s, CALC_COMPAT_NONE);
+        return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
+    }
+    case CALC_POINT_BLOCK: {
+        block b;
+        make(&b, p, system);
+        return calc_measured_block_model_s(&b.context);
+    }
     case CALC_POINT_ALL_TO_ALL:
         return calc_collective_all_to_all_s(system, &group, p->size[0], 1);
     default:
@@ -394,28 +386,33 @@ int64_t calc_point_network(const calc_point *p, const calc_system *system)
     return alone || p->class == CALC_POINT_P2P ? top : -1;
 }
 
-/* The points of one call. */
-typedef struct source {
+/* A fit under way: points and constants that are fitted together. */
+typedef struct task {
     calc_point_fit *fit;
-    const calc_point *points;
+    const calc_point **used; /* all that a fit may see; borrowed */
     size_t count;
-    const bool *skip;
-} source;
+    const calc_point **point; /* those of this one */
+    size_t points;
+    double *deviation; /* room for as many numbers */
+    double scatter[CALC_POINT_CLASSES];
+    double mean_flop[CALC_POINT_CLASSES]; /* 0: all points weigh the same */
+    size_t index[CALC_POINT_CONSTANTS];   /* of the free constants */
+    size_t free;
+    double start[CALC_POINT_CONSTANTS]; /* by index of constant, on its scale */
+    double x[CALC_POINT_CONSTANTS];     /* of the free ones, in spreads from start */
+    double error[CALC_POINT_CONSTANTS];
+} task;
 
-static bool counts(const source *s, size_t i)
-{
-    return calc_point_is_used(&s->points[i]) && !(s->skip && s->skip[i]);
-}
+#define OF(class) (1U << CALC_POINT_##class)
+#define IN(datatype) (1U << CALC_DATATYPE_##datatype)
+#define WIDE (IN(FLOAT16) | IN(BFLOAT16) | IN(FLOAT32))
 
-/* Whether there are points of some classes, with operands of so many bits. @param bits  any of
- * these; 0: whatever they have */
-static bool has(const source *s, unsigned classes, int bits)
+/* Whether there are points of some classes, with operands in one of some formats; 0: in any. */
+static bool has(const task *t, unsigned classes, unsigned formats)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        calc_datatype d = s->points[i].datatype;
-        int of_point = d == CALC_DATATYPE_FLOAT4 ? 4 : d == CALC_DATATYPE_FLOAT8 ? 8 : 16;
-        if (counts(s, i) && classes >> s->points[i].class & 1 &&
-            (bits == 0 || (bits & of_point) != 0)) {
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_point *p = t->used[i];
+        if (classes >> p->class & 1 && (formats == 0 || formats >> p->datatype & 1)) {
             return true;
         }
     }
@@ -423,26 +420,15 @@ static bool has(const source *s, unsigned classes, int bits)
 }
 
 /* Whether such points have different numbers at a size. */
-static bool has_several(const source *s, unsigned classes, size_t size)
+static bool has_several(const task *t, unsigned classes, size_t size)
 {
     double one = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && classes >> s->points[i].class & 1) {
-            if (one > 0 && s->points[i].size[size] != one) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (classes >> t->used[i]->class & 1) {
+            if (one > 0 && t->used[i]->size[size] != one) {
                 return true;
             }
-            one = s->points[i].size[size];
-        }
-    }
-    return false;
-}
-
-static bool has_matrix(const source *s, calc_datatype datatype)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (counts(s, i) && s->points[i].class <= CALC_POINT_GROUPED &&
-            s->points[i].datatype == datatype) {
-            return true;
+            one = t->used[i]->size[size];
         }
     }
     return false;
@@ -477,19 +463,20 @@ static calc_point_constant *add(calc_point_fit *fit, const char *unit, calc_cons
     return c;
 }
 
-static void add_matrix(const source *s, calc_datatype datatype)
+static void add_matrix(const task *t, calc_datatype datatype)
 {
-    if (!has_matrix(s, datatype) || !(s->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
+    if (!has(t, OF(MATRIX) | OF(GROUPED), 1U << datatype) ||
+        !(t->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
         return;
     }
     calc_point_constant *c =
-        add(s->fit, "", LOGIT, 0.5, "matrix.%s.gflops_efficiency", calc_datatype_names[datatype]);
+        add(t->fit, "", LOGIT, 0.5, "matrix.%s.gflops_efficiency", calc_datatype_names[datatype]);
     /* Both formats of 16 bits run alike: one that has no points follows the other. */
     calc_datatype other = datatype == CALC_DATATYPE_BFLOAT16  ? CALC_DATATYPE_FLOAT16
                           : datatype == CALC_DATATYPE_FLOAT16 ? CALC_DATATYPE_BFLOAT16
                                                               : datatype;
-    if (c && other != datatype && !has_matrix(s, other) &&
-        s->fit->system.chip.matrix[other].flop_per_s > 0) {
+    if (c && other != datatype && !has(t, OF(MATRIX) | OF(GROUPED), 1U << other) &&
+        t->fit->system.chip.matrix[other].flop_per_s > 0) {
         snprintf(c->path[1], sizeof c->path[1], "matrix.%s.gflops_efficiency",
                  calc_datatype_names[other]);
         c->constant.path[1] = c->path[1];
@@ -497,17 +484,15 @@ static void add_matrix(const source *s, calc_datatype datatype)
 }
 
 /* Constants of kernels: where they start if the file does not give them, and of which classes there
- * must be points, of which others, with operands of how many bits, and fewer, too; and a size in
- * which points must differ. Matrix multiplications alone would pass traffic that they hide for
+ * must be points, of which others, in which formats, and in narrow ones, too; and a size in which
+ * points must differ. Matrix multiplications alone would pass traffic that they hide for
  * bandwidth. */
-#define OF(class) (1U << CALC_POINT_##class)
 /* clang-format off */
 static const struct {
     const char *path, *unit;
     calc_constant_scale scale;
     double usual;
-    unsigned classes, others;
-    int bits;
+    unsigned classes, others, formats;
     bool narrow;
     size_t size; /* 0: none */
 } kernels[] = {
@@ -521,15 +506,15 @@ static const struct {
     {"attention.softmax_size", "", LOG, 30, .classes = OF(ATTENTION_FW) | OF(ATTENTION_BW)},
     {"serving.matrix.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_MATRIX)},
     {"serving.matrix.fixed", "s", LOG, 3e-6, .classes = OF(SERVING_MATRIX)},
-    {"serving.matrix.efficiency", "", LOG, 0.7, .classes = OF(SERVING_MATRIX), .bits = 16},
-    {"serving.matrix.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_MATRIX), .bits = 8},
-    {"serving.matrix.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_MATRIX), .bits = 4},
-    {"serving.matrix.quantize", "s", LOG, 2e-6, .classes = OF(SERVING_MATRIX), .bits = 16, .narrow = true},
+    {"serving.matrix.efficiency", "", LOG, 0.7, .classes = OF(SERVING_MATRIX), .formats = WIDE},
+    {"serving.matrix.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_MATRIX), .formats = IN(FLOAT8)},
+    {"serving.matrix.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_MATRIX), .formats = IN(FLOAT4)},
+    {"serving.matrix.quantize", "s", LOG, 2e-6, .classes = OF(SERVING_MATRIX), .formats = WIDE, .narrow = true},
     {"serving.grouped.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_GROUPED)},
     {"serving.grouped.fixed", "s", LOG, 1.2e-5, .classes = OF(SERVING_GROUPED)},
-    {"serving.grouped.efficiency", "", LOG, 0.7, .classes = OF(SERVING_GROUPED), .bits = 16},
-    {"serving.grouped.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_GROUPED), .bits = 8},
-    {"serving.grouped.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_GROUPED), .bits = 4},
+    {"serving.grouped.efficiency", "", LOG, 0.7, .classes = OF(SERVING_GROUPED), .formats = WIDE},
+    {"serving.grouped.efficiency_8bit", "", LOG, 0.6, .classes = OF(SERVING_GROUPED), .formats = IN(FLOAT8)},
+    {"serving.grouped.efficiency_4bit", "", LOG, 0.5, .classes = OF(SERVING_GROUPED), .formats = IN(FLOAT4)},
     {"serving.decode.memory_efficiency", "", LOGIT, 0.8, .classes = OF(SERVING_DECODE)},
     {"serving.decode.fixed", "s", LOG, 8e-6, .classes = OF(SERVING_DECODE)},
     {"serving.decode.growth", "s", LOG, 3e-6, .classes = OF(SERVING_DECODE), .size = 1},
@@ -546,35 +531,31 @@ static const struct {
 /* clang-format on */
 
 /* Add the constants of kernels that have points. Constants absent from the file start from a usual
- * value in fit->system. See calc_point_fit_make() for the parameters. */
-static void point_constants_of_kernels(calc_point_fit *fit, const calc_point *points, size_t count,
-                                       const bool *skip)
+ * value in the fit's system. */
+static void add_kernels(const task *t)
 {
-    const source s = {fit, points, count, skip};
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
-        add_matrix(&s, (calc_datatype)i);
+        add_matrix(t, (calc_datatype)i);
     }
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         unsigned classes = kernels[i].classes, others = kernels[i].others;
-        if (has(&s, classes, kernels[i].bits) && (others == 0 || has(&s, others, 0)) &&
-            (!kernels[i].narrow || has(&s, classes, 8 | 4)) &&
-            (kernels[i].size == 0 || has_several(&s, classes, kernels[i].size))) {
-            add(fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
+        if (has(t, classes, kernels[i].formats) && (others == 0 || has(t, others, 0)) &&
+            (!kernels[i].narrow || has(t, classes, IN(FLOAT8) | IN(FLOAT4))) &&
+            (kernels[i].size == 0 || has_several(t, classes, kernels[i].size))) {
+            add(t->fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
         }
     }
 }
 
 /* Add those of one collective on one network: share of the bandwidth, fixed latency, and latency
  * per step where groups of several sizes were measured. */
-static void point_constants_of_network(calc_point_fit *fit, const calc_point *points, size_t count,
-                                       const bool *skip, int64_t network, calc_point_class class)
+static void add_network(const task *t, int64_t network, calc_point_class class)
 {
-    const source s = {fit, points, count, skip};
     double ranks = 0;
     bool several = false;
-    for (size_t i = 0; i < count; i++) {
-        const calc_point *p = &points[i];
-        if (counts(&s, i) && p->class == class && calc_point_network(p, &fit->system) == network) {
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_point *p = t->used[i];
+        if (p->class == class && calc_point_network(p, &t->fit->system) == network) {
             several = several || (ranks > 0 && p->size[1] != ranks);
             ranks = p->size[1];
         }
@@ -582,36 +563,22 @@ static void point_constants_of_network(calc_point_fit *fit, const calc_point *po
     if (!(ranks > 0)) {
         return;
     }
-    const calc_network *n = &fit->system.networks[network];
+    const calc_network *n = &t->fit->system.networks[network];
     const char *name = calc_point_class_name(class);
     double latency_s = n->latency_s > 0 ? n->latency_s : 5e-6;
-    add(fit, "", LOGIT, n->efficiency, "networks[%d].op_parameters.%s.efficiency", (int)network,
+    add(t->fit, "", LOGIT, n->efficiency, "networks[%d].op_parameters.%s.efficiency", (int)network,
         name);
-    add(fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
+    add(t->fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
         name);
     if (several) {
-        add(fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network, name);
+        add(t->fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network,
+            name);
     }
 }
 
 #define SPREAD 2
 #define SCATTER_BEFORE 0.05
 #define SCATTER_LEAST 0.002
-
-/* Points and constants that are fitted together. */
-typedef struct task {
-    calc_point_fit *fit;
-    const calc_point **point; /* borrowed */
-    size_t points;
-    double *deviation; /* room for as many numbers */
-    double scatter[CALC_POINT_CLASSES];
-    double mean_flop[CALC_POINT_CLASSES]; /* 0: all points weigh the same */
-    size_t index[CALC_POINT_CONSTANTS];   /* of the free constants */
-    size_t free;
-    double start[CALC_POINT_CONSTANTS]; /* by index of constant, on its scale */
-    double x[CALC_POINT_CONSTANTS];     /* of the free ones, in spreads from start */
-    double error[CALC_POINT_CONSTANTS];
-} task;
 
 static void put(task *t, const double *x)
 {
@@ -625,17 +592,6 @@ static void put(task *t, const double *x)
 static double log_error(const task *t, size_t i)
 {
     return log(calc_point_time_s(t->point[i], &t->fit->system) / t->point[i]->measured_s);
-}
-
-static void measure_means(task *t)
-{
-    size_t count[CALC_POINT_CLASSES] = {0};
-    memset(t->mean_flop, 0, sizeof t->mean_flop);
-    for (size_t i = 0; i < t->points; i++) {
-        calc_point_class class = t->point[i]->class;
-        double more = calc_point_flop(t->point[i]) - t->mean_flop[class];
-        t->mean_flop[class] += more / (double)++count[class];
-    }
 }
 
 static void residuals(void *context, const double *x, double *residual)
@@ -737,7 +693,13 @@ static calc_status fit_group(task *t, calc_errors *errors)
     for (int class = 0; class < CALC_POINT_CLASSES; class ++) {
         t->scatter[class] = SCATTER_BEFORE;
     }
-    measure_means(t);
+    size_t count[CALC_POINT_CLASSES] = {0};
+    memset(t->mean_flop, 0, sizeof t->mean_flop);
+    for (size_t i = 0; i < t->points; i++) {
+        calc_point_class class = t->point[i]->class;
+        double more = calc_point_flop(t->point[i]) - t->mean_flop[class];
+        t->mean_flop[class] += more / (double)++count[class];
+    }
     for (size_t k = 0; k < t->free; k++) {
         calc_point_constant *c = &t->fit->item[t->index[k]];
         double value = calc_constant_get(&c->constant, &t->fit->system);
@@ -765,18 +727,15 @@ static calc_status fit_group(task *t, calc_errors *errors)
 
 /* Fit the constants from `first` on to the points of a network and class; network -1: to kernels.
  */
-static calc_status fit_points(task *t, size_t first, const calc_point *points, size_t count,
-                              const bool *skip, int64_t network, calc_point_class class,
+static calc_status fit_points(task *t, size_t first, int64_t network, calc_point_class class,
                               calc_errors *errors)
 {
     t->points = 0;
     t->free = 0;
-    for (size_t i = 0; i < count; i++) {
-        const calc_point *p = &points[i];
-        if (calc_point_is_used(p) && !(skip && skip[i]) &&
-            (network < 0
-                 ? !calc_point_is_network(p) && p->class != CALC_POINT_BLOCK
-                 : p->class == class && calc_point_network(p, &t->fit->system) == network)) {
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_point *p = t->used[i];
+        if (network < 0 ? !calc_point_is_network(p) && p->class != CALC_POINT_BLOCK
+                        : p->class == class && calc_point_network(p, &t->fit->system) == network) {
             t->point[t->points++] = p;
         }
     }
@@ -786,44 +745,34 @@ static calc_status fit_points(task *t, size_t first, const calc_point *points, s
     return t->points > 0 && t->free > 0 ? fit_group(t, errors) : CALC_OK;
 }
 
-static calc_status fit_all(task *t, const calc_point *points, size_t count, const bool *skip,
-                           calc_errors *errors)
-{
-    point_constants_of_kernels(t->fit, points, count, skip);
-    calc_status status = fit_points(t, 0, points, count, skip, -1, CALC_POINT_MATRIX, errors);
-    for (int64_t i = 0; i < t->fit->system.networks_count; i++) {
-        for (int class = CALC_POINT_ALL_REDUCE; class <= CALC_POINT_P2P; class ++) {
-            size_t first = t->fit->count;
-            point_constants_of_network(t->fit, points, count, skip, i, (calc_point_class) class);
-            if (status == CALC_OK && t->fit->count > first) {
-                status =
-                    fit_points(t, first, points, count, skip, i, (calc_point_class) class, errors);
-            }
-        }
-    }
-    return status;
-}
-
 calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points, size_t count,
                                 const bool *skip, const calc_system *before, calc_errors *errors)
 {
     *out = (calc_point_fit){.system = *before};
-    task *t = calloc(1, sizeof *t);
-    calc_status status = CALC_ERR_NOMEM;
-    if (t) {
-        t->fit = out;
-        t->point = calloc(count + 1, sizeof(calc_point *));
-        t->deviation = calloc(count + 1, sizeof *t->deviation);
+    task *t = calc_make(1, sizeof *t);
+    t->fit = out;
+    t->used = calc_make(count, sizeof(calc_point *));
+    t->point = calc_make(count, sizeof(calc_point *));
+    t->deviation = calc_make(count, sizeof *t->deviation);
+    for (size_t i = 0; i < count; i++) {
+        if (calc_point_is_used(&points[i]) && !(skip && skip[i])) {
+            t->used[t->count++] = &points[i];
+        }
     }
-    if (t && t->point && t->deviation) {
-        status = fit_all(t, points, count, skip, errors);
-    } else {
-        calc_errors_no_memory(errors);
+    add_kernels(t);
+    calc_status status = fit_points(t, 0, -1, CALC_POINT_MATRIX, errors);
+    for (int64_t i = 0; i < out->system.networks_count; i++) {
+        for (int class = CALC_POINT_ALL_REDUCE; class <= CALC_POINT_P2P; class ++) {
+            size_t first = out->count;
+            add_network(t, i, (calc_point_class) class);
+            if (status == CALC_OK && out->count > first) {
+                status = fit_points(t, first, i, (calc_point_class) class, errors);
+            }
+        }
     }
-    if (t) {
-        free(t->point);
-        free(t->deviation);
-    }
+    free(t->used);
+    free(t->point);
+    free(t->deviation);
     free(t);
     return status;
 }

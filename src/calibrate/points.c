@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -19,6 +20,15 @@
  * sizes and time in seconds. */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Names of sizes end with NULL. */
+static const struct {
+    const char *name, *size[CALC_POINT_SIZES + 1];
+} classes[CALC_POINT_CLASSES] = {
+#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
+    CALC_POINT_CLASS_LIST(CALC_X)
+#undef CALC_X
+};
 
 /* Names of operators in files that are around; "|" separates. */
 static const struct {
@@ -121,12 +131,10 @@ static double parse_size(const char *text)
     return *end == '\0' || strchr(", ", *end) ? number : (double)NAN;
 }
 
-static const char *const *calc_point_size_names(calc_point_class class);
-
 /* Sizes that may be left out. */
 static double absent_size(const calc_point *p, size_t index)
 {
-    const char *name = calc_point_size_names(p->class)[index];
+    const char *name = classes[p->class].size[index];
     if (strcmp(name, "kv_head_num") == 0) {
         return p->size[2];
     }
@@ -141,9 +149,9 @@ static double absent_size(const calc_point *p, size_t index)
 
 static bool read_sizes(calc_point *p)
 {
-    for (size_t i = 0; calc_point_size_names(p->class)[i]; i++) {
+    for (size_t i = 0; classes[p->class].size[i]; i++) {
         size_t length;
-        const char *name = calc_point_size_names(p->class)[i];
+        const char *name = classes[p->class].size[i];
         const char *text = find_key(p->shape, name, &length);
         double size = text && length > 0 ? parse_size(text) : absent_size(p, i);
         if (isnan(size) && !isnan(p->size[i]) && p->size[i] > 0) {
@@ -363,16 +371,17 @@ static void point_meaning(calc_point *p)
 
 enum { NAMES_SIZE = 200 };
 
-static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_point, line)},
-#define CALC_X(member, text, other, optional)                                                      \
-    {.name = text,                                                                                 \
-     .also = other,                                                                                \
-     CALC_CSV_MEMBER(calc_point, member),                                                          \
-     .flags = (optional) ? CALC_CSV_OPTIONAL : 0,                                                  \
-     .hi = HUGE_VAL},
-                                          CALC_POINTS_COLUMN_LIST(CALC_X)
-#undef CALC_X
-};
+/* Columns that are read, in any order; others are ignored. */
+#define COLUMN(member) .name = #member, CALC_CSV_MEMBER(calc_point, member)
+static const calc_csv_column columns[] = {
+    {CALC_CSV_MEMBER(calc_point, line)},
+    {COLUMN(system), .also = "hardware", .flags = CALC_CSV_OPTIONAL},
+    {COLUMN(op)},
+    {COLUMN(dtype)},
+    {COLUMN(shape)},
+    {COLUMN(metric)},
+    {COLUMN(value), .hi = HUGE_VAL},
+    {COLUMN(unit), .flags = CALC_CSV_OPTIONAL}};
 
 static const calc_csv_table point_file =
     CALC_CSV_TABLE(columns, calc_point,
@@ -414,18 +423,6 @@ static bool is_listed(const char *names, const char *name)
     return false;
 }
 
-/* Whether a row before `index` is of the same machine. */
-static bool is_repeated(const calc_points *points, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (calc_point_is_used(&points->item[i]) &&
-            strcmp(points->item[i].system, points->item[index].system) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The machines that usable rows name, for people. @return how many */
 static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
 {
@@ -435,7 +432,12 @@ static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
         char shown[CALC_UTF8_SHOW_SIZE];
-        if (!calc_point_is_used(p) || is_repeated(points, i)) {
+        size_t k = 0; /* the first of the same machine */
+        while (k < i && (!calc_point_is_used(&points->item[k]) ||
+                         strcmp(points->item[k].system, p->system) != 0)) {
+            k++;
+        }
+        if (!calc_point_is_used(p) || k < i) {
             continue;
         }
         if (used + 4 + sizeof shown < NAMES_SIZE) {
@@ -447,13 +449,6 @@ static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
         count++;
     }
     return count;
-}
-
-static bool can_run(const calc_system *system, const calc_point *p)
-{
-    bool computes = p->class <= CALC_POINT_ATTENTION_BW || p->class == CALC_POINT_BLOCK ||
-                    (calc_point_is_serving(p) && p->class != CALC_POINT_SERVING_ALL_REDUCE);
-    return !computes || system->chip.matrix[p->datatype].flop_per_s > 0;
 }
 
 calc_status calc_points_select(calc_points *points, const char *rows, const calc_system *system,
@@ -471,9 +466,12 @@ calc_status calc_points_select(calc_points *points, const char *rows, const calc
     for (size_t i = 0; i < points->count; i++) {
         calc_point *p = &points->item[i];
         bool other = rows && !is_listed(rows, p->system);
+        bool computes = p->class <= CALC_POINT_ATTENTION_BW || p->class == CALC_POINT_BLOCK ||
+                        (calc_point_is_serving(p) && p->class != CALC_POINT_SERVING_ALL_REDUCE);
         if (other) {
             snprintf(p->reason, sizeof p->reason, "another machine");
-        } else if (calc_point_is_used(p) && !can_run(system, p)) {
+        } else if (calc_point_is_used(p) && computes &&
+                   !(system->chip.matrix[p->datatype].flop_per_s > 0)) {
             snprintf(p->reason, sizeof p->reason, "the system has no matrix engine in %s",
                      calc_datatype_names[p->datatype]);
         } else if (calc_point_is_used(p) && p->class == CALC_POINT_BLOCK) {
@@ -497,14 +495,6 @@ calc_status calc_points_select(calc_points *points, const char *rows, const calc
                                               : "there are none");
 }
 
-static const struct {
-    const char *name, *size[CALC_POINT_SIZES + 1];
-} classes[CALC_POINT_CLASSES] = {
-#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
-    CALC_POINT_CLASS_LIST(CALC_X)
-#undef CALC_X
-};
-
 const char *calc_point_class_name(calc_point_class class)
 {
     return classes[class].name;
@@ -516,19 +506,13 @@ double calc_point_flop(const calc_point *point)
     return multiplies ? 2 * point->size[0] * point->size[1] * point->size[2] * point->size[3] : 0;
 }
 
-/* Names of its sizes, NULL at the end. */
-static const char *const *calc_point_size_names(calc_point_class class)
-{
-    return classes[class].size;
-}
-
 calc_kernel_key calc_point_key(const calc_point *p, const calc_system *system)
 {
     if (p->class == CALC_POINT_BLOCK) {
         return calc_point_block_key(p, system);
     }
     int sizes = 0;
-    while (calc_point_size_names(p->class)[sizes]) {
+    while (classes[p->class].size[sizes]) {
         sizes++;
     }
     bool wgrad = p->pass == CALC_PASS_WGRAD;
@@ -568,13 +552,10 @@ calc_kernel_key calc_point_key(const calc_point *p, const calc_system *system)
     return key;
 }
 
-calc_status calc_point_table_make(calc_point_table *out, const calc_point *points, size_t count,
-                                  const bool *skip, const calc_system *system, calc_errors *errors)
+void calc_point_table_make(calc_point_table *out, const calc_point *points, size_t count,
+                           const bool *skip, const calc_system *system)
 {
-    *out = (calc_point_table){.owned = calloc(count + 1, sizeof *out->owned)};
-    if (!out->owned) {
-        return calc_errors_no_memory(errors);
-    }
+    *out = (calc_point_table){.owned = calc_make(count, sizeof *out->owned)};
     out->table.point = out->owned;
     for (size_t i = 0; i < count; i++) {
         const calc_point *p = &points[i];
@@ -584,7 +565,6 @@ calc_status calc_point_table_make(calc_point_table *out, const calc_point *point
                                     log(p->measured_s / calc_point_time_s(p, system))};
         }
     }
-    return CALC_OK;
 }
 
 CALC_FREES(calc_point_table_free, calc_point_table, of->owned)
@@ -594,10 +574,10 @@ const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
 {
     calc_point_tables *t = of;
     const calc_points *all = &t->points;
-    calc_points own = {calloc(all->count + 1, sizeof *own.item), all->count, {0}, all->name};
+    calc_points own = {calc_make(all->count, sizeof *own.item), all->count, {0}, all->name};
     const calc_kernel_table *made = NULL;
     t->errors = (calc_errors){0};
-    if (!own.item || t->count == CALC_SYSTEMS_MAX) {
+    if (t->count == CALC_SYSTEMS_MAX) {
         calc_errors_no_memory(&t->errors);
         free(own.item);
         return NULL;
@@ -608,9 +588,8 @@ const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
     }
     if (calc_points_select(&own, machine, system, &t->errors) == CALC_OK) {
         calc_point_table *table = &t->table[t->count++];
-        calc_status status =
-            calc_point_table_make(table, own.item, own.count, NULL, system, &t->errors);
-        made = status == CALC_OK ? &table->table : NULL;
+        calc_point_table_make(table, own.item, own.count, NULL, system);
+        made = &table->table;
     }
     free(own.item);
     return made;

@@ -92,17 +92,6 @@ static inline bool calc_point_is_serving(const calc_point *point)
            point->class <= CALC_POINT_SERVING_ALL_REDUCE;
 }
 
-/** Columns that are read, in any order; others are ignored: X(member of calc_point, name, other
- *  name, optional). Numbers are 0 or more. */
-#define CALC_POINTS_COLUMN_LIST(X)                                                                 \
-    X(system, "system", "hardware", true)                                                          \
-    X(op, "op", NULL, false)                                                                       \
-    X(dtype, "dtype", NULL, false)                                                                 \
-    X(shape, "shape", NULL, false)                                                                 \
-    X(metric, "metric", NULL, false)                                                               \
-    X(value, "value", NULL, false)                                                                 \
-    X(unit, "unit", NULL, true)
-
 /** The rows of one file. Owns everything. Start with {0}. */
 typedef struct calc_points {
     calc_point *item;
@@ -143,11 +132,9 @@ typedef struct calc_point_table {
 calc_kernel_key calc_point_key(const calc_point *point, const calc_system *system);
 
 /** Make a table for a machine.
- *  @param skip  by index of point: not to be in it; NULL: none
- *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_point_table_make(calc_point_table *out, const calc_point *points,
-                                                size_t count, const bool *skip,
-                                                const calc_system *system, calc_errors *errors);
+ *  @param skip  by index of point: not to be in it; NULL: none */
+void calc_point_table_make(calc_point_table *out, const calc_point *points, size_t count,
+                           const bool *skip, const calc_system *system);
 
 /** Free what it owns; fine on {0}. */
 void calc_point_table_free(calc_point_table *table);
@@ -298,12 +285,9 @@ enum { CALC_POINT_CURVE_FOLDS = 5 };
  *  their arithmetic.
  *  @param points  `count` of them
  *  @param skip    by index: true for points to leave out; NULL: none
- *  @param changed filled: whether it was
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
-                                                  const calc_point *points, size_t count,
-                                                  const bool *skip, bool *changed,
-                                                  calc_errors *errors);
+ *  @return whether it was */
+bool calc_point_curve_matrix(calc_system *system, calc_datatype datatype, const calc_point *points,
+                             size_t count, const bool *skip);
 
 /** A number of 0 to 2^32 - 1 from the sizes of a point, the same for all passes over one shape, so
  *  that shapes can be kept apart. */

@@ -403,9 +403,10 @@ calc_status calc_mindspeed_points(calc_point_table *out, const calc_mindspeed_ti
     for (size_t i = 0; count < SIZE_MAX && i < count; i++) {
         point[i] = point_of(&mean[i], job, app);
     }
-    calc_status status = count < SIZE_MAX
-                             ? calc_point_table_make(out, point, count, NULL, system, errors)
-                             : calc_errors_no_memory(errors);
+    calc_status status = count < SIZE_MAX ? CALC_OK : calc_errors_no_memory(errors);
+    if (status == CALC_OK) {
+        calc_point_table_make(out, point, count, NULL, system);
+    }
     free(mean);
     free(point);
     return status;

@@ -1,6 +1,7 @@
 #include "validate/error_groups.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,19 +67,6 @@ CALC_CSV_READS(calc_run_sets_read, calc_run_sets, set_table)
 
 CALC_FREES(calc_run_sets_free, calc_run_sets, of->item, of->text.data)
 
-/* Whether a word is one of those between blanks. */
-static bool lists(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (size_t n; *words; words += n + (words[n] == ' ')) {
-        n = strcspn(words, " ");
-        if (n == length && memcmp(words, word, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is(const char *wanted, const char *found)
 {
     return !*wanted || strcmp(wanted, found) == 0;
@@ -91,7 +79,7 @@ bool calc_run_set_has(const calc_run_set *set, const calc_result *result)
     }
     const calc_runs_row *row = result->prediction->map.row;
     bool others = *set->sources == '!';
-    bool source = !*set->sources || lists(set->sources + others, row->source) != others;
+    bool source = !*set->sources || calc_is_word(set->sources + others, row->source) != others;
     return source && is(set->family, row->family) && is(set->confidence, row->confidence);
 }
 
@@ -238,18 +226,6 @@ typedef struct repeats {
     size_t first; /* place of the first in the list of results */
 } repeats;
 
-static repeats repeats_of(const competitor *item, const competitor *end)
-{
-    repeats r = {.item = item, .first = item->place};
-    for (; item < end && compare_problems(&item->is, &r.item->is) == 0 &&
-           compare_numbers(item->is.layout, r.item->is.layout, KEYS) == 0;
-         item++) {
-        r.first = item->place < r.first ? item->place : r.first;
-        r.count++;
-    }
-    return r;
-}
-
 /* Pairs in which an item of `a` costs more than one of `b`, by half a percent, which is less than
  * repeats of one run differ by. */
 static size_t count_more(const repeats *a, const repeats *b)
@@ -278,9 +254,14 @@ static size_t list_layouts(const competitor *item, const competitor *end, repeat
 {
     size_t count = 0;
     const competitor *first = item;
-    while (item < end && compare_problems(&item->is, &first->is) == 0) {
-        layout[count] = repeats_of(item, end);
-        item += layout[count++].count;
+    for (; item < end && compare_problems(&item->is, &first->is) == 0; item++) {
+        repeats *r = &layout[count - (count > 0)];
+        if (count == 0 || compare_numbers(item->is.layout, r->item->is.layout, KEYS) != 0) {
+            r = &layout[count++];
+            *r = (repeats){.item = item, .first = item->place};
+        }
+        r->first = item->place < r->first ? item->place : r->first;
+        r->count++;
     }
     return count;
 }
@@ -363,7 +344,8 @@ typedef struct maker {
     const double *then;
     const calc_result **member;
     double *error;
-    struct named *named;
+    const char **name; /* of groups of a dimension */
+    size_t *group;     /* the one of each result; SIZE_MAX: none */
     size_t members;
     calc_error_groups *out;
     size_t capacity;
@@ -437,57 +419,34 @@ typedef struct selection {
     bool own; /* of runs in no published table only */
 } selection;
 
-/* A result with its name in a dimension, and the first result that has this name. */
-typedef struct named {
-    const calc_result *result, *first;
-    const char *name;
-} named;
-
-static int compare_addresses(const calc_result *a, const calc_result *b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_names(const void *left, const void *right)
-{
-    const named *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : compare_addresses(a->result, b->result);
-}
-
-static int compare_firsts(const void *left, const void *right)
-{
-    const named *a = left, *b = right;
-    int order = compare_addresses(a->first, b->first);
-    return order != 0 ? order : compare_addresses(a->result, b->result);
-}
-
 /* A group of each name, in the order in which names appear. */
 static bool add_dimension(maker *m, const selection *s)
 {
-    named *list = m->named;
-    size_t count = 0;
+    size_t names = 0, last = 0;
     bool fine = true;
     for (size_t i = 0; i < m->results->count; i++) {
         const calc_result *r = &m->results->item[i];
         bool own = !s->own || r->serving || !calc_result_is_published(r);
         const char *name = own && counts(r, s->quantity) ? s->name(r) : NULL;
+        m->group[i] = SIZE_MAX;
         if (name) {
-            list[count++] = (named){.result = r, .name = name};
+            /* Results of a name often stand together. */
+            bool again = last < names && strcmp(m->name[last], name) == 0;
+            for (last = again ? last : 0; last < names && strcmp(m->name[last], name) != 0;) {
+                last++;
+            }
+            names += last == names;
+            m->name[last] = name;
+            m->group[i] = last;
         }
     }
-    qsort(list, count, sizeof *list, compare_names);
-    for (size_t i = 0; i < count; i++) {
-        bool same = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0;
-        list[i].first = same ? list[i - 1].first : list[i].result;
-    }
-    qsort(list, count, sizeof *list, compare_firsts);
-    for (size_t i = 0; fine && i < count;) {
-        const named *first = &list[i];
-        for (m->members = 0; i < count && list[i].first == first->first; i++) {
-            m->member[m->members++] = list[i].result;
+    for (size_t k = 0; fine && k < names; k++) {
+        m->members = 0;
+        for (size_t i = 0; i < m->results->count; i++) {
+            m->member[m->members] = &m->results->item[i];
+            m->members += m->group[i] == k;
         }
-        fine = add_group(m, s->by, first->name, s->quantity);
+        fine = add_group(m, s->by, m->name[k], s->quantity);
     }
     return fine;
 }
@@ -531,8 +490,9 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     maker m = {.results = results, .sets = sets, .then = then, .out = out};
     m.member = calloc(results->count + 1, sizeof *m.member);
     m.error = calloc(results->count + 1, sizeof *m.error);
-    m.named = calloc(results->count + 1, sizeof *m.named);
-    bool fine = m.member && m.error && m.named;
+    m.name = calloc(results->count + 1, sizeof *m.name);
+    m.group = calloc(results->count + 1, sizeof *m.group);
+    bool fine = m.member && m.error && m.name && m.group;
     for (int q = 0; fine && q < CALC_QUANTITY_COUNT; q++) {
         fine = add_sets(&m, (calc_quantity)q) && add_own_sets(&m, (calc_quantity)q);
         for (size_t d = 0; fine && d < sizeof dimensions / sizeof *dimensions; d++) {
@@ -542,7 +502,8 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     }
     free(m.member);
     free(m.error);
-    free(m.named);
+    free(m.name);
+    free(m.group);
     if (!fine) {
         calc_error_groups_free(out);
         return calc_errors_no_memory(errors);
@@ -583,18 +544,6 @@ static const calc_csv_column columns[] = {
 static const calc_csv_table table =
     CALC_CSV_TABLE(columns, entry, "a baseline is what calc validate --csv writes");
 
-/* The result of that id and quantity; NULL if there is none. */
-static const calc_result *find_result(const calc_results *results, const entry *e)
-{
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        if (r->quantity == e->quantity && strcmp(calc_result_id(r), e->id) == 0) {
-            return r;
-        }
-    }
-    return NULL;
-}
-
 static calc_status take(calc_baseline *out, const calc_results *results, const entry *e,
                         const char *path, calc_errors *errors)
 {
@@ -605,10 +554,13 @@ static calc_status take(calc_baseline *out, const calc_results *results, const e
         return calc_errors_at(errors, CALC_ERR_TYPE, path, e->line, 0, table.hint,
                               "a scored row has an error, this one has none");
     }
-    const calc_result *r = find_result(results, e);
-    if (r) {
-        out->error[r - results->item] = e->error;
-        out->missing += r->use == CALC_USE_UNPREDICTED || r->use == CALC_USE_REFUSED;
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        if (r->quantity == e->quantity && strcmp(calc_result_id(r), e->id) == 0) {
+            out->error[i] = e->error;
+            out->missing += r->use == CALC_USE_UNPREDICTED || r->use == CALC_USE_REFUSED;
+            break;
+        }
     }
     return CALC_OK;
 }
@@ -631,11 +583,6 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
     }
     calc_csv_rows_free(&rows);
     return status;
-}
-
-bool calc_baseline_is_worse(const calc_error_group *group, double tolerance)
-{
-    return group->shared > 0 && group->mean_abs_now - group->mean_abs_then > tolerance;
 }
 
 CALC_FREES(calc_baseline_free, calc_baseline, of->error)

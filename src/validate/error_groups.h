@@ -151,9 +151,6 @@ typedef struct calc_baseline {
 CALC_MUST_USE calc_status calc_baseline_read(calc_baseline *out, const char *path,
                                              const calc_results *results, calc_errors *errors);
 
-/** Whether the mean error of a group grew by more than `tolerance`, a fraction. */
-bool calc_baseline_is_worse(const calc_error_group *group, double tolerance);
-
 /** Free what it owns; fine on {0}. */
 void calc_baseline_free(calc_baseline *baseline);
 

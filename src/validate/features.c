@@ -113,12 +113,6 @@ static double number_of(const calc_field_ref *ref, const calc_result *r)
     return calc_member_number(ref->field, object + ref->offset);
 }
 
-static bool same(const part *p, const calc_result *a, const calc_result *b)
-{
-    bool counts = !p->among.field || (number_of(&p->among, a) > 1 && number_of(&p->among, b) > 1);
-    return !counts || number_of(&p->field, a) == number_of(&p->field, b);
-}
-
 /* Name of the option of an index: one of those that are not modelled is behind the last. */
 static const char *name_of(size_t option)
 {
@@ -145,7 +139,9 @@ static int differing(const parts *p, const calc_result *a, const calc_result *b,
     int count = strcmp(a->prediction->map.row->unmodelled, b->prediction->map.row->unmodelled) != 0;
     *which = OPTIONS;
     for (size_t i = 0; i < p->count && count < 2; i++) {
-        if (!same(&p->item[i], a, b)) {
+        const calc_field_ref *field = &p->item[i].field, *among = &p->item[i].among;
+        bool matters = !among->field || (number_of(among, a) > 1 && number_of(among, b) > 1);
+        if (matters && number_of(field, a) != number_of(field, b)) {
             size_t option = p->item[i].option;
             count += count == 0 || strcmp(name_of(option), name_of(*which)) != 0;
             *which = option;
@@ -154,17 +150,11 @@ static int differing(const parts *p, const calc_result *a, const calc_result *b,
     return count;
 }
 
-static bool is_cell_of(const parts *p, const calc_features_cell *cell, const calc_result *r)
-{
-    size_t which;
-    assert(cell->first);
-    return comparable(cell->first, r) && differing(p, cell->first, r, &which) == 0;
-}
-
 static void add_to_cell(calc_features *f, const parts *p, const calc_result *r)
 {
-    size_t i = 0;
-    while (i < f->cells && !is_cell_of(p, &f->cell[i], r)) {
+    size_t i = 0, which;
+    while (i < f->cells &&
+           (!comparable(f->cell[i].first, r) || differing(p, f->cell[i].first, r, &which) != 0)) {
         i++;
     }
     calc_features_cell *cell = &f->cell[i];
@@ -421,15 +411,6 @@ static void add(calc_peer *p, const entry *e)
     p->listed += *e->runs ? rows : 0;
 }
 
-static bool is_measured(const calc_results *results, calc_quantity quantity)
-{
-    bool any = false;
-    for (size_t i = 0; i < results->count && !any; i++) {
-        any = results->item[i].quantity == quantity;
-    }
-    return any;
-}
-
 /* calc's errors on the runs that the rows of a peer name; `error` has room for all results. */
 static calc_spread find_ours(const calc_results *results, const calc_peer *p, const entry *e,
                              size_t entries, double *error)
@@ -460,7 +441,11 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
         status = calc_errors_no_memory(errors);
     }
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
-        if (is_measured(results, entries[i].quantity)) {
+        size_t k = 0;
+        while (k < results->count && results->item[k].quantity != entries[i].quantity) {
+            k++;
+        }
+        if (k < results->count) {
             add(peer_of(out, &entries[i]), &entries[i]);
         }
     }

@@ -18,25 +18,28 @@ static const char *const kinds[] = {"dense", "MoE", NULL};
 /* Quantities of training, the first of CALC_QUANTITY_LIST. */
 static const char *const quantities[] = {"step_time", "memory", NULL};
 
-static const calc_csv_column columns[] = {
-    {.name = "id", CALC_CSV_MEMBER(calc_residual, id)},
-    {.name = "quantity", CALC_CSV_MEMBER(calc_residual, quantity), .words = quantities},
-    {.name = "source", CALC_CSV_MEMBER(calc_residual, source)},
-    {.name = "machine", CALC_CSV_MEMBER(calc_residual, machine)},
-    {.name = "family", CALC_CSV_MEMBER(calc_residual, traits.family)},
-    {.name = "kind", CALC_CSV_MEMBER(calc_residual, traits.experts), .words = kinds},
-    {.name = "bits", CALC_CSV_MEMBER(calc_residual, traits.bits), .lo = 1, .hi = 1e9},
-    {.name = "processors", CALC_CSV_MEMBER(calc_residual, traits.processors), .lo = 1, .hi = 1e9},
+/* Columns of a run, whose members in a row begin with `of`. */
+#define RUN_COLUMNS(row, of)                                                                       \
+    {.name = "id", CALC_CSV_MEMBER(row, of id)},                                                   \
+        {.name = "quantity", CALC_CSV_MEMBER(row, of quantity), .words = quantities},              \
+        {.name = "source", CALC_CSV_MEMBER(row, of source)},                                       \
+        {.name = "machine", CALC_CSV_MEMBER(row, of machine)},                                     \
+        {.name = "family", CALC_CSV_MEMBER(row, of traits.family)},                                \
+        {.name = "kind", CALC_CSV_MEMBER(row, of traits.experts), .words = kinds},                 \
+        {.name = "bits", CALC_CSV_MEMBER(row, of traits.bits), .lo = 1, .hi = 1e9},                \
+        {.name = "processors", CALC_CSV_MEMBER(row, of traits.processors), .lo = 1, .hi = 1e9},
+
+static const calc_csv_column columns[] = {RUN_COLUMNS(calc_residual, )
 #define CALC_X(unseen, value_column, fold_column)                                                  \
     {.name = #fold_column, CALC_CSV_MEMBER(calc_residual, fold[CALC_UNSEEN_##unseen]), .hi = 1e9},
-    CALC_UNSEEN_LIST(CALC_X)
+                                              CALC_UNSEEN_LIST(CALC_X)
 #undef CALC_X
 #define CALC_X(unseen, value_column, fold_column)                                                  \
     {.name = #value_column,                                                                        \
      CALC_CSV_MEMBER(calc_residual, value[CALC_UNSEEN_##unseen]),                                  \
      .lo = -10,                                                                                    \
      .hi = 10},
-        CALC_UNSEEN_LIST(CALC_X)
+                                                  CALC_UNSEEN_LIST(CALC_X)
 #undef CALC_X
 };
 
@@ -74,41 +77,22 @@ static void number(calc_residuals *out, calc_residual *last)
     last->family = last->family < 0 ? out->families++ : last->family;
 }
 
-static int compare(const void *a, const void *b, calc_unseen unseen)
-{
-    const calc_residual *x = *(const calc_residual *const *)a;
-    const calc_residual *y = *(const calc_residual *const *)b;
-    double left = fabs(x->value[unseen]);
-    double right = fabs(y->value[unseen]);
-    return left != right ? (left > right) - (left < right) : (x > y) - (x < y);
-}
-
-#define COMPARES(function, unseen)                                                                 \
-    static int function(const void *a, const void *b)                                              \
-    {                                                                                              \
-        return compare(a, b, unseen);                                                              \
-    }
-COMPARES(by_width, CALC_UNSEEN_WIDTH)
-COMPARES(by_source, CALC_UNSEEN_SOURCE)
-COMPARES(by_release, CALC_UNSEEN_RELEASE)
-COMPARES(by_software, CALC_UNSEEN_SOFTWARE)
+static CALC_ORDER_BY(by_size, calc_residual_place, size, run)
 
 /* @return false without memory */
 static bool sort(calc_residuals *r, calc_quantity quantity, calc_unseen unseen)
 {
-    static int (*const order[])(const void *, const void *) = {by_width, by_source, by_release,
-                                                               by_software};
     calc_residual_list *list = &r->list[quantity][unseen];
     free(list->item);
     *list = (calc_residual_list){.item = calloc(r->count + 1, sizeof *list->item)};
     for (size_t i = 0; list->item && i < r->count; i++) {
         const calc_residual *one = &r->item[i];
         if (one->quantity == quantity && !isnan(one->value[unseen])) {
-            list->item[list->count++] = one;
+            list->item[list->count++] = (calc_residual_place){fabs(one->value[unseen]), one};
         }
     }
     if (list->item) {
-        qsort(list->item, list->count, sizeof *list->item, order[unseen]);
+        qsort(list->item, list->count, sizeof *list->item, by_size);
     }
     return list->item != NULL;
 }
@@ -120,16 +104,16 @@ static double typical(const calc_residuals *r, calc_quantity quantity, bool expe
     double all = 0, sum = 0;
     memset(runs, 0, (size_t)r->tables * sizeof *runs);
     for (size_t i = 0; i < list->count; i++) {
-        runs[list->item[i]->table] += list->item[i]->traits.experts == experts;
+        runs[list->item[i].run->table] += list->item[i].run->traits.experts == experts;
     }
     for (int t = 0; t < r->tables; t++) {
         all += runs[t] > 0 ? (double)runs[t] * calc_spread_weight(runs[t]) : 0;
     }
     for (size_t i = 0; i < list->count; i++) {
-        const calc_residual *one = list->item[i];
+        const calc_residual *one = list->item[i].run;
         sum += one->traits.experts == experts ? calc_spread_weight(runs[one->table]) : 0;
         if (one->traits.experts == experts && sum >= all / 2) {
-            return fabs(one->value[CALC_UNSEEN_WIDTH]);
+            return list->item[i].size;
         }
     }
     return 0;
@@ -156,8 +140,9 @@ calc_status calc_residuals_take_forecasts(calc_residuals *residuals,
 {
     for (size_t i = 0; i < residuals->count; i++) {
         calc_residual *r = &residuals->item[i];
-        const calc_forecast *f =
-            r->quantity == CALC_QUANTITY_STEP_TIME ? calc_forecasts_find(forecasts, r->id) : NULL;
+        const calc_forecast *f = r->quantity == CALC_QUANTITY_STEP_TIME
+                                     ? calc_forecasts_find(forecasts, r->id, NULL)
+                                     : NULL;
         if (f) {
             r->value[CALC_UNSEEN_RELEASE] = f->value;
             r->fold[CALC_UNSEEN_RELEASE] = calc_month_number(f->before);
@@ -193,18 +178,7 @@ typedef struct software_row {
 } software_row;
 
 static const calc_csv_column software_columns[] = {
-    {.name = "id", CALC_CSV_MEMBER(software_row, run.id)},
-    {.name = "quantity", CALC_CSV_MEMBER(software_row, run.quantity), .words = quantities},
-    {.name = "source", CALC_CSV_MEMBER(software_row, run.source)},
-    {.name = "publisher", CALC_CSV_MEMBER(software_row, publisher)},
-    {.name = "machine", CALC_CSV_MEMBER(software_row, run.machine)},
-    {.name = "family", CALC_CSV_MEMBER(software_row, run.traits.family)},
-    {.name = "kind", CALC_CSV_MEMBER(software_row, run.traits.experts), .words = kinds},
-    {.name = "bits", CALC_CSV_MEMBER(software_row, run.traits.bits), .lo = 1, .hi = 1e9},
-    {.name = "processors",
-     CALC_CSV_MEMBER(software_row, run.traits.processors),
-     .lo = 1,
-     .hi = 1e9},
+    RUN_COLUMNS(software_row, run.){.name = "publisher", CALC_CSV_MEMBER(software_row, publisher)},
     {.name = "unseen_software", CALC_CSV_MEMBER(software_row, value), .lo = -10, .hi = 10}};
 
 static const calc_csv_table software_table =
@@ -382,7 +356,7 @@ static void count(selection *s, unsigned alike)
     s->several = false;
     memset(s->table, 0, sizeof s->table);
     for (size_t i = 0; i < s->list->count; i++) {
-        const calc_residual *r = s->list->item[i];
+        const calc_residual *r = s->list->item[i].run;
         if (has(s, r)) {
             first = first ? first : r;
             s->several |= r->fold[CALC_UNSEEN_SOURCE] != first->fold[CALC_UNSEEN_SOURCE];
@@ -427,7 +401,7 @@ static const calc_residual *peek(walk *w, bool experts)
     size_t n = list->count;
     for (size_t *at = &w->at[experts]; *at < (w->is_signed ? 2 * n : n); ++*at) {
         bool negative = w->is_signed && *at < n;
-        const calc_residual *r = list->item[negative ? n - 1 - *at : *at % n];
+        const calc_residual *r = list->item[negative ? n - 1 - *at : *at % n].run;
         if (r->traits.experts == experts && has(w->s, r) &&
             (!w->is_signed || (r->value[w->s->query->unseen] < 0) == negative)) {
             return r;
@@ -465,16 +439,6 @@ static double log_at(const selection *s, double wanted, bool is_signed)
     return (double)NAN;
 }
 
-static int number_of_family(const calc_residuals *residuals, const char *family)
-{
-    for (size_t i = 0; i < residuals->count; i++) {
-        if (strcmp(residuals->item[i].traits.family, family) == 0) {
-            return residuals->item[i].family;
-        }
-    }
-    return -1;
-}
-
 /* The most alike class that has enough runs. */
 static selection choose(const calc_residuals *residuals, const calc_band_query *query)
 {
@@ -486,8 +450,12 @@ static selection choose(const calc_residuals *residuals, const calc_band_query *
     bool known = query->quantity < CALC_RESIDUAL_QUANTITIES;
     selection s = {.list = known ? &residuals->list[query->quantity][query->unseen] : &none,
                    .query = query,
-                   .family = number_of_family(residuals, query->traits.family),
+                   .family = -1,
                    .unit = {1, 1}};
+    for (size_t i = 0; i < residuals->count && s.family < 0; i++) {
+        bool same = strcmp(residuals->item[i].traits.family, query->traits.family) == 0;
+        s.family = same ? residuals->item[i].family : -1;
+    }
     /* Software differs by more than machines and models do. */
     int first = query->unseen == CALC_UNSEEN_SOFTWARE ? CLASSES - 1 : 0;
     for (int c = first; c < CLASSES && (s.runs < CALC_BAND_RUNS || !s.several); c++) {
@@ -531,7 +499,7 @@ double calc_band_share(const calc_residuals *residuals, const calc_band_query *q
     double all = weigh(&s, &tables);
     double sum = 0; /* of runs up to `most` */
     for (size_t i = 0; i < s.list->count; i++) {
-        const calc_residual *r = s.list->item[i];
+        const calc_residual *r = s.list->item[i].run;
         sum += has(&s, r) && value_of(&s, r) <= most ? s.weight[table_of(r)] : 0;
     }
     return s.runs > 0 ? sum / (all + all / (double)s.runs) : (double)NAN;
@@ -601,17 +569,6 @@ typedef struct printed_table {
 
 enum { PRINTED_MAX = 64 };
 
-/* That of a name, new if there is none; those beyond the last are one. */
-static printed_table *printed_table_of(printed_table *tables, const char *name)
-{
-    int t = 0;
-    while (t + 1 < PRINTED_MAX && tables[t].name && strcmp(tables[t].name, name) != 0) {
-        t++;
-    }
-    tables[t].name = name;
-    return &tables[t];
-}
-
 static double weighed(const printed_table *tables)
 {
     double inside = 0, all = 0;
@@ -624,18 +581,26 @@ static double weighed(const printed_table *tables)
 }
 
 calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
-                               calc_quantity quantity, calc_coverage_member is_member,
-                               const void *group)
+                               calc_quantity quantity, calc_coverage_group of)
 {
     printed_table tables[PRINTED_MAX] = {{NULL, 0, 0}};
     calc_coverage c = {0};
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         double value = covered[i].value;
-        if (isnan(value) || r->quantity != quantity || !is_member(r, group)) {
+        if (isnan(value) || r->quantity != quantity ||
+            (of.family && strcmp(r->prediction->map.row->family, of.family) != 0) ||
+            (of.kind && strcmp(calc_result_kind(r), of.kind) != 0) ||
+            (of.set && !calc_run_set_has(of.set, r))) {
             continue;
         }
-        printed_table *t = printed_table_of(tables, r->prediction->map.row->source);
+        /* Its table, new if there is none; those beyond the last are one. */
+        printed_table *t = tables;
+        const char *name = calc_result_source(r);
+        while (t + 1 < tables + PRINTED_MAX && t->name && strcmp(t->name, name) != 0) {
+            t++;
+        }
+        t->name = name;
         c.count++;
         c.below += value < -covered[i].reach;
         c.above += value > covered[i].reach;
@@ -776,21 +741,12 @@ static size_t up_to(const calc_forecasts *forecasts, const char *id, const char 
     return lo;
 }
 
-static const char after_all_months[] = "9999-99";
-
-const calc_forecast *calc_forecasts_at(const calc_forecasts *forecasts, const char *id,
-                                       const char *before)
+const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id,
+                                         const char *before)
 {
-    size_t count = up_to(forecasts, id, before);
+    size_t count = up_to(forecasts, id, before ? before : "9999-99");
     const calc_forecast *f = count > 0 ? &forecasts->item[count - 1] : NULL;
-    return f && strcmp(f->id, id) == 0 && strcmp(f->before, before) == 0 ? f : NULL;
-}
-
-const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id)
-{
-    size_t count = up_to(forecasts, id, after_all_months);
-    const calc_forecast *f = count > 0 ? &forecasts->item[count - 1] : NULL;
-    return f && strcmp(f->id, id) == 0 ? f : NULL;
+    return f && strcmp(f->id, id) == 0 && (!before || strcmp(f->before, before) == 0) ? f : NULL;
 }
 
 const char *calc_forecasts_next(const calc_forecasts *forecasts, const char *month)

@@ -7,6 +7,7 @@
 
 #include "io/output.h"
 #include "io/text.h"
+#include "validate/error_groups.h"
 #include "validate/results.h"
 
 /* How far measured runs were from forecasts: predictions by constants that were
@@ -44,12 +45,10 @@ CALC_MUST_USE calc_status calc_forecasts_read(calc_forecasts *out, const char *p
 CALC_MUST_USE calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text,
                                                const char *name, calc_errors *errors);
 
-/** That of a run by the fit to what was published before `before`; NULL if there is none. */
-const calc_forecast *calc_forecasts_at(const calc_forecasts *forecasts, const char *id,
-                                       const char *before);
-
-/** That of a run by the last of these fits; NULL if there is none. */
-const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id);
+/** That of a run by the fit to what was published before `before`; NULL: by the last of these fits.
+ *  @return NULL if there is none */
+const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id,
+                                         const char *before);
 
 /** The first month after `month` that a fit was made at, of the whole file; "" is before them all.
  *  NULL: there is none. */
@@ -96,9 +95,15 @@ typedef struct calc_residual {
     int fold[CALC_UNSEEN_COUNT];     /**< runs with the same number were left out together */
 } calc_residual;
 
-/** Runs that have a value, by its size without its sign. */
+/** A run, and the size of a value of it without its sign. */
+typedef struct calc_residual_place {
+    double size;
+    const calc_residual *run;
+} calc_residual_place;
+
+/** Runs that have a value, by its size. */
 typedef struct calc_residual_list {
-    const calc_residual **item;
+    calc_residual_place *item;
     size_t count;
 } calc_residual_list;
 
@@ -256,13 +261,16 @@ typedef struct calc_coverage {
 void calc_covered_make(calc_covered *out, const calc_results *results,
                        const calc_residuals *residuals, calc_unseen unseen);
 
-/** Whether a result is a member of a group. */
-typedef bool (*calc_coverage_member)(const calc_result *result, const void *group);
+/** Measurements that belong together; NULL: of any. */
+typedef struct calc_coverage_group {
+    const char *family;      /**< of machines */
+    const char *kind;        /**< calc_result_kind() */
+    const calc_run_set *set; /**< of published tables */
+} calc_coverage_group;
 
-/** Shares among the members of a quantity; NaN if there are none. */
+/** Shares among those of a quantity; NaN if there are none. */
 calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
-                               calc_quantity quantity, calc_coverage_member is_member,
-                               const void *group);
+                               calc_quantity quantity, calc_coverage_group group);
 
 /* The probability that a layout fits: its predicted need of the first memory tier,
  * compared with the errors of predictions for similar measured runs (band.h). */

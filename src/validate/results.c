@@ -11,6 +11,7 @@
 #include "io/csv_table.h"
 #include "model/run.h"
 #include "spec/serving_engine.h"
+#include "validate/error_groups.h"
 
 /* Those of CALC_QUANTITY_LIST, and all of them. */
 static const char *const quantities[] = {"step_time",           "memory",     "tpot", "ttft", "e2e",
@@ -51,15 +52,6 @@ static double tokens_of(const calc_run_map *map)
     return (double)(map->app.seq_size * e->microbatch_size) / (double)e->strategy.context_par;
 }
 
-/* Memory added by the last stage's logits. */
-static double loss_pieces(const calc_run_map *map, const calc_stage_stats *stage)
-{
-    const calc_strategy *s = &map->exec.strategy;
-    double logits = tokens_of(map) * (double)map->app.vocab_size / (double)s->tensor_par;
-    double each = s->fused_cross_entropy ? 0 : NARROW_BYTES + (s->tensor_par > 1 ? WIDE_BYTES : 0);
-    return stage->head_space > 0 ? stage->working_space + each * logits : 0;
-}
-
 /* Memory of FSDP2 under stages. */
 static double staged_pieces(const calc_run_map *map, const calc_stage_stats *stage)
 {
@@ -81,10 +73,14 @@ double calc_reserved_of(const calc_run_map *map, const calc_system *system)
     calc_stage_stats stage[STAGES_MAX];
     size_t count =
         calc_each_stage(&map->app, system, &map->exec, CALC_COMPAT_NONE, stage, STAGES_MAX);
+    const calc_strategy *s = &map->exec.strategy;
+    double logits = tokens_of(map) * (double)map->app.vocab_size / (double)s->tensor_par;
+    double each = s->fused_cross_entropy ? 0 : NARROW_BYTES + (s->tensor_par > 1 ? WIDE_BYTES : 0);
     double most = (double)NAN;
     for (size_t i = 0; i < count && i < STAGES_MAX; i++) {
         double occupied = stage[i].mem_tier1 - stage[i].mem_overhead;
-        double loss = i + 1 == count ? loss_pieces(map, &stage[i]) : 0;
+        bool head = i + 1 == count && stage[i].head_space > 0;
+        double loss = head ? stage[i].working_space + each * logits : 0;
         most = fmax(most, occupied + loss + staged_pieces(map, &stage[i]));
     }
     return most;
@@ -92,23 +88,17 @@ double calc_reserved_of(const calc_run_map *map, const calc_system *system)
 
 #define GIB 1073741824.0
 
-/* Memory of tensors on the last rank, the only one in Megatron-LM's log: the last stage of the
- * pipeline. */
-static double last_stage_of(const calc_run_map *map, const calc_system *system)
-{
-    calc_stage_stats stage[STAGES_MAX];
-    size_t count =
-        calc_each_stage(&map->app, system, &map->exec, CALC_COMPAT_NONE, stage, STAGES_MAX);
-    const calc_stage_stats *last = &stage[count < STAGES_MAX ? count - 1 : STAGES_MAX - 1];
-    return count > 0 ? last->mem_tier1 - last->mem_overhead : NAN;
-}
-
 /* Predicted memory of the kind that was measured: of tensors, taken by the allocator, or all that
  * the processor needs. */
 static double memory_of(const calc_run_map *map, const calc_system *system, const calc_stats *stats)
 {
     if (calc_run_map_counts(map, "last_rank") && map->exec.pipeline_par > 1) {
-        return last_stage_of(map, system);
+        /* Tensors on the last rank, the only one in Megatron-LM's log. */
+        calc_stage_stats stage[STAGES_MAX];
+        size_t count =
+            calc_each_stage(&map->app, system, &map->exec, CALC_COMPAT_NONE, stage, STAGES_MAX);
+        const calc_stage_stats *last = &stage[count < STAGES_MAX ? count - 1 : STAGES_MAX - 1];
+        return count > 0 ? last->mem_tier1 - last->mem_overhead : NAN;
     }
     if (calc_run_map_counts(map, "reserved")) {
         return calc_reserved_of(map, system);
@@ -231,38 +221,45 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
     }
 }
 
-const char calc_results_low_confidence[] =
-    "low confidence: an important field is missing or doubtful";
+/* The use of a measurement, and why. A run of training that ran though it is predicted not to fit
+ * is scored, one of serving is not. */
+static calc_result judge(calc_result r, const calc_remarks *remarks)
+{
+    const calc_prediction *p = r.prediction;
+    const char *reason = p ? p->reason : r.serving->reason;
+    const char *misfit = p ? p->misfit : r.serving->misfit;
+    const calc_remark *remark =
+        calc_remarks_find(remarks, calc_result_id(&r), calc_quantity_word(r.quantity));
+    r.error = r.predicted / r.measured - 1;
+    r.remark = remark ? remark->remark : "";
+    if (p ? isnan(r.predicted) : !isfinite(r.error)) {
+        r.use = CALC_USE_UNPREDICTED;
+        r.remark = p || *reason ? reason : "nothing of this kind is predicted";
+    } else if (p && calc_runs_is_oom(p->map.row)) {
+        r.use = CALC_USE_UNSCORED;
+        r.remark = "ran out of memory";
+    } else if (strcmp(calc_result_confidence(&r), "low") == 0) {
+        r.use = CALC_USE_UNSCORED;
+        r.remark =
+            remark ? remark->remark : "low confidence: an important field is missing or doubtful";
+    } else if (remark && strcmp(remark->use, "unscored") == 0) {
+        r.use = CALC_USE_UNSCORED;
+    } else if (*misfit && !(p && remark)) {
+        r.use = p ? CALC_USE_SCORED : CALC_USE_REFUSED;
+        r.remark = misfit;
+    }
+    return r;
+}
 
 static calc_result pair(const calc_prediction *p, calc_quantity quantity,
                         const calc_remarks *remarks)
 {
     bool time = quantity == CALC_QUANTITY_STEP_TIME;
-    calc_result r = {.prediction = p,
-                     .quantity = quantity,
-                     .measured = time ? p->map.step_s : p->map.memory_bytes,
-                     .predicted = time ? p->step_s : p->memory_bytes,
-                     .remark = ""};
-    r.error = r.predicted / r.measured - 1;
-    const calc_remark *remark =
-        calc_remarks_find(remarks, p->map.row->id, calc_quantity_word(quantity));
-    if (isnan(r.predicted)) {
-        r.use = CALC_USE_UNPREDICTED;
-        r.remark = p->reason;
-    } else if (calc_runs_is_oom(p->map.row)) {
-        r.use = CALC_USE_UNSCORED;
-        r.remark = "ran out of memory";
-    } else if (strcmp(p->map.row->confidence, "low") == 0) {
-        r.use = CALC_USE_UNSCORED;
-        r.remark = remark ? remark->remark : calc_results_low_confidence;
-    } else if (remark) {
-        bool unscored = strcmp(remark->use, "unscored") == 0;
-        r.use = unscored ? CALC_USE_UNSCORED : CALC_USE_SCORED;
-        r.remark = remark->remark;
-    } else {
-        r.remark = p->misfit;
-    }
-    return r;
+    return judge((calc_result){.prediction = p,
+                               .quantity = quantity,
+                               .measured = time ? p->map.step_s : p->map.memory_bytes,
+                               .predicted = time ? p->step_s : p->memory_bytes},
+                 remarks);
 }
 
 /* The measurements of one run; at least one result. @return how many */
@@ -336,25 +333,10 @@ enum { QUANTITIES = 5 /* of a run at most */ };
 static calc_result results_pair(const calc_serving_prediction *p, calc_quantity quantity,
                                 double measured, double predicted, const calc_remarks *remarks)
 {
-    calc_result r = {.serving = p,
-                     .quantity = quantity,
-                     .measured = measured,
-                     .predicted = predicted,
-                     .error = predicted / measured - 1};
-    const calc_remark *remark =
-        calc_remarks_find(remarks, p->map.row->id, calc_quantity_word(quantity));
-    bool low = strcmp(p->map.row->confidence, "low") == 0;
-    if (!isfinite(r.error)) {
-        r.use = CALC_USE_UNPREDICTED;
-        r.remark = *p->reason ? p->reason : "nothing of this kind is predicted";
-    } else if (low || (remark && strcmp(remark->use, "unscored") == 0)) {
-        r.use = CALC_USE_UNSCORED;
-        r.remark = remark ? remark->remark : calc_results_low_confidence;
-    } else {
-        r.use = *p->misfit ? CALC_USE_REFUSED : CALC_USE_SCORED;
-        r.remark = *p->misfit ? p->misfit : remark ? remark->remark : "";
-    }
-    return r;
+    return judge(
+        (calc_result){
+            .serving = p, .quantity = quantity, .measured = measured, .predicted = predicted},
+        remarks);
 }
 
 /* The measurements of one run; at least one result. @return how many */
@@ -553,24 +535,18 @@ static bool run_wave(calc_serving_prediction *p, int64_t requests, wave *out)
     return true;
 }
 
-/* How many requests at a time the memory holds: to their end, or at their mean length, as where
- * requests queue (serving_step.h). */
-static int64_t held_at_once(const calc_serving_prediction *p, const wave *whole)
-{
-    const calc_inference *i = &p->map.exec.inference;
-    double prompt = (double)i->prompt_size, generated = (double)i->generate_size;
-    double longer = i->engine.reserves ? 1 : (prompt + generated) / (prompt + generated / 2);
-    int64_t replicas = p->map.exec.strategy.data_par;
-    return (int64_t)(whole->room * longer / (double)replicas) * replicas;
-}
-
 /* A batch that the memory does not hold at once runs in parts. */
 static void run_parts(calc_serving_prediction *p, wave *whole)
 {
-    int64_t batch = p->map.exec.inference.batch;
-    int64_t most = held_at_once(p, whole);
+    const calc_inference *i = &p->map.exec.inference;
+    int64_t batch = i->batch, replicas = p->map.exec.strategy.data_par;
+    /* Requests that the memory holds at a time: to their end, or at their mean length, as where
+     * requests queue (serving_step.h). */
+    double prompt = (double)i->prompt_size, generated = (double)i->generate_size;
+    double longer = i->engine.reserves ? 1 : (prompt + generated) / (prompt + generated / 2);
+    int64_t most = (int64_t)(whole->room * longer / (double)replicas) * replicas;
     wave part, rest = {0};
-    if (whole->room < (double)p->map.exec.strategy.data_par) {
+    if (whole->room < (double)replicas) {
         return;
     }
     if (most >= batch) {

@@ -183,9 +183,6 @@ void calc_results_free(calc_results *results);
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
 
-/** The note on runs that are not scored for their confidence. */
-extern const char calc_results_low_confidence[];
-
 /** Words of the quantities, NULL at the end. */
 extern const char *const calc_quantity_words[];
 

@@ -515,25 +515,21 @@ static bool same_model(const calc_app *a, const calc_app *b)
            a->expert_feedforward == b->expert_feedforward;
 }
 
-static bool same_strategy(const calc_strategy *a, const calc_strategy *b)
+/* @param found  micro-batch and interleaving were not published */
+static bool same_layout(const calc_exec *x, const calc_exec *y, bool found)
 {
-    return a->tensor_par == b->tensor_par && a->data_par == b->data_par &&
-           size_of(a->context_par) == size_of(b->context_par) &&
+    const calc_strategy *a = &x->strategy, *b = &y->strategy;
+    return x->num_procs == y->num_procs && x->pipeline_par == y->pipeline_par &&
+           x->batch_size == y->batch_size && a->tensor_par == b->tensor_par &&
+           a->data_par == b->data_par && size_of(a->context_par) == size_of(b->context_par) &&
            size_of(a->expert_par) == size_of(b->expert_par) &&
            size_of(a->expert_tensor_par) == size_of(b->expert_tensor_par) &&
            calc_format_datatype(a->matrix_datatype, a->datatype) ==
                calc_format_datatype(b->matrix_datatype, b->datatype) &&
            a->activation_recompute == b->activation_recompute &&
-           a->recompute_modules == b->recompute_modules;
-}
-
-/* @param found  micro-batch and interleaving were not published */
-static bool same_layout(const calc_exec *a, const calc_exec *b, bool found)
-{
-    return a->num_procs == b->num_procs && a->pipeline_par == b->pipeline_par &&
-           a->batch_size == b->batch_size && same_strategy(&a->strategy, &b->strategy) &&
-           (found || (a->microbatch_size == b->microbatch_size &&
-                      a->pipeline_interleaving == b->pipeline_interleaving));
+           a->recompute_modules == b->recompute_modules &&
+           (found || (x->microbatch_size == y->microbatch_size &&
+                      x->pipeline_interleaving == y->pipeline_interleaving));
 }
 
 static double sequence_of(const calc_app *app, const calc_exec *exec)

@@ -121,7 +121,7 @@ CALC_TEST(what_no_run_shows_stays_as_assumed)
 CALC_TEST(half_of_the_layouts_predicts_the_other)
 {
     const calc_engine_plan plan = {
-        .engines = shipped_engines(), .cross = CALC_ENGINE_CROSS_HALF, .documented = true};
+        .engines = shipped_engines(), .cross = CALC_CROSS_HALF, .documented = true};
     const calc_engine_fit *fit = calibrate(&plan);
     size_t seen = 0;
     for (size_t i = 0; i < results.count; i++) {
@@ -139,7 +139,7 @@ CALC_TEST(half_of_the_layouts_predicts_the_other)
 CALC_TEST(halves_are_those_of_the_table)
 {
     const calc_engine_plan plan = {
-        .engines = shipped_engines(), .cross = CALC_ENGINE_CROSS_HALF, .documented = true};
+        .engines = shipped_engines(), .cross = CALC_CROSS_HALF, .documented = true};
     for (size_t i = 0; i < RUNS; i++) {
         row[i].half = i % 3 == 0;
     }
@@ -155,7 +155,7 @@ CALC_TEST(publishers_are_left_out_whole)
 {
     static const char *const names[] = {"the same", NULL};
     calc_engine_plan plan = {
-        .engines = shipped_engines(), .cross = CALC_ENGINE_CROSS_SOURCE, .documented = true};
+        .engines = shipped_engines(), .cross = CALC_CROSS_SOURCE, .documented = true};
     for (size_t i = 0; i < RUNS; i++) {
         row[i].publisher = "the same";
     }
@@ -170,18 +170,18 @@ CALC_TEST(publishers_are_left_out_whole)
 CALC_TEST(sources_and_later_runs_are_left_out)
 {
     calc_engine_plan plan = {
-        .engines = shipped_engines(), .cross = CALC_ENGINE_CROSS_SOURCE, .documented = true};
+        .engines = shipped_engines(), .cross = CALC_CROSS_SOURCE, .documented = true};
     calibrate(&plan);
     for (size_t i = 0; i < results.count; i++) {
         ck_assert(!isnan(fitted[i]) && !isnan(unseen[i]));
         ck_assert_double_ne(fitted[i], unseen[i]);
     }
-    plan.cross = CALC_ENGINE_CROSS_LATER;
+    plan.cross = CALC_CROSS_LATER;
     calibrate(&plan);
     for (size_t i = 0; i < results.count; i++) {
         ck_assert((bool)isnan(unseen[i]) == (i / 2 % 2 == 1)); /* two results of each run */
     }
-    plan.cross = CALC_ENGINE_CROSS_MACHINE; /* there is one: without it nothing is known */
+    plan.cross = CALC_CROSS_MACHINE; /* there is one: without it nothing is known */
     const calc_engine_fit *fit = calibrate(&plan);
     calc_engine_point first = {&item[0], 0, true, 1};
     ck_assert_double_eq_tol(unseen[0], calc_engine_fit_predict(&first, &fit->start), 1e-9);
@@ -204,7 +204,7 @@ CALC_TEST(what_is_held_out_is_in_no_fit)
 CALC_TEST(what_is_suspect_is_in_no_fit)
 {
     const calc_engine_plan plan = {
-        .engines = shipped_engines(), .documented = true, .cross = CALC_ENGINE_CROSS_HALF};
+        .engines = shipped_engines(), .documented = true, .cross = CALC_CROSS_HALF};
     for (size_t i = 0; i < results.count; i += 2) {
         item[i].remark = i % 3 ? "" : "waits for what nobody has published";
     }

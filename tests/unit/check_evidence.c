@@ -30,8 +30,7 @@ static void make(size_t machines)
 {
     ck_assert_int_eq(
         calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
-    ck_assert_int_eq(calc_evidence_make(&evidence, &results, case_machine, machines, &errors),
-                     CALC_OK);
+    evidence = calc_evidence_of(&results, case_machine, machines);
 }
 
 CALC_TEST(scored_times_on_the_machines_are_taken)

@@ -32,8 +32,7 @@ static void enter(void)
     ck_assert_int_eq(
         calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &the_errors),
         CALC_OK);
-    ck_assert_int_eq(
-        calc_evidence_make(&evidence, &results, case_machine, CASE_MACHINES, &the_errors), CALC_OK);
+    evidence = calc_evidence_of(&results, case_machine, CASE_MACHINES);
     calc_unknowns_make(&unknowns, family, fields, case_starts());
     ck_assert_uint_eq(unknowns.count, 2);
     for (int i = 0; i < CASE_ROWS; i++) {

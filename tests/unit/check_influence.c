@@ -33,8 +33,7 @@ static void enter_with(double times)
     errors = (calc_errors){0};
     ck_assert_int_eq(
         calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
-    ck_assert_int_eq(calc_evidence_make(&evidence, &results, case_machine, CASE_MACHINES, &errors),
-                     CALC_OK);
+    evidence = calc_evidence_of(&results, case_machine, CASE_MACHINES);
     calc_unknowns_make(&unknowns, family, fields, case_starts());
     ck_assert_uint_eq(unknowns.count, 1);
     is_free[0] = true;

@@ -58,11 +58,11 @@ CALC_TEST(tables_and_families_are_numbered_and_values_ordered)
     ck_assert_int_eq(case_residuals.tables, 2);
     ck_assert(r[0].table == 0 && r[1].table == 1 && r[2].table == 0);
     ck_assert(r[0].family == 0 && r[1].family == 0 && r[2].family == 1);
-    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_WIDTH].item[0],
+    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_WIDTH].item[0].run,
                      &r[1]);
-    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_WIDTH].item[1],
+    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_WIDTH].item[1].run,
                      &r[2]);
-    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_SOURCE].item[2],
+    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_SOURCE].item[2].run,
                      &r[0]);
 }
 
@@ -167,12 +167,12 @@ CALC_TEST(what_is_said_is_read)
     ck_assert_int_eq(parse("id,before,forecast\none,2025-07,-0.1250\n\"a, b\",2026-02,0.5\n"),
                      CALC_OK);
     ck_assert_uint_eq(forecasts.count, 2);
-    const calc_forecast *f = calc_forecasts_find(&forecasts, "a, b");
+    const calc_forecast *f = calc_forecasts_find(&forecasts, "a, b", NULL);
     ck_assert_ptr_nonnull(f);
     ck_assert_str_eq(f->before, "2026-02");
     ck_assert_double_eq(f->value, 0.5);
-    ck_assert_double_eq(calc_forecasts_find(&forecasts, "one")->value, -0.125);
-    ck_assert_ptr_null(calc_forecasts_find(&forecasts, "two"));
+    ck_assert_double_eq(calc_forecasts_find(&forecasts, "one", NULL)->value, -0.125);
+    ck_assert_ptr_null(calc_forecasts_find(&forecasts, "two", NULL));
     calc_forecasts_free(&forecasts);
 }
 
@@ -181,10 +181,10 @@ CALC_TEST(a_run_has_one_for_each_month)
     ck_assert_int_eq(parse("id,before,forecast\nb,2026-02,0.3\nb,2025-07,0.1\nb,2025-12,0.2\n"
                            "c,2025-10,0.4\n"),
                      CALC_OK);
-    ck_assert_double_eq(calc_forecasts_find(&forecasts, "b")->value, 0.3);
-    ck_assert_double_eq(calc_forecasts_at(&forecasts, "b", "2025-12")->value, 0.2);
-    ck_assert_ptr_null(calc_forecasts_at(&forecasts, "b", "2025-10"));
-    ck_assert_ptr_null(calc_forecasts_at(&forecasts, "a", "2025-10"));
+    ck_assert_double_eq(calc_forecasts_find(&forecasts, "b", NULL)->value, 0.3);
+    ck_assert_double_eq(calc_forecasts_find(&forecasts, "b", "2025-12")->value, 0.2);
+    ck_assert_ptr_null(calc_forecasts_find(&forecasts, "b", "2025-10"));
+    ck_assert_ptr_null(calc_forecasts_find(&forecasts, "a", "2025-10"));
     const char *month = "";
     static const char *const months[] = {"2025-07", "2025-10", "2025-12", "2026-02"};
     for (size_t i = 0; i < sizeof months / sizeof *months; i++) {

@@ -1,8 +1,6 @@
 #include "cli/calibrate/calibrate_write.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -12,8 +10,6 @@
 #include "cli/validate/validate_table.h"
 #include "io/json_put.h"
 
-static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
-
 static const struct {
     calc_quantity quantity;
     const char *title;
@@ -21,39 +17,6 @@ static const struct {
                   {CALC_QUANTITY_TTFT, "time to the first token"},
                   {CALC_QUANTITY_E2E, "whole static batches"},
                   {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"}};
-
-/* The measured runs beside three predictions: with today's engines, fitted, and by fits that left
- * the run out. */
-typedef struct task {
-    calc_calibrate_views views;
-    calc_engine_calibration calibration;
-} task;
-
-static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, calc_errors *errors)
-{
-    calc_measured *m = asked->measured;
-    calc_status status = calc_serving_results_make(&t->views.results, m->serving, m->files,
-                                                   &m->remarks, &m->apps, &m->systems, errors);
-    status = status == CALC_OK
-                 ? calc_calibrate_held_out(
-                       &t->views.results, asked->plan.held_out, calc_engine_run_is_of,
-                       "calc validate --json names the source and the machine of each run", errors)
-                 : status;
-    calc_calibrate_views_start(&t->views);
-    if (status == CALC_OK) {
-        status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->views.results,
-                                       t->views.predicted[CALC_CALIBRATE_FITTED],
-                                       t->views.predicted[CALC_CALIBRATE_UNSEEN], errors);
-        /* Keeps today's predictions only for runs that another view has, too. */
-        for (size_t i = 0; i < t->views.results.count; i++) {
-            bool other = !isnan(t->views.predicted[CALC_CALIBRATE_FITTED][i]) ||
-                         !isnan(t->views.predicted[CALC_CALIBRATE_UNSEEN][i]);
-            t->views.predicted[CALC_CALIBRATE_ASSUMED][i] =
-                other ? t->views.results.item[i].predicted : (double)NAN;
-        }
-    }
-    return status == CALC_OK ? calc_calibrate_views_make(&t->views, NULL, errors) : status;
-}
 
 static void write_engine(calc_output *out, const calc_engine_fit *fit)
 {
@@ -70,11 +33,11 @@ static void write_engine(calc_output *out, const calc_engine_fit *fit)
     calc_output_text(out, "\n");
 }
 
-static void write_head(calc_output *out, const char *title)
+static void write_head(calc_output *out, const calc_calibrate_task *t, const char *title)
 {
     calc_output_printf(out, "%-36s", title);
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        calc_output_printf(out, " | %-24s", words[v]);
+        calc_output_printf(out, " | %-24s", t->word[v]);
     }
     calc_output_printf(out, "\n%-36s", "errors in %");
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
@@ -83,11 +46,12 @@ static void write_head(calc_output *out, const char *title)
     calc_output_text(out, "\n");
 }
 
-static void write_group(calc_output *out, const task *t, const calc_error_group *group)
+static void write_group(calc_output *out, const calc_calibrate_task *t,
+                        const calc_error_group *group)
 {
     calc_output_printf(out, "%-36.36s", group->name);
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        const calc_error_group *g = calc_error_groups_like(&t->views.groups[v], group);
+        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
         if (g) {
             calc_output_printf(out, " |%6zu%+7.1f%6.1f%6.1f", g->spread.count, 100 * g->spread.bias,
                                100 * g->spread.mean_abs, 100 * g->spread.median_abs);
@@ -98,11 +62,11 @@ static void write_group(calc_output *out, const task *t, const calc_error_group 
     calc_output_text(out, "\n");
 }
 
-static void write_errors(calc_output *out, const task *t, size_t q)
+static void write_errors(calc_output *out, const calc_calibrate_task *t, size_t q)
 {
     static const char *const kinds[] = {"engine", "machine", "source", "set"}; /* the last row sums
                                                                                 * up all */
-    const calc_error_groups *all = &t->views.groups[CALC_CALIBRATE_ASSUMED];
+    const calc_error_groups *all = &t->groups[CALC_CALIBRATE_ASSUMED];
     bool first = true;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (size_t i = 0; i < all->count; i++) {
@@ -112,7 +76,7 @@ static void write_errors(calc_output *out, const task *t, size_t q)
                 continue;
             }
             if (first) {
-                write_head(out, quantities[q].title);
+                write_head(out, t, quantities[q].title);
                 first = false;
             }
             write_group(out, t, g);
@@ -121,26 +85,24 @@ static void write_errors(calc_output *out, const task *t, size_t q)
     calc_output_text(out, first ? "" : "\n");
 }
 
-static calc_status write_table(const task *t, calc_errors *errors)
+static void write_table(calc_output *out, const void *of)
 {
-    calc_output *out = calc_write_to("-");
-    for (size_t i = 0; i < t->calibration.count; i++) {
-        write_engine(out, &t->calibration.fit[i]);
+    const calc_calibrate_task *t = of;
+    for (size_t i = 0; i < t->found.count; i++) {
+        write_engine(out, &t->found.fit[i]);
     }
     calc_output_text(out, "times in s; * the runs say hardly more than what was assumed\n\n");
     for (size_t q = 0; q < sizeof quantities / sizeof *quantities; q++) {
         write_errors(out, t, q);
     }
-    return calc_output_close(out, errors);
 }
 
-/* An engine with what was fitted to it. */
+/* An engine with what was fitted to it, in two digits: the runs support no more. */
 static calc_serving_engine fitted_engine(const calc_engine_fit *fit)
 {
     calc_serving_engine engine = *fit->engine;
     calc_engine_traits fitted = fit->traits;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
-        /* two digits; the runs support no more */
         *calc_engine_trait(&engine.traits, k) = calc_point_round(*calc_engine_trait(&fitted, k), 2);
     }
     return engine;
@@ -166,33 +128,28 @@ static void put_engine(calc_put *put, const calc_engine_fit *fit)
     calc_putf(put, "}}");
 }
 
-static calc_status write_json(const task *t, const char *path, calc_errors *errors)
+static void put_report(calc_put *put, const void *of)
 {
-    calc_output *out = calc_write_to(path);
-    calc_put put = calc_put_to(out);
-    calc_put_document(&put);
-    calc_putf(&put, "version: %s, engines: [\n", CALC_VERSION);
-    for (size_t i = 0; i < t->calibration.count; i++) {
-        put_engine(&put, &t->calibration.fit[i]);
+    const calc_calibrate_task *t = of;
+    calc_putf(put, "engines: [\n");
+    for (size_t i = 0; i < t->found.count; i++) {
+        put_engine(put, &t->found.fit[i]);
     }
-    calc_putf(&put, "], groups: [\n");
-    for (size_t i = 0; i < t->views.groups[CALC_CALIBRATE_ASSUMED].count; i++) {
-        calc_calibrate_views_put(&put, &t->views, words, CALC_CALIBRATE_VIEWS,
-                                 &t->views.groups[CALC_CALIBRATE_ASSUMED].item[i]);
+    calc_putf(put, "], groups: [\n");
+    for (size_t i = 0; i < t->groups[CALC_CALIBRATE_ASSUMED].count; i++) {
+        calc_calibrate_views_put(put, t, &t->groups[CALC_CALIBRATE_ASSUMED].item[i]);
     }
-    calc_put_close(&put);
-    calc_put_end(&put);
-    return calc_output_close(out, errors);
+    calc_put_close(put);
 }
 
 /* Writes documents of the engines as they are fitted. */
-static calc_status write_files(const task *t, const char *where, calc_errors *errors)
+static calc_status write_files(const calc_calibrate_task *t, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    for (size_t i = 0; i < t->calibration.count && status == CALC_OK; i++) {
-        const calc_engine_fit *fit = &t->calibration.fit[i];
+    for (size_t i = 0; i < t->found.count && status == CALC_OK; i++) {
+        const calc_engine_fit *fit = &t->found.fit[i];
         char path[CALC_FIND_PATH_MAX];
-        calc_calibrate_out_path(where, t->calibration.count == 1, fit->engine->name, path);
+        calc_calibrate_path(t, t->found.count == 1, fit->engine->name, path);
         calc_output *out = calc_write_to(path);
         calc_put put = calc_put_to(out);
         calc_serving_engine engine = fitted_engine(fit);
@@ -203,14 +160,30 @@ static calc_status write_files(const task *t, const char *where, calc_errors *er
     return status;
 }
 
-calc_status calc_calibrate_engines(const calc_calibrate_engines_task *asked, calc_errors *errors)
+calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
 {
-    task t = {0};
-    calc_status status = calibrate(&t, asked, errors);
-    status = status == CALC_OK && asked->out ? write_files(&t, asked->out, errors) : status;
-    status = status == CALC_OK && asked->json ? write_json(&t, asked->json, errors) : status;
-    status = status == CALC_OK && !asked->quiet ? write_table(&t, errors) : status;
-    calc_calibrate_views_free(&t.views);
-    free(t.calibration.fit);
-    return status;
+    calc_measured *m = &t->measured;
+    const char *const names[] = {"shipped", "fitted", "unseen"};
+    memcpy(t->word, names, sizeof names);
+    calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
+                                                   &m->apps, &m->systems, errors);
+    status = status == CALC_OK ? calc_calibrate_held_out(t, errors) : status;
+    if (status != CALC_OK) {
+        return status;
+    }
+    double **predicted = t->predicted;
+    calc_calibrate_views_start(t);
+    status =
+        calc_engine_calibrate(&t->found, &t->engines, &t->results, predicted[CALC_CALIBRATE_FITTED],
+                              predicted[CALC_CALIBRATE_UNSEEN], errors);
+    /* Keeps today's predictions only for runs that another view has, too. */
+    for (size_t i = 0; i < t->results.count; i++) {
+        bool other = !isnan(predicted[CALC_CALIBRATE_FITTED][i]) ||
+                     !isnan(predicted[CALC_CALIBRATE_UNSEEN][i]);
+        predicted[CALC_CALIBRATE_ASSUMED][i] = other ? t->results.item[i].predicted : (double)NAN;
+    }
+    status = status == CALC_OK ? calc_calibrate_views_make(t, NULL, errors) : status;
+    status = status == CALC_OK && t->into ? write_files(t, errors) : status;
+    return status == CALC_OK ? calc_calibrate_report(t, put_report, write_table, t, errors)
+                             : status;
 }

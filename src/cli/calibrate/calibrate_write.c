@@ -18,55 +18,67 @@
 #include "spec/field.h"
 #include "validate/error_groups.h"
 
-calc_status calc_calibrate_held_out(const calc_results *results, const char *const *names,
-                                    bool (*is_of)(const calc_result *, const char *),
-                                    const char *hint, calc_errors *errors)
+calc_status calc_calibrate_held_out(const calc_calibrate_task *t, calc_errors *errors)
 {
-    for (; names && *names; names++) {
+    for (const char *const *name = t->held_out.item; *name; name++) {
         size_t i = 0;
-        while (i < results->count && !is_of(&results->item[i], *names)) {
+        while (i < t->results.count &&
+               !calc_evidence_is_of(&t->results.item[i], (const char *const[]){*name, NULL})) {
             i++;
         }
-        if (i == results->count) {
-            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, hint,
-                                   "--hold-out: no run of \"%.60s\"", *names);
+        if (i == t->results.count) {
+            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                   t->measured.serves
+                                       ? "calc validate --json names the source and the machine of "
+                                         "each run"
+                                       : "calc validate --json names the source of each run",
+                                   "--hold-out: no run of \"%.60s\"", *name);
         }
     }
     return CALC_OK;
 }
 
-void calc_calibrate_views_start(calc_calibrate_views *views)
+void calc_calibrate_views_start(calc_calibrate_task *t)
 {
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        views->predicted[v] = calc_make(views->results.count + 1, sizeof *views->predicted[v]);
-        for (size_t i = 0; i < views->results.count; i++) {
-            views->predicted[v][i] = (double)NAN;
+        t->predicted[v] = calc_make(t->results.count + 1, sizeof *t->predicted[v]);
+        for (size_t i = 0; i < t->results.count; i++) {
+            t->predicted[v][i] = (double)NAN;
         }
     }
 }
 
-calc_status calc_calibrate_views_make(calc_calibrate_views *views, const calc_run_sets *sets,
+calc_status calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_sets *sets,
                                       calc_errors *errors)
 {
     calc_status status = CALC_OK;
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
-        status = calc_view_make(&views->of[v], &views->results, views->predicted[v], errors);
-        status = status == CALC_OK
-                     ? calc_error_groups_make(&views->groups[v], &views->of[v], sets, NULL, errors)
-                     : status;
+        t->view[v] = t->results;
+        t->view[v].item = calc_make(t->results.count + 1, sizeof *t->view[v].item);
+        for (size_t i = 0; i < t->results.count; i++) {
+            calc_result *r = &t->view[v].item[i];
+            *r = t->results.item[i];
+            if (!isnan(t->predicted[v][i]) && r->quantity != CALC_QUANTITY_MEMORY) {
+                r->predicted = t->predicted[v][i];
+                r->error = r->predicted / r->measured - 1;
+            } else if (r->use == CALC_USE_SCORED) {
+                r->use = CALC_USE_UNSCORED;
+            }
+        }
+        status = calc_error_groups_make(&t->groups[v], &t->view[v], sets, NULL, errors);
     }
     return status;
 }
 
-void calc_calibrate_views_put(calc_put *put, const calc_calibrate_views *views,
-                              const char *const *words, size_t count, const calc_error_group *group)
+void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *t,
+                              const calc_error_group *group)
 {
     calc_putf(put, "{by: %s, name: %s, quantity: %s, n: %zu", group->by, group->name,
               calc_quantity_word(group->quantity), group->spread.count);
-    for (size_t v = 0; v < count; v++) {
-        const calc_error_group *g = calc_error_groups_like(&views->groups[v], group);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
         if (g) {
-            calc_put_object(put, words[v], CALC_PUT_LINE);
+            calc_put_object(put, t->word[v], CALC_PUT_LINE);
             calc_put_spread(put, &g->spread);
             calc_put_close(put);
         }
@@ -74,108 +86,91 @@ void calc_calibrate_views_put(calc_put *put, const calc_calibrate_views *views,
     calc_put_close(put);
 }
 
-void calc_calibrate_views_free(calc_calibrate_views *views)
+void calc_calibrate_free(calc_calibrate_task *t)
 {
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        free(views->predicted[v]);
-        free(views->of[v].item);
-        calc_error_groups_free(&views->groups[v]);
+        free(t->predicted[v]);
+        free(t->view[v].item);
+        calc_error_groups_free(&t->groups[v]);
     }
-    calc_results_free(&views->results);
+    free(t->found.fit);
+    calc_results_free(&t->results);
+    calc_measured_free(&t->measured);
+    calc_constant_starts_free(&t->starts);
 }
 
-/* Whether the result at `index` is a time that was predicted before and after. */
-static bool is_shown(const calc_calibrate_report *report, size_t index)
+calc_status calc_calibrate_report(const calc_calibrate_task *t,
+                                  void (*json)(calc_put *put, const void *of),
+                                  void (*table)(calc_output *out, const void *of), const void *of,
+                                  calc_errors *errors)
 {
-    const calc_result *before = &report->views->of[CALC_CALIBRATE_ASSUMED].item[index];
-    const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[index];
-    return before->use == CALC_USE_SCORED && after->use == CALC_USE_SCORED &&
-           after->quantity == CALC_QUANTITY_STEP_TIME;
-}
-
-size_t calc_calibrate_runs_count(const calc_calibrate_report *report)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
-        count += is_shown(report, i);
+    calc_status status = CALC_OK;
+    if (t->json) {
+        calc_output *out = calc_write_to(t->json);
+        calc_put put = calc_put_to(out);
+        calc_put_document(&put);
+        calc_put_text(&put, "version", CALC_VERSION);
+        json(&put, of);
+        calc_put_end(&put);
+        status = calc_output_close(out, errors);
     }
-    return count;
-}
-
-/* The next worst run after `last`; `count` at the end. */
-static size_t next_worst(const calc_calibrate_report *report, size_t last)
-{
-    const calc_results *after = &report->views->of[CALC_CALIBRATE_FITTED];
-    size_t found = after->count;
-    for (size_t i = 0; i < after->count; i++) {
-        double error = fabs(after->item[i].error);
-        double limit = last < after->count ? fabs(after->item[last].error) : INFINITY;
-        bool below = error < limit || (error == limit && i > last);
-        if (is_shown(report, i) && below &&
-            (found == after->count || error > fabs(after->item[found].error))) {
-            found = i;
-        }
+    if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
+        calc_output *out = calc_write_to("-");
+        table(out, of);
+        status = calc_output_close(out, errors);
     }
-    return found;
-}
-
-static void write_memory(calc_output *out, const calc_results *results)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        count += r->quantity == CALC_QUANTITY_MEMORY && r->use != CALC_USE_UNPREDICTED;
-    }
-    if (count > 0) {
-        calc_output_printf(out,
-                           "\nnot fitted to: %s of memory, which no constant of a machine changes; "
-                           "calc validate shows them\n",
-                           calc_human_counted((double)count, "measurement"));
-    }
+    return status;
 }
 
 /* Writes the `rows` runs with the largest errors after the fit, with their predictions before and
  * after, and a line if memory was measured, because no constant of a machine changes memory. */
-static void calibrate_runs_write(calc_output *out, const calc_calibrate_report *report, size_t rows)
+static void write_runs(calc_output *out, const calc_calibrate_task *t, size_t rows)
 {
-    size_t count = report->views->of[CALC_CALIBRATE_FITTED].count;
-    size_t last = count;
-    for (size_t i = 0; i < rows && (last = next_worst(report, last)) < count; i++) {
+    const calc_results *after = &t->view[CALC_CALIBRATE_FITTED];
+    const calc_result *r = NULL;
+    size_t memory = 0;
+    for (size_t i = 0; i < rows && (r = calc_validate_next_worst(after, r, false)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%10s%11s%9s%11s%9s  %s\n", "measured", "assumed", "error",
                                "fitted", "error", "runs, largest errors first");
         }
-        const calc_result *before = &report->views->of[CALC_CALIBRATE_ASSUMED].item[last];
-        const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[last];
-        calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n",
-                           after->measured, before->predicted, 100 * before->error,
-                           after->predicted, 100 * after->error, after->prediction->map.row->id,
-                           *after->remark ? " (" : "", after->remark, *after->remark ? ")" : "");
+        const calc_result *before = &t->view[CALC_CALIBRATE_ASSUMED].item[r - after->item];
+        calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n", r->measured,
+                           before->predicted, 100 * before->error, r->predicted, 100 * r->error,
+                           calc_result_id(r), *r->remark ? " (" : "", r->remark,
+                           *r->remark ? ")" : "");
     }
-    write_memory(out, &report->views->of[CALC_CALIBRATE_FITTED]);
+    for (size_t i = 0; i < after->count; i++) {
+        memory += after->item[i].quantity == CALC_QUANTITY_MEMORY &&
+                  after->item[i].use != CALC_USE_UNPREDICTED;
+    }
+    if (memory > 0) {
+        calc_output_printf(out,
+                           "\nnot fitted to: %s of memory, which no constant of a machine changes; "
+                           "calc validate shows them\n",
+                           calc_human_counted((double)memory, "measurement"));
+    }
 }
 
 /* The file of a run, if the command line names it. */
-static void place(const calc_runs_row *row, const calc_measured *measured, const calc_args *args,
-                  calc_errors *errors)
+static void place(const calc_runs_row *row, const calc_calibrate_task *t, calc_errors *errors)
 {
-    for (size_t f = 0; f < args->argument_count && errors->count > 0; f++) {
-        const calc_runs *runs = &measured->runs[f];
+    for (size_t f = 0; f < t->args->argument_count && errors->count > 0; f++) {
+        const calc_runs *runs = &t->measured.runs[f];
         for (size_t i = 0; i < runs->count; i++) {
             if (&runs->row[i] == row) {
-                calc_error_place(&errors->item[errors->count - 1], args->argument[f], row->line, 0);
+                calc_error_place(&errors->item[errors->count - 1], t->args->argument[f], row->line,
+                                 0);
             }
         }
     }
 }
 
-bool calc_calibrate_runs_refuse(const calc_calibration *family, size_t families,
-                                const calc_measured *measured, const calc_args *args,
-                                calc_errors *errors)
+bool calc_calibrate_runs_refuse(const calc_calibrate_task *t, calc_errors *errors)
 {
     bool refused = false;
-    for (size_t f = 0; f < families; f++) {
-        const calc_influence *i = &family[f].outside;
+    for (size_t f = 0; f < t->families; f++) {
+        const calc_influence *i = &t->family[f].outside;
         if (i->constant) {
             bool alone = i->without >= i->constant->lo && i->without <= i->constant->hi;
             calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
@@ -186,32 +181,25 @@ bool calc_calibrate_runs_refuse(const calc_calibration *family, size_t families,
                             "refused: no machine has %s = %.3g%s%s (known: %g to %g); \"%.80s\" "
                             "pulls most, without it %.3g",
                             i->constant->name, i->value, *i->constant->unit ? " " : "",
-                            i->constant->unit, i->constant->lo, i->constant->hi, family[f].pull->id,
-                            i->without);
-            place(family[f].pull, measured, args, errors);
+                            i->constant->unit, i->constant->lo, i->constant->hi,
+                            t->family[f].pull->id, i->without);
+            place(t->family[f].pull, t, errors);
             refused = true;
         }
     }
     return refused;
 }
 
-static const char *const words[CALC_CALIBRATE_VIEWS] = {"assumed", "fitted", "unseen"};
-
-void calc_calibrate_out_path(const char *out, bool one, const char *machine, char *path)
+void calc_calibrate_path(const calc_calibrate_task *t, bool one, const char *name, char *path)
 {
-    size_t length = strlen(out);
-    if (one && length > 5 && strcmp(out + length - 5, ".json") == 0) {
-        snprintf(path, CALC_FIND_PATH_MAX, "%s", out);
+    size_t length = strlen(t->into);
+    if (one && length > 5 && strcmp(t->into + length - 5, ".json") == 0) {
+        snprintf(path, CALC_FIND_PATH_MAX, "%s", t->into);
     } else {
-        char name[151];
-        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%s.json", out,
-                 calc_find_name(machine, name, sizeof name));
+        char found[151];
+        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%s.json", t->into,
+                 calc_find_name(name, found, sizeof found));
     }
-}
-
-static size_t views_of(const calc_calibrate_report *report)
-{
-    return report->unseen ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;
 }
 
 /* Runs predicted both before and after. */
@@ -220,22 +208,10 @@ typedef struct tally {
     double assumed, fitted;
 } tally;
 
-static bool counts(const calc_calibrate_report *report, size_t index)
-{
-    const calc_result *before = &report->views->of[CALC_CALIBRATE_ASSUMED].item[index];
-    const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[index];
-    return before->use == CALC_USE_SCORED && after->use == CALC_USE_SCORED;
-}
-
-static const char *source_of(const calc_calibrate_report *report, size_t index)
-{
-    return report->views->of[CALC_CALIBRATE_FITTED].item[index].prediction->map.row->source;
-}
-
 /* Selects runs; NULL matches any value. */
 typedef struct selection {
     const char *source, *confidence;
-    const char *kind; /* result_labels.h */
+    const char *kind; /* calc_result_kind() */
 } selection;
 
 static bool is(const char *wanted, const char *found)
@@ -244,20 +220,22 @@ static bool is(const char *wanted, const char *found)
 }
 
 /* The tally of a selection on one side. */
-static tally tally_of(const calc_calibrate_report *report, selection of, bool held)
+static tally tally_of(const calc_calibrate_task *task, selection of, bool held)
 {
+    const calc_results *after = &task->view[CALC_CALIBRATE_FITTED];
     tally t = {0};
-    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
-        const calc_result *after = &report->views->of[CALC_CALIBRATE_FITTED].item[i];
-        bool mine = is(of.source, source_of(report, i)) &&
-                    is(of.confidence, after->prediction->map.row->confidence) &&
-                    is(of.kind, calc_result_kind(after));
-        if (counts(report, i) && mine && calc_evidence_is_of(after, report->held_out) == held) {
-            double before = fabs(report->views->of[CALC_CALIBRATE_ASSUMED].item[i].error);
+    for (size_t i = 0; i < after->count; i++) {
+        const calc_result *r = &after->item[i];
+        bool mine = is(of.source, calc_result_source(r)) &&
+                    is(of.confidence, calc_result_confidence(r)) &&
+                    is(of.kind, calc_result_kind(r));
+        if (r->use == CALC_USE_SCORED && mine &&
+            calc_evidence_is_of(r, task->plan.held_out) == held) {
+            double before = fabs(task->view[CALC_CALIBRATE_ASSUMED].item[i].error);
             t.count++;
-            t.better += fabs(after->error) < before;
+            t.better += fabs(r->error) < before;
             t.assumed += before;
-            t.fitted += fabs(after->error);
+            t.fitted += fabs(r->error);
         }
     }
     t.assumed /= (double)t.count;
@@ -265,25 +243,17 @@ static tally tally_of(const calc_calibrate_report *report, selection of, bool he
     return t;
 }
 
-/* Sums below the sources. */
-static const struct {
-    const char *name;
-    selection of;
-} sums[] = {{"all", {NULL, NULL, NULL}},
-            {"all high confidence", {NULL, "high", NULL}},
-            {"- dense", {NULL, "high", "dense"}},
-            {"- mixtures of experts", {NULL, "high", "MoE"}}};
-enum { SUMS = sizeof sums / sizeof *sums };
-
-/* Whether the run at `index` is the first of its source. */
-static bool is_first(const calc_calibrate_report *report, size_t index)
+/* The tally of a source on one side, at the first of its runs; else of none. */
+static tally tally_at(const calc_calibrate_task *task, size_t index, bool held)
 {
-    for (size_t i = 0; i < index; i++) {
-        if (counts(report, i) && strcmp(source_of(report, i), source_of(report, index)) == 0) {
-            return false;
-        }
+    const calc_result *r = task->view[CALC_CALIBRATE_FITTED].item;
+    bool first = r[index].use == CALC_USE_SCORED;
+    for (size_t i = 0; i < index && first; i++) {
+        first = r[i].use != CALC_USE_SCORED ||
+                strcmp(calc_result_source(&r[i]), calc_result_source(&r[index])) != 0;
     }
-    return counts(report, index);
+    return first ? tally_of(task, (selection){calc_result_source(&r[index]), NULL, NULL}, held)
+                 : (tally){0};
 }
 
 static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
@@ -335,12 +305,12 @@ static void write_family(calc_output *out, const calc_calibration *c)
     calc_output_text(out, "\n\n");
 }
 
-static void write_spreads(calc_output *out, const calc_calibrate_report *report,
+static void write_spreads(calc_output *out, const calc_calibrate_task *t,
                           const calc_error_group *group)
 {
     calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
-    for (size_t v = 0; v < views_of(report); v++) {
-        const calc_error_group *g = calc_error_groups_like(&report->views->groups[v], group);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
         if (g) {
             calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
                                100 * g->spread.mean_abs, 100 * g->spread.median_abs,
@@ -350,57 +320,62 @@ static void write_spreads(calc_output *out, const calc_calibrate_report *report,
     calc_output_text(out, "\n");
 }
 
-static void write_tally(calc_output *out, const char *name, const tally *t)
+static void write_tally(calc_output *out, const char *name, tally t)
 {
-    calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", name, t->count, 100 * t->assumed,
-                       100 * t->fitted, 100 * (double)t->better / (double)t->count);
+    if (t.count > 0) {
+        calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", name, t.count, 100 * t.assumed,
+                           100 * t.fitted, 100 * (double)t.better / (double)t.count);
+    }
 }
 
-static void write_side(calc_output *out, const calc_calibrate_report *report, bool held)
+static void write_side(calc_output *out, const calc_calibrate_task *t, bool held)
 {
+    static const struct {
+        const char *name;
+        selection of;
+    } sums[] = {{"all", {NULL, NULL, NULL}},
+                {"all high confidence", {NULL, "high", NULL}},
+                {"- dense", {NULL, "high", "dense"}},
+                {"- mixtures of experts", {NULL, "high", "MoE"}}};
     calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
                        held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
                        "assumed", "fitted", "better");
-    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
-        tally t = is_first(report, i)
-                      ? tally_of(report, (selection){source_of(report, i), NULL, NULL}, held)
-                      : (tally){0};
-        if (t.count > 0) {
-            write_tally(out, source_of(report, i), &t);
-        }
+    for (size_t i = 0; i < t->results.count; i++) {
+        write_tally(out, calc_result_source(&t->results.item[i]), tally_at(t, i, held));
     }
-    for (size_t i = 0; i < SUMS; i++) {
-        tally sum = tally_of(report, sums[i].of, held);
-        if (sum.count > 0) {
-            write_tally(out, sums[i].name, &sum);
-        }
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        write_tally(out, sums[i].name, tally_of(t, sums[i].of, held));
     }
 }
 
-void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report)
+static void write_runs_table(calc_output *out, const void *of)
 {
-    for (size_t i = 0; i < report->families; i++) {
-        write_family(out, &report->family[i]);
+    const calc_calibrate_task *t = of;
+    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
+    enum { FEW = 20 /* of one's own runs: all are shown */ };
+    bool few = t->args->argument_count > 0 &&
+               calc_results_count(&t->view[CALC_CALIBRATE_FITTED], CALC_USE_SCORED) <= FEW;
+    for (size_t i = 0; i < t->families; i++) {
+        write_family(out, &t->family[i]);
     }
     calc_output_printf(out, "%-42s", "time of a step, errors in %");
-    for (size_t v = 0; v < views_of(report); v++) {
-        calc_output_printf(out, " | %-23s", words[v]);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        calc_output_printf(out, " | %-23s", t->word[v]);
     }
     calc_output_printf(out, "\n%-36s%6s", "", "n");
-    for (size_t v = 0; v < views_of(report); v++) {
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
         calc_output_text(out, " |  bias  mean   med   p90");
     }
     calc_output_text(out, "\n");
-    const calc_error_groups *fitted = &report->views->groups[CALC_CALIBRATE_FITTED];
     for (size_t i = 0; i < fitted->count; i++) {
         if (strcmp(fitted->item[i].by, "set") == 0) {
-            write_spreads(out, report, &fitted->item[i]);
+            write_spreads(out, t, &fitted->item[i]);
         }
     }
-    calibrate_runs_write(out, report, report->rows);
-    if (report->held_out) {
-        write_side(out, report, false);
-        write_side(out, report, true);
+    write_runs(out, t, !isnan(t->worst) ? (size_t)t->worst : few ? FEW : 0);
+    if (t->plan.held_out) {
+        write_side(out, t, false);
+        write_side(out, t, true);
     }
 }
 
@@ -435,113 +410,104 @@ static void put_family(calc_put *put, const calc_calibration *c)
     calc_putf(put, "]}");
 }
 
-static void put_run(calc_put *put, const calc_calibrate_report *report, size_t index)
+static void put_run(calc_put *put, const calc_calibrate_task *t, size_t index)
 {
     static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
-    const calc_result *r = &report->views->of[CALC_CALIBRATE_FITTED].item[index];
-    calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", r->prediction->map.row->id,
-              r->prediction->map.row->source, r->prediction->map.row->sys, r->measured);
-    for (size_t v = 0; v < views_of(report); v++) {
-        const calc_result *of = &report->views->of[v].item[index];
+    const calc_result *r = &t->view[CALC_CALIBRATE_FITTED].item[index];
+    calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", calc_result_id(r),
+              calc_result_source(r), calc_result_machine(r), r->measured);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        const calc_result *of = &t->view[v].item[index];
         bool has = of->use == CALC_USE_SCORED;
         calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
     }
-    if (report->held_out) {
-        calc_put_flag(put, "held_out", calc_evidence_is_of(r, report->held_out));
+    if (t->plan.held_out) {
+        calc_put_flag(put, "held_out", calc_evidence_is_of(r, t->plan.held_out));
     }
     calc_put_close(put);
 }
 
-static void put_tally(calc_put *put, const char *name, const tally *t)
+static void put_tally(calc_put *put, const char *name, tally t)
 {
     calc_put_object(put, name, CALC_PUT_LINE);
-    calc_putf(put, "n: %zu, better: %zu", t->count, t->better);
-    calc_put_number(put, "assumed", t->assumed); /* NaN if there are none */
-    calc_putf(put, "fitted: %g}", t->fitted);
+    calc_putf(put, "n: %zu, better: %zu, assumed: %g, fitted: %g}", t.count, t.better, t.assumed,
+              t.fitted); /* NaN if there are none */
 }
 
-static void put_side(calc_put *put, const calc_calibrate_report *report, bool held)
+static void put_side(calc_put *put, const calc_calibrate_task *task, bool held)
 {
-    tally all = tally_of(report, (selection){NULL, NULL, NULL}, held);
     calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
     calc_put_object(put, "sources", CALC_PUT_LINES);
-    for (size_t i = 0; i < report->views->of[CALC_CALIBRATE_FITTED].count; i++) {
-        tally t = is_first(report, i)
-                      ? tally_of(report, (selection){source_of(report, i), NULL, NULL}, held)
-                      : (tally){0};
+    for (size_t i = 0; i < task->results.count; i++) {
+        tally t = tally_at(task, i, held);
         if (t.count > 0) {
-            put_tally(put, source_of(report, i), &t);
+            put_tally(put, calc_result_source(&task->results.item[i]), t);
         }
     }
     calc_put_close(put);
-    put_tally(put, "all", &all);
+    put_tally(put, "all", tally_of(task, (selection){NULL, NULL, NULL}, held));
     calc_put_close(put);
 }
 
-void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report)
+static void put_runs_report(calc_put *put, const void *of)
 {
-    const calc_error_groups *fitted = &report->views->groups[CALC_CALIBRATE_FITTED];
-    const calc_results *results = &report->views->of[CALC_CALIBRATE_FITTED];
-    calc_put put = calc_put_to(out);
-    calc_put_document(&put);
-    calc_putf(&put, "version: %s, families: [\n", CALC_VERSION);
-    for (size_t i = 0; i < report->families; i++) {
-        put_family(&put, &report->family[i]);
+    const calc_calibrate_task *t = of;
+    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
+    const calc_results *results = &t->view[CALC_CALIBRATE_FITTED];
+    calc_putf(put, "families: [\n");
+    for (size_t i = 0; i < t->families; i++) {
+        put_family(put, &t->family[i]);
     }
-    calc_putf(&put, "], groups: [\n");
+    calc_putf(put, "], groups: [\n");
     for (size_t i = 0; i < fitted->count; i++) {
-        calc_calibrate_views_put(&put, report->views, words, views_of(report), &fitted->item[i]);
+        calc_calibrate_views_put(put, t, &fitted->item[i]);
     }
-    calc_put_close(&put);
-    if (report->held_out) {
-        calc_put_object(&put, "halves", CALC_PUT_LINES);
-        put_side(&put, report, false);
-        put_side(&put, report, true);
-        calc_put_close(&put);
+    calc_put_close(put);
+    if (t->plan.held_out) {
+        calc_put_object(put, "halves", CALC_PUT_LINES);
+        put_side(put, t, false);
+        put_side(put, t, true);
+        calc_put_close(put);
     }
-    calc_put_array(&put, "runs", CALC_PUT_LINES);
+    calc_put_array(put, "runs", CALC_PUT_LINES);
     for (size_t i = 0; i < results->count; i++) {
         if (results->item[i].use == CALC_USE_SCORED) {
-            put_run(&put, report, i);
+            put_run(put, t, i);
         }
     }
-    calc_put_close(&put);
-    calc_put_end(&put);
+    calc_put_close(put);
 }
 
-static calc_status write_machine(const calc_calibration *c, size_t machine, const char *path,
-                                 const char *date, calc_errors *errors)
+calc_status calc_calibrate_runs_report(const calc_calibrate_task *t, calc_errors *errors)
 {
-    calc_input input = {0};
-    calc_system *system = calc_make(1, sizeof *system);
-    calc_status status =
-        calc_input_load(&input, CALC_KIND_SYSTEM, system, c->family.machine[machine], errors);
-    free(system);
-    if (status == CALC_OK) {
-        calc_output *out = calc_write_to(path);
-        status = calc_system_text_write(out, &input.text, c, machine, date, errors);
-        status = calc_output_end(out, status, errors);
-    }
-    calc_text_free(&input.text);
-    return status;
+    return calc_calibrate_report(t, put_runs_report, write_runs_table, t, errors);
 }
 
-calc_status calc_calibrate_files_write(const calc_calibration *family, size_t families,
-                                       const char *out, const char *date, calc_errors *errors)
+calc_status calc_calibrate_runs_files(const calc_calibrate_task *t, calc_errors *errors)
 {
-    bool one = families == 1 && family[0].family.machines == 1;
+    bool one = t->families == 1 && t->family[0].family.machines == 1;
+    calc_system *ignored = calc_make(1, sizeof *ignored); /* large */
     calc_status status = CALC_OK;
-    for (size_t f = 0; f < families; f++) {
-        for (size_t m = 0; m < family[f].family.machines && status == CALC_OK; m++) {
+    for (const calc_calibration *c = t->family; c < t->family + t->families; c++) {
+        for (size_t m = 0; m < c->family.machines && status == CALC_OK; m++) {
             char path[CALC_FIND_PATH_MAX];
-            calc_calibrate_out_path(out, one, family[f].family.machine[m], path);
-            status = write_machine(&family[f], m, path, date, errors);
+            calc_input input = {0};
+            status =
+                calc_input_load(&input, CALC_KIND_SYSTEM, ignored, c->family.machine[m], errors);
+            if (status == CALC_OK) {
+                calc_calibrate_path(t, one, c->family.machine[m], path);
+                calc_output *out = calc_write_to(path);
+                calc_system_text_write(out, &input.text, c, m, t->date);
+                status = calc_output_close(out, errors);
+            }
+            calc_text_free(&input.text);
         }
     }
+    free(ignored);
     return status;
 }
 
-/* The calibration of one machine. */
+/* The calibration of one machine to operators. */
 typedef struct job {
     calc_input input;
     calc_system system;
@@ -549,19 +515,13 @@ typedef struct job {
     calc_point_calibration calibration;
 } job;
 
-static calc_status write_measured_machine(const calc_calibrate_operators_task *t, const job *j,
-                                          calc_errors *errors)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_calibrate_out_path(t->out, t->machines == 1, j->calibration.machine, path);
-    calc_output *out = calc_write_to(path);
-    return calc_output_end(out,
-                           calc_point_calibration_write(out, &j->calibration, &j->points,
-                                                        &j->input.text, t->date, errors),
-                           errors);
-}
+/* Those of all machines, each made on its own: large. */
+typedef struct jobs {
+    job **item;
+    size_t count;
+} jobs;
 
-static calc_status calibrate(const calc_calibrate_operators_task *t, const char *machine, job *j,
+static calc_status calibrate(const calc_calibrate_task *t, const char *machine, job *j,
                              calc_errors *errors)
 {
     calc_status status = calc_input_load(&j->input, CALC_KIND_SYSTEM, &j->system, machine, errors);
@@ -571,7 +531,16 @@ static calc_status calibrate(const calc_calibrate_operators_task *t, const char 
     status = status == CALC_OK
                  ? calc_point_calibrate(&j->calibration, &j->points, machine, &j->system, errors)
                  : status;
-    return status == CALC_OK && t->out ? write_measured_machine(t, j, errors) : status;
+    if (status != CALC_OK || !t->into) {
+        return status;
+    }
+    char path[CALC_FIND_PATH_MAX];
+    calc_calibrate_path(t, t->machines[0].count == 1, machine, path);
+    calc_output *out = calc_write_to(path);
+    return calc_output_end(out,
+                           calc_point_calibration_write(out, &j->calibration, &j->points,
+                                                        &j->input.text, t->date, errors),
+                           errors);
 }
 
 static const char *const views[CALC_POINT_VIEWS] = {"file", "fitted", "unseen", "lookup"};
@@ -769,56 +738,41 @@ static void put_machine(calc_put *put, const calc_point_calibration *c, const ca
     calc_putf(put, "]}");
 }
 
-static void write_json(calc_output *out, job *const *jobs, size_t count)
+static void put_jobs(calc_put *put, const void *of)
 {
-    calc_put put = calc_put_to(out);
-    calc_put_document(&put);
-    calc_putf(&put, "version: %s, machines: [\n", CALC_VERSION);
-    for (size_t i = 0; i < count; i++) {
-        put_machine(&put, &jobs[i]->calibration, &jobs[i]->points);
+    const jobs *all = of;
+    calc_putf(put, "machines: [\n");
+    for (size_t i = 0; i < all->count; i++) {
+        put_machine(put, &all->item[i]->calibration, &all->item[i]->points);
     }
-    calc_put_close(&put);
-    calc_put_end(&put);
+    calc_put_close(put);
 }
 
-static void write_tables(calc_output *out, job *const *jobs, size_t count)
+static void write_jobs(calc_output *out, const void *of)
 {
-    for (size_t i = 0; i < count; i++) {
+    const jobs *all = of;
+    for (size_t i = 0; i < all->count; i++) {
         calc_output_text(out, i ? "\n" : "");
-        write_table(out, &jobs[i]->calibration, &jobs[i]->points);
+        write_table(out, &all->item[i]->calibration, &all->item[i]->points);
     }
 }
 
-/* Writes the report to `path`. */
-static calc_status report(const char *path, job *const *jobs, size_t count, bool json,
-                          calc_errors *errors)
+calc_status calc_calibrate_operators(const calc_calibrate_task *t, calc_errors *errors)
 {
-    calc_output *out = calc_write_to(path);
-    (json ? write_json : write_tables)(out, jobs, count);
-    return calc_output_close(out, errors);
-}
-
-calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *t)
-{
-    calc_errors errors = {0};
     calc_status status = CALC_OK;
-    job **jobs = calc_make(t->machines + 1, sizeof(job *));
-    size_t count = 0;
-    for (; status == CALC_OK && count < t->machines; count++) {
-        jobs[count] = calc_make(1, sizeof *jobs[count]);
-        status = calibrate(t, t->machine[count], jobs[count], &errors);
+    jobs all = {calc_make(t->machines[0].count, sizeof(job *)), 0};
+    for (; status == CALC_OK && all.count < t->machines[0].count; all.count++) {
+        all.item[all.count] = calc_make(1, sizeof(job));
+        status = calibrate(t, t->machines[0].item[all.count], all.item[all.count], errors);
     }
-    status = status == CALC_OK && t->json ? report(t->json, jobs, count, true, &errors) : status;
-    status = status == CALC_OK && !(t->json && strcmp(t->json, "-") == 0)
-                 ? report("-", jobs, count, false, &errors)
-                 : status;
-    for (size_t i = 0; i < count; i++) {
-        job *j = jobs[i];
-        calc_text_free(&j->input.text);
-        calc_points_free(&j->points);
-        calc_point_calibration_free(&j->calibration);
-        free(j);
+    status =
+        status == CALC_OK ? calc_calibrate_report(t, put_jobs, write_jobs, &all, errors) : status;
+    for (size_t i = 0; i < all.count; i++) {
+        calc_text_free(&all.item[i]->input.text);
+        calc_points_free(&all.item[i]->points);
+        calc_point_calibration_free(&all.item[i]->calibration);
+        free(all.item[i]);
     }
-    free(jobs);
-    return calc_is_yes(status) ? CALC_EXIT_OK : calc_complain_failure(&errors);
+    free(all.item);
+    return status;
 }

@@ -1,6 +1,6 @@
-/** @file calibrate_write.h  The calibrations of `calc calibrate`: to serving runs (traits of
- * engines), to measured operators; what it writes of a calibration to runs, for people, as JSON and
- * as files of machines. */
+/** @file calibrate_write.h  The calibrations of `calc calibrate`: to runs of training (constants of
+ *  machines), to runs of serving (traits of engines), to measured operators; what each writes for
+ *  people, as JSON and as files of machines and engines. */
 #ifndef CALC_CLI_CALIBRATE_CALIBRATE_WRITE_H
 #define CALC_CLI_CALIBRATE_CALIBRATE_WRITE_H
 
@@ -16,108 +16,91 @@
  *  left out the run. */
 enum { CALC_CALIBRATE_ASSUMED, CALC_CALIBRATE_FITTED, CALC_CALIBRATE_UNSEEN, CALC_CALIBRATE_VIEWS };
 
-/** All measurements with these predictions. Owns everything. Start with {0}. */
-typedef struct calc_calibrate_views {
+enum { CALC_CALIBRATE_FAMILIES = 8, CALC_CALIBRATE_DATE = 32 };
+
+/** A calibration under way: what is asked, the measured runs, and what is found. Owns everything
+ *  but the arguments. Start with {0}; large. */
+typedef struct calc_calibrate_task {
+    const calc_args *args;
+    const char *into, *json; /**< values of options, or NULL */
+    const char *operators;   /**< likewise: the file of measured operators */
+    const char *rows;        /**< names of machines in it; NULL: the only one */
+    double worst;            /**< number of runs shown one by one; NaN: not given */
+    char date[CALC_CALIBRATE_DATE];
+    calc_list fields, held_out, machines[CALC_CALIBRATE_FAMILIES];
+    size_t families; /**< lists of machines that are fitted together */
+    calc_calibration_plan plan;
+    calc_engine_plan engines;
+    calc_constant_starts starts;
+    calc_measured measured;
     calc_results results; /**< predicted with what is known before, or with what was fitted */
+    const char *word[CALC_CALIBRATE_VIEWS];  /**< names of the views; NULL: not shown */
     double *predicted[CALC_CALIBRATE_VIEWS]; /**< by index of result; NaN: not in the view */
-    calc_results of[CALC_CALIBRATE_VIEWS];
+    calc_results view[CALC_CALIBRATE_VIEWS]; /**< the results with these predictions */
     calc_error_groups groups[CALC_CALIBRATE_VIEWS];
-} calc_calibrate_views;
+    calc_calibration family[CALC_CALIBRATE_FAMILIES];
+    calc_engine_calibration found; /**< of serving */
+} calc_calibrate_task;
+
+/** Reject names to hold out that no result is of.
+ *  @return CALC_OK or CALC_ERR_RULE */
+CALC_MUST_USE calc_status calc_calibrate_held_out(const calc_calibrate_task *task,
+                                                  calc_errors *errors);
 
 /** Make room for the predictions of the results, which are there; no view has one yet. */
-void calc_calibrate_views_start(calc_calibrate_views *views);
+void calc_calibrate_views_start(calc_calibrate_task *task);
 
-/** Make the views of the predictions, and their groups.
+/** Make the views of the predictions, and their groups. Results without a prediction in a view, and
+ *  memory, are in none of its groups.
  *  @param sets  calc_error_groups_make()'s
  *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_calibrate_views_make(calc_calibrate_views *views,
+CALC_MUST_USE calc_status calc_calibrate_views_make(calc_calibrate_task *task,
                                                     const calc_run_sets *sets, calc_errors *errors);
 
-/** Reject a name that no result is of.
- *  @param names  NULL at the end; NULL: none
- *  @param hint   where names are
- *  @return CALC_OK or CALC_ERR_RULE */
-CALC_MUST_USE calc_status calc_calibrate_held_out(const calc_results *results,
-                                                  const char *const *names,
-                                                  bool (*is_of)(const calc_result *, const char *),
-                                                  const char *hint, calc_errors *errors);
-
-/** Write a group of the first view that has it, with its errors in each view, as an element of the
- *  open array.
- *  @param words  of the views, `count` of them */
-void calc_calibrate_views_put(calc_put *put, const calc_calibrate_views *views,
-                              const char *const *words, size_t count,
+/** Write a group of one view, with its errors in each, as an element of the open array. */
+void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *task,
                               const calc_error_group *group);
 
-/** Free what they own; fine on {0}. */
-void calc_calibrate_views_free(calc_calibrate_views *views);
+/** Free what it owns. */
+void calc_calibrate_free(calc_calibrate_task *task);
 
-/** The calibrated families, and all measurements. Borrowed. */
-typedef struct calc_calibrate_report {
-    const calc_calibration *family;
-    size_t families;
-    bool unseen;                 /**< whether there are predictions by fits that left the run out */
-    const char *const *held_out; /**< calc_calibration_plan's */
-    size_t rows;                 /**< number of runs shown one by one */
-    const calc_calibrate_views *views;
-} calc_calibrate_report;
-
-/** Path of a calibrated machine's file: `out` itself if it ends in .json and there is only one
- *  machine, else NAME.json in the folder `out`.
+/** Path of a calibrated file: the value of --into itself if it ends in .json and there is only one,
+ *  else NAME.json in that folder.
  *  @param path  filled, CALC_FIND_PATH_MAX bytes */
-void calc_calibrate_out_path(const char *out, bool one, const char *machine, char *path);
+void calc_calibrate_path(const calc_calibrate_task *task, bool one, const char *name, char *path);
 
-/** Writes the constants of each family, the errors by published table, and the runs one by one. */
-void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report);
-
-/** Writes the same, with every run, as JSON. */
-void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report);
-
-/** Most runs shown by default. */
-enum { CALC_CALIBRATE_RUNS_FEW = 20 };
-
-/** The runs predicted both before and after. */
-size_t calc_calibrate_runs_count(const calc_calibrate_report *report);
-
-/** Reports the constant of a family that left the range of machines, and the run that pulls it
- *  there, with the run's place.
- *  @param args  whose arguments are the files of `measured`
- *  @return whether a constant left its range */
-bool calc_calibrate_runs_refuse(const calc_calibration *family, size_t families,
-                                const calc_measured *measured, const calc_args *args,
-                                calc_errors *errors);
-
-/** Writes the file of each machine with its calibrated values to calc_calibrate_out_path().
- *  @param date  for the sentence about the calibration
+/** Write the report: as JSON if that is asked for, in an object that the function finds open, and
+ *  for people unless standard output carries something else.
+ *  @param of  given to both
  *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_calibrate_files_write(const calc_calibration *family,
-                                                     size_t families, const char *out,
-                                                     const char *date, calc_errors *errors);
+CALC_MUST_USE calc_status calc_calibrate_report(const calc_calibrate_task *task,
+                                                void (*json)(calc_put *put, const void *of),
+                                                void (*table)(calc_output *out, const void *of),
+                                                const void *of, calc_errors *errors);
 
-/** The request. Texts are borrowed. */
-typedef struct calc_calibrate_engines_task {
-    calc_measured *measured;
-    calc_engine_plan plan;
-    const char *out, *json; /**< NULL: not written */
-    bool quiet;             /**< standard output carries something else */
-} calc_calibrate_engines_task;
+/** Report what was fitted to runs of training: the constants of each family, the errors by
+ *  published table, and the runs one by one.
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_calibrate_runs_report(const calc_calibrate_task *task,
+                                                     calc_errors *errors);
 
-/** Calibrates the engines of the runs, reports the errors before and after, and writes their
- *  traits. */
-CALC_MUST_USE calc_status calc_calibrate_engines(const calc_calibrate_engines_task *task,
-                                                 calc_errors *errors);
+/** Report the constant of a family that left the range of machines, and the run that pulls it
+ *  there, with the run's place.
+ *  @return whether a constant left its range */
+bool calc_calibrate_runs_refuse(const calc_calibrate_task *task, calc_errors *errors);
 
-/** The request. Borrowed. */
-typedef struct calc_calibrate_operators_task {
-    const char *operators;      /**< the file */
-    const char *rows;           /**< names of machines in it; NULL: the only one */
-    const char *const *machine; /**< names of systems, each calibrated separately */
-    size_t machines;
-    const char *out, *json; /**< paths, or NULL */
-    const char *date;
-} calc_calibrate_operators_task;
+/** Write the file of each machine with its calibrated values.
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_calibrate_runs_files(const calc_calibrate_task *task,
+                                                    calc_errors *errors);
 
-/** Calibrates the systems and writes the report. */
-calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *task);
+/** Calibrate the engines of the runs, report the errors before and after, and write their traits.
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_calibrate_engines(calc_calibrate_task *task, calc_errors *errors);
+
+/** Calibrate each of the machines to measured operators by itself, and write the report and files.
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_calibrate_operators(const calc_calibrate_task *task,
+                                                   calc_errors *errors);
 
 #endif

@@ -380,11 +380,9 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
     }
     status =
         status == CALC_OK ? calc_points_select(&out->points, rows, &in->system, errors) : status;
-    status = status == CALC_OK ? calc_point_table_make(&out->table, out->points.item,
-                                                       out->points.count, NULL, &in->system, errors)
-                               : status;
     if (status == CALC_OK) {
         calc_layout layout;
+        calc_point_table_make(&out->table, out->points.item, out->points.count, NULL, &in->system);
         calc_layout_of(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, &out->table.table, NULL,
                        &layout);
         out->block = calc_measured_block_of(&layout.context);

@@ -67,40 +67,23 @@ calc_exit calc_complain_failure(const calc_errors *errors)
     return result;
 }
 
-void calc_end_without_memory(void)
-{
-    calc_say("calc: out of memory\n");
-    _exit(CALC_EXIT_SYSTEM);
-}
-
-static void *or_end(void *made)
-{
-    if (!made) {
-        calc_end_without_memory();
-    }
-    return made;
-}
-
-void *calc_make(size_t count, size_t size)
-{
-    return or_end(calloc(count > 0 ? count : 1, size));
-}
-
-void *calc_longer(void *list, size_t count, size_t size)
-{
-    return or_end(realloc(list, count * size));
-}
-
 calc_output *calc_write_to(const char *path)
 {
-    return or_end(calc_output_to(path));
+    calc_output *out = calc_output_to(path);
+    if (!out) {
+        calc_end_without_memory();
+    }
+    return out;
 }
 
 calc_output *calc_write_to_memory(calc_text *text)
 {
     calc_output *out = NULL;
     (void)!calc_output_open_memory(&out, text, NULL);
-    return or_end(out);
+    if (!out) {
+        calc_end_without_memory();
+    }
+    return out;
 }
 
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors)

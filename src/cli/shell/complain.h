@@ -2,6 +2,7 @@
 #ifndef CALC_CLI_SHELL_COMPLAIN_H
 #define CALC_CLI_SHELL_COMPLAIN_H
 
+#include "base/make.h"
 #include "calibrate/points.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
@@ -19,14 +20,6 @@ calc_exit calc_complain_errors(const calc_errors *errors);
  *  success.
  *  @return the exit code, not CALC_EXIT_OK */
 calc_exit calc_complain_failure(const calc_errors *errors);
-
-/** End the command with CALC_EXIT_SYSTEM: there is no memory. What it leaves is what a killed one
- *  leaves (base/draft.h). */
-_Noreturn void calc_end_without_memory(void);
-
-/** calloc(), and realloc() of a list; without memory the command ends. */
-void *calc_make(size_t count, size_t size);
-void *calc_longer(void *list, size_t count, size_t size);
 
 /** calc_output_to(); without memory the command ends. */
 calc_output *calc_write_to(const char *path);

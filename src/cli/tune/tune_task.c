@@ -233,9 +233,9 @@ calc_status calc_tune_operators_read(calc_tune_operators *out, const char *path,
     *out = (calc_tune_operators){0};
     calc_status status = calc_points_read(&out->points, path, errors);
     status = status == CALC_OK ? calc_points_select(&out->points, rows, system, errors) : status;
-    status = status == CALC_OK ? calc_point_table_make(&out->table, out->points.item,
-                                                       out->points.count, NULL, system, errors)
-                               : status;
+    if (status == CALC_OK) {
+        calc_point_table_make(&out->table, out->points.item, out->points.count, NULL, system);
+    }
     return status;
 }
 

@@ -16,26 +16,6 @@
 #include "spec/format.h"
 #include "validate/error_groups.h"
 
-static void put_layout(calc_put *put, const calc_result *r)
-{
-    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
-    const char *reason = r->serving ? r->serving->map.reason : r->prediction->map.reason;
-    const struct {
-        const char *key;
-        int64_t value;
-    } sizes[] = {{"gpus", e->num_procs},
-                 {"tp", e->strategy.tensor_par},
-                 {"pp", e->pipeline_par},
-                 {"dp", e->strategy.data_par},
-                 {"cp", e->strategy.context_par},
-                 {"ep", e->strategy.expert_par},
-                 {"micro_batch", e->microbatch_size},
-                 {"chunks", e->pipeline_interleaving}};
-    for (size_t i = 0; !reason && i < sizeof sizes / sizeof *sizes; i++) {
-        calc_put_count(put, sizes[i].key, sizes[i].value);
-    }
-}
-
 /* Errors of predictions with constants fitted without the run, and of those fitted to what was
  * published before it; null for runs that nothing was fitted to, or that are older. */
 static void put_unseen(calc_put *put, const calc_result *r, const calc_validation *v)
@@ -45,13 +25,14 @@ static void put_unseen(calc_put *put, const calc_result *r, const calc_validatio
         CALC_UNSEEN_LIST(CALC_X)
 #undef CALC_X
     };
-    const calc_residual *own = calc_residuals_find(v->residuals, calc_result_id(r), r->quantity);
+    const calc_residual *own = calc_residuals_find(&v->residuals, calc_result_id(r), r->quantity);
     for (int i = 0; i < CALC_UNSEEN_CROSSED; i++) {
         calc_put_rounded(put, keys[i], own ? exp(-own->value[i]) - 1 : (double)NAN, 4);
     }
-    const calc_forecast *forecast = r->quantity == CALC_QUANTITY_STEP_TIME
-                                        ? calc_forecasts_find(v->forecasts, calc_result_id(r))
-                                        : NULL;
+    const calc_forecast *forecast =
+        r->quantity == CALC_QUANTITY_STEP_TIME
+            ? calc_forecasts_find(&v->forecasts, calc_result_id(r), NULL)
+            : NULL;
     calc_put_rounded(put, "forecast", forecast ? exp(-forecast->value) - 1 : (double)NAN, 4);
     if (forecast) {
         calc_put_text(put, "forecast_before", forecast->before);
@@ -74,8 +55,17 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
     calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
               calc_result_source(r), calc_result_machine(r), calc_result_model(r),
               calc_result_kind(r), dtype, calc_result_confidence(r));
-    put_layout(put, r);
-    if (r->serving && !r->serving->map.reason) {
+    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
+    const char *reason = r->serving ? r->serving->map.reason : r->prediction->map.reason;
+    if (!reason) {
+        calc_putf(put,
+                  "gpus: %jd, tp: %jd, pp: %jd, dp: %jd, cp: %jd, ep: %jd, micro_batch: %jd, "
+                  "chunks: %jd",
+                  e->num_procs, e->strategy.tensor_par, e->pipeline_par, e->strategy.data_par,
+                  e->strategy.context_par, e->strategy.expert_par, e->microbatch_size,
+                  e->pipeline_interleaving);
+    }
+    if (r->serving && !reason) {
         /* Additional columns of serving runs. */
         const calc_serving_map *map = &r->serving->map;
         calc_putf(
@@ -161,64 +151,39 @@ static void put_read(calc_put *put, const calc_measured *measured)
 
 /* Write {"rows": [...], "groups": [...], "worst": [...], "features": [...], "peers": [...]}, times
  * in seconds and memory in bytes. `calc show schema validation` describes it. */
-static void calc_validate_write_json(calc_output *out, const calc_validation *v)
+static void write_json(calc_output *out, calc_validation *v)
 {
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_put_text(&put, "version", CALC_VERSION);
-    put_read(&put, v->measured);
-    calc_putf(&put, "counts: {runs: %zu", v->results->predictions + v->results->servings);
+    put_read(&put, &v->measured);
+    calc_putf(&put, "counts: {runs: %zu", v->results.predictions + v->results.servings);
     for (int use = 0; use < CALC_USE_COUNT; use++) {
         calc_put_count(&put, calc_use_word((calc_use)use),
-                       (int64_t)calc_results_count(v->results, (calc_use)use));
+                       (int64_t)calc_results_count(&v->results, (calc_use)use));
     }
     calc_putf(&put, "}, rows: [\n");
-    for (size_t i = 0; i < v->results->count; i++) {
-        put_row(&put, &v->results->item[i], v);
+    for (size_t i = 0; i < v->results.count; i++) {
+        put_row(&put, &v->results.item[i], v);
     }
     calc_putf(&put, "], groups: [\n");
-    for (size_t i = 0; i < v->groups->count; i++) {
-        put_group(&put, &v->groups->item[i]);
+    for (size_t i = 0; i < v->groups.count; i++) {
+        put_group(&put, &v->groups.item[i]);
     }
     calc_put_close(&put);
-    calc_validate_worst_put(&put, v->results, v->systems);
+    calc_validate_worst_put(&put, v);
     calc_put_array(&put, "features", CALC_PUT_LINES);
-    put_features(&put, v->features);
-    put_features(&put, v->time_features);
+    put_features(&put, &v->features[0]);
+    put_features(&put, &v->features[1]);
     calc_put_close(&put);
-    put_peers(&put, v->peers);
-    if (v->bands) {
+    put_peers(&put, &v->peers);
+    if (v->covered[0]) {
         calc_validate_bands_put(&put, v);
     }
     if (v->over_dates) {
-        calc_validate_forecast_put(&put, v->results, v->forecasts);
+        calc_validate_forecast_put(&put, v);
     }
     calc_put_end(&put);
-}
-
-/* Write a page for a browser with that JSON. */
-
-static void write_csv_number(calc_output *out, double value)
-{
-    char buffer[32];
-    calc_output_printf(out, ",%s", isfinite(value) ? calc_number_text(value, 1, buffer) : "");
-}
-
-static void write_csv_row(calc_output *out, const calc_result *r)
-{
-    calc_csv_text(out, calc_result_id(r), true);
-    const char *const texts[] = {
-        calc_quantity_word(r->quantity), calc_use_word(r->use), calc_result_source(r),
-        calc_result_machine(r),          calc_result_model(r),  calc_result_kind(r),
-        calc_result_confidence(r)};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        calc_csv_text(out, texts[i], false);
-    }
-    write_csv_number(out, r->measured);
-    write_csv_number(out, r->predicted);
-    write_csv_number(out, r->error);
-    calc_csv_text(out, r->remark, false);
-    calc_output_text(out, "\n");
 }
 
 static const char *const shown[] = {"band", "forecast", "breakdown", "features", NULL};
@@ -272,229 +237,179 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate serving_runs",
                                        NULL};
 
-/* A validation in progress. */
-typedef struct task {
-    const calc_args *args;
-    calc_measured measured;
-    calc_point_tables operators;
-    calc_results results;
-    calc_baseline baseline;
-    calc_error_groups groups;
-    calc_validate_bands bands;
-    calc_residuals residuals;
-    calc_forecasts forecasts;
-    calc_features features, time_features;
-    calc_peers peers;
-    calc_validation found;
-    double tolerance; /* as a fraction */
-} task;
-
-/* Checks the options. @return the mistake; NULL if there is none */
-static const char *read_options(task *t)
+/* A header and one row per measurement, as calc_baseline_read() reads them. */
+static void write_csv(calc_output *out, calc_validation *v)
 {
-    t->tolerance = calc_opt_real(t->args, OPT_TOLERANCE) / 100;
-    t->found =
-        (calc_validation){.results = &t->results,
-                          .groups = &t->groups,
-                          .features = &t->features,
-                          .time_features = &t->time_features,
-                          .peers = &t->peers,
-                          .bands = calc_opt_lists(t->args, OPT_SHOW, "band") ? &t->bands : NULL,
-                          .residuals = &t->residuals,
-                          .forecasts = &t->forecasts,
-                          .measured = &t->measured,
-                          .systems = &t->measured.systems,
-                          .worst = (size_t)calc_opt_real(t->args, OPT_WORST),
-                          .breakdown = calc_opt_lists(t->args, OPT_SHOW, "breakdown"),
-                          .options = calc_opt_lists(t->args, OPT_SHOW, "features"),
-                          .over_dates = calc_opt_lists(t->args, OPT_SHOW, "forecast")};
-    return t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs" : NULL;
-}
-
-static void write_csv(calc_output *out, const calc_validation *v)
-{
-    /* Write a header and one row per measurement, as calc_baseline_read() reads them. */
     calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
                           "predicted,error,remark\n");
-    for (size_t i = 0; i < v->results->count; i++) {
-        write_csv_row(out, &v->results->item[i]);
+    for (const calc_result *r = v->results.item; r < v->results.item + v->results.count; r++) {
+        const char *const texts[] = {calc_result_id(r),      calc_quantity_word(r->quantity),
+                                     calc_use_word(r->use),  calc_result_source(r),
+                                     calc_result_machine(r), calc_result_model(r),
+                                     calc_result_kind(r),    calc_result_confidence(r)};
+        const double numbers[] = {r->measured, r->predicted, r->error};
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            calc_csv_text(out, texts[i], i == 0);
+        }
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            char text[32];
+            bool some = isfinite(numbers[i]);
+            calc_output_printf(out, ",%s", some ? calc_number_text(numbers[i], 1, text) : "");
+        }
+        calc_csv_text(out, r->remark, false);
+        calc_output_text(out, "\n");
     }
 }
 
-static void write_page(calc_output *out, const calc_validation *v)
+static void write_page(calc_output *out, calc_validation *v)
 {
     calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
     calc_put_key(&put, "validate");
-    calc_validate_write_json(out, v);
+    write_json(out, v);
     calc_page_end(&put, CALC_PAGE_VALIDATE);
 }
 
-static calc_status write_files(task *t, calc_errors *errors)
+static calc_status write_files(calc_validation *v, const calc_args *args, calc_errors *errors)
 {
     static const struct {
         int opt;
-        void (*write)(calc_output *out, const calc_validation *v);
-    } files[] = {
-        {OPT_JSON, calc_validate_write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
+        void (*write)(calc_output *out, calc_validation *v);
+    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
-        const char *path = calc_opt_value(t->args, files[i].opt);
+        const char *path = calc_opt_value(args, files[i].opt);
         if (path) {
             calc_output *out = calc_write_to(path);
-            files[i].write(out, &t->found);
+            files[i].write(out, v);
             status = calc_output_close(out, errors);
         }
     }
     return status;
 }
 
-/* Pairs of training runs, if an output shows them. */
-static calc_status make_features(task *t, calc_errors *errors)
+/* Of runs of training pairs of them, if an output shows these; and the errors of fits that left a
+ * run out: for the files, which list them for every run, and for the table over dates. */
+static calc_status compare_runs(calc_validation *v, bool files, calc_errors *errors)
 {
-    bool wanted =
-        t->found.options || calc_opt_value(t->args, OPT_JSON) || calc_opt_value(t->args, OPT_HTML);
-    if (t->measured.serves || !wanted) {
-        return CALC_OK;
-    }
-    calc_status status =
-        calc_features_make(&t->features, &t->results, CALC_QUANTITY_MEMORY, errors);
-    return status == CALC_OK
-               ? calc_features_make(&t->time_features, &t->results, CALC_QUANTITY_STEP_TIME, errors)
-               : status;
-}
-
-/* The errors of fits that left a run out: for the files, which list them for every run, and for the
- * table over dates. */
-static calc_status read_unseen(task *t, calc_errors *errors)
-{
+    static const calc_quantity of[] = {CALC_QUANTITY_MEMORY, CALC_QUANTITY_STEP_TIME};
     char path[CALC_FIND_PATH_MAX];
-    bool of_each = calc_opt_value(t->args, OPT_JSON) || calc_opt_value(t->args, OPT_HTML);
+    calc_errors missing = {0};
     calc_status status = CALC_OK;
-    if (of_each) {
-        status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
-        status = status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
+    for (int q = 0; q < 2 && status == CALC_OK && (files || v->options); q++) {
+        status = calc_features_make(&v->features[q], &v->results, of[q], errors);
     }
-    if (status != CALC_OK || (!of_each && !t->found.over_dates)) {
+    if (status == CALC_OK && files) {
+        status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
+        status = status == CALC_OK ? calc_residuals_read(&v->residuals, path, errors) : status;
+    }
+    if (status != CALC_OK || (!files && !v->over_dates)) {
         return status;
     }
-    calc_errors missing = {0};
-    status = calc_find_data(CALC_FIND_FORECASTS, path, t->found.over_dates ? errors : &missing);
-    if (status != CALC_OK) {
-        return t->found.over_dates ? status : CALC_OK;
-    }
-    return calc_forecasts_read(&t->forecasts, path, errors);
+    status = calc_find_data(CALC_FIND_FORECASTS, path, v->over_dates ? errors : &missing);
+    return status == CALC_OK ? calc_forecasts_read(&v->forecasts, path, errors)
+           : v->over_dates   ? status
+                             : CALC_OK;
 }
 
-static calc_status predict(task *t, calc_errors *errors)
+static calc_status predict(calc_validation *v, calc_point_tables *operators, const char *path,
+                           calc_errors *errors)
 {
-    calc_measured *m = &t->measured;
-    const char *operators = calc_opt_value(t->args, OPT_OPERATORS);
+    calc_measured *m = &v->measured;
     if (m->serves) {
-        return calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks, &m->apps,
+        return calc_serving_results_make(&v->results, m->serving, m->files, &m->remarks, &m->apps,
                                          &m->systems, errors);
     }
     calc_status status = CALC_OK;
-    if (operators) {
+    if (path) {
         calc_text text = {0};
-        status = calc_measured_text(&text, &m->operators, operators, errors);
-        status = status == CALC_OK
-                     ? calc_points_parse(&t->operators.points, text, operators, errors)
-                     : status;
-        calc_complain_points(&t->operators.points);
+        status = calc_measured_text(&text, &m->operators, path, errors);
+        status =
+            status == CALC_OK ? calc_points_parse(&operators->points, text, path, errors) : status;
+        calc_complain_points(&operators->points);
         m->systems.measure = calc_point_tables_of;
-        m->systems.operators = &t->operators;
+        m->systems.operators = operators;
     }
-    status = status == CALC_OK ? calc_results_make(&t->results, m->runs, m->files, &m->remarks,
+    status = status == CALC_OK ? calc_results_make(&v->results, m->runs, m->files, &m->remarks,
                                                    &m->systems, errors)
                                : status;
-    if (status == CALC_OK && t->operators.count == 0 && t->operators.errors.count > 0) {
-        *errors = t->operators.errors;
+    if (status == CALC_OK && operators->count == 0 && operators->errors.count > 0) {
+        *errors = operators->errors;
         return errors->item[0].status;
     }
     return status;
 }
 
-static calc_status make_results(task *t, calc_errors *errors)
+static calc_status make_results(calc_validation *v, const calc_args *args, calc_errors *errors)
 {
-    const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
-    calc_measured *m = &t->measured;
-    calc_status status = predict(t, errors);
-    status = status == CALC_OK && baseline
-                 ? calc_baseline_read(&t->baseline, baseline, &t->results, errors)
-                 : status;
-    status = status == CALC_OK ? calc_error_groups_make(&t->groups, &t->results, &m->sets,
-                                                        t->baseline.error, errors)
-                               : status;
-    status = status == CALC_OK && calc_opt_lists(t->args, OPT_SHOW, "band")
-                 ? calc_validate_bands_make(&t->bands, &t->results, errors)
-                 : status;
-    status = status == CALC_OK ? make_features(t, errors) : status;
-    status = status == CALC_OK && !m->serves ? read_unseen(t, errors) : status;
+    const char *baseline = calc_opt_value(args, OPT_BASELINE);
+    bool files = calc_opt_value(args, OPT_JSON) || calc_opt_value(args, OPT_HTML);
     char peers[CALC_FIND_PATH_MAX];
+    calc_status status =
+        baseline ? calc_baseline_read(&v->baseline, baseline, &v->results, errors) : CALC_OK;
+    status = status == CALC_OK ? calc_error_groups_make(&v->groups, &v->results, &v->measured.sets,
+                                                        v->baseline.error, errors)
+                               : status;
+    status = status == CALC_OK && calc_opt_lists(args, OPT_SHOW, "band")
+                 ? calc_validate_bands_make(v, errors)
+                 : status;
+    status = status == CALC_OK && !v->measured.serves ? compare_runs(v, files, errors) : status;
     status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
-    return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
+    return status == CALC_OK ? calc_peers_read(&v->peers, peers, &v->results, errors) : status;
 }
 
-static calc_exit validate(task *t)
+static calc_exit validate(calc_validation *v, calc_point_tables *operators, const calc_args *args)
 {
+    const char *path = calc_opt_value(args, OPT_OPERATORS);
+    const char *training = path ? "--operators" : calc_opt_value(args, OPT_SHOW) ? "--show" : NULL;
     calc_errors errors = {0};
-    calc_status status = calc_opt_value(t->args, OPT_HTML) ? calc_page_check(&errors) : CALC_OK;
-    status = status == CALC_OK ? calc_measured_read(&t->measured, t->args,
-                                                    calc_opt_value(t->args, OPT_SYSTEM), &errors)
-                               : status;
-    const char *training = calc_opt_value(t->args, OPT_OPERATORS) ? "--operators"
-                           : calc_opt_value(t->args, OPT_SHOW)    ? "--show"
-                                                                  : NULL;
-    status = status == CALC_OK && training && t->measured.serves
+    calc_status status = calc_opt_value(args, OPT_HTML) ? calc_page_check(&errors) : CALC_OK;
+    status = status == CALC_OK
+                 ? calc_measured_read(&v->measured, args, calc_opt_value(args, OPT_SYSTEM), &errors)
+                 : status;
+    status = status == CALC_OK && training && v->measured.serves
                  ? calc_errors_add(&errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
                                    "%s: of runs of training, not of serving", training)
                  : status;
-    status = status == CALC_OK ? make_results(t, &errors) : status;
-    status = status == CALC_OK ? write_files(t, &errors) : status;
-    if (status == CALC_OK && !calc_opt_takes_stdout(t->args)) {
+    status = status == CALC_OK ? predict(v, operators, path, &errors) : status;
+    status = status == CALC_OK ? make_results(v, args, &errors) : status;
+    status = status == CALC_OK ? write_files(v, args, &errors) : status;
+    if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
         calc_fold fold;
         calc_output *out;
         status = calc_fold_open(&fold, &out, &errors);
         if (status == CALC_OK) {
-            calc_validate_table_write(out, &t->found);
-            if (calc_opt_lists(t->args, OPT_SHOW, "band")) {
-                calc_validate_bands_write(out, &t->found);
-            }
-            if (t->found.over_dates) {
-                calc_validate_forecast_write(out, &t->results, &t->forecasts);
-            }
+            calc_validate_table_write(out, v);
             status = calc_fold_end(&fold, out, CALC_OK, &errors);
         }
     }
     bool worse = false;
-    if (status == CALC_OK && t->baseline.error) {
-        calc_output *out = calc_write_to(calc_opt_takes_stdout(t->args) ? "/dev/stderr" : "-");
-        worse = calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance) > 0;
+    if (status == CALC_OK && v->baseline.error) {
+        double tolerance = calc_opt_real(args, OPT_TOLERANCE) / 100;
+        calc_output *out = calc_write_to(calc_opt_takes_stdout(args) ? "/dev/stderr" : "-");
+        worse = calc_validate_table_baseline(out, v, tolerance) > 0;
         status = calc_output_close(out, &errors);
     }
-    if (status != CALC_OK) {
-        return calc_complain_failure(&errors);
-    }
-    return worse ? CALC_EXIT_INFEASIBLE : CALC_EXIT_OK;
+    return status != CALC_OK ? calc_complain_failure(&errors)
+           : worse           ? CALC_EXIT_INFEASIBLE
+                             : CALC_EXIT_OK;
 }
 
-static void free_task(task *t)
+static void free_validation(calc_validation *v)
 {
-    calc_measured_free(&t->measured);
-    calc_point_tables_free(&t->operators);
-    calc_results_free(&t->results);
-    calc_baseline_free(&t->baseline);
-    calc_error_groups_free(&t->groups);
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        free(t->bands.covered[u]);
+        free(v->covered[u]);
     }
-    calc_residuals_free(&t->bands.residuals);
-    calc_residuals_free(&t->residuals);
-    calc_forecasts_free(&t->forecasts);
-    calc_features_free(&t->features);
-    calc_features_free(&t->time_features);
-    calc_peers_free(&t->peers);
-    free(t);
+    calc_measured_free(&v->measured);
+    calc_results_free(&v->results);
+    calc_baseline_free(&v->baseline);
+    calc_error_groups_free(&v->groups);
+    calc_residuals_free(&v->known);
+    calc_residuals_free(&v->residuals);
+    calc_forecasts_free(&v->forecasts);
+    calc_features_free(&v->features[0]);
+    calc_features_free(&v->features[1]);
+    calc_peers_free(&v->peers);
+    free(v);
 }
 
 /* Two rows to start from, which run as written. */
@@ -505,24 +420,27 @@ static const char template_rows[] =
     " --use-distributed-optimizer --micro-batch-size 1 --global-batch-size 64 --seq-length 4096"
     " --bf16,8,3.31,\n";
 
-static calc_exit write_template(void)
-{
-    calc_errors errors = {0};
-    calc_output *out = calc_write_to("-");
-    calc_output_text(out, template_rows);
-    (void)!calc_output_close(out, &errors);
-    return calc_complain_errors(&errors);
-}
-
 static calc_exit run(const calc_args *args)
 {
-    task *t = calc_make(1, sizeof *t); /* too large for the stack because of the machines */
-    t->args = args;
-    const char *complaint = read_options(t);
-    calc_exit result = complaint ? calc_complain_usage(args->command, complaint)
-                       : calc_opt_value(args, OPT_TEMPLATE) ? write_template()
-                                                            : validate(t);
-    free_task(t);
+    if (args->argument_count > CALC_MEASURED_FILES) {
+        return calc_complain_usage(args->command, "too many files of runs");
+    }
+    if (calc_opt_value(args, OPT_TEMPLATE)) {
+        calc_errors errors = {0};
+        calc_output *out = calc_write_to("-");
+        calc_output_text(out, template_rows);
+        (void)!calc_output_close(out, &errors);
+        return calc_complain_errors(&errors);
+    }
+    calc_validation *v = calc_make(1, sizeof *v); /* machines are too large for the stack */
+    calc_point_tables operators = {.count = 0};
+    v->worst = (size_t)calc_opt_real(args, OPT_WORST);
+    v->breakdown = calc_opt_lists(args, OPT_SHOW, "breakdown");
+    v->options = calc_opt_lists(args, OPT_SHOW, "features");
+    v->over_dates = calc_opt_lists(args, OPT_SHOW, "forecast");
+    calc_exit result = validate(v, &operators, args);
+    free_validation(v);
+    calc_point_tables_free(&operators);
     return result;
 }
 

@@ -23,41 +23,16 @@ struct table {
     void (*write)(table *t, const char *by, const char *name, const calc_coverage *of);
 };
 
-static bool is_any(const calc_result *result, const void *group)
+static calc_coverage coverage(const table *t, int unseen, calc_coverage_group group)
 {
-    (void)result;
-    (void)group;
-    return true;
+    return calc_coverage_of(&t->v->results, t->v->covered[unseen], t->quantity, group);
 }
 
-static bool is_of_family(const calc_result *result, const void *group)
-{
-    return strcmp(result->prediction->map.row->family, group) == 0;
-}
-
-static bool is_of_kind(const calc_result *result, const void *group)
-{
-    return strcmp(calc_result_kind(result), group) == 0;
-}
-
-static bool is_of_set(const calc_result *result, const void *group)
-{
-    return calc_run_set_has(group, result);
-}
-
-static calc_coverage coverage(const table *t, int unseen, calc_coverage_member is_member,
-                              const void *group)
-{
-    return calc_coverage_of(t->v->results, t->v->bands->covered[unseen], t->quantity, is_member,
-                            group);
-}
-
-static void write_coverage(table *t, const char *by, const char *name,
-                           calc_coverage_member is_member, const void *group)
+static void write_coverage(table *t, const char *by, const char *name, calc_coverage_group group)
 {
     calc_coverage of[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        of[u] = coverage(t, u, is_member, group);
+        of[u] = coverage(t, u, group);
     }
     if (of[CALC_UNSEEN_WIDTH].count > 0) {
         t->write(t, by, name, of);
@@ -108,32 +83,30 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
     calc_put_close(t->put);
 }
 
-/* Families in the order in which runs name them. */
-static void write_families(table *t)
-{
-    for (size_t i = 0; i < t->v->results->count; i++) {
-        const calc_result *r = &t->v->results->item[i];
-        bool first = r->use == CALC_USE_SCORED;
-        for (size_t k = 0; k < i && first; k++) {
-            first = t->v->results->item[k].use != CALC_USE_SCORED ||
-                    !is_of_family(&t->v->results->item[k], r->prediction->map.row->family);
-        }
-        if (first) {
-            const char *family = r->prediction->map.row->family;
-            write_coverage(t, "family", *family ? family : "other machines", is_of_family, family);
-        }
-    }
-}
-
+/* Families stand in the order in which runs name them. */
 static void write_rows(table *t)
 {
-    write_coverage(t, "all", "all", is_any, NULL);
-    write_families(t);
-    write_coverage(t, "kind", "dense", is_of_kind, "dense");
-    write_coverage(t, "kind", "MoE", is_of_kind, "MoE");
-    const calc_run_sets *sets = &t->v->measured->sets;
+    const calc_results *results = &t->v->results;
+    const calc_run_sets *sets = &t->v->measured.sets;
+    write_coverage(t, "all", "all", (calc_coverage_group){0});
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        const char *family = r->prediction->map.row->family;
+        bool first = r->use == CALC_USE_SCORED;
+        for (size_t k = 0; k < i && first; k++) {
+            const calc_result *other = &results->item[k];
+            first = other->use != CALC_USE_SCORED ||
+                    strcmp(other->prediction->map.row->family, family) != 0;
+        }
+        if (first) {
+            write_coverage(t, "family", *family ? family : "other machines",
+                           (calc_coverage_group){.family = family});
+        }
+    }
+    write_coverage(t, "kind", "dense", (calc_coverage_group){.kind = "dense"});
+    write_coverage(t, "kind", "MoE", (calc_coverage_group){.kind = "MoE"});
     for (size_t s = 0; s < sets->count; s++) {
-        write_coverage(t, "set", sets->item[s].name, is_of_set, &sets->item[s]);
+        write_coverage(t, "set", sets->item[s].name, (calc_coverage_group){.set = &sets->item[s]});
     }
 }
 
@@ -145,7 +118,7 @@ static void write_quantity(table *t, const char *title)
     int last = CALC_UNSEEN_CROSSED - 1;
     bool shown[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        shown[u] = u < CALC_UNSEEN_CROSSED || coverage(t, u, is_any, NULL).count > 0;
+        shown[u] = u < CALC_UNSEEN_CROSSED || coverage(t, u, (calc_coverage_group){0}).count > 0;
         last = shown[u] ? u : last;
     }
     calc_output_printf(t->out, "\n%-42s", title);
@@ -167,10 +140,10 @@ static void write_quantity(table *t, const char *title)
 }
 
 /* How sure it was that layouts fit, beside how many ran, where some ran out of memory. */
-static void write_fits(calc_output *out, const calc_validation *v)
+static void write_fits(calc_output *out, calc_validation *v)
 {
-    const calc_results *results = v->results;
-    const calc_residuals *residuals = &v->bands->residuals;
+    const calc_results *results = &v->results;
+    const calc_residuals *residuals = &v->known;
     static const double least[] = {0.95, 0.9, 0.5, 0.1, 0};
     enum { BINS = sizeof least / sizeof *least };
     size_t n[BINS] = {0}, ran[BINS] = {0}, failed = 0;
@@ -179,7 +152,7 @@ static void write_fits(calc_output *out, const calc_validation *v)
         const calc_prediction *p = &results->prediction[i];
         const calc_runs_row *row = p->map.row;
         const calc_fits_query query = {
-            &p->map.app,   &calc_systems_get(v->systems, row->sys)->system,
+            &p->map.app,   &calc_systems_get(&v->measured.systems, row->sys)->system,
             &p->map.exec,  calc_residuals_family_of(residuals, row),
             p->need_bytes, calc_residuals_find(residuals, row->id, CALC_QUANTITY_MEMORY)};
         double share = *p->reason ? (double)NAN : calc_fits_share(residuals, &query);
@@ -204,15 +177,6 @@ static void write_fits(calc_output *out, const calc_validation *v)
     }
 }
 
-void calc_validate_bands_write(calc_output *out, const calc_validation *v)
-{
-    table t = {.out = out, .v = v, .quantity = CALC_QUANTITY_STEP_TIME, .write = write_text_row};
-    write_quantity(&t, "time of a step, runs in their bands in %");
-    t.quantity = CALC_QUANTITY_MEMORY;
-    write_quantity(&t, "memory, runs in their bands in %");
-    write_fits(out, v);
-}
-
 void calc_validate_bands_put(calc_put *put, const calc_validation *v)
 {
     table t = {.put = put, .v = v, .write = put_coverage};
@@ -224,13 +188,12 @@ void calc_validate_bands_put(calc_put *put, const calc_validation *v)
     calc_put_close(put);
 }
 
-calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_results *results,
-                                     calc_errors *errors)
+calc_status calc_validate_bands_make(calc_validation *v, calc_errors *errors)
 {
-    calc_status status = calc_residuals_known(&out->residuals, calc_find_document, NULL, errors);
+    calc_status status = calc_residuals_known(&v->known, calc_find_document, NULL, errors);
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
-        out->covered[u] = calc_make(results->count + 1, sizeof *out->covered[u]);
-        calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
+        v->covered[u] = calc_make(v->results.count + 1, sizeof *v->covered[u]);
+        calc_covered_make(v->covered[u], &v->results, &v->known, (calc_unseen)u);
     }
     return status;
 }
@@ -246,22 +209,20 @@ typedef struct row {
 } row;
 
 /* `error` has room for all results. */
-static row row_of(const calc_results *results, const calc_forecasts *forecasts, const char *before,
-                  double *error)
+static row row_of(const calc_validation *v, const char *before, double *error)
 {
     row found = {.before = before};
     for (int k = 0; k < KINDS; k++) {
         size_t count = 0;
-        for (size_t i = 0; i < results->count; i++) {
-            const calc_result *r = &results->item[i];
+        for (size_t i = 0; i < v->results.count; i++) {
+            const calc_result *r = &v->results.item[i];
             const char *id = calc_result_id(r);
             const calc_forecast *f = r->quantity != CALC_QUANTITY_STEP_TIME ||
                                              r->use != CALC_USE_SCORED ||
                                              strcmp(calc_result_confidence(r), "high") != 0 ||
                                              (k > 0 && strcmp(calc_result_kind(r), kinds[k]) != 0)
                                          ? NULL
-                                     : before ? calc_forecasts_at(forecasts, id, before)
-                                              : calc_forecasts_find(forecasts, id);
+                                         : calc_forecasts_find(&v->forecasts, id, before);
             if (f) {
                 error[count++] = exp(-f->value) - 1;
             }
@@ -272,14 +233,13 @@ static row row_of(const calc_results *results, const calc_forecasts *forecasts, 
 }
 
 /* Rows of all months, then the last one; those without runs are passed over. */
-static void each_row(const calc_results *results, const calc_forecasts *forecasts,
-                     void (*write)(void *to, const row *r), void *to)
+static void each_row(const calc_validation *v, void (*write)(void *to, const row *r), void *to)
 {
-    double *error = calc_make(results->count + 1, sizeof *error);
+    double *error = calc_make(v->results.count + 1, sizeof *error);
     const char *month = "";
     while (month) {
-        month = calc_forecasts_next(forecasts, month);
-        row found = row_of(results, forecasts, month, error);
+        month = calc_forecasts_next(&v->forecasts, month);
+        row found = row_of(v, month, error);
         if (found.of[0].count > 0) {
             write(to, &found);
         }
@@ -303,16 +263,6 @@ static void write_forecast(void *to, const row *r)
     calc_output_text(out, "\n");
 }
 
-void calc_validate_forecast_write(calc_output *out, const calc_results *results,
-                                  const calc_forecasts *forecasts)
-{
-    calc_output_text(out,
-                     "\nforecasts of the time of a step, errors in %, runs of high confidence\n");
-    calc_output_printf(out, "%-36s%6s%8s%7s%6s%7s%6s%7s\n", "fitted to what was published before",
-                       "n", "bias", "mean", "n", "dense", "n", "MoE");
-    each_row(results, forecasts, write_forecast, out);
-}
-
 static void put_forecast(void *to, const row *r)
 {
     calc_put *put = to;
@@ -325,18 +275,15 @@ static void put_forecast(void *to, const row *r)
     }
 }
 
-void calc_validate_forecast_put(calc_put *put, const calc_results *results,
-                                const calc_forecasts *forecasts)
+void calc_validate_forecast_put(calc_put *put, const calc_validation *v)
 {
     calc_put_array(put, "forecasts", CALC_PUT_LINES);
-    each_row(results, forecasts, put_forecast, put);
+    each_row(v, put_forecast, put);
     calc_put_close(put);
 }
 
-/* The scored result with the largest error after `last` (NULL: the largest of all), the first of
- * equals, or of times of steps only; NULL if there is none. */
-static const calc_result *validate_next_worst(const calc_results *results, const calc_result *last,
-                                              bool times)
+const calc_result *calc_validate_next_worst(const calc_results *results, const calc_result *last,
+                                            bool times)
 {
     const calc_result *found = NULL;
     for (size_t i = 0; i < results->count; i++) {
@@ -399,27 +346,17 @@ static void validate_worst_parts(calc_output *out, const calc_result *result, ca
     calc_output_text(out, "\n");
 }
 
-/* One row: its index among the rows, and the parts of its time. */
-static void put_row(calc_put *put, const calc_result *r, size_t index, calc_systems *systems)
-{
-    const calc_run_map *map = &r->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->row->sys);
-    calc_system own;
-    calc_stats stats;
-    calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
-             CALC_COMPAT_NONE, &stats);
-    calc_putf(put, "{row: %zu", index);
-    calc_breakdown_put_time(put, "time", &stats);
-    calc_putf(put, "total: %.17g}", stats.total_time);
-}
-
-void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_systems *systems)
+void calc_validate_worst_put(calc_put *put, calc_validation *v)
 {
     enum { WORST = 24 /* number of rows whose time is broken down */ };
     const calc_result *r = NULL;
     calc_put_array(put, "worst", CALC_PUT_LINES);
-    for (int i = 0; i < WORST && (r = validate_next_worst(results, r, true)); i++) {
-        put_row(put, r, (size_t)(r - results->item), systems);
+    for (int i = 0; i < WORST && (r = calc_validate_next_worst(&v->results, r, true)); i++) {
+        calc_stats stats;
+        predict(r, &v->measured.systems, &stats);
+        calc_putf(put, "{row: %zu", (size_t)(r - v->results.item));
+        calc_breakdown_put_time(put, "time", &stats);
+        calc_putf(put, "total: %.17g}", stats.total_time);
     }
     calc_put_close(put);
 }
@@ -459,27 +396,21 @@ static void write_groups(calc_output *out, const calc_error_groups *groups, calc
     calc_output_text(out, head ? "\n" : "");
 }
 
-static void write_sets(calc_output *out, const calc_error_groups *groups)
-{
-    static const char *const titles[] = {[CALC_QUANTITY_STEP_TIME] = "time of a step, errors in %",
-                                         [CALC_QUANTITY_MEMORY] = "memory, errors in %",
-                                         [CALC_QUANTITY_TPOT] = "time per output token, in %",
-                                         [CALC_QUANTITY_TTFT] = "time to the first token, in %",
-                                         [CALC_QUANTITY_E2E] = "whole static batches, in %",
-                                         [CALC_QUANTITY_OUTPUT_RATE] = "output tokens/s, in %",
-                                         [CALC_QUANTITY_TPOT_SHAPE] = "shape over requests, in %"};
-    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
-        write_groups(out, groups, (calc_quantity)q, "set", titles[q]);
-    }
-}
-
-/* A quantity that every serving run has: the time per token, or the time of its batch. */
-static void write_serving(calc_output *out, const calc_error_groups *groups)
+/* Of all runs by set; of runs of serving also by what they have in common, in a quantity that every
+ * one has: the time per token, or the time of its batch. */
+static void write_errors(calc_output *out, const calc_error_groups *groups)
 {
     static const struct {
         calc_quantity quantity;
         const char *by, *title;
-    } tables[] = {{CALC_QUANTITY_TPOT, "kind", "time per output token, by kind"},
+    } tables[] = {{CALC_QUANTITY_STEP_TIME, "set", "time of a step, errors in %"},
+                  {CALC_QUANTITY_MEMORY, "set", "memory, errors in %"},
+                  {CALC_QUANTITY_TPOT, "set", "time per output token, in %"},
+                  {CALC_QUANTITY_TTFT, "set", "time to the first token, in %"},
+                  {CALC_QUANTITY_E2E, "set", "whole static batches, in %"},
+                  {CALC_QUANTITY_OUTPUT_RATE, "set", "output tokens/s, in %"},
+                  {CALC_QUANTITY_TPOT_SHAPE, "set", "shape over requests, in %"},
+                  {CALC_QUANTITY_TPOT, "kind", "time per output token, by kind"},
                   {CALC_QUANTITY_TPOT, "regime", "time per output token, by regime"},
                   {CALC_QUANTITY_TPOT, "engine", "time per output token, by engine"},
                   {CALC_QUANTITY_TPOT, "model", "time per output token, by model"},
@@ -612,17 +543,6 @@ static void write_peers(calc_output *out, const calc_peers *peers)
     calc_output_text(out, shown > 0 ? "\n" : "");
 }
 
-static void write_counts(calc_output *out, const calc_results *results)
-{
-    calc_output_printf(
-        out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
-        calc_human_counted((double)(results->predictions + results->servings), "run"),
-        calc_human_counted((double)results->count, "measurement"),
-        calc_results_count(results, CALC_USE_SCORED),
-        calc_results_count(results, CALC_USE_UNSCORED),
-        calc_results_count(results, CALC_USE_UNPREDICTED));
-}
-
 /* Runs that ran, but for which the prediction needs more memory than there is. */
 static void write_misfits(calc_output *out, const calc_results *results)
 {
@@ -686,10 +606,10 @@ static const char *value_text(calc_quantity quantity, double value, char *buffer
     return buffer;
 }
 
-static void write_worst(calc_output *out, const calc_validation *v)
+static void write_worst(calc_output *out, calc_validation *v)
 {
     const calc_result *r = NULL;
-    for (size_t i = 0; i < v->worst && (r = validate_next_worst(v->results, r, false)); i++) {
+    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(&v->results, r, false)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");
@@ -701,36 +621,55 @@ static void write_worst(calc_output *out, const calc_validation *v)
                            calc_result_id(r), *r->remark ? " (" : "", r->remark,
                            *r->remark ? ")" : "");
         if (v->breakdown) {
-            validate_worst_parts(out, r, v->systems);
+            validate_worst_parts(out, r, &v->measured.systems);
         }
     }
 }
 
-void calc_validate_table_write(calc_output *out, const calc_validation *v)
+void calc_validate_table_write(calc_output *out, calc_validation *v)
 {
-    write_sets(out, v->groups);
-    if (v->results->servings > 0) {
-        write_serving(out, v->groups);
-    }
+    write_errors(out, &v->groups);
     if (v->options) {
-        write_features(out, v->features);
-        write_features(out, v->time_features);
+        write_features(out, &v->features[0]);
+        write_features(out, &v->features[1]);
     }
-    write_peers(out, v->peers);
-    write_counts(out, v->results);
-    write_misfits(out, v->results);
-    write_reasons(out, v->results, CALC_USE_UNSCORED);
-    write_reasons(out, v->results, CALC_USE_UNPREDICTED);
+    write_peers(out, &v->peers);
+    const calc_results *results = &v->results;
+    calc_output_printf(
+        out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
+        calc_human_counted((double)(results->predictions + results->servings), "run"),
+        calc_human_counted((double)results->count, "measurement"),
+        calc_results_count(results, CALC_USE_SCORED),
+        calc_results_count(results, CALC_USE_UNSCORED),
+        calc_results_count(results, CALC_USE_UNPREDICTED));
+    write_misfits(out, &v->results);
+    write_reasons(out, &v->results, CALC_USE_UNSCORED);
+    write_reasons(out, &v->results, CALC_USE_UNPREDICTED);
     write_worst(out, v);
+    if (v->covered[0]) {
+        table t = {
+            .out = out, .v = v, .quantity = CALC_QUANTITY_STEP_TIME, .write = write_text_row};
+        write_quantity(&t, "time of a step, runs in their bands in %");
+        t.quantity = CALC_QUANTITY_MEMORY;
+        write_quantity(&t, "memory, runs in their bands in %");
+        write_fits(out, v);
+    }
+    if (v->over_dates) {
+        calc_output_text(
+            out, "\nforecasts of the time of a step, errors in %, runs of high confidence\n");
+        calc_output_printf(out, "%-36s%6s%8s%7s%6s%7s%6s%7s\n",
+                           "fitted to what was published before", "n", "bias", "mean", "n", "dense",
+                           "n", "MoE");
+        each_row(v, write_forecast, out);
+    }
 }
 
-size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
-                                    const calc_baseline *baseline, double tolerance)
+size_t calc_validate_table_baseline(calc_output *out, const calc_validation *v, double tolerance)
 {
     size_t worse = 0;
-    for (size_t i = 0; i < groups->count; i++) {
-        const calc_error_group *g = &groups->item[i];
-        if (calc_baseline_is_worse(g, tolerance)) {
+    for (size_t i = 0; i < v->groups.count; i++) {
+        const calc_error_group *g = &v->groups.item[i];
+        if (g->shared > 0 && g->mean_abs_now - g->mean_abs_then > tolerance) {
             calc_output_printf(out,
                                "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"
                                " (%zu measurements)\n",
@@ -739,9 +678,9 @@ size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *g
             worse++;
         }
     }
-    if (baseline->missing > 0) {
+    if (v->baseline.missing > 0) {
         calc_output_printf(out, "worse: %zu measurements of the baseline are not predicted\n",
-                           baseline->missing);
+                           v->baseline.missing);
         worse++;
     }
     return worse;
