@@ -23,11 +23,11 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, double bel
 double calc_balance_least_flight(const calc_balance_problem *problem, int stage);
 
 /** A weaker bound [s] in a few microseconds: layers of two kinds are divisible, and stages on one
- *  chip may recompute different numbers. With one chunk and 1F1B it is of paths, too: a stage s
- * with time T_s = F_s + B_s for a micro-batch does w = min(p - s, m) forwards before its first
- *  backward, which waits for the way down and back, so that a step takes at least sum(T) + (m - 1)
- *  T_s - (w - 1) F_s. The less time stages have beyond the sum, the more layers are on slow chips,
- *  and the longer is the sum.
+ *  chip may recompute different numbers. With one chunk and 1F1B it is of paths, too: a stage with
+ *  the time T = F + B for a micro-batch does w = min(p - s, m) forwards before its first backward,
+ *  which waits for the way down and back, so that a step takes at least sum(T) + (m - 1) T -
+ *  (w - 1) F. The less time stages have beyond the sum, the more layers are on slow chips, and the
+ *  longer is the sum.
  *  @return no division takes less; INFINITY if the layers do not fit */
 double calc_balance_quick_s(const calc_balance_problem *problem);
 
