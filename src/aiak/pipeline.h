@@ -93,16 +93,6 @@ void calc_aiak_chips_of(const calc_aiak_layouts *layouts, const calc_aiak_chain 
 const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layouts *layouts,
                               const calc_aiak_chain *chain, calc_balance_problem *out);
 
-/** Lower bound [s] on the step time of every division of the problem, for 1F1B with one chunk, with
- *  fractional layers and without recomputation; infinite if no division can fit, even if every
- *  stage chooses the best recomputation for its memory.
- *
- *  Stage s can do w = min(p - s, m) forward passes before its first backward pass, which waits for
- *  the way down and back. So a step takes at least sum(T) + (m - 1) T_s - (w - 1) F_s,
- *  T_s = F_s + B_s. If the last two terms are at most x on every stage, the least possible sum(T)
- *  is convex in x, and so is the bound sum(T) + x. */
-double calc_aiak_bound_s(const calc_balance_problem *problem);
-
 /* Lists the sizes of a task's layouts, and gives lower bounds for all divisions of
  * their layers. */
 
@@ -134,7 +124,7 @@ int calc_aiak_most_stages(const calc_aiak_task *task, const calc_aiak_sizes *siz
 
 /** Lower bound [s] for all divisions of the layers over these chips in any order, from fractional
  *  layers alone. The slowest stage is busy with all micro-batches, or the bound is as in
- *  calc_aiak_bound_s().
+ *  calc_balance_quick_s().
  *  @param stages  number of stages on each chip of the task */
 double calc_aiak_least_s(const calc_aiak_task *task, const calc_aiak_bound *bound,
                          const int stages[CALC_AIAK_CHIPS]);

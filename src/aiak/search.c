@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aiak/pipeline.h"
+#include "balance/relaxed.h"
 #include "base/buffer.h"
 
 enum {
@@ -208,7 +209,7 @@ static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_a
         growth = calc_max(growth, s->layouts.of[chain->chip[i]][CALC_BALANCE_NONE].terms.growth);
     }
     /* Whatever the division; infinite if none fits. */
-    double least_s = calc_aiak_bound_s(&s->problem) * (1 + growth) + bound->after_s;
+    double least_s = calc_balance_quick_s(&s->problem) * (1 + growth) + bound->after_s;
     if (isinf(least_s) || !improving(s, least_s, &bound->sizes, chain)) {
         return CALC_OK;
     }

@@ -600,7 +600,7 @@ static void report(search *s, calc_balance_solution *out)
 static calc_status run(search *s, double below_s, calc_balance_solution *out)
 {
     int of_stage[CALC_BALANCE_STAGES] = {0};
-    calc_status status = calc_balance_relaxed(s->p, &s->flights, below_s, &s->least_s, of_stage);
+    calc_status status = calc_balance_relaxed(s->p, below_s, &s->least_s, of_stage);
     int all = s->p->layers[0] + s->p->layers[1];
     int least = 0;
     for (int place = 0; place < s->places; place++) {
@@ -615,6 +615,9 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
     if (out->beyond) {
         out->bound_s = s->least_s;
         return status;
+    }
+    if (calc_balance_flights_begin(&s->flights, s->p) != CALC_OK) {
+        return CALC_ERR_NOMEM;
     }
     try_all(s);
     if (!s->any || !proven(s)) {
@@ -635,8 +638,7 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->effort = e;
     s->places = (int)(p->shape.stages * p->shape.chunks);
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
-    calc_status status = calc_balance_flights_begin(&s->flights, p);
-    status = status == CALC_OK ? run(s, below_s, out) : status;
+    calc_status status = run(s, below_s, out);
     calc_balance_flights_end(&s->flights);
     free(s->room.bytes);
     free(s);

@@ -437,9 +437,7 @@ static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int s
 /* Between its beginning and its end the order repeats itself, with the same counts. */
 static calc_schedule_shape without_repeats(const calc_schedule_shape *s)
 {
-    enum {
-        ROUNDS = 16
-    }; /* of a micro-batch per stage; the beginning and the end are 2 or 3 each */
+    enum { ROUNDS = 8 }; /* of a micro-batch per stage; the first 4 at most are not as the others */
     calc_schedule_shape brief = *s;
     if (s->microbatches > (ROUNDS + 1) * s->stages) {
         brief.microbatches = ROUNDS * s->stages + s->microbatches % s->stages;

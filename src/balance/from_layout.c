@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "balance/relaxed.h"
 #include "model/timeline.h"
 #include "spec/schedule.h"
 
@@ -326,26 +327,20 @@ calc_balance_step calc_balance_step_of(const calc_balance_chip *chip, const calc
 }
 
 /* The shortest of what follows the pipeline on a stage, by its layers; either of one kind, all
- * recomputed or none. */
+ * recomputed or none. @param p  with one chunk per stage */
 static calc_balance_end least_end(const calc_balance_chip *chip, const calc_balance_problem *p,
                                   int stage, int layers)
 {
-    const calc_balance_share none = {{0}, {0}, {0}};
-    calc_balance_share share[CALC_BALANCE_PLACES];
-    calc_balance_share *x = &share[calc_balance_place_of(&p->shape, stage, 0)];
+    calc_balance_share share[CALC_BALANCE_STAGES];
     calc_balance_end least = {INFINITY, INFINITY};
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        for (int full = 0; full < (p->may_full ? 2 : 1); full++) {
-            for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
-                share[calc_balance_place_of(&p->shape, stage, chunk)] = none;
-            }
-            x->layers[kind] = layers;
-            x->full[kind] = full ? layers : 0;
+        for (int full = 0; full < (p->layers[kind] == 0 ? 0 : p->may_full ? 2 : 1); full++) {
+            share[stage] = (calc_balance_share){{0}, {0}, {0}};
+            share[stage].layers[kind] = layers;
+            share[stage].full[kind] = full ? layers : 0;
             calc_balance_end end = calc_balance_end_of(chip, p, share, stage);
-            if (p->layers[kind] > 0) {
-                least.reduction_s = calc_min(least.reduction_s, end.reduction_s);
-                least.optimizer_s = calc_min(least.optimizer_s, end.optimizer_s);
-            }
+            least.reduction_s = calc_min(least.reduction_s, end.reduction_s);
+            least.optimizer_s = calc_min(least.optimizer_s, end.optimizer_s);
         }
     }
     return least;
@@ -382,12 +377,14 @@ static double least_within_s(const calc_balance_problem *p, int layers, const do
 double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balance_problem *p)
 {
     int layers = p->layers[0] + p->layers[1];
+    calc_balance_problem one;
+    calc_balance_joined(p, &one);
     size_t count = (size_t)p->shape.stages * (size_t)(layers + 1);
     double *reduce_s = calloc(2 * count, sizeof *reduce_s);
     double *step_s = reduce_s + count;
     for (int stage = 0; reduce_s && stage < p->shape.stages; stage++) {
         for (int n = calc_balance_least_on(p, stage); n <= layers; n++) {
-            calc_balance_end end = least_end(chip, p, stage, n);
+            calc_balance_end end = least_end(chip, &one, stage, n);
             reduce_s[stage * (layers + 1) + n] = end.reduction_s;
             step_s[stage * (layers + 1) + n] = end.optimizer_s;
         }

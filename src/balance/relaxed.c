@@ -16,7 +16,7 @@ typedef struct relaxed {
     calc_balance_problem each; /**< linear in layers: with what they need at least; */
     calc_balance_problem one;  /**< with one chunk per stage */
     int chunks;
-    double flight[CALC_BALANCE_STAGES];
+    double quick_s; /**< calc_balance_quick_s() */
     double fill_s[CALC_BALANCE_STAGES];
     double *least_s; /**< [stage][layers of kind 0][of kind 1] the step at least; 0: not known */
     size_t mixes;    /**< of least_s, on a stage */
@@ -26,26 +26,6 @@ typedef struct relaxed {
     /** The most layers of kind 1 of the stages so far, by layers of kind 0; -1: not possible. */
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
-
-/* A bound of every division: a micro-batch through the model, all layers on the chip where they
- * take least, and all work divided evenly [s]. */
-static double any_s(const calc_balance_problem *p)
-{
-    double sum_s = 0;
-    for (int64_t place = 0; place < p->shape.stages * p->shape.chunks; place++) {
-        sum_s += p->place[place].fw_s + p->place[place].agrad_s + p->place[place].wgrad_s;
-    }
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        double least_s = INFINITY;
-        for (int s = 0; s < p->shape.stages; s++) {
-            const calc_balance_layer *l = &p->layer[p->stage[s].chip][kind];
-            least_s = calc_min(least_s, l->fw_s + l->agrad_s + l->wgrad_s);
-        }
-        sum_s += p->layers[kind] * least_s;
-    }
-    double even = (double)p->shape.microbatches / (double)p->shape.stages;
-    return sum_s * calc_max(1, even) * (1 - SAME);
-}
 
 static double saved_bytes(const calc_balance_layer *l)
 {
@@ -82,34 +62,18 @@ void calc_balance_least(const calc_balance_problem *from, calc_balance_problem *
     }
 }
 
-static void relax(relaxed *r, const calc_balance_flights *f)
+void calc_balance_joined(const calc_balance_problem *from, calc_balance_problem *p)
 {
-    const calc_balance_problem *p = &r->each;
-    r->one = *p;
-    r->one.may_mix = true;
-    r->chunks = (int)p->shape.chunks;
-    for (int s = 0; s < p->shape.stages; s++) {
-        calc_balance_place *sum = &r->one.place[s];
-        *sum = p->place[calc_balance_place_of(&p->shape, s, 0)];
-        for (int chunk = 1; chunk < r->chunks; chunk++) {
-            const calc_balance_place *at = &p->place[calc_balance_place_of(&p->shape, s, chunk)];
-            sum->fw_s += at->fw_s;
-            sum->agrad_s += at->agrad_s;
-            sum->wgrad_s += at->wgrad_s;
-            sum->flight_bytes += at->flight_bytes;
-        }
-        int most = 0;
-        for (int row = f->first[s]; row < f->first[s + 1]; row++) {
-            int least = f->live[row * f->parts];
-            for (int part = 1; part < f->parts; part++) {
-                int live = f->live[row * f->parts + part];
-                least = live < least ? live : least;
-            }
-            most = least > most ? least : most;
-        }
-        r->flight[s] = most;
+    *p = *from;
+    p->shape.chunks = 1;
+    for (int64_t i = from->shape.stages; i < from->shape.stages * from->shape.chunks; i++) {
+        calc_balance_place *sum = &p->place[i % from->shape.stages];
+        const calc_balance_place *at = &from->place[i];
+        sum->fw_s += at->fw_s;
+        sum->agrad_s += at->agrad_s;
+        sum->wgrad_s += at->wgrad_s;
+        sum->flight_bytes += at->flight_bytes;
     }
-    r->one.shape.chunks = 1;
 }
 
 static int smaller(int a, int b)
@@ -164,8 +128,8 @@ static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
     if (*least_s == 0) {
         double m = (double)r->one.shape.microbatches;
         calc_balance_range full = again_of(r, stage, dense + moe);
-        calc_balance_choice c =
-            calc_balance_choose(p, stage, dense, moe, r->flight[stage], full, 0);
+        calc_balance_choice c = calc_balance_choose(
+            p, stage, dense, moe, calc_balance_least_flight(&r->each, stage), full, 0);
         double busy_s = m * calc_schedule_pass_s(&c.pass);
         *least_s = c.fits ? (r->fill_s[stage] + busy_s) * (1 - SAME) : INFINITY;
     }
@@ -268,7 +232,7 @@ static double bound_s(relaxed *r, double below_s, int *layers)
         reaches(r, high_s);
         trace(r, high_s, layers);
     }
-    return calc_max(low_s, any_s(&r->each));
+    return calc_max(low_s, r->quick_s);
 }
 
 /* The bound where places of a chip recompute the same number: the least over all numbers. */
@@ -287,8 +251,8 @@ static double alike_s(relaxed *r, int chip, double below_s)
     return least_s;
 }
 
-calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc_balance_flights *f,
-                                 double below_s, double *least_s, int *layers)
+calc_status calc_balance_relaxed(const calc_balance_problem *problem, double below_s,
+                                 double *least_s, int *layers)
 {
     relaxed *r = malloc(sizeof *r);
     size_t mixes = ((size_t)problem->layers[0] + 1) * ((size_t)problem->layers[1] + 1);
@@ -303,7 +267,10 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, const calc
     r->mixes = mixes;
     r->chip = -1;
     calc_balance_least(problem, &r->each);
-    relax(r, f);
+    calc_balance_joined(&r->each, &r->one);
+    r->one.may_mix = true;
+    r->chunks = (int)problem->shape.chunks;
+    r->quick_s = calc_balance_quick_s(problem);
     *least_s = bound_s(r, below_s, layers);
     for (int chip = 0;
          chip < problem->chips && problem->alike_on_chip && problem->may_full && *least_s < below_s;

@@ -1,13 +1,12 @@
-/** @file relaxed.h  A lower bound of a step with several chunks per stage.
+/** @file relaxed.h  Lower bounds of a step; one of several chunks per stage.
  *
  *  A stage does all micro-batches of all its chunks, whatever their order: m c of the stage. It
  *  begins when one micro-batch has passed the first chunk of the stages before, and with 1F1B these
  *  still have to do that chunk's backward when it is done. Layers of a kind are counted together
  *  over all chunks, and their activations as if every chunk had only as many micro-batches in
- *  flight as the chunk with the fewest, at the peak of that number. A search for a threshold finds
+ *  flight as the chunk with the fewest, before the first backward. A search for a threshold finds
  *  the minimum over all distributions of layers. Where the places of a chip recompute one number of
- *  layers, that is done for every number. Besides, a step takes at least one micro-batch through
- *  the model, and at least all work divided evenly. */
+ *  layers, that is done for every number. calc_balance_quick_s() is never above it. */
 #ifndef CALC_BALANCE_RELAXED_H
 #define CALC_BALANCE_RELAXED_H
 
@@ -17,9 +16,23 @@
  *  @param least_s  written: no division takes less; INFINITY if none fits
  *  @param layers   [stages], written: layers of a stage at that threshold, all chunks together
  *  @return CALC_OK or CALC_ERR_NOMEM */
-calc_status calc_balance_relaxed(const calc_balance_problem *problem,
-                                 const calc_balance_flights *flights, double below_s,
+calc_status calc_balance_relaxed(const calc_balance_problem *problem, double below_s,
                                  double *least_s, int *layers);
+
+/** Micro-batches that every chunk of a stage has in flight, at least, before its first backward. */
+double calc_balance_least_flight(const calc_balance_problem *problem, int stage);
+
+/** A weaker bound [s] in a few microseconds: layers of two kinds are divisible, and stages on one
+ *  chip may recompute different numbers. With one chunk and 1F1B it is of paths, too: a stage with
+ *  the time T = F + B for a micro-batch does w = min(p - s, m) forwards before its first backward,
+ *  which waits for the way down and back, so that a step takes at least sum(T) + (m - 1) T -
+ *  (w - 1) F. The less time stages have beyond the sum, the more layers are on slow chips, and the
+ *  longer is the sum.
+ *  @return no division takes less; INFINITY if the layers do not fit */
+double calc_balance_quick_s(const calc_balance_problem *problem);
+
+/** The same problem with one chunk per stage, which has what all chunks have beside layers. */
+void calc_balance_joined(const calc_balance_problem *problem, calc_balance_problem *out);
 
 /** The same problem, linear in its layers: ends recompute where that is less, and stages need the
  *  least that any may need. No division takes less by it than by the other. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/relaxed.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -148,8 +149,7 @@ static bool visit_place(void *context, const calc_planner_place *place)
     }
     planner_candidate c = {
         p->exec, *place,
-        calc_balance_least_total_s(chip, p->problem, calc_planner_pipeline_s(p->problem)), LAST,
-        NULL};
+        calc_balance_least_total_s(chip, p->problem, calc_balance_quick_s(p->problem)), LAST, NULL};
     list->failed = !CALC_PUSH(list->item, list->count, list->room, &c);
     return !list->failed;
 }
@@ -661,6 +661,7 @@ static bool settle(void *context, size_t at)
     case CALC_PLANNER_FOUND:
         r->bound_s = fmin(r->bound_s, f->bound_s);
         take(s, f);
+        calc_planner_know_bound(r, f); /* it may be as one listed, that a sweep has found */
         break;
     case CALC_PLANNER_NO_ROOM:
         r->infeasible++;

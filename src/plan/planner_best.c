@@ -83,6 +83,7 @@ void calc_planner_know_bound(calc_planner_result *r, const calc_planner_found *f
         calc_planner_found *g = &r->found[i];
         if (g->candidate == f->candidate) {
             g->bound_s = fmin(fmax(g->bound_s, f->bound_s), g->stats.total_time);
+            g->proven = g->proven || g->bound_s == g->stats.total_time;
         }
     }
 }

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "balance/relaxed.h"
 #include "model/operators/processor.h"
-#include "spec/schedule.h"
 #include "spec/stage_list.h"
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -162,213 +162,6 @@ static calc_exec planner_exec_of(const calc_planner *planner, const calc_planner
         e.stages.count = 0; /* more runs than a list has */
     }
     return e;
-}
-
-/* ---- Bounds ---------------------------------------------------------------------------------- */
-
-/* Time and memory of a unit of work, a mean layer's, on one chip: for each the smaller of the two
- * kinds of layers. Stages share work rather than layers, since one kind of layers may take longer
- * than the other and hold no more. */
-typedef struct water {
-    double again_s; /* more if it recomputes */
-    double held_bytes, flight_bytes;
-    double spared_bytes; /* saved of flight_bytes by recomputation, at most */
-} water;
-
-static double layer_s(const calc_balance_layer *l)
-{
-    return l->fw_s + l->agrad_s + l->wgrad_s;
-}
-
-/* Mean time of all layers on the first chip: a unit of work. */
-static double mean_first_s(const calc_balance_problem *p)
-{
-    double sum_s = 0;
-    double layers = 0;
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        sum_s += p->layers[kind] * layer_s(&p->layer[0][kind]);
-        layers += p->layers[kind];
-    }
-    return sum_s / layers;
-}
-
-static water water_of(const calc_balance_problem *p, int chip)
-{
-    water w = {INFINITY, INFINITY, INFINITY, 0};
-    double mean_s = mean_first_s(p);
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        const calc_balance_layer *l = &p->layer[chip][kind];
-        if (p->layers[kind] == 0) {
-            continue;
-        }
-        double per = mean_s / layer_s(&p->layer[0][kind]); /* layers of this kind per unit */
-        double spared_bytes =
-            l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
-        w.again_s = fmin(w.again_s, per * l->again_s[CALC_BALANCE_FULL]);
-        w.held_bytes = fmin(w.held_bytes, per * l->held_bytes);
-        w.flight_bytes = fmin(w.flight_bytes, per * l->flight_bytes[CALC_BALANCE_NONE]);
-        w.spared_bytes = fmax(w.spared_bytes, per * spared_bytes);
-    }
-    return w;
-}
-
-/* The least time of a unit of work on a chip: one kind of layers may gain more from it than the
- * other. */
-static double unit_s(const calc_balance_problem *p, int chip)
-{
-    double ratio = INFINITY;
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        double first_s = layer_s(&p->layer[0][kind]);
-        ratio = p->layers[kind] > 0 ? fmin(ratio, layer_s(&p->layer[chip][kind]) / first_s) : ratio;
-    }
-    return mean_first_s(p) * ratio;
-}
-
-/* The most work that a stage can do in a period, in mean layers. */
-static double most_layers(const calc_balance_problem *p, const water *w, double unit_s, int stage,
-                          double rest_s)
-{
-    const calc_balance_stage *s = &p->stage[stage];
-    /* The fewest micro-batches in flight at its peak, in layers of all its chunks. */
-    bool plain = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1;
-    double flight =
-        plain ? fmin((double)p->shape.microbatches, (double)(p->shape.stages - stage)) : 1;
-    double room = s->limit_bytes - calc_balance_least_once_bytes(p, stage);
-    double each = w->held_bytes + flight * w->flight_bytes; /* without recomputation */
-    double spared = flight * w->spared_bytes;
-    double n = rest_s / unit_s;
-    if (room < 0) {
-        return 0;
-    }
-    if (n * each <= room) {
-        return n;
-    }
-    if (!p->may_full || spared <= 0) {
-        return room / each;
-    }
-    /* Work n of which r is recomputed: n each - r spared = room, n unit + r again = rest; with all
-     * of them n (each - spared) = room. */
-    double both = (rest_s * spared + room * w->again_s) / (unit_s * spared + each * w->again_s);
-    double all = each > spared ? room / (each - spared) : INFINITY;
-    return fmin(both, all);
-}
-
-/* Time of a stage beside its layers. */
-static double fixed_s(const calc_balance_problem *p, int stage)
-{
-    double s = 0;
-    for (int64_t chunk = 0; chunk < p->shape.chunks; chunk++) {
-        const calc_balance_place *at =
-            &p->place[calc_balance_place_of(&p->shape, stage, (int)chunk)];
-        s += at->fw_s + at->agrad_s + fmin(0, at->again_s) + at->wgrad_s;
-    }
-    return s;
-}
-
-/* ---- Time that a stage has --------------------------------------------------------------------*/
-
-/* Bounds of a step that hold for every division. */
-typedef struct known {
-    water w[CALC_BALANCE_CHIPS];
-    double unit_s[CALC_BALANCE_CHIPS]; /* of work */
-    double sum_s;                      /* a micro-batch through all stages */
-    double step_s;                     /* least time that a stage adds to the stages behind it */
-    double forward;                    /* largest share of the forward pass in both passes */
-    bool line;                         /* 1F1B, a chunk per stage */
-} known;
-
-/* A micro-batch through all stages. */
-static double sum_s(const calc_balance_problem *p)
-{
-    double least_s = INFINITY;
-    double ends_s = 0;
-    for (int i = 0; i < p->chips; i++) {
-        least_s = fmin(least_s, unit_s(p, i) * (p->layers[0] + p->layers[1]));
-    }
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        ends_s += fixed_s(p, stage);
-    }
-    return least_s + ends_s;
-}
-
-static known known_of(const calc_balance_problem *p)
-{
-    known k = {.sum_s = sum_s(p),
-               .step_s = INFINITY,
-               .line = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1};
-    /* Weight gradients may be computed later than the other gradients: the last ones of a stage
-     * then run at the same time as the last backward passes of the stages before it. */
-    bool waits = calc_schedule_traits_of(p->shape.kind).wgrad_apart;
-    for (int i = 0; i < p->chips; i++) {
-        k.w[i] = water_of(p, i);
-        k.unit_s[i] = unit_s(p, i);
-        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-            const calc_balance_layer *l = &p->layer[i][kind];
-            if (p->layers[kind] > 0) {
-                k.step_s = fmin(k.step_s, waits ? l->fw_s : layer_s(l));
-                k.forward = fmax(k.forward, (l->fw_s + fmax(0, l->again_fw_s)) / layer_s(l));
-            }
-        }
-    }
-    for (int place = 0; place < p->shape.stages * p->shape.chunks; place++) {
-        const calc_balance_place *at = &p->place[place];
-        double all_s = at->fw_s + at->agrad_s + at->wgrad_s;
-        all_s += fmin(0, at->again_s);
-        k.forward = all_s > 0 ? fmax(k.forward, at->fw_s / all_s) : k.forward;
-    }
-    k.step_s *= p->least_layers;
-    return k;
-}
-
-/* Time that a stage has for a micro-batch if the step is to take no longer than given. Two
- * arguments bound it. Before its first pass and after its last one a micro-batch is on the stages
- * before it, for at least a layer on each. And while the first micro-batch goes through all stages
- * and back, the stage also has to process all others, except for the forwards that fit in
- * between. */
-static double allowed_s(const calc_balance_problem *p, const known *k, int stage, double step_s)
-{
-    double m = (double)p->shape.microbatches;
-    double later = (double)(p->shape.stages - 1 - stage);
-    int before = stage - (p->ends_alone && stage > 0);
-    double first_s = (step_s - before * k->step_s) / m;
-    double rest = m - 1 - later * k->forward;
-    return k->line && rest > 0 ? fmin(first_s, (step_s - k->sum_s) / rest) : first_s;
-}
-
-/* Work that all stages can do in a step. */
-static double all_layers(const calc_balance_problem *p, const known *k, double step_s)
-{
-    double sum = 0;
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        int chip = p->stage[stage].chip;
-        double rest_s = allowed_s(p, k, stage, step_s) - fixed_s(p, stage);
-        sum += rest_s > 0 ? most_layers(p, &k->w[chip], k->unit_s[chip], stage, rest_s) : 0;
-    }
-    return sum;
-}
-
-double calc_planner_pipeline_s(const calc_balance_problem *p)
-{
-    enum { STEPS = 40 };
-    const known k = known_of(p);
-    double layers = p->layers[0] + p->layers[1];
-    double m = (double)p->shape.microbatches;
-    double slowest_s = 0;
-    for (int i = 0; i < p->chips; i++) {
-        slowest_s = fmax(slowest_s, (k.unit_s[i] + k.w[i].again_s) * layers);
-    }
-    double low_s = 0;
-    double high_s = (m + 1) * (slowest_s + k.sum_s) + (double)p->shape.stages * k.step_s;
-    if (all_layers(p, &k, high_s) < layers * (1 - 1e-9)) {
-        return INFINITY;
-    }
-    for (int i = 0; i < STEPS; i++) {
-        double mid_s = (low_s + high_s) / 2;
-        bool enough = all_layers(p, &k, mid_s) >= layers;
-        high_s = enough ? mid_s : high_s;
-        low_s = enough ? low_s : mid_s;
-    }
-    return low_s;
 }
 
 /* ---- Balancing ------------------------------------------------------------------------------- */
@@ -560,7 +353,10 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     f->base = *exec;
     f->place = *place;
     f->bound_s =
-        calc_balance_least_total_s(b->chip, &b->problem, calc_planner_pipeline_s(&b->problem));
+        calc_balance_least_total_s(b->chip, &b->problem, calc_balance_quick_s(&b->problem));
+    if (f->bound_s >= limit_s && f->bound_s < INFINITY) {
+        return CALC_PLANNER_SLOWER;
+    }
     for (f->rounds = 0; f->rounds <= CALC_PLANNER_ROUNDS; f->rounds++) {
         if (f->rounds > 0 && effort->stop && effort->stop(effort->context)) {
             return CALC_PLANNER_UNBALANCED;

@@ -1,7 +1,5 @@
 /** @file planner_place.h  Candidates of a planner: a layout, the assignment of its stages to chips,
- * the resulting balance problem, and a lower bound of its divisions without balancing it: a
- * relaxation in which stages may have fractions of layers, and recompute exactly as many as the
- * lack of memory requires. */
+ *  and the resulting balance problem. */
 #ifndef CALC_PLAN_PLANNER_PLACE_H
 #define CALC_PLAN_PLANNER_PLACE_H
 
@@ -36,9 +34,6 @@ bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
 const char *calc_planner_problem(const calc_planner *planner, const calc_planner_layouts *layouts,
                                  const calc_planner_place *place,
                                  calc_balance_chip chip[CALC_MAX_CHIPS], calc_balance_problem *out);
-
-/** A lower bound of the pipeline [s]; INFINITY if the layers do not fit. */
-double calc_planner_pipeline_s(const calc_balance_problem *problem);
 
 /* ---- Balancing ------------------------------------------------------------------------------- */
 

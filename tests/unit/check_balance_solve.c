@@ -411,10 +411,7 @@ static void relaxed_pose(int stages, int chunks, int64_t microbatches, int dense
 
 static void relax(void)
 {
-    calc_balance_flights flights;
-    ck_assert_int_eq(calc_balance_flights_begin(&flights, &problem), CALC_OK);
-    ck_assert_int_eq(calc_balance_relaxed(&problem, &flights, INFINITY, &least_s, layers), CALC_OK);
-    calc_balance_flights_end(&flights);
+    ck_assert_int_eq(calc_balance_relaxed(&problem, INFINITY, &least_s, layers), CALC_OK);
 }
 
 /* The bound is the step that the search finds. */

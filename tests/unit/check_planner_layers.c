@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/relaxed.h"
 #include "balance/solve.h"
 #include "base/rng.h"
 #include "frame.h"
@@ -561,7 +562,7 @@ static void print_problem(const shipped_case *c)
 /* @return the bound's share of the step found, 0 if nothing fits */
 static double bound_check(const shipped_case *c)
 {
-    double bound_s = calc_planner_pipeline_s(&problem);
+    double bound_s = calc_balance_quick_s(&problem);
     if (!solution.feasible) {
         return 0;
     }
