@@ -116,6 +116,7 @@ static uint64_t hash_options(uint64_t hash, const calc_sweep_options *options)
         const calc_constraint *constraint = &options->constraint[i];
         hash = hash_u64(hash, (uint64_t)constraint->kind);
         hash = hash_text(hash, constraint->field->key);
+        hash = hash_u64(hash, constraint->offset);
         hash = hash_u64(hash, (uint64_t)constraint->relation);
         hash = calc_hash(hash, &constraint->value, sizeof constraint->value);
     }

@@ -64,8 +64,10 @@ calc_status calc_sweep_merge(const calc_sweep_options *options, calc_sweep_resul
     return status;
 }
 
-calc_status calc_result_collect(const calc_sweep_options *options, calc_sweep_group *into,
-                                calc_worker *const *worker, int threads, size_t g, bool last)
+/* Merge the threads' finds of their group g into the result, in order. If it is the last time, the
+ * first that found something gives its front away, so that it is not kept twice. */
+static calc_status collect_group(const calc_sweep_options *options, calc_sweep_group *into,
+                                 calc_worker *const *worker, int threads, size_t g, bool last)
 {
     calc_status status = CALC_OK;
     for (int t = 0; t < threads && status == CALC_OK; t++) {
@@ -210,8 +212,7 @@ static calc_status collect(shared *s, calc_sweep_result *result, bool last)
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads) reduction(max : status)
     for (size_t g = 0; g < s->groups; g++) {
-        calc_status own =
-            calc_result_collect(s->options, &group[g], s->worker, s->threads, g, last);
+        calc_status own = collect_group(s->options, &group[g], s->worker, s->threads, g, last);
         status = own > status ? own : status;
     }
     return status;

@@ -35,54 +35,39 @@ static const calc_field *find_statistic(const char *name)
     return calc_table_find(calc_table_of(CALC_KIND_STATS), name);
 }
 
-static void consider(const char *word, const char *name, int *distance, const char **nearest)
-{
-    const char *const one[] = {name, NULL};
-    if (calc_nearest(word, one) && calc_edit_distance(word, name) < *distance) {
-        *distance = calc_edit_distance(word, name);
-        *nearest = name;
-    }
-}
-
 /* Report a name that is no statistic and, if `or_field`, no field of the execution either. */
 static calc_status unknown_name(const char *word, bool or_field, calc_errors *errors)
 {
-    char shown[CALC_SHOW_SIZE];
-    char hint[CALC_HINT_SIZE];
-    const char *nearest = NULL;
-    int distance = WORD_SIZE;
+    enum { NAMES = 1024 /* far more than there are */ };
+    char shown[CALC_SHOW_SIZE], hint[CALC_HINT_SIZE];
+    const char *name[NAMES];
+    size_t count = 0;
     for (int k = 0; k < 1 + or_field; k++) {
         const calc_table *table = calc_table_of(k == 0 ? CALC_KIND_STATS : CALC_KIND_EXEC);
         for (size_t i = 0; i < table->count; i++) {
-            const char *key = table->rows[i].key;
-            if (table->rows[i].type != CALC_TYPE_NOTE) {
-                consider(word, key, &distance, &nearest);
-                for (const calc_alias *a = NULL; (a = calc_alias_next(table, key, a));) {
-                    consider(word, a->key, &distance, &nearest);
-                }
+            name[count] = table->rows[i].key;
+            count += calc_field_is_single(&table->rows[i]);
+            for (const calc_alias *a = NULL; (a = calc_alias_next(table, table->rows[i].key, a));) {
+                name[count++] = a->key;
             }
         }
     }
+    name[count] = NULL;
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                           calc_did_you_mean(nearest, hint), "unknown statistic%s \"%s\"",
-                           or_field ? " or field" : "", calc_show(shown, word));
+                           calc_did_you_mean(calc_nearest(word, name), hint),
+                           "unknown statistic%s \"%s\"", or_field ? " or field" : "",
+                           calc_show(shown, word));
 }
 
 /* ---- Objectives ----------------------------------------------------------------------------- */
 
-static calc_objective_kind kind_of(const char *key)
+calc_status calc_objective_parse(calc_objective *out, const char *text, calc_errors *errors)
 {
     static const char *const keys[] = {[CALC_OBJECTIVE_SAMPLE_RATE] = "sample_rate",
                                        [CALC_OBJECTIVE_TOTAL_TIME] = "total_time",
                                        [CALC_OBJECTIVE_MEM1] = "proc_mem_tier1_cap_req",
                                        [CALC_OBJECTIVE_MEM2] = "proc_mem_tier2_cap_req",
                                        [CALC_OBJECTIVE_OTHER] = NULL};
-    int index = calc_choice_index(keys, key);
-    return index < 0 ? CALC_OBJECTIVE_OTHER : (calc_objective_kind)index;
-}
-
-calc_status calc_objective_parse(calc_objective *out, const char *text, calc_errors *errors)
-{
     char word[WORD_SIZE];
     char shown[CALC_SHOW_SIZE];
     const char *colon = strchr(text, ':');
@@ -101,19 +86,19 @@ calc_status calc_objective_parse(calc_objective *out, const char *text, calc_err
                                    calc_show(shown, direction));
         }
     }
-    *out = (calc_objective){kind_of(field->key), field, up};
+    int kind = calc_choice_index(keys, field->key);
+    *out = (calc_objective){kind < 0 ? CALC_OBJECTIVE_OTHER : (calc_objective_kind)kind, field, up};
     return CALC_OK;
 }
 
-static double statistic(const calc_field *field, const calc_stats *stats)
+static double number_at(const calc_field *field, const void *member)
 {
-    const char *member = (const char *)stats + field->offset;
     return calc_member_number(field, member) * calc_field_scale(field);
 }
 
 double calc_objective_of(const calc_objective *objective, const calc_stats *stats)
 {
-    double value = statistic(objective->field, stats);
+    double value = number_at(objective->field, (const char *)stats + objective->field->offset);
     if (isnan(value)) {
         return HUGE_VAL; /* worse than any number */
     }
@@ -255,15 +240,17 @@ calc_status calc_constraint_parse(calc_constraint *out, const char *text, calc_e
                                "for example mem1 <= 60GiB", "\"%s\" is not a condition",
                                calc_show(shown, text));
     }
-    calc_constraint parsed = {.kind = CALC_KIND_EXEC, .relation = relations[which].relation};
-    parsed.field = calc_table_find(calc_table_of(CALC_KIND_EXEC), name);
-    if (!parsed.field || parsed.field->type == CALC_TYPE_NOTE) {
-        parsed.kind = CALC_KIND_STATS;
-        parsed.field = find_statistic(name);
-    }
-    if (!parsed.field) {
+    calc_field_ref ref;
+    bool known =
+        calc_field_find(CALC_KIND_EXEC, name, &ref) == CALC_OK && calc_field_is_single(ref.field);
+    const calc_field *field = known ? ref.field : find_statistic(name);
+    if (!field) {
         return unknown_name(name, true, errors);
     }
+    calc_constraint parsed = {.kind = known ? CALC_KIND_EXEC : CALC_KIND_STATS,
+                              .field = field,
+                              .offset = known ? ref.offset : field->offset,
+                              .relation = relations[which].relation};
     bool word = parsed.field->choices || parsed.field->type == CALC_TYPE_BOOL;
     calc_status status =
         word ? parse_word(&parsed, value, errors) : parse_number(&parsed, value, errors);
@@ -277,10 +264,8 @@ calc_status calc_constraint_parse(calc_constraint *out, const char *text, calc_e
 double calc_constraint_value(const calc_constraint *constraint, const calc_exec *exec,
                              const calc_stats *stats)
 {
-    const calc_field *field = constraint->field;
-    return constraint->kind == CALC_KIND_STATS
-               ? statistic(field, stats)
-               : calc_member_number(field, (const char *)exec + field->offset);
+    const void *of = constraint->kind == CALC_KIND_STATS ? (const void *)stats : exec;
+    return number_at(constraint->field, (const char *)of + constraint->offset);
 }
 
 bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,

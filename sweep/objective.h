@@ -69,6 +69,7 @@ typedef enum calc_condition_kind {
 typedef struct calc_constraint {
     calc_kind kind; /**< CALC_KIND_STATS or CALC_KIND_EXEC */
     const calc_field *field;
+    size_t offset; /**< of the value in the execution or the statistics */
     calc_relation relation;
     double value; /**< in SI units */
     calc_condition_kind when;
@@ -83,7 +84,7 @@ CALC_MUST_USE calc_status calc_objective_parse(calc_objective *out, const char *
 
 /** Parse "mem1 <= 60GiB", "sample_rate>=100", "tensor_par != 3". Relations <=, <, >=, >, =, ==, !=;
  *  units as spec/value_text.h has them, without which bytes and FLOP are asked about; enumerations
- *  by text.
+ *  by text. Fields have the names that --set knows ("inference.phase", "isl").
  *  @return CALC_OK or CALC_ERR_FIELD, _TYPE with an error */
 CALC_MUST_USE calc_status calc_constraint_parse(calc_constraint *out, const char *text,
                                                 calc_errors *errors);

@@ -37,13 +37,4 @@ bool calc_point_verifies(calc_worker *worker);
 
 void calc_result_add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts);
 
-/** Merge the threads' finds of a group into the result, in order.
- *  @param g     position of the group among theirs
- *  @param last  they are done with it: the first that found something gives its front away, so that
- *               it is not kept twice
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_result_collect(const calc_sweep_options *options,
-                                              calc_sweep_group *into, calc_worker *const *worker,
-                                              int threads, size_t g, bool last);
-
 #endif

@@ -135,14 +135,6 @@ static bool offered(const calc_system *system, const calc_exec *e)
     return fine;
 }
 
-/* Whether the blocks of the first and the last stage, where they are given, are in the model. */
-static bool ends_legal(const calc_app *app, const calc_exec *e)
-{
-    bool given = e->first_stage_blocks > 0 || e->last_stage_blocks > 0;
-    return e->first_stage_blocks + e->last_stage_blocks <= app->num_blocks &&
-           (!given || e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS);
-}
-
 /* Whether the parts of a block that are offloaded are there and keep something. */
 static bool parts_legal(const calc_exec *e)
 {
@@ -157,7 +149,9 @@ static bool parts_legal(const calc_exec *e)
 static bool legal(const calc_app *app, const calc_system *system, const calc_exec *e,
                   calc_compat compat)
 {
-    if (!offered(system, e) || !ends_legal(app, e) || !parts_legal(e)) {
+    int64_t ends = e->first_stage_blocks + e->last_stage_blocks;
+    if (!offered(system, e) || !parts_legal(e) || ends > app->num_blocks ||
+        (ends > 0 && e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS)) {
         return false;
     }
     bool flash =
@@ -308,7 +302,9 @@ bool calc_served_at(const calc_space *space, size_t index, calc_inference *out)
                leave_out(&v[CALC_AXIS_inference_chunk_size], &out->chunk_size);
     }
     out->prefill_system = (calc_other_system){{0}, NULL};
-    bool listed = leave_out(&v[CALC_AXIS_inference_prefill_procs], &out->prefill_procs);
+    bool listed = out->phase != CALC_INFERENCE_PHASE_DECODE ||
+                  leave_out(&v[CALC_AXIS_inference_chunk_size], &out->chunk_size);
+    listed &= leave_out(&v[CALC_AXIS_inference_prefill_procs], &out->prefill_procs);
     listed &= leave_out(&v[CALC_AXIS_inference_prefill_tensor_par], &out->prefill_tensor_par);
     return leave_out(&v[CALC_AXIS_inference_prefill_expert_par], &out->prefill_expert_par) &&
            listed;

@@ -59,8 +59,8 @@ enum { CALC_MOST_CONTEXT_PAR = 64 };
 size_t calc_served_count(const calc_space *space);
 
 /** One of these combinations. Where there are several phases, those without a prefill pool are
- *  listed once, whatever the values of its fields, and pools once, whatever chunks nobody asked
- * for.
+ *  listed once, whatever the values of its fields, decoding once, whatever the chunks of prompts,
+ *  and pools once, whatever chunks nobody asked for.
  *  @param index  below calc_served_count()
  *  @return whether it is listed; *out is filled in any case */
 bool calc_served_at(const calc_space *space, size_t index, calc_inference *out);

@@ -304,7 +304,7 @@ class Session:
         set, axis: fields that are fixed, {"tensor_par": 8}, and swept, {"microbatch_size": [1, 2]}
         where: conditions: "mem1 <= 60GiB"
         options: the others of calc sweep by their names: objectives="...", top_by="...", per="num_procs"
-        @return "summary", and "top" and "front", lists of layouts with "design", "execution", "stats"
+        @return "summary", "start", and "top" and "front", lists of layouts with "design", "execution", "stats"
         @raise Error for wrong inputs
         """
         if space is not None and not isinstance(space, Mapping):
@@ -327,6 +327,8 @@ class Session:
         if "errors" in answer:
             raise Error(answer["errors"])
         found = _made(Sweep, answer["sweep"], app=app, sys=sys, space=space, options=chosen)
+        if "start" in found:
+            found["start"] = _made(Layout, found["start"], app=app, sys=sys)
         for group in found.get("groups", [found]):
             for rows in ("top", "front"):
                 group[rows] = [_made(Layout, row, app=app, sys=sys) for row in group[rows]]

@@ -189,8 +189,9 @@ class Layout(Record):
 
 
 class Sweep(_Page, Record):
-    """A sweep: `summary` with its counts, and `top` and `front`, lists of layouts; or, where it was
-    asked for one list each `per` number of processors, `groups` of them."""
+    """A sweep: `summary` with its counts, `start`, the layout to start with (none if nothing can run),
+    and `top` and `front`, lists of layouts; or, where it was asked for one list each `per` number of
+    processors, `groups` of them."""
 
     _asked: dict[str, Any]
 

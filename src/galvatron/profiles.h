@@ -168,9 +168,6 @@ int calc_galvatron_key(const char *key, const char *pattern, int64_t *values);
 bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const int64_t *values,
                                  int count);
 
-/** Writes these sequence lengths in the form of a key: "512_512". @return text */
-char *calc_galvatron_sequences_text(const calc_galvatron_request *request, char *text, size_t size);
-
 /** Exponent of the largest power of two that is not above the number. */
 static inline int calc_galvatron_doublings(int64_t n)
 {

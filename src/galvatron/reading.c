@@ -162,7 +162,7 @@ static void missing(memory_lookup *l, const memory_row *like)
     static const char *const fields[2][3] = {
         {"parameter_size", "activation", "model_states"},
         {"parameter_size", "tp_activation_per_bsz_dict", "model_states"}};
-    char own[SECTION_NAME], name[SECTION_NAME + 4], sequence[96], number[24] = "";
+    char own[SECTION_NAME], name[SECTION_NAME + 4], sequence[96] = "", number[24] = "";
     int64_t longest = profiled(l, like->section, true);
     snprintf(own, sizeof own, "layertype_%d", like->section - LAYERS);
     snprintf(name, sizeof name, "%s%s", like->section < LAYERS ? places[like->section] : own,
@@ -179,7 +179,10 @@ static void missing(memory_lookup *l, const memory_row *like)
                  like->sequence ? like->sequence
                                 : l->reading->request->layers[like->section - LAYERS].seq_len);
     } else {
-        calc_galvatron_sequences_text(l->reading->request, sequence, sizeof sequence);
+        for (int type = 0; type < l->reading->request->types; type++) {
+            calc_append(sequence, sizeof sequence, "%s%" PRId64, type ? "_" : "",
+                        l->reading->request->layers[type].seq_len);
+        }
     }
     if (like->field != PARAMETERS && like->degree != CHECKPOINT) {
         calc_append(number, sizeof number, ".%" PRId64, like->degree);
@@ -411,15 +414,6 @@ bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const in
         }
     }
     return count == request->types;
-}
-
-char *calc_galvatron_sequences_text(const calc_galvatron_request *request, char *text, size_t size)
-{
-    text[0] = '\0';
-    for (int type = 0; type < request->types; type++) {
-        calc_append(text, size, "%s%" PRId64, type ? "_" : "", request->layers[type].seq_len);
-    }
-    return text;
 }
 
 /* Limits beyond any processor's speed, any network's bandwidth, and any layer's size relative to 12

@@ -56,14 +56,6 @@ static bool split(assignment *set, const char *text, calc_json_report *report)
     return split_path(set, text, equals, report);
 }
 
-/* Copy the path's next name, up to '.', '[', ']' or the end. @return its length */
-static size_t next_name(const char *path, char word[PATH_SIZE])
-{
-    size_t length = strcspn(path, ".[]");
-    snprintf(word, PATH_SIZE, "%.*s", (int)length, path);
-    return length;
-}
-
 static void unknown_field(const assignment *set, calc_json_report *report)
 {
     char hint[PATH_SIZE + 32];
@@ -156,7 +148,8 @@ static void enter_path(calc_json_report *report, const char *path)
 {
     char word[PATH_SIZE];
     while (*path) {
-        size_t length = next_name(path, word);
+        size_t length = strcspn(path, ".[]");
+        snprintf(word, PATH_SIZE, "%.*s", (int)length, path);
         calc_json_report_enter(report, word);
         path += length;
         path += strspn(path, ".[]");

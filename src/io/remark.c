@@ -72,13 +72,15 @@ char *calc_remark_app(calc_remark_facts facts, const calc_app *app, char *text)
     return text;
 }
 
-char *calc_remark_inference(const calc_inference *inference, char *text)
+char *calc_remark_inference(const calc_inference *inference, bool eager, char *text)
 {
     bool served = inference->phase != CALC_INFERENCE_PHASE_NONE;
-    text[0] = '\0';
-    if (served && !*inference->engine.name) {
-        calc_append(text, CALC_REMARK_SIZE,
-                    "no inference.engine is named: its time beside the model is not counted");
-    }
-    return text;
+    const char *remark =
+        !served ? ""
+        : eager ? "eager is of kernels that nothing fuses; a server whose steps no "
+                  "graph replays has inference.traits.eager"
+        : !*inference->engine.name ? "no inference.engine is named: its time beside the model is "
+                                     "not counted"
+                                   : "";
+    return strcpy(text, remark);
 }

@@ -103,14 +103,6 @@ static void read_entry(calc_json_report *report, calc_space_entry *entry, const 
     }
 }
 
-/* Whether a path leads to a field of the execution that has fields itself. */
-static bool is_object(const char *path, const json_t *value)
-{
-    calc_field_ref ref;
-    return json_is_object(value) && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK &&
-           ref.field->type == CALC_TYPE_OBJECT;
-}
-
 /* Maximum number of entries of an object. */
 static size_t entries_of(json_t *object)
 {
@@ -142,7 +134,9 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
         const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
         size_t mark = calc_json_report_enter(report, key);
         snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
-        if (is_object(name, value)) {
+        calc_field_ref ref;
+        if (json_is_object(value) && calc_field_find(CALC_KIND_EXEC, name, &ref) == CALC_OK &&
+            ref.field->type == CALC_TYPE_OBJECT) { /* a field that has fields itself */
             read_object(report, out, name, value);
         } else if (!*prefix && field && field->flags & (CALC_STAGES | CALC_LAYERS)) {
             calc_json_report_add(report, CALC_ERR_FIELD, position, "leave the list out",

@@ -170,7 +170,7 @@ calc_mindspeed_shape_kind calc_mindspeed_shape_read(calc_mindspeed_type type, co
     return multiplication(in, ins, made, outs, out);
 }
 
-bool calc_mindspeed_shape_equal(const calc_mindspeed_shape *a, const calc_mindspeed_shape *b)
+static bool same_shape(const calc_mindspeed_shape *a, const calc_mindspeed_shape *b)
 {
     bool equal = a->type == b->type;
     for (int i = 0; i < CALC_MINDSPEED_SIZES; i++) {
@@ -375,7 +375,7 @@ static size_t add_shapes(calc_mindspeed_timed *mean, size_t known, const calc_mi
     double *times = calloc(of->count + 1, sizeof *times);
     for (size_t i = 0; times && i < of->count; i++) {
         size_t k = 0;
-        while (k < count && !calc_mindspeed_shape_equal(&mean[k].shape, &of->item[i].shape)) {
+        while (k < count && !same_shape(&mean[k].shape, &of->item[i].shape)) {
             k++;
         }
         if (k == count) {

@@ -66,8 +66,6 @@ calc_mindspeed_type calc_mindspeed_shape_type(const char *name);
 calc_mindspeed_shape_kind calc_mindspeed_shape_read(calc_mindspeed_type type, const char *inputs,
                                                     const char *outputs, calc_mindspeed_shape *out);
 
-bool calc_mindspeed_shape_equal(const calc_mindspeed_shape *a, const calc_mindspeed_shape *b);
-
 /* Reads the kernels of a real training step from a profiler's
  * kernel_details.csv. */
 

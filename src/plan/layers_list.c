@@ -225,7 +225,7 @@ void calc_layers_list_free(calc_layers_list *list)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-calc_layers_common calc_layers_common_of(const calc_layout *l)
+static calc_layers_common common_of(const calc_layout *l)
 {
     const calc_stage_terms *t = &l->terms;
     const calc_shape *shape = &l->shape;
@@ -332,7 +332,8 @@ static void add_muon(const calc_layout *l, calc_layers_option *out)
     }
 }
 
-void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
+/* What follows from a layout with one strategy everywhere: all from .part on. */
+static void put_option(const calc_layout *l, calc_layers_option *out)
 {
     const calc_stage_terms *t = &l->terms;
     double dense = calc_shape_alternating(&l->shape);
@@ -509,14 +510,14 @@ static bool add_option(const calc_planner *p, const calc_layer_strategy *strateg
     }
     calc_layout_of(p->app, &p->chip[0].system, &e, CALC_COMPAT_NONE, NULL, NULL, room);
     if (c->options == 0) {
-        c->common = calc_layers_common_of(room);
+        c->common = common_of(room);
     }
     calc_layers_option *o = &c->option[c->options++];
     o->strategy = *strategy;
     o->layers[0] = c->common.layers[0] > 0;
     o->layers[1] = c->common.layers[1] > 0;
     o->ends = strategy->recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
-    calc_layers_option_of(room, o);
+    put_option(room, o);
     return true;
 }
 

@@ -58,14 +58,6 @@ typedef struct calc_layers_common {
     calc_pipeline_schedule schedule;
 } calc_layers_common;
 
-/** The numbers that layouts share whatever their strategy.
- *  @param layout  of any of them */
-calc_layers_common calc_layers_common_of(const calc_layout *layout);
-
-/** Its parts and what goes with them; the members before .part are left alone.
- *  @param layout  with that strategy everywhere */
-void calc_layers_option_of(const calc_layout *layout, calc_layers_option *out);
-
 /** Micro-batches in flight on a stage at its peak. */
 double calc_layers_in_flight(const calc_layers_common *common, int stage);
 

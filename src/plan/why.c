@@ -189,6 +189,9 @@ static void try_served(search *s)
         {offsetof(calc_inference, prefill_tensor_par), strategy->tensor_par},
         {offsetof(calc_inference, prefill_expert_par), strategy->expert_par},
     };
+    calc_exec graphs = *s->exec;
+    graphs.inference.traits.eager = false;
+    try(s, &graphs);
     for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
         calc_exec exec = *s->exec;
         int64_t *value = (int64_t *)(void *)((char *)&exec.inference + served[i].offset);

@@ -48,7 +48,7 @@ static void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
 const char *calc_sweep_remark(const calc_sweep_study *study, size_t i, char text[CALC_REMARK_SIZE])
 {
     return i < study->documents ? study->document[i].remark
-                                : calc_remark_inference(&study->space.inference, text);
+                                : calc_remark_inference(&study->space.inference, false, text);
 }
 
 void calc_sweep_put_remarks(calc_put *put, const calc_sweep_study *study)
@@ -136,21 +136,26 @@ static void put_sure(calc_put *put, const calc_sweep_data *data, const calc_swee
     }
 }
 
+static void put_result(calc_put *put, const char *key, const calc_sweep_data *data,
+                       const calc_found *layout)
+{
+    calc_sweep_found found;
+    calc_sweep_found_run(data->study, layout, &found);
+    calc_put_object(put, key, CALC_PUT_LINES);
+    calc_sweep_put_design(put, "design", data->study, found.design);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &found.exec);
+    calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
+    put_sure(put, data, &found);
+    calc_sweep_put_parts(put, data->study, &found);
+    calc_put_close(put);
+}
+
 static void put_layouts(calc_put *put, const char *key, const calc_sweep_data *data,
                         const calc_front *list)
 {
-    const calc_sweep_study *study = data->study;
     calc_put_array(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < list->count; i++) {
-        calc_sweep_found found;
-        calc_sweep_found_run(study, &list->item[i], &found);
-        calc_put_object(put, NULL, CALC_PUT_LINES);
-        calc_sweep_put_design(put, "design", study, found.design);
-        calc_put_struct(put, "execution", CALC_KIND_EXEC, &found.exec);
-        calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
-        put_sure(put, data, &found);
-        calc_sweep_put_parts(put, study, &found);
-        calc_put_close(put);
+        put_result(put, NULL, data, &list->item[i]);
     }
     calc_put_close(put);
 }
@@ -183,6 +188,9 @@ void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
         calc_put_flag(put, "partial", true);
     }
     if (!study->options.per_num_procs && !study->options.per_design) {
+        if (data->start) {
+            put_result(put, "start", data, data->start);
+        }
         put_group(put, data, &result->group[0]);
         return;
     }

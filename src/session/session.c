@@ -17,6 +17,7 @@
 #include "report/run_data.h"
 #include "report/sweep_data.h"
 #include "session/completion.h"
+#include "session/sweep_order.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 #include "spec/software.h"
@@ -177,21 +178,26 @@ static calc_status load_study(calc_sweep_study *study, const calc_request *reque
     return status;
 }
 
-/* Write the members "sweep": the question, counts, the best and the front as `calc sweep --out`
- * has them; and, where it is asked for, "page": what the page of the sweep draws.
+/* Write the members "sweep": the question, counts, the layout to start with, the best and the front
+ * as `calc sweep --out` has them; and, where it is asked for, "page": what the sweep's page draws.
  * @return CALC_OK; else nothing was written, and an error was added */
 static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
                                      const calc_sweep_asked *asked, calc_errors *errors)
 {
     calc_sweep_study study = {0};
     calc_sweep_result result = {0};
-    const calc_sweep_data data = {.study = &study, .result = &result, .parts = request->page};
+    calc_sweep_data data = {.study = &study, .result = &result, .parts = request->page};
     calc_status status = load_study(&study, request, asked, errors);
     status = status == CALC_OK
                  ? calc_sweep(&study.space, &study.designs, &study.options, &result, errors)
                  : status;
     if (status == CALC_OK) {
         calc_sweep_found_systems(&study, &result);
+        if (!request->page) {
+            const calc_sweep_advice advice =
+                calc_sweep_order_advise(asked->measured, &study, &result);
+            data.start = advice.status == CALC_OK ? advice.start.layout : NULL;
+        }
         calc_study_cut(&study, &result);
         calc_put_object(put, "sweep", CALC_PUT_LINE);
         calc_sweep_put_summary(put, "summary", &result);
@@ -386,7 +392,8 @@ static void put_remarks(calc_session *session, calc_put *put)
     char text[CALC_REMARK_SIZE];
     bool open = false;
     put_remark(put, calc_remark_app(in->facts[CALC_KIND_APP], &in->app, text), &open);
-    put_remark(put, calc_remark_inference(&in->exec.inference, text), &open);
+    put_remark(put, calc_remark_inference(&in->exec.inference, in->exec.strategy.eager, text),
+               &open);
     put_remark(put, calc_remark_system(name, in->facts[CALC_KIND_SYSTEM], "", text), &open);
     for (int32_t i = 0; i < list->chips; i++) {
         if (strcmp(list->name[i], name) != 0) {
@@ -641,7 +648,8 @@ static void answer_one(void *context, const calc_request *request, const calc_er
         calc_put_raw(&a->put, "id", request->id);
     }
     calc_session *session = a->session;
-    const calc_sweep_asked sweep = {find_document, session, session->find, session->context};
+    const calc_sweep_asked sweep = {find_document, session, session->find, session->context,
+                                    request->sweeps ? measured_runs(session) : NULL};
     bool run = errors->count == 0 && request->fields == CALC_KIND_NONE && !request->keeps &&
                !request->import && !request->sweeps;
     bool partial = run && in->facts[CALC_KIND_EXEC].partial;

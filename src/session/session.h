@@ -7,6 +7,7 @@
 #include "io/json_put.h"
 #include "io/output.h"
 #include "io/request.h"
+#include "validate/residuals.h"
 
 /** Writes the answer to the text of a request on one line without the newline. Wrong requests are
  *  answered, too: with "errors". */
@@ -19,6 +20,7 @@ typedef struct calc_sweep_asked {
     void *context;
     calc_session_find *file; /**< files of software; NULL: names are paths */
     void *file_context;
+    const calc_residuals *measured; /**< how sure it is what fits; NULL: it is not known */
 } calc_sweep_asked;
 
 #endif

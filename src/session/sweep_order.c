@@ -181,7 +181,9 @@ static bool is_before(const search *s, const calc_sweep_row *row)
     const calc_exec a = calc_found_exec(row->layout);
     const calc_exec b = calc_found_exec(start->layout);
     int parts = calc_sweep_found_simpler(&a, &b);
-    return parts < 0 || (parts == 0 && row->worth > start->worth);
+    double more = row->worth - start->worth; /* rounded; where prompts limit a server it is 0 */
+    bool better = fabs(more) < 1e-9 ? a.batch_size < b.batch_size : more > 0;
+    return parts < 0 || (parts == 0 && better);
 }
 
 /* Look at the best, down to where they cannot matter any more, and at the front if it may: for what

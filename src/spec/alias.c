@@ -50,6 +50,8 @@ static const calc_alias aliases[] = {
     {"inference", "max_num_seqs", "max_sequences", {NULL}},
     {"inference", "gpu_memory_utilization", "memory_share", {NULL}},
     {"inference", "kv_cache_dtype", "kv_datatype", {NULL}},
+    {"engine traits", "enforce_eager", "eager", {NULL}},
+    {"engine traits", "disable_cuda_graph", "eager", {NULL}},
     {"stats", "mfu", "model_flops_utilization", {NULL}},
     {"stats", "hfu", "hardware_flops_utilization", {NULL}},
     {"stats", "mem1", "proc_mem_tier1_cap_req", {NULL}},
@@ -200,8 +202,14 @@ static void consider_table(nearest *best, const calc_table *table, char path[PAT
                      : field->type == CALC_TYPE_LIST ? CALC_MAX_NETWORKS
                                                      : 0;
         if (!field->table && (field->type != CALC_TYPE_NOTE || field->flags & list)) {
+            const char *dot = strrchr(best->word, '.'), *last = dot ? dot + 1 : best->word;
+            const calc_alias *other = calc_alias_find(table, last);
             snprintf(path + used, room, "%s", field->key);
             consider(best, path);
+            if (other && strcmp(other->field, field->key) == 0) { /* whose number may be another */
+                best->distance = 0;
+                snprintf(best->path, sizeof best->path, "%s", path);
+            }
         }
         for (int k = 0; field->type == CALC_TYPE_MAP ? field->choices[k] != NULL : k < copies;
              k++) {
@@ -226,14 +234,8 @@ void calc_alias_hint(calc_kind only, const char *path, const char *const *others
     char at[PATH_SIZE] = "";
     for (size_t i = 0; i < COUNT(kinds); i++) {
         const calc_table *table = calc_table_of(kinds[i]);
-        const calc_alias *alias = calc_alias_find(table, path);
-        if (only != CALC_KIND_NONE && only != kinds[i]) {
-            continue;
-        }
-        consider_table(&best, table, at);
-        if (alias) { /* whose number is another one */
-            best.distance = 0;
-            snprintf(best.path, sizeof best.path, "%s", alias->field);
+        if (only == CALC_KIND_NONE || only == kinds[i]) {
+            consider_table(&best, table, at);
         }
     }
     for (; others && *others; others++) {

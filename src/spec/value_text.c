@@ -101,26 +101,35 @@ static bool differs(const calc_field *field, const void *from, const void *to,
     return strcmp(before, after) != 0;
 }
 
+/* What is called with a difference. */
+typedef void visitor(void *context, const char *path, const char *from, const char *to);
+
+enum { PATH_SIZE = 128 };
+
+/* Those of a table and of the objects in it; the path is extended and restored. */
+static void visit_all(const calc_table *table, const char *from, const char *to,
+                      char path[PATH_SIZE], visitor *visit, void *context)
+{
+    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT];
+    size_t used = strlen(path);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        bool object = field->type == CALC_TYPE_OBJECT;
+        snprintf(path + used, PATH_SIZE - used, "%s%s", field->key, object ? "." : "");
+        if (object) {
+            visit_all(field->table, from + field->offset, to + field->offset, path, visit, context);
+        } else if (differs(field, from, to, before, after)) {
+            visit(context, path, before, after);
+        }
+    }
+    path[used] = '\0';
+}
+
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
                             void (*visit)(void *context, const char *path, const char *from,
                                           const char *to),
                             void *context)
 {
-    const calc_table *table = calc_table_of(kind);
-    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT], path[128];
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        size_t inner = field->type == CALC_TYPE_OBJECT ? field->table->count : 0;
-        if (differs(field, from, to, before, after)) {
-            visit(context, field->key, before, after);
-        }
-        for (size_t k = 0; k < inner; k++) {
-            const calc_field *row = &field->table->rows[k];
-            if (differs(row, (const char *)from + field->offset, (const char *)to + field->offset,
-                        before, after)) {
-                snprintf(path, sizeof path, "%s.%s", field->key, row->key);
-                visit(context, path, before, after);
-            }
-        }
-    }
+    char path[PATH_SIZE] = "";
+    visit_all(calc_table_of(kind), from, to, path, visit, context);
 }

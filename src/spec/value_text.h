@@ -10,7 +10,7 @@ enum { CALC_VALUE_TEXT = 1024 /**< bytes; a longer curve is cut */ };
 char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT]);
 
 /** Call `visit` with the name (as --set takes it) and both texts of each field in which two objects
- *  of a kind differ. Lists, maps and nested objects are skipped. */
+ *  of a kind, or the objects in them, differ. Lists and maps are skipped. */
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
                             void (*visit)(void *context, const char *path, const char *from,
                                           const char *to),

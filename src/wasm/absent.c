@@ -12,6 +12,7 @@
 #include "formats/framework.h"
 #include "io/text.h"
 #include "session/completion.h"
+#include "session/sweep_order.h"
 #include "validate/residuals.h"
 #include "wasm/include/files.h"
 
@@ -85,6 +86,16 @@ calc_status calc_residuals_known(calc_residuals *out, calc_session_find *find, v
     *out = (calc_residuals){0};
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL,
                            "a page has no measured runs");
+}
+
+calc_sweep_advice calc_sweep_order_advise(const calc_residuals *measured,
+                                          const calc_sweep_study *study,
+                                          const calc_sweep_result *result)
+{
+    (void)measured;
+    (void)study;
+    (void)result;
+    return (calc_sweep_advice){0};
 }
 
 void calc_residuals_free(calc_residuals *residuals)

@@ -226,17 +226,22 @@ class Answers(unittest.TestCase):
         self.assertTrue(calc.run(*GPT).ok)
 
     def test_a_sweep_is_that_of_the_command(self):
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        with (tempfile.NamedTemporaryFile(suffix=".json") as file,
+              tempfile.NamedTemporaryFile(suffix=".json") as best):
             subprocess.run([CALC, "sweep", *LLAMA[:2], "--procs", "64", "--batch", "256", "--top", "3",
                             "--axis", "microbatch_size=1,2", "--set", "tp=4", "--for", "megatron",
-                            "--where", "mem1 <= 60GiB", "--out", file.name], capture_output=True, check=True)
-            want = json.loads(pathlib.Path(file.name).read_text())
+                            "--where", "mem1 <= 60GiB", "--out", file.name, "--save-best", best.name],
+                           capture_output=True, check=True)
+            want, start = (json.loads(pathlib.Path(one.name).read_text()) for one in (file, best))
         got = calc.sweep(*LLAMA[:2], procs=64, batch=256, top=3, axis={"microbatch_size": [1, 2]},
                          set={"tensor_par": 4}, for_="megatron", where="mem1 <= 60GiB")
         self.assertEqual(len(got.top), 3)
         self.assertEqual([(row.execution, row.stats) for row in got.top],
                          [(row["execution"], row["stats"]) for row in want["top"]])
         self.assertEqual([row.stats for row in got.front], [row["stats"] for row in want["front"]])
+        self.assertEqual({key: got.start.execution[key] for key in start if key not in ("format", "source")},
+                         {key: start[key] for key in start if key not in ("format", "source")})
+        self.assertEqual(got.start.run().stats, got.start.stats)
         self.assertIs(got.best, got.top[0])
         self.assertEqual(got.best.run().stats, got.best.stats)
         self.assertEqual(got.best.run(set={"sys.mem1.GiB": 12}).verdict, "mem1_capacity")
@@ -252,6 +257,8 @@ class Answers(unittest.TestCase):
                          {2, 4})
         none = calc.sweep(app, system, procs=64, batch=256, set={"sys.mem1.GiB": 2})
         self.assertRaises(LookupError, lambda: none.best)
+        self.assertNotIn("start", none)
+        self.assertNotIn("start", got)
         with self.assertRaisesRegex(calc.Error, "tensor_pa"):
             calc.sweep(app, system, procs=64, batch=256, set={"tensor_pa": 4})
         with self.assertRaisesRegex(calc.Error, "proc"):

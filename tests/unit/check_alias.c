@@ -55,16 +55,20 @@ CALC_TEST(a_hint_has_the_nearest_path)
     static const struct {
         calc_kind only;
         const char *path, *hint;
-    } cases[] = {{CALC_KIND_NONE, "mem1GiB", "did you mean \"mem1.GiB\"?"},
-                 {CALC_KIND_SYSTEM, "men1.GiB", "did you mean \"sys.mem1.GiB\"?"},
-                 {CALC_KIND_NONE, "networks.size", "did you mean \"networks[0].size\"?"},
-                 {CALC_KIND_NONE, "inference.phse", "did you mean \"inference.phase\"?"},
-                 {CALC_KIND_NONE, "phase", "did you mean \"inference.phase\"?"},
-                 {CALC_KIND_NONE, "inference.max_batch_tokens", ""},
-                 {CALC_KIND_NONE, "layer", "did you mean \"layers\"?"},
-                 {CALC_KIND_EXEC, "hidden", ""},
-                 {CALC_KIND_NONE, "objektives", "did you mean \"objectives\"?"},
-                 {CALC_KIND_NONE, "", ""}};
+    } cases[] = {
+        {CALC_KIND_NONE, "mem1GiB", "did you mean \"mem1.GiB\"?"},
+        {CALC_KIND_SYSTEM, "men1.GiB", "did you mean \"sys.mem1.GiB\"?"},
+        {CALC_KIND_NONE, "networks.size", "did you mean \"networks[0].size\"?"},
+        {CALC_KIND_NONE, "inference.phse", "did you mean \"inference.phase\"?"},
+        {CALC_KIND_NONE, "phase", "did you mean \"inference.phase\"?"},
+        {CALC_KIND_NONE, "inference.max_batch_tokens", ""},
+        {CALC_KIND_NONE, "enforce_eager", "did you mean \"inference.traits.eager\"?"},
+        {CALC_KIND_NONE, "inference.enforce_eager", "did you mean \"inference.traits.eager\"?"},
+        {CALC_KIND_EXEC, "inference.isl", "did you mean \"exe.inference.prompt_size\"?"},
+        {CALC_KIND_NONE, "layer", "did you mean \"layers\"?"},
+        {CALC_KIND_EXEC, "hidden", ""},
+        {CALC_KIND_NONE, "objektives", "did you mean \"objectives\"?"},
+        {CALC_KIND_NONE, "", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char hint[160];
         calc_alias_hint(cases[i].only, cases[i].path, others, hint, sizeof hint);

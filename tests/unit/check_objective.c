@@ -154,10 +154,33 @@ CALC_TEST(conditions_have_a_relation_and_a_value_in_si_units)
     constraint_is("recompute_modules != none", "recompute_modules", CALC_RELATION_NE, 0);
     constraint_is("attention_type = mla", "attention_type", CALC_RELATION_EQ,
                   CALC_ATTENTION_TYPE_MULTI_LATENT);
+    constraint_is("inference.chunk_size <= 2Ki", "chunk_size", CALC_RELATION_LE, 2048);
+    constraint_is("isl >= 1024", "prompt_size", CALC_RELATION_GE, 1024);
+    constraint_is("phase = serve", "phase", CALC_RELATION_EQ, CALC_INFERENCE_PHASE_SERVE);
+}
+
+/* Names that are in more than one place mean what --set means by them. */
+CALC_TEST(a_condition_tests_the_field_that_it_names)
+{
+    calc_exec exec = {.batch_size = 3, .strategy.eager = true};
+    calc_stats stats = {.total_time = 7};
+    exec.inference.batch = 5;
+    const calc_constraint one = parse("batch_size = 3"), other = parse("concurrency = 5");
+    const calc_constraint eager = parse("eager = true"),
+                          graphs = parse("inference.traits.eager = true");
+    const calc_constraint time = parse("total_time = 7");
+    ck_assert_double_eq(calc_constraint_value(&one, &exec, &stats), 3);
+    ck_assert_double_eq(calc_constraint_value(&other, &exec, &stats), 5);
+    ck_assert(calc_constraint_met(&eager, &exec, &stats));
+    ck_assert(!calc_constraint_met(&graphs, &exec, &stats));
+    ck_assert(calc_constraint_met(&time, &exec, &stats));
 }
 
 CALC_TEST(wrong_conditions_are_explained)
 {
+    constraint_fails("inference = 1", CALC_ERR_FIELD, "unknown statistic or field \"inference\"");
+    constraint_fails("inference.engine = vllm", CALC_ERR_FIELD,
+                     "unknown statistic or field \"inference.engine\"");
     constraint_fails("mem1", CALC_ERR_TYPE,
                      "\"mem1\" is not a condition\n  hint: for example mem1 <= 60GiB");
     constraint_fails("mem1 ! 3", CALC_ERR_TYPE,

@@ -104,3 +104,17 @@ CALC_TEST(models_say_what_their_file_leaves_out)
     input = input_of("config", "{\"model_type\": \"gpt2\"}");
     ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text), "");
 }
+
+CALC_TEST(what_is_served_has_an_engine_and_graphs_of_its_own)
+{
+    char text[CALC_REMARK_SIZE];
+    calc_inference inference = {.phase = CALC_INFERENCE_PHASE_NONE};
+    ck_assert_str_eq(calc_remark_inference(&inference, true, text), ""); /* training's field */
+    inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    ck_assert_str_eq(calc_remark_inference(&inference, false, text),
+                     "no inference.engine is named: its time beside the model is not counted");
+    strcpy(inference.engine.name, "vllm-0.11");
+    ck_assert_str_eq(calc_remark_inference(&inference, false, text), "");
+    ck_assert_ptr_nonnull(
+        strstr(calc_remark_inference(&inference, true, text), "has inference.traits.eager"));
+}

@@ -100,6 +100,11 @@ CALC_TEST(a_phase_without_a_pool_is_listed_once)
     ck_assert_uint_eq(listed(), 2 * (1 + 6));
     space.axis[CALC_AXIS_inference_chunk_size].standard = true;
     ck_assert_uint_eq(listed(), 2 + 6);
+    /* Tokens are decoded without chunks of prompts, whoever asks for them. */
+    assign("inference.phase=serve,decode");
+    ck_assert_uint_eq(listed(), 2 + 1);
+    space.axis[CALC_AXIS_inference_chunk_size].standard = false;
+    ck_assert_uint_eq(listed(), 2 + 1);
     /* Of one phase what is asked for stays: that it has no effect is an error. */
     assign("inference.phase=serve");
     calc_inference i;

@@ -44,8 +44,9 @@ CALC_TEST(differences_are_told_in_the_order_of_the_table)
 CALC_TEST(fields_of_an_object_differ_by_their_path)
 {
     to.inference.chunk_size = 512;
+    to.inference.traits.eager = true;
     calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
-    ck_assert_str_eq(said, "inference.chunk_size 0>512;");
+    ck_assert_str_eq(said, "inference.traits.eager false>true;inference.chunk_size 0>512;");
 }
 
 CALC_TEST(values_are_in_the_units_of_files)

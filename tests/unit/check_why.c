@@ -185,3 +185,21 @@ CALC_TEST(of_what_is_served_throughput_counts)
     ck_assert_double_eq_tol(calc_why_gain(&why, 0.9 * why.before.request_time), 0.1, 1e-12);
     ck_assert(change("inference.chunk_size 1024 -> 2048") != NULL);
 }
+
+/* The graphs that a server was told to leave out; not those that its engine does not have. */
+CALC_TEST(a_server_without_graphs_is_tried_with_them)
+{
+    static const char said[] = "inference.traits.eager true -> false";
+    shipped_case c = load_case("llama3-8B", "h200", "llama3-70B_serving_8");
+    c.exec.inference.traits.issue_s = 3e-5;
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert_ptr_null(change(said));
+    c.exec.inference.traits.eager = true;
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert_ptr_nonnull(change(said));
+    ck_assert_double_gt(calc_why_gain(&why, change(said)->value), 0.01);
+    c.exec.inference.traits.eager = false;
+    calc_stats stats;
+    calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats);
+    ck_assert_double_eq(change(said)->value, stats.output_tokens_per_s);
+}

@@ -136,7 +136,8 @@ void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
         fold(rows, study, all, count, top, by);
     } while (rows->count == 1 && by-- > EACH);
     free(all);
-    rows->count = rows->of = rows->count < top ? rows->count : top;
+    rows->count = rows->count < top ? rows->count : top;
+    rows->of = best->count == study->options.top ? top : rows->count; /* there may be others */
     rows->near = !order.known;
     for (size_t i = 0; i < rows->count; i++) {
         calc_sweep_row *row = &rows->row[i];

@@ -173,6 +173,7 @@ static const struct known {
     {"ep", "ep", CALC_SWEEP_CELL_FIELD, "expert_par", 2},
     {"etp", "etp", CALC_SWEEP_CELL_FIELD, "expert_tensor_par", 2},
     {"batch", "batch", CALC_SWEEP_CELL_FIELD, "batch_size", 1},
+    {"requests", "requests", CALC_SWEEP_CELL_FIELD, "concurrency", 1},
     {"mbs", "mbs", CALC_SWEEP_CELL_FIELD, "microbatch_size", 3},
     {"chunk", "chunk", CALC_SWEEP_CELL_FIELD, "chunk_size", 3},
     {"phase", "phase", CALC_SWEEP_CELL_FIELD, "phase", 2},
@@ -198,20 +199,16 @@ static bool is_word(const calc_field *field)
 
 static bool is_column(calc_axis axis)
 {
-    const calc_field *field = calc_axis_field(axis);
-    return field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
+    return axis < CALC_AXIS_COUNT && calc_axis_field(axis)->type != CALC_TYPE_NOTE &&
+           calc_axis_field(axis)->type != CALC_TYPE_OBJECT;
 }
 
-/* The field of the execution or of its inference with a given name; CALC_AXIS_COUNT: there is none.
- */
-static calc_axis find_axis(const char *key)
+/* The axis of a field of the execution; CALC_AXIS_COUNT: there is none. */
+static calc_axis find_axis(const char *name)
 {
-    int axis = 0;
-    while (axis < CALC_AXIS_COUNT && (!is_column((calc_axis)axis) ||
-                                      strcmp(calc_axis_field((calc_axis)axis)->key, key) != 0)) {
-        axis++;
-    }
-    return (calc_axis)axis;
+    calc_field_ref ref;
+    bool known = calc_field_find(CALC_KIND_EXEC, name, &ref) == CALC_OK;
+    return known ? calc_axis_of(ref.field) : CALC_AXIS_COUNT;
 }
 
 static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_column_kind cell, const char *head,
@@ -256,7 +253,9 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
         c->shown[c->count - 1].left = k->cell == CALC_SWEEP_CELL_APP ||
                                       k->cell == CALC_SWEEP_CELL_SYSTEM ||
                                       k->cell == CALC_SWEEP_CELL_FLAGS;
-        column->searched = k->cell == CALC_SWEEP_CELL_FLAGS || k->cell == CALC_SWEEP_CELL_NETS;
+        column->searched = k->cell == CALC_SWEEP_CELL_FLAGS || k->cell == CALC_SWEEP_CELL_NETS ||
+                           (k->cell == CALC_SWEEP_CELL_APP && study->builder.apps > 1) ||
+                           (k->cell == CALC_SWEEP_CELL_SYSTEM && study->builder.systems > 1);
         column->always = k->cell == CALC_SWEEP_CELL_NUMBER || k->cell == CALC_SWEEP_CELL_SIZES;
     }
 }
@@ -336,7 +335,10 @@ static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
         }
         if (knowns[i].cell == CALC_SWEEP_CELL_SYSTEM) {
             for (size_t axis = 0; axis < study->builder.axes; axis++) {
-                add(c, CALC_SWEEP_CELL_DESIGN, study->builder.axis[axis].path, 1)->offset = axis;
+                const calc_design_axis *a = &study->builder.axis[axis];
+                calc_sweep_column *column = add(c, CALC_SWEEP_CELL_DESIGN, a->path, 1);
+                column->offset = axis;
+                column->searched = a->count > 1;
             }
         } else if (knowns[i].key && strcmp(knowns[i].key, "proc_mem_tier2_cap_req") == 0) {
             add_asked(c, study);
@@ -393,14 +395,11 @@ static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *stud
     if (add_called(c, study, word)) {
         return CALC_OK;
     }
-    calc_field_ref of_layout;
-    bool known = calc_field_find(CALC_KIND_EXEC, word, &of_layout) == CALC_OK;
-    const char *key = known ? of_layout.field->key : word;
-    const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), key);
-    const calc_axis axis = find_axis(key);
+    const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), word);
+    const calc_axis axis = find_axis(word);
     if (stat) {
         add_stat(c, stat, stat->key, 0);
-    } else if (axis < CALC_AXIS_COUNT) {
+    } else if (is_column(axis)) {
         add_field(c, study, axis, calc_axis_field(axis)->key, 0);
     } else {
         return unknown_column(word, errors);

@@ -149,7 +149,7 @@ void calc_tune_operators_put(calc_put *put, const calc_tune_operators *operators
       .preset = "30min")                                                                           \
     X(RETRIES, "retries", "N", CALC_OPT_IS_WHOLE(0, 100),                                          \
       .doc = "how often a failed command is run again, except after a time-out", .preset = "1")    \
-    X(SIMULATE, "simulate", "SEED", .unlisted = true, CALC_OPT_IS_WHOLE(0, 1e9),                   \
+    X(SIMULATE, "simulate", "SEED", CALC_OPT_IS_WHOLE(0, 1e9),                                     \
       .doc = "measure a simulated truth, which differs from calc as published runs do")            \
     X(TOP, "top", "N", CALC_OPT_IS_WHOLE(1, 1e6), .section = "Output",                             \
       .doc = "layouts in the table", .preset = "10")                                               \

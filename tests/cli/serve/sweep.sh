@@ -14,7 +14,7 @@ options='"procs": 16, "batch": "1Mitokens", "where": ["mem1 <= 60GiB", "tensor_p
     echo '{"import": {"model_type": "llama", "hidden_size": 64}}'
 } | "$CALC" serve --stdio > answers
 "$CALC" sweep llama3-8B h100_sxm --procs 16 --batch 1Mitokens --where 'mem1 <= 60GiB' --where 'tensor_par != 8' --set zero_stage=1 --top 5 \
-    --out best.json --progress none > out
+    --out best.json --save-best start.json --progress none > out
 "$CALC" export --to megatron llama3-70B llama3-70B_512 --out train.sh 2> /dev/null
 python3 - << 'END'
 import json
@@ -24,6 +24,9 @@ print(kept)
 print([layout['stats'] for layout in found['sweep']['top']] == [layout['stats'] for layout in written['top']])
 print([layout['execution'] for layout in found['sweep']['top']] == [layout['execution'] for layout in written['top']])
 print([layout['execution'] for layout in found['sweep']['front']] == [layout['execution'] for layout in written['front']])
+start = json.load(open('start.json'))
+own = {key for key in start if key not in ('source', 'format')}  # beside what a file has
+print(all(found['sweep']['start']['execution'][key] == start[key] for key in own), 'start' in groups['sweep'])
 print({layout['design']['system'] for layout in found['sweep']['top']}, found['sweep']['summary']['counts']['total'])
 print({layout['execution']['pipeline_par'] for group in groups['sweep']['groups'] for layout in group['top']} == {4})
 for answer in unsaid, wrong, model:

@@ -15,3 +15,14 @@ same() { cmp "$1" one.json && echo "$2: the same bytes"; }
 "$CALC" sweep "${pools[@]}" --no-prune --out all.json > out && same all.json --no-prune
 for i in 1 2 3; do "$CALC" sweep "${pools[@]}" --shard $i/3 --out part$i > out; done
 "$CALC" sweep --merge part1 part2 part3 --out merged.json > out && same merged.json shards
+
+# Where prompts limit two pools, more requests in flight bring nothing: the start has the fewest. Members of inference have one name.
+"$CALC" sweep llama3-70B h200 --procs 8 --set phase=disaggregated --set isl=8192 --set osl=128 --set engine=vllm-0.11 \
+    --where 'inference.prefill_procs = 6' --where 'concurrency = 0' --save-best pools.json --top 60 --csv pools.csv --progress none > out
+python3 - << 'END'
+import csv, json
+rows = [row for row in csv.DictReader(open('pools.csv')) if row['list'] == 'top']
+start, most = json.load(open('pools.json')), max(float(row['output_tokens_per_s_per_proc']) for row in rows)
+equal = [int(row['batch_size']) for row in rows if float(row['output_tokens_per_s_per_proc']) > most * (1 - 1e-9)]
+print(start['batch_size'] == min(equal), len(equal) > 3, {row['inference.prefill_procs'] for row in rows})
+END

@@ -22,3 +22,7 @@ sweep $small --columns mfu,speed 2>&1
 echo $?
 # designs from the fastest on, named by what differs
 sweep llama3-8B a100_sxm_80g,h100_sxm,h200 --procs 8 --batch 16 --per design --top 1 --columns machine | table
+# fewer rows than were asked for are counted, unless the sweep has no others; a model or a machine that all rows share is named
+sweep $small --top 40 | grep '^Best'
+sweep $small --set tp=4 --set pp=2 --set mbs=1 --top 40 | grep '^Best'
+sweep llama3-8B,llama3-70B h100_sxm,a100_sxm_80g --procs 64 --batch 64 --top 2 | grep -A 1 '^Best'
