@@ -409,25 +409,32 @@ void calc_csv_text(calc_output *out, const char *text, bool first)
     calc_output_text(out, "\"");
 }
 
-static bool is_cell(const calc_field *field)
-{
-    return calc_field_is_single(field) || field->type == CALC_TYPE_SYSTEM ||
-           field->type == CALC_TYPE_ENGINE;
-}
-
-/* @return whether the next column is still the first */
-static bool header(calc_output *out, const calc_table *table, const char *prefix, bool first)
+/* The names of a table's columns, or the values of an object in them: as its fields are in words,
+ * but for numbers that are not there and for the engine that is none.
+ * @return whether the next column is still the first */
+static bool cells(calc_output *out, const calc_table *table, const char *prefix, const char *object,
+                  bool first)
 {
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        char path[128];
-        if (is_cell(field)) {
-            snprintf(path, sizeof path, "%s%s", prefix, field->key);
-            calc_csv_text(out, path, first);
+        const char *member = object ? object + field->offset : NULL;
+        char text[CALC_VALUE_TEXT];
+        if (!object || field->type == CALC_TYPE_OBJECT) {
+            snprintf(text, sizeof text, "%s%s", prefix, field->key);
+        }
+        if (field->type == CALC_TYPE_OBJECT) {
+            calc_append(text, sizeof text, ".");
+            first = cells(out, field->table, text, member, first);
+        } else if (calc_field_is_single(field) || field->type == CALC_TYPE_SYSTEM ||
+                   field->type == CALC_TYPE_ENGINE) {
+            bool engine = field->type == CALC_TYPE_ENGINE;
+            bool null = member && field->type == CALC_TYPE_REAL &&
+                        !isfinite(*(const double *)(const void *)member);
+            if (member) {
+                calc_value_text(field, member, text);
+            }
+            calc_csv_text(out, null ? "" : engine && !*text ? "none" : text, first);
             first = false;
-        } else if (field->type == CALC_TYPE_OBJECT) {
-            snprintf(path, sizeof path, "%s%s.", prefix, field->key);
-            first = header(out, field->table, path, first);
         }
     }
     return first;
@@ -435,49 +442,10 @@ static bool header(calc_output *out, const calc_table *table, const char *prefix
 
 void calc_csv_header(calc_output *out, calc_kind kind, bool first)
 {
-    header(out, calc_table_of(kind), "", first);
-}
-
-static const char *cell(const calc_field *field, const char *member, char *buffer)
-{
-    const void *value = member;
-    switch (field->type) {
-    case CALC_TYPE_BOOL:
-        return *(const bool *)value ? "true" : "false";
-    case CALC_TYPE_ENUM:
-        return field->choices[*(const int *)value];
-    case CALC_TYPE_SET:
-        return calc_choice_set_text(field->choices, *(const int64_t *)value, buffer);
-    case CALC_TYPE_SYSTEM:
-        return value;
-    case CALC_TYPE_ENGINE:
-        return *member ? value : "none";
-    case CALC_TYPE_REAL:
-        if (!isfinite(*(const double *)value)) {
-            return "";
-        }
-        return calc_number_text(*(const double *)value, calc_field_scale(field), buffer);
-    default:
-        return calc_number_text(calc_member_number(field, member), 1, buffer);
-    }
-}
-
-static bool values(calc_output *out, const calc_table *table, const char *object, bool first)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        char buffer[CALC_CHOICE_SET_SIZE];
-        if (is_cell(field)) {
-            calc_csv_text(out, cell(field, object + field->offset, buffer), first);
-            first = false;
-        } else if (field->type == CALC_TYPE_OBJECT) {
-            first = values(out, field->table, object + field->offset, first);
-        }
-    }
-    return first;
+    cells(out, calc_table_of(kind), "", NULL, first);
 }
 
 void calc_csv_values(calc_output *out, calc_kind kind, const void *object, bool first)
 {
-    values(out, calc_table_of(kind), object, first);
+    cells(out, calc_table_of(kind), "", object, first);
 }

@@ -1,6 +1,5 @@
 #include "io/job_load.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +30,11 @@ static void bind_texts(calc_json_report *report, const text_member *member, size
 {
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_object_get(object, member[i].key);
-        if (json_is_string(value)) { /* others were reported */
-            size_t mark = calc_json_report_enter(report, member[i].key);
-            calc_json_value_name(report, value, member[i].of, (char *)to + member[i].offset,
-                                 member[i].size);
-            calc_json_report_leave(report, mark);
+        CALC_JSON_INSIDE (report, calc_json_report_enter(report, member[i].key)) {
+            if (json_is_string(value)) { /* others were reported */
+                calc_json_value_name(report, value, member[i].of, (char *)to + member[i].offset,
+                                     member[i].size);
+            }
         }
     }
 }
@@ -89,6 +88,8 @@ static void bind_roles(calc_json_report *report, const json_t *roles, calc_job *
 static void bind_job(calc_json_report *report, json_t *root, calc_job *job)
 {
     json_t *roles = json_object_get(root, "roles");
+    json_t *pool;
+    size_t i;
     json_t *plain = json_is_object(root) ? json_copy(root) : json_incref(root);
     if (plain && json_is_object(roles)) {
         json_t *own = plain_roles(roles);
@@ -99,17 +100,16 @@ static void bind_job(calc_json_report *report, json_t *root, calc_job *job)
     }
     if (calc_json_report_made(report, plain)) {
         calc_json_bind_table(report, calc_job_table(), plain, job);
-        size_t mark = calc_json_report_enter(report, "roles");
-        bind_roles(report, roles, job);
-        calc_json_report_leave(report, mark);
-        mark = calc_json_report_enter(report, "pools");
-        const json_t *pools = json_object_get(root, "pools");
-        for (size_t i = 0; i < (size_t)job->pools_count; i++) {
-            size_t inside = calc_json_report_enter_index(report, i);
-            bind_texts(report, pool_texts, POOL_TEXTS, json_array_get(pools, i), &job->pools[i]);
-            calc_json_report_leave(report, inside);
+        CALC_JSON_INSIDE (report, calc_json_report_enter(report, "roles")) {
+            bind_roles(report, roles, job);
         }
-        calc_json_report_leave(report, mark);
+        CALC_JSON_INSIDE (report, calc_json_report_enter(report, "pools")) {
+            CALC_JSON_ELEMENTS (report, json_object_get(root, "pools"), i, pool) {
+                if (i < (size_t)job->pools_count) {
+                    bind_texts(report, pool_texts, POOL_TEXTS, pool, &job->pools[i]);
+                }
+            }
+        }
         json_decref(plain);
     }
 }
@@ -131,7 +131,7 @@ calc_status calc_job_parse(calc_job *job, const char *text, size_t length, const
 /* Where a name leads. */
 typedef struct target {
     const calc_field *field;
-    char *object; /* whose row it is */
+    char *member; /* of a text, the role or pool that has it */
     const text_member *text;
     calc_job_role *role; /* that it is in */
 } target;
@@ -146,62 +146,41 @@ static const text_member *text_of(const text_member *member, size_t count, const
     return NULL;
 }
 
-/* Follow a name from the rows of a table. */
-static bool follow(const calc_table *table, char *object, const char *path, target *to)
+/* A member of a job by its path; a role counts as one. */
+static bool follow(calc_job *job, const char *path, target *to)
 {
-    char word[64];
-    size_t length = strcspn(path, ".[");
-    snprintf(word, sizeof word, "%.*s", (int)length, path);
-    const calc_field *field = calc_table_find(table, word);
-    if (!field) {
+    calc_field_ref ref;
+    const char *bracket = strchr(path, '[');
+    if (calc_field_find_in(calc_job_table(), CALC_KIND_NONE, path, &ref) != CALC_OK ||
+        (bracket && strtoll(bracket + 1, NULL, 10) >= job->pools_count)) {
         return false;
     }
-    path += length;
-    *to = (target){.field = field, .object = object, .role = to->role};
-    if (field->type == CALC_TYPE_OBJECT) {
-        char *member = object + field->offset;
-        to->role = field->table == calc_job_role_table() ? (calc_job_role *)(void *)member : NULL;
-        return *path == '.' ? follow(field->table, member, path + 1, to) : *path == '\0';
+    *to = (target){.field = ref.field, .member = (char *)job + ref.offset};
+    for (int i = 0; i < CALC_JOB_ROLES; i++) {
+        char *role = (char *)calc_job_role_in(job, (calc_job_role_index)i);
+        bool inside = to->member >= role && to->member < role + sizeof(calc_job_role);
+        to->role = inside ? (calc_job_role *)(void *)role : to->role;
     }
-    if (field->type == CALC_TYPE_LIST) {
-        char *end = NULL;
-        long long index = *path == '[' ? strtoll(path + 1, &end, 10) : -1;
-        bool there = index >= 0 && *end == ']' && end[1] == '.' &&
-                     index < *(int64_t *)(void *)(object + field->count);
-        char *element = there ? object + field->offset + (size_t)index * field->element : NULL;
-        bool found = there && follow(field->table, element, end + 2, to);
-        to->text = found ? text_of(pool_texts, POOL_TEXTS, to->field->key) : NULL;
-        return found;
-    }
-    to->text =
-        to->role && to->role == (void *)object ? text_of(role_texts, ROLE_TEXTS, word) : NULL;
-    return *path == '\0' && (field->type != CALC_TYPE_NOTE || to->text);
+    to->text = bracket    ? text_of(pool_texts, POOL_TEXTS, ref.field->key)
+               : to->role ? text_of(role_texts, ROLE_TEXTS, ref.field->key)
+                          : NULL;
+    return ref.field->type == CALC_TYPE_NOTE ? to->text != NULL
+           : ref.field->table                ? ref.field->table == calc_job_role_table()
+                                             : true;
 }
 
 /* The name as it is, or of a length ("response.mean"), or of a role ("actor.pool"). */
 static bool find(calc_job *job, const char *path, target *to)
 {
     static const char *const before[] = {"", "lengths.", "roles."};
-    const calc_table *table = calc_job_table();
     char name[160];
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         snprintf(name, sizeof name, "%s%s", before[i], path);
-        *to = (target){NULL, NULL, NULL, NULL};
-        if (follow(table, (char *)job, name, to) &&
-            (to->field->type != CALC_TYPE_OBJECT || to->role)) {
+        if (follow(job, name, to)) {
             return true;
         }
     }
     return false;
-}
-
-double calc_job_number(const calc_job *job, const char *path)
-{
-    calc_job copy = *job;
-    target to;
-    return find(&copy, path, &to) && !to.text
-               ? calc_member_number(to.field, to.object + to.field->offset)
-               : NAN;
 }
 
 static void set(calc_json_report *report, const target *to, const char *text)
@@ -212,7 +191,7 @@ static void set(calc_json_report *report, const target *to, const char *text)
         return;
     }
     if (to->text) {
-        calc_json_value_name(report, value, to->text->of, to->object + to->text->offset,
+        calc_json_value_name(report, value, to->text->of, to->member + to->text->offset,
                              to->text->size);
     } else if (to->field->type == CALC_TYPE_OBJECT) {
         /* A role that is named as a whole runs, or not. */
@@ -223,7 +202,7 @@ static void set(calc_json_report *report, const target *to, const char *text)
                                        NULL);
         }
     } else {
-        calc_json_bind_field(report, to->field, value, to->object + to->field->offset);
+        calc_json_bind_field(report, to->field, value, to->member);
         if (to->role && to->field->type == CALC_TYPE_SET) {
             to->role->offload_given = true;
         }
@@ -251,7 +230,7 @@ calc_status calc_job_set(calc_job *job, const char *assignment, bool *known, cal
     }
     calc_job changed = *job;
     ptrdiff_t moved = (char *)&changed - (char *)job;
-    to.object += moved;
+    to.member += moved;
     to.role = to.role ? (calc_job_role *)(void *)((char *)to.role + moved) : NULL;
     snprintf(name, sizeof name, "--set %s", calc_utf8_shown(assignment, strlen(assignment)));
     calc_json_report report = {.kind = CALC_KIND_NONE, .name = name};

@@ -17,7 +17,4 @@ CALC_MUST_USE calc_status calc_job_parse(calc_job *job, const char *text, size_t
 CALC_MUST_USE calc_status calc_job_set(calc_job *job, const char *assignment, bool *known,
                                        calc_errors *errors);
 
-/** The number of a field, as calc_job_set() names it; NaN if it has none. */
-double calc_job_number(const calc_job *job, const char *path);
-
 #endif

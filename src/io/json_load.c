@@ -235,6 +235,8 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
     int64_t set = 0;
     size_t most = 0;
     size_t count = json_array_size(value);
+    size_t i;
+    json_t *element;
     if (json_is_string(value)) {
         if (!calc_choice_set_parse(field->choices, json_string_value(value), &set, word)) {
             not_a_choice(report, field, word);
@@ -250,11 +252,9 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
                              "%zu choices are out of range, expected at most %zu", count, most);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
+    CALC_JSON_ELEMENTS (report, value, i, element) {
         int index = 0;
-        size_t mark = calc_json_report_enter_index(report, i);
-        bind_enum(report, field, json_array_get(value, i), &index);
-        calc_json_report_leave(report, mark);
+        bind_enum(report, field, element, &index);
         set |= (int64_t)1 << index;
     }
     *member = set;
@@ -338,6 +338,12 @@ void calc_json_value_compat(calc_json_report *report, const json_t *value, calc_
     }
 }
 
+/* Whether searching a nearest name would be wasted work: a document may have a million bad keys. */
+static bool is_full(const calc_json_report *report)
+{
+    return report->found.count == CALC_MAX_ERRORS;
+}
+
 const char *calc_json_bind_nearest(const calc_table *table, const char *word)
 {
     enum { MAX_ROWS = 192 };
@@ -355,21 +361,32 @@ const char *calc_json_bind_nearest(const calc_table *table, const char *word)
     return alias ? alias->field : calc_nearest(word, keys);
 }
 
-void calc_json_bind_unknown(calc_json_report *report, const char *key, int member,
+/* Position of a key in its object. */
+static int position_of(json_t *object, const char *wanted)
+{
+    int position = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value) {
+        if (strcmp(key, wanted) == 0) {
+            break;
+        }
+        position++;
+    }
+    return position;
+}
+
+void calc_json_bind_unknown(calc_json_report *report, json_t *object, const char *key,
                             const char *nearest)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
     char hint[CALC_HINT_SIZE];
-    size_t mark = calc_json_report_enter(report, calc_utf8_show(shown, key, strlen(key)));
-    calc_json_report_add(report, CALC_ERR_FIELD, member, calc_did_you_mean(nearest, hint),
-                         "unknown key \"%s\"", shown);
-    calc_json_report_leave(report, mark);
-}
-
-/* Whether searching a nearest name would be wasted work: a document may have a million bad keys. */
-static bool is_full(const calc_json_report *report)
-{
-    return report->found.count == CALC_MAX_ERRORS;
+    CALC_JSON_INSIDE (report,
+                      calc_json_report_enter(report, calc_utf8_show(shown, key, strlen(key)))) {
+        calc_json_report_add(report, CALC_ERR_FIELD,
+                             is_full(report) ? CALC_JSON_VALUE : position_of(object, key),
+                             calc_did_you_mean(nearest, hint), "unknown key \"%s\"", shown);
+    }
 }
 
 /* Keep every time finite; io/schema.c says the same. */
@@ -504,15 +521,13 @@ static void bind_list(calc_json_report *report, const calc_field *field, json_t 
     if (!array_fits(report, value, "an array of objects", "elements", CALC_MAX_NETWORKS)) {
         return;
     }
-    size_t count = json_array_size(value);
+    size_t i;
+    json_t *element;
     memset(member, 0, field->element * CALC_MAX_NETWORKS);
-    for (size_t i = 0; i < count; i++) {
-        size_t mark = calc_json_report_enter_index(report, i);
-        calc_json_bind_table(report, field->table, json_array_get(value, i),
-                             member + i * field->element);
-        calc_json_report_leave(report, mark);
+    CALC_JSON_ELEMENTS (report, value, i, element) {
+        calc_json_bind_table(report, field->table, element, member + i * field->element);
     }
-    *(int64_t *)(void *)(member - field->offset + field->count) = (int64_t)count;
+    *(int64_t *)(void *)(member - field->offset + field->count) = (int64_t)i;
 }
 
 static void bind_map(calc_json_report *report, const calc_field *field, json_t *value, char *member)
@@ -534,24 +549,22 @@ static void bind_map(calc_json_report *report, const calc_field *field, json_t *
     memset(member, 0, field->element * elements);
     const char *key;
     json_t *element;
-    int position = 0;
     json_object_foreach (value, key, element) {
         int index = calc_choice_index(field->choices, key);
         if (index < 0) {
-            calc_json_bind_unknown(report, key, position,
+            calc_json_bind_unknown(report, value, key,
                                    is_full(report) ? NULL : calc_nearest(key, field->choices));
         } else if (strcmp(field->choices[index], key) != 0 &&
                    json_object_get(value, field->choices[index])) {
-            calc_json_report_add(report, CALC_ERR_FIELD, position, "keep one of them",
-                                 "\"%s\" and \"%s\" set the same field", key,
+            calc_json_report_add(report, CALC_ERR_FIELD, position_of(value, key),
+                                 "keep one of them", "\"%s\" and \"%s\" set the same field", key,
                                  field->choices[index]);
         } else {
-            size_t mark = calc_json_report_enter(report, key);
-            calc_json_bind_table(report, field->table, element,
-                                 member + (size_t)index * field->element);
-            calc_json_report_leave(report, mark);
+            CALC_JSON_INSIDE (report, calc_json_report_enter(report, key)) {
+                calc_json_bind_table(report, field->table, element,
+                                     member + (size_t)index * field->element);
+            }
         }
-        position++;
     }
 }
 
@@ -592,21 +605,6 @@ bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void
     }
     calc_automatic_set(exec, field);
     return true;
-}
-
-/* Position of a key in its object. */
-static int position_of(json_t *object, const char *wanted)
-{
-    int position = 0;
-    const char *key;
-    json_t *value;
-    json_object_foreach (object, key, value) {
-        if (strcmp(key, wanted) == 0) {
-            break;
-        }
-        position++;
-    }
-    return position;
 }
 
 /* The key by which an object names a field: its own, its other one, or NULL. */
@@ -698,14 +696,12 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
     }
     const char *key;
     json_t *member;
-    int position = 0;
     json_object_foreach (value, key, member) {
         bool format = document && strcmp(key, "format") == 0;
         if (!format && !calc_table_find(table, key) && !calc_alias_find(table, key)) {
-            calc_json_bind_unknown(report, key, position,
+            calc_json_bind_unknown(report, value, key,
                                    is_full(report) ? NULL : calc_json_bind_nearest(table, key));
         }
-        position++;
     }
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];

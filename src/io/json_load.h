@@ -71,10 +71,9 @@ bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void
  */
 const char *calc_json_bind_nearest(const calc_table *table, const char *word);
 
-/** Report a key that nothing knows.
- *  @param member   its number in the object
+/** Report a key of an object that nothing knows.
  *  @param nearest  the key that may be meant, or NULL */
-void calc_json_bind_unknown(calc_json_report *report, const char *key, int member,
+void calc_json_bind_unknown(calc_json_report *report, json_t *object, const char *key,
                             const char *nearest);
 
 /* The libraries that io is built on. */

@@ -42,8 +42,7 @@ static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-re
     const char *key;
     json_t *value;
     int member = 0;
-    json_object_foreach (object, key, value) {
-        size_t mark = calc_json_report_enter(&w->report, key);
+    CALC_JSON_MEMBERS (&w->report, object, key, value) {
         w->key[depth] = key;
         switch (w->reader->take(w->reader->context, w->key, depth + 1, NULL)) {
         case CALC_JSON_NUMBER_INSIDE:
@@ -63,7 +62,6 @@ static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-re
         default:
             break;
         }
-        calc_json_report_leave(&w->report, mark);
         member++;
     }
 }

@@ -380,32 +380,16 @@ void calc_json_save(calc_output *out, calc_kind kind, const void *object, int in
 
 static const char *type_of(const calc_field *field)
 {
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        return "integer";
-    case CALC_TYPE_REAL:
-        return "number";
-    case CALC_TYPE_BOOL:
-        return "boolean";
-    case CALC_TYPE_ENUM:
-        return "choice";
-    case CALC_TYPE_SET:
-        return "set";
-    case CALC_TYPE_CURVE:
-        return "curve";
-    case CALC_TYPE_OP:
-        return "operation";
-    case CALC_TYPE_SYSTEM:
-        return "system";
-    case CALC_TYPE_ENGINE:
-        return "engine";
-    default:
-        return field->flags & CALC_STAGES     ? "stages"
-               : field->flags & CALC_LAYERS   ? "layers"
-               : field->flags & CALC_STACK    ? "pattern"
-               : field->flags & CALC_SOFTWARE ? "software"
-                                              : "text";
-    }
+    static const char *const types[] = {
+        [CALC_TYPE_INT] = "integer",  [CALC_TYPE_REAL] = "number",   [CALC_TYPE_BOOL] = "boolean",
+        [CALC_TYPE_ENUM] = "choice",  [CALC_TYPE_SET] = "set",       [CALC_TYPE_CURVE] = "curve",
+        [CALC_TYPE_OP] = "operation", [CALC_TYPE_SYSTEM] = "system", [CALC_TYPE_ENGINE] = "engine",
+        [CALC_TYPE_NOTE] = "text"};
+    return field->flags & CALC_STAGES     ? "stages"
+           : field->flags & CALC_LAYERS   ? "layers"
+           : field->flags & CALC_STACK    ? "pattern"
+           : field->flags & CALC_SOFTWARE ? "software"
+                                          : types[field->type];
 }
 
 static void put_choices(calc_put *put, const calc_field *field)
@@ -419,25 +403,21 @@ static void put_choices(calc_put *put, const calc_field *field)
     }
 }
 
-/* The meaning of an absent key. */
-static void put_default(calc_put *put, const calc_field *field)
+const char *calc_json_absent_text(const calc_field *field, const char *set, char buffer[64])
 {
     switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {
     case CALC_TYPE_INT:
     case CALC_TYPE_REAL:
-        calc_put_number(put, "default", field->absent);
-        break;
+        return calc_number_text(field->absent, 1, buffer);
     case CALC_TYPE_BOOL:
-        calc_put_flag(put, "default", false);
-        break;
+        return "false";
     case CALC_TYPE_ENUM:
-        calc_put_text(put, "default", field->choices[0]);
-        break;
+        snprintf(buffer, 64, "\"%s\"", field->choices[0]);
+        return buffer;
     case CALC_TYPE_SET:
-        calc_put_text(put, "default", "none");
-        break;
+        return set;
     default:
-        break;
+        return NULL;
     }
 }
 
@@ -458,6 +438,7 @@ static void put_field(void *context, const calc_table *table, const char *path,
                       const calc_field *field)
 {
     calc_put *put = context;
+    char text[64];
     bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
     calc_put_object(put, path, CALC_PUT_LINE);
     calc_put_text(put, "type", type_of(field));
@@ -469,7 +450,10 @@ static void put_field(void *context, const calc_table *table, const char *path,
     if (field->unit) {
         calc_put_text(put, "unit", field->unit);
     }
-    put_default(put, field);
+    const char *absent = calc_json_absent_text(field, "\"none\"", text);
+    if (absent) {
+        calc_put_raw(put, "default", absent);
+    }
     if (field->flags & CALC_AUTO) {
         calc_put_flag(put, "auto", true);
     }

@@ -120,4 +120,8 @@ void calc_put_stages(calc_put *put, const calc_stage_stats *stage, size_t count)
  *  out; "pipeline" is the next stage, the first after the last. Same content as Calculon's. */
 void calc_peers_save(calc_output *out, const calc_exec *exec);
 
+/** The value that stands for an absent key, as JSON; NULL: there is none in one word.
+ *  @param set  of a set that has no members */
+const char *calc_json_absent_text(const calc_field *field, const char *set, char buffer[64]);
+
 #endif

@@ -43,26 +43,25 @@ void calc_json_report_leave(calc_json_report *report, size_t mark)
     report->pointer[mark] = '\0';
 }
 
-static void place(calc_json_report *report, calc_json_place where)
+/* @param pointer  of the error, NULL: none */
+static void add(calc_json_report *report, calc_status status, const char *pointer,
+                calc_json_place where, const char *hint, const char *fmt, va_list args)
 {
-    calc_error *error = &report->found.item[report->found.count - 1];
-    calc_error_place(error, report->name, where.line, where.column);
+    char text[sizeof report->found.item->text];
+    vsnprintf(text, sizeof text, fmt, args);
+    calc_errors_add(&report->found, status, report->kind, pointer, hint, "%s", text);
+    calc_error_place(&report->found.item[report->found.count - 1], report->name, where.line,
+                     where.column);
 }
 
 calc_status calc_json_report_add(calc_json_report *report, calc_status status, int member,
                                  const char *hint, const char *fmt, ...)
 {
+    calc_json_place where = {0, 0};
     if (report->found.count == CALC_MAX_ERRORS) {
         report->found.dropped++;
         return status;
     }
-    char text[sizeof report->found.item->text];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    calc_errors_add(&report->found, status, report->kind, report->pointer, hint, "%s", text);
-    calc_json_place where = {0, 0};
     if (report->text) {
         char pointer[sizeof report->pointer];
         memcpy(pointer, report->pointer, sizeof pointer);
@@ -71,33 +70,33 @@ calc_status calc_json_report_add(calc_json_report *report, calc_status status, i
         }
         calc_json_locate(report->text, report->length, pointer, member, &where);
     }
-    place(report, where);
+    va_list args;
+    va_start(args, fmt);
+    add(report, status, report->pointer, where, hint, fmt, args);
+    va_end(args);
     return status;
 }
 
 calc_status calc_json_report_add_at(calc_json_report *report, calc_status status, size_t offset,
                                     const char *hint, const char *fmt, ...)
 {
-    char text[sizeof report->found.item->text];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
     calc_json_place where = {0, 0};
     if (report->text) {
         where = calc_json_scan_place(report->text, report->length, offset);
     }
-    calc_errors_add(&report->found, status, report->kind, NULL, hint, "%s", text);
-    place(report, where);
+    va_list args;
+    va_start(args, fmt);
+    add(report, status, NULL, where, hint, fmt, args);
+    va_end(args);
     return status;
 }
 
-json_t *calc_json_report_made(calc_json_report *report, json_t *value)
+void *calc_json_report_made(calc_json_report *report, void *made)
 {
-    if (!value) {
+    if (!made) {
         calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
     }
-    return value;
+    return made;
 }
 
 calc_status calc_json_report_close(calc_json_report *report, calc_errors *errors)

@@ -70,6 +70,22 @@ size_t calc_json_report_enter(calc_json_report *report, const char *key);
 size_t calc_json_report_enter_index(calc_json_report *report, size_t index);
 void calc_json_report_leave(calc_json_report *report, size_t mark);
 
+/** Runs a block with a member or an element entered: `enter` is a call as above. A block ends by
+ *  itself, or by `continue`. */
+#define CALC_JSON_INSIDE(report, enter) CALC_JSON_INSIDE_AT(report, enter, __LINE__)
+#define CALC_JSON_INSIDE_AT(report, enter, line) CALC_JSON_INSIDE_LINE(report, enter, line)
+#define CALC_JSON_INSIDE_LINE(report, enter, line)                                                 \
+    for (size_t mark_##line = (enter); mark_##line != SIZE_MAX;                                    \
+         calc_json_report_leave(report, mark_##line), mark_##line = SIZE_MAX)
+
+/** The same for each member of an object, or element of an array. */
+#define CALC_JSON_MEMBERS(report, object, key, value)                                              \
+    json_object_foreach (object, key, value)                                                       \
+        CALC_JSON_INSIDE (report, calc_json_report_enter(report, key))
+#define CALC_JSON_ELEMENTS(report, array, i, element)                                              \
+    json_array_foreach (array, i, element)                                                         \
+        CALC_JSON_INSIDE (report, calc_json_report_enter_index(report, i))
+
 /** Add an error at the pointer. `hint` may be NULL.
  *  @param member  CALC_JSON_VALUE: the place is the value's; n >= 0: that of its n-th key
  *  @return status */
@@ -80,9 +96,9 @@ calc_status calc_json_report_add(calc_json_report *report, calc_status status, i
 calc_status calc_json_report_add_at(calc_json_report *report, calc_status status, size_t offset,
                                     const char *hint, const char *fmt, ...) CALC_PRINTF(5, 6);
 
-/** What was just made of a value: NULL, for lack of memory, is an error at the pointer.
- *  @return value */
-struct json_t *calc_json_report_made(calc_json_report *report, struct json_t *value);
+/** What was just made: NULL, for lack of memory, is an error at the pointer.
+ *  @return made */
+void *calc_json_report_made(calc_json_report *report, void *made);
 
 /** Append the errors found, in the order of the text, to `errors` (may be NULL).
  *  @return status of the first one, CALC_OK if there is none */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/json_load.h"
+#include "io/schema.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
@@ -125,23 +126,6 @@ static const calc_field *row_of(const run_key *k)
     return calc_table_find(calc_table_of(CALC_KIND_EXEC), k->name);
 }
 
-static int64_t modules_of(reader *r, const run_key *k, const json_t *value)
-{
-    const calc_field *row = row_of(k);
-    int64_t modules = 0;
-    char bad[CALC_CHOICE_SET_SIZE];
-    const char *text = json_string_value(value);
-    if (!text) {
-        calc_json_value_scalar(r->report, row, value, &modules);
-    } else if (!calc_choice_set_parse(row->choices, text, &modules, bad)) {
-        char choices[160];
-        calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "\"%s\" is not one of %s", calc_utf8_shown(bad, strlen(bad)),
-                             calc_choices_text(row->choices, choices, sizeof choices));
-    }
-    return modules;
-}
-
 /* The number of a system's name; 0 with an error. */
 static int chip_of(reader *r, const json_t *value)
 {
@@ -170,14 +154,11 @@ static void set(reader *r, const run_key *k, const json_t *value, void *run)
     if (json_is_null(value)) {
         return;
     }
-    if (k->type == CALC_TYPE_INT) {
-        calc_json_value_scalar(r->report, &number, value, &n);
-    } else if (k->type == CALC_TYPE_ENUM) {
-        calc_json_value_scalar(r->report, row_of(k), value, &word);
-    } else if (k->type == CALC_TYPE_SET) {
-        n = modules_of(r, k, value);
-    } else {
+    if (k->type == CALC_TYPE_NOTE) {
         word = chip_of(r, value);
+    } else {
+        calc_json_value_scalar(r->report, k->type == CALC_TYPE_INT ? &number : row_of(k), value,
+                               k->type == CALC_TYPE_ENUM ? (void *)&word : &n);
     }
     put(k, run, word + (int)n);
 }
@@ -187,18 +168,16 @@ static void set_entry(reader *r, json_t *entry, void *run, bool of_ends)
 {
     const char *name;
     json_t *value;
-    int member = 0;
     json_object_foreach (entry, name, value) {
         int k = calc_choice_index(r->sort->names, name);
         if (k < 0 || k == r->sort->count || (of_ends && k == 0)) {
-            calc_json_bind_unknown(r->report, name, member,
+            calc_json_bind_unknown(r->report, entry, name,
                                    k < 0 ? calc_nearest(name, r->sort->names) : NULL);
-        } else {
-            size_t mark = calc_json_report_enter(r->report, name);
-            set(r, &r->sort->keys[k], value, run);
-            calc_json_report_leave(r->report, mark);
+            continue;
         }
-        member++;
+        CALC_JSON_INSIDE (r->report, calc_json_report_enter(r->report, name)) {
+            set(r, &r->sort->keys[k], value, run);
+        }
     }
 }
 
@@ -249,10 +228,8 @@ static void set_list(reader *r, const run_key *k, json_t *list)
         size_t i;
         json_t *element;
         int64_t before = at;
-        json_array_foreach (list, i, element) {
-            size_t mark = calc_json_report_enter_index(r->report, i);
+        CALC_JSON_ELEMENTS (r->report, list, i, element) {
             at = set_element(r, k, element, at);
-            calc_json_report_leave(r->report, mark);
         }
         at = at == before ? r->count : at; /* an error was reported */
     }
@@ -289,7 +266,6 @@ static void set_map(reader *r, const run_key *k, json_t *map)
 static void set_key(reader *r, int index, json_t *value)
 {
     const run_key *k = &r->sort->keys[index];
-    size_t mark = calc_json_report_enter(r->report, r->sort->names[index]);
     if (index == r->sort->count) {
         r->sort->beside(r, value);
     } else if (json_is_array(value)) {
@@ -301,7 +277,6 @@ static void set_key(reader *r, int index, json_t *value)
             set(r, k, value, run_at(r, i));
         }
     }
-    calc_json_report_leave(r->report, mark);
 }
 
 /* As many as the longest list has, or else as many as there are stages; a single number of blocks
@@ -311,15 +286,13 @@ static bool count_runs(reader *r, json_t *object)
 {
     const char *name;
     json_t *value;
-    int member = 0;
     int64_t listed = 0;
     json_object_foreach (object, name, value) {
         if (calc_choice_index(r->sort->names, name) < 0) {
-            calc_json_bind_unknown(r->report, name, member, calc_nearest(name, r->sort->names));
+            calc_json_bind_unknown(r->report, object, name, calc_nearest(name, r->sort->names));
         }
         int64_t length = length_of(value, r->sort->most);
         listed = length > listed ? length : listed;
-        member++;
     }
     r->count = listed > 0          ? listed
                : !r->sort->counted ? r->stages
@@ -342,7 +315,7 @@ static void read_object(reader *r, json_t *object)
     const char *name;
     json_t *value;
     for (int turn = count_runs(r, object) ? 0 : 3; turn < 3; turn++) {
-        json_object_foreach (object, name, value) {
+        CALC_JSON_MEMBERS (r->report, object, name, value) {
             int k = calc_choice_index(r->sort->names, name);
             bool beside = k == r->sort->count;
             if (k >= 0 && turn == (beside ? 0 : r->sort->keys[k].type == CALC_TYPE_NOTE ? 1 : 2)) {
@@ -552,10 +525,11 @@ static const char *const layer_names[] = {
     "blocks",           "tensor_par",           "context_par",       "expert_par", "zero_stage",
     "context_par_type", "activation_recompute", "recompute_modules", "ends",       NULL};
 
+static const calc_field latency = {.type = CALC_TYPE_REAL, .lo = 0, .hi = 1, .unit = "s"};
+
 static void read_join_latency(reader *r, json_t *value)
 {
-    const calc_field seconds = {.type = CALC_TYPE_REAL, .lo = 0, .hi = 1, .unit = "s"};
-    calc_json_value_scalar(r->report, &seconds, value, &r->exec->stages.join_latency_s);
+    calc_json_value_scalar(r->report, &latency, value, &r->exec->stages.join_latency_s);
 }
 
 static void read_ends(reader *r, json_t *value)
@@ -664,6 +638,66 @@ static void put_layers(calc_put *put, const char *name, const calc_layer_list *l
         calc_put_close(put);
     }
     calc_put_close(put);
+}
+
+/* Allowed values of a key. */
+static void schema_value(calc_output *out, const run_key *k)
+{
+    const calc_field number = {.type = CALC_TYPE_INT, .lo = k->least, .hi = k->most};
+    static const calc_field name = {.type = CALC_TYPE_NOTE};
+    calc_schema_value(out,
+                      k->type == CALC_TYPE_INT    ? &number
+                      : k->type == CALC_TYPE_NOTE ? &name
+                                                  : row_of(k),
+                      0);
+}
+
+/* An object of keys from the n-th on, each of which may be null. */
+static void schema_entry(calc_output *out, const run_sort *sort, int n)
+{
+    calc_output_text(out, "{\"type\": \"object\", \"additionalProperties\": false, "
+                          "\"properties\": {");
+    for (int k = n; k < sort->count; k++) {
+        calc_output_printf(out, "%s\"%s\": {\"anyOf\": [{\"type\": \"null\"}, ", k > n ? ", " : "",
+                           sort->names[k]);
+        schema_value(out, &sort->keys[k]);
+        calc_output_text(out, "]}");
+    }
+    calc_output_text(out, "}}");
+}
+
+void calc_json_runs_schema(calc_output *out, bool layers)
+{
+    const run_sort sort = layers ? layer_sort(NULL) : stage_sort();
+    calc_output_text(out, "{\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": "
+                          "{\"anyOf\": [{\"type\": \"integer\", \"minimum\": 1}, {\"type\": "
+                          "\"string\", \"pattern\": \"^[0-9]+x[0-9]+$\"}, ");
+    schema_entry(out, &sort, 0);
+    calc_output_text(out, "]}}, {\"type\": \"object\", \"minProperties\": 1, "
+                          "\"additionalProperties\": false, \"properties\": {");
+    for (int k = 0; k < sort.count; k++) {
+        bool whole = sort.keys[k].type == CALC_TYPE_INT;
+        calc_output_printf(out, "\"%s\": {\"anyOf\": [", sort.names[k]);
+        schema_value(out, &sort.keys[k]);
+        if (!layers) {
+            calc_output_text(out, ", {\"type\": \"object\", \"additionalProperties\": ");
+            schema_value(out, &sort.keys[k]);
+            calc_output_text(out, "}");
+        }
+        calc_output_text(out, ", {\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [");
+        schema_value(out, &sort.keys[k]);
+        calc_output_printf(out,
+                           ", {\"type\": \"null\"}, {\"type\": \"string\", \"pattern\": "
+                           "\"^[0-9]+x(null|%s)$\"}]}}]}, ",
+                           whole ? "[0-9]+" : ".+");
+    }
+    calc_output_printf(out, "\"%s\": ", sort.names[sort.count]);
+    if (layers) {
+        schema_entry(out, &sort, 1);
+    } else {
+        calc_schema_value(out, &latency, 0);
+    }
+    calc_output_text(out, "}}]}");
 }
 
 void calc_json_lists_clear(calc_kind kind, void *object)

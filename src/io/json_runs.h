@@ -38,6 +38,9 @@ void calc_json_lists_take(const calc_field *field, void *object);
  *  @return whether the row is one of a list */
 bool calc_json_lists_put(calc_put *put, const calc_field *field, const void *object);
 
+/** Write the schema of a list of stages, or of layers. */
+void calc_json_runs_schema(calc_output *out, bool layers);
+
 /* Reads and writes the layers of a model (calc_app.stack) in JSON: `parts`, an
  *  object of named parts, and the patterns `layers` and `mtp_layers` (spec/stack.h). */
 

@@ -83,17 +83,15 @@ static void bind_part(calc_json_report *report, const char *name, json_t *value,
     }
     const char *key;
     json_t *member;
-    int position = 0;
     json_object_foreach (value, key, member) {
         const calc_field *field = calc_table_find(table, key);
         if (!field) {
-            calc_json_bind_unknown(report, key, position, calc_json_bind_nearest(table, key));
+            calc_json_bind_unknown(report, value, key, calc_json_bind_nearest(table, key));
         } else if (part && field != table->rows) {
-            size_t mark = calc_json_report_enter(report, key);
-            calc_json_bind_field(report, field, member, (char *)part + field->offset);
-            calc_json_report_leave(report, mark);
+            CALC_JSON_INSIDE (report, calc_json_report_enter(report, key)) {
+                calc_json_bind_field(report, field, member, (char *)part + field->offset);
+            }
         }
-        position++;
     }
 }
 
@@ -108,10 +106,8 @@ static void bind_parts(calc_json_report *report, json_t *value, calc_app *app)
         return;
     }
     app->stack = (calc_stack){0};
-    json_object_foreach (value, name, part) {
-        size_t mark = calc_json_report_enter(report, name);
+    CALC_JSON_MEMBERS (report, value, name, part) {
         bind_part(report, name, part, app);
-        calc_json_report_leave(report, mark);
     }
 }
 

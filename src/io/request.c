@@ -15,7 +15,8 @@ typedef struct reading {
     calc_request_reader *reader;
     calc_request *request;
     calc_json_report *report;
-    char *text; /* of a document that leaves keys out. Owned */
+    char *text;      /* of a document that leaves keys out. Owned */
+    size_t argument; /* of the key: which document, or the place of a flag */
 } reading;
 
 static void *document(calc_request_documents *documents, calc_kind kind)
@@ -66,18 +67,15 @@ static calc_remark_facts bind_document(reading *r, calc_kind kind, json_t *value
     report->partial = false;
     if (report->absent > 0) {
         free(r->text);
-        facts.partial = r->text = json_dumps(value, JSON_COMPACT);
-        if (!r->text) {
-            calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
-        }
+        facts.partial = r->text = calc_json_report_made(report, json_dumps(value, JSON_COMPACT));
     }
     return facts;
 }
 
 /* A document: its name, or its contents. It replaces the last one if it has no errors. */
-static void read_document(reading *r, json_t *value, size_t which)
+static void read_document(reading *r, json_t *value)
 {
-    const calc_kind kind = (calc_kind)which;
+    const calc_kind kind = (calc_kind)r->argument;
     calc_request_documents *last = &r->reader->last;
     calc_json_report *report = r->report;
     void *object = document(&r->request->used, kind);
@@ -97,10 +95,7 @@ static void read_document(reading *r, json_t *value, size_t which)
         calc_json_value_type_error(report, "a name or an object", value, NULL);
     }
     if (kind == CALC_KIND_EXEC && found_so_far(report) == before) {
-        char *partial = facts.partial ? strdup(facts.partial) : NULL;
-        if (!partial && facts.partial) {
-            calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
-        }
+        char *partial = facts.partial ? calc_json_report_made(report, strdup(facts.partial)) : NULL;
         free(r->reader->partial);
         facts.partial = r->reader->partial = partial;
     }
@@ -180,41 +175,35 @@ static void note(reading *r, const char *key, json_t *value)
     char **more = realloc(request->change, (request->changes + 1) * sizeof *more);
     request->change = more ? more : request->change;
     char *words = !more ? NULL : key ? words_of(key, value) : strdup(json_string_value(value));
-    if (words) {
+    if (calc_json_report_made(r->report, words)) {
         request->change[request->changes++] = words;
-    } else {
-        calc_json_report_add(r->report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
     }
 }
 
 /* Changes: {"FIELD": VALUE} or ["FIELD=VALUE"]. */
-static void read_set(reading *r, json_t *value, size_t none)
+static void read_set(reading *r, json_t *value)
 {
-    (void)none;
     calc_request_documents *used = &r->request->used;
     void *const object[CALC_ASSIGN_KINDS] = {&used->app, &used->system, &used->exec};
     const char *key;
     json_t *element;
+    size_t i;
     bool notes = used->facts[CALC_KIND_EXEC].partial != NULL;
-    if (json_is_object(value)) {
-        json_object_foreach (value, key, element) {
-            size_t mark = calc_json_report_enter(r->report, key);
-            calc_assign(r->report, object, key, element);
-            calc_json_report_leave(r->report, mark);
-            if (notes) {
-                note(r, key, element);
-            }
+    CALC_JSON_MEMBERS (r->report, value, key, element) {
+        calc_assign(r->report, object, key, element);
+    }
+    json_object_foreach (notes ? value : NULL, key, element) {
+        note(r, key, element);
+    }
+    CALC_JSON_ELEMENTS (r->report, value, i, element) {
+        set_text(r, element);
+    }
+    json_array_foreach (notes ? value : NULL, i, element) {
+        if (json_is_string(element)) {
+            note(r, NULL, element);
         }
-    } else if (json_is_array(value)) {
-        for (size_t i = 0; i < json_array_size(value); i++) {
-            size_t mark = calc_json_report_enter_index(r->report, i);
-            set_text(r, json_array_get(value, i));
-            calc_json_report_leave(r->report, mark);
-            if (notes && json_is_string(json_array_get(value, i))) {
-                note(r, NULL, json_array_get(value, i));
-            }
-        }
-    } else {
+    }
+    if (!json_is_object(value) && !json_is_array(value)) {
         calc_json_value_type_error(r->report, "an object or an array of \"FIELD=VALUE\"", value,
                                    NULL);
     }
@@ -244,10 +233,11 @@ static void read_stat(reading *r, const json_t *value)
     }
 }
 
-static void read_stats(reading *r, json_t *value, size_t none)
+static void read_stats(reading *r, json_t *value)
 {
-    (void)none;
     size_t count = json_array_size(value);
+    size_t i;
+    json_t *name;
     if (!json_is_array(value)) {
         calc_json_value_type_error(r->report, "an array of names", value, NULL);
         return;
@@ -259,23 +249,19 @@ static void read_stats(reading *r, json_t *value, size_t none)
         return;
     }
     r->request->all_stats = false;
-    for (size_t i = 0; i < count; i++) {
-        size_t mark = calc_json_report_enter_index(r->report, i);
-        read_stat(r, json_array_get(value, i));
-        calc_json_report_leave(r->report, mark);
+    CALC_JSON_ELEMENTS (r->report, value, i, name) {
+        read_stat(r, name);
     }
 }
 
-static void read_compat(reading *r, json_t *value, size_t none)
+static void read_compat(reading *r, json_t *value)
 {
-    (void)none;
     calc_json_value_compat(r->report, value, &r->request->compat);
 }
 
 /* The name of a kind. Its fields are the whole answer: what a run would need has no place. */
-static void read_fields(reading *r, json_t *value, size_t none)
+static void read_fields(reading *r, json_t *value)
 {
-    (void)none;
     const char *name = json_string_value(value);
     for (calc_kind kind = CALC_KIND_APP; name && kind < CALC_KIND_COUNT; kind++) {
         if (strcmp(name, calc_kind_name(kind)) == 0) {
@@ -293,8 +279,7 @@ static void keep_documents(reading *r, calc_kind kind, json_t *documents)
     void *object = document(&r->request->used, kind);
     const char *name;
     json_t *value;
-    json_object_foreach (documents, name, value) {
-        size_t mark = calc_json_report_enter(r->report, name);
+    CALC_JSON_MEMBERS (r->report, documents, name, value) {
         int before = found_so_far(r->report);
         calc_errors errors = {0};
         const calc_remark_facts facts = bind_document(r, kind, value, object);
@@ -303,21 +288,18 @@ static void keep_documents(reading *r, calc_kind kind, json_t *documents)
             append(r->report, &errors.item[0]);
         }
         r->request->kept++;
-        calc_json_report_leave(r->report, mark);
     }
 }
 
-static void read_keep(reading *r, json_t *value, size_t none)
+static void read_keep(reading *r, json_t *value)
 {
-    (void)none;
     const char *key;
     json_t *documents;
     r->request->keeps = true;
     if (!json_is_object(value)) {
         calc_json_value_type_error(r->report, "an object", value, NULL);
     }
-    json_object_foreach (value, key, documents) {
-        size_t mark = calc_json_report_enter(r->report, key);
+    CALC_JSON_MEMBERS (r->report, value, key, documents) {
         calc_kind kind = CALC_KIND_APP;
         while (kind <= CALC_KIND_EXEC && strcmp(key, calc_kind_name(kind)) != 0) {
             kind++;
@@ -328,7 +310,6 @@ static void read_keep(reading *r, json_t *value, size_t none)
         } else {
             keep_documents(r, kind, documents);
         }
-        calc_json_report_leave(r->report, mark);
     }
 }
 
@@ -347,50 +328,45 @@ static void add_option(reading *r, const char *name, const json_t *value)
                  : json_is_true(value)   ? strdup("")
                                          : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     request->option = more ? more : request->option;
-    if (text) {
+    if (calc_json_report_made(r->report, text)) {
         request->option[request->options++] = (calc_space_option){name, text};
-    } else {
-        calc_json_report_add(r->report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
     }
 }
 
 /* The options of `calc sweep` by their names, and its space file as "space". */
-static void read_sweep(reading *r, json_t *value, size_t none)
+static void read_sweep(reading *r, json_t *value)
 {
-    (void)none;
     const char *key;
-    json_t *item;
-    int position = 0;
+    json_t *item, *element;
+    size_t i;
     r->request->sweeps = true;
     if (!json_is_object(value)) {
         calc_json_value_type_error(r->report, "an object of options of calc sweep", value, NULL);
     }
     json_object_foreach (value, key, item) {
-        size_t mark = calc_json_report_enter(r->report, key);
         int known = calc_choice_index(calc_space_options, key);
         if (strcmp(key, "space") == 0) {
             free(r->request->space);
             r->request->space = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
-        } else if (known < 0) {
-            calc_json_report_leave(r->report, mark);
-            calc_json_bind_unknown(r->report, key, position, calc_nearest(key, calc_space_options));
-        } else if (json_is_array(item)) {
-            for (size_t i = 0; i < json_array_size(item); i++) {
-                size_t inner = calc_json_report_enter_index(r->report, i);
-                add_option(r, calc_space_options[known], json_array_get(item, i));
-                calc_json_report_leave(r->report, inner);
-            }
-        } else {
-            add_option(r, calc_space_options[known], item);
+            continue;
         }
-        calc_json_report_leave(r->report, mark);
-        position++;
+        if (known < 0) {
+            calc_json_bind_unknown(r->report, value, key, calc_nearest(key, calc_space_options));
+            continue;
+        }
+        CALC_JSON_INSIDE (r->report, calc_json_report_enter(r->report, key)) {
+            CALC_JSON_ELEMENTS (r->report, item, i, element) {
+                add_option(r, calc_space_options[known], element);
+            }
+            if (!json_is_array(item)) {
+                add_option(r, calc_space_options[known], item);
+            }
+        }
     }
 }
 
-static void read_export(reading *r, json_t *value, size_t none)
+static void read_export(reading *r, json_t *value)
 {
-    (void)none;
     if (!json_is_string(value)) {
         calc_json_value_type_error(r->report, "a framework, or \"any\"", value, NULL);
     } else if (!r->request->export) {
@@ -398,9 +374,8 @@ static void read_export(reading *r, json_t *value, size_t none)
     }
 }
 
-static void read_import(reading *r, json_t *value, size_t none)
+static void read_import(reading *r, json_t *value)
 {
-    (void)none;
     if (json_is_string(value)) { /* with what Python writes and JSON has not: NaN, Infinity */
         r->request->import = strdup(json_string_value(value));
     } else if (json_is_object(value)) {
@@ -410,17 +385,16 @@ static void read_import(reading *r, json_t *value, size_t none)
     }
 }
 
-static void read_flag(reading *r, json_t *value, size_t offset)
+static void read_flag(reading *r, json_t *value)
 {
     static const calc_field row = {.type = CALC_TYPE_BOOL};
-    calc_json_value_scalar(r->report, &row, value, (char *)r->request + offset);
+    calc_json_value_scalar(r->report, &row, value, (char *)r->request + r->argument);
 }
 
 /* true: the whole page; the name of one of its parts. */
-static void read_page(reading *r, json_t *value, size_t none)
+static void read_page(reading *r, json_t *value)
 {
     static const char *const parts[] = {"", "cloud", "rest", NULL}; /* as calc_page_parts */
-    (void)none;
     int part = json_is_string(value) ? calc_choice_index(parts, json_string_value(value)) : 0;
     if (part <= 0 && !json_is_boolean(value)) {
         calc_json_value_type_error(r->report, "true, \"cloud\" or \"rest\"", value, NULL);
@@ -431,7 +405,7 @@ static void read_page(reading *r, json_t *value, size_t none)
 /* In the order in which they are read: changes come after the documents. */
 static const struct {
     const char *key;
-    void (*read)(reading *r, json_t *value, size_t argument);
+    void (*read)(reading *r, json_t *value);
     size_t argument;
 } keys[] = {{"app", read_document, CALC_KIND_APP},
             {"sys", read_document, CALC_KIND_SYSTEM},
@@ -459,12 +433,10 @@ static void check_keys(reading *r, json_t *object)
     }
     const char *key;
     json_t *value;
-    int position = 0;
     json_object_foreach (object, key, value) {
         if (calc_choice_index(names, key) < 0) {
-            calc_json_bind_unknown(r->report, key, position, calc_nearest(key, names));
+            calc_json_bind_unknown(r->report, object, key, calc_nearest(key, names));
         }
-        position++;
     }
 }
 
@@ -527,9 +499,10 @@ static void read_request(reading *r, json_t *object)
         json_t *value = json_object_get(object, keys[i].key);
         /* Changes of a document that is broken would only repeat its errors. */
         if (value && (keys[i].read != read_set || r->report->found.count == 0)) {
-            size_t mark = calc_json_report_enter(r->report, keys[i].key);
-            keys[i].read(r, value, keys[i].argument);
-            calc_json_report_leave(r->report, mark);
+            CALC_JSON_INSIDE (r->report, calc_json_report_enter(r->report, keys[i].key)) {
+                r->argument = keys[i].argument;
+                keys[i].read(r, value);
+            }
         }
     }
     static const char *const alone[] = {"keep", "import", "fields", NULL};
@@ -572,7 +545,7 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
     calc_json_report report = {
         .kind = CALC_KIND_NONE, .name = "request", .text = text, .length = length};
     json_t *root = calc_json_load_text(&report, text, length);
-    reading r = {reader, scratch, &report, NULL};
+    reading r = {reader, scratch, &report, NULL, 0};
     *is_array = json_is_array(root);
     size_t count = *is_array ? json_array_size(root) : 1;
     scratch->id = scratch->space = scratch->export = scratch->import = NULL;

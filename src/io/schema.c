@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "io/json_put.h"
+#include "io/json_runs.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 
@@ -12,80 +12,6 @@
 #define FORMAT                                                                                     \
     "\n        \"format\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": " TEXT_OF(         \
         CALC_FORMAT) ", \"description\": \"of the document\"},"
-#define SIZE "{\"type\": \"integer\", \"minimum\": 1}"
-#define WORD "{\"type\": \"string\"}"
-#define WORDS "{\"type\": [\"string\", \"array\"], \"items\": {\"type\": \"string\"}}"
-
-/* A key of a stage or a run of layers: one value, and how its text is repeated ("7x11"). */
-typedef struct run_key {
-    const char *key, *value, *many;
-} run_key;
-
-/* Keys in an entry per run, or in a list per key whose elements may be repeated; of stages also in
- * an object with a value per system. */
-static void write_runs(calc_output *out, const run_key *rows, size_t count, bool stages)
-{
-    calc_output_text(out, "{\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": "
-                          "{\"anyOf\": [" SIZE ", {\"type\": \"string\", \"pattern\": "
-                          "\"^[0-9]+x[0-9]+$\"}, {\"type\": \"object\", "
-                          "\"additionalProperties\": false, \"properties\": {");
-    for (size_t i = 0; i < count; i++) {
-        calc_output_printf(
-            out, stages ? "%s\"%s\": %s" : "%s\"%s\": {\"anyOf\": [%s, {\"type\": \"null\"}]}",
-            i > 0 ? ", " : "", rows[i].key, rows[i].value);
-    }
-    calc_output_text(out, "}}]}}, {\"type\": \"object\", \"minProperties\": 1, "
-                          "\"additionalProperties\": false, \"properties\": {");
-    for (size_t i = 0; i < count; i++) {
-        const char *value = rows[i].value;
-        calc_output_printf(out, "\"%s\": {\"anyOf\": [%s, ", rows[i].key, value);
-        if (stages) {
-            calc_output_printf(out, "{\"type\": \"object\", \"additionalProperties\": %s}, ",
-                               value);
-        }
-        calc_output_printf(out,
-                           "{\"type\": \"array\", \"minItems\": 1, "
-                           "\"items\": {\"anyOf\": [%s, {\"type\": \"null\"}, {\"type\": "
-                           "\"string\", \"pattern\": \"^[0-9]+x(null|%s)$\"}]}}]}, ",
-                           value, rows[i].many);
-    }
-}
-
-/* Write a list of stages or of layers, if a field is one of them.
- * @return whether it is */
-static bool schema_list(calc_output *out, const calc_field *field)
-{
-    static const run_key stages[] = {
-        {"blocks", "{\"type\": \"integer\", \"minimum\": 0}", "[0-9]+"},
-        {"system", WORD, ".+"},
-        {"activation_recompute", WORD, "[a-z_]+"},
-        {"recompute_modules", WORDS, "[a-z_+]+"},
-        {"recompute_blocks", "{\"type\": \"integer\", \"minimum\": 0}", "[0-9]+"}};
-    static const run_key layers[] = {
-        {"blocks", SIZE, "[0-9]+"},
-        {"tensor_par", SIZE, "[0-9]+"},
-        {"context_par", SIZE, "[0-9]+"},
-        {"expert_par", SIZE, "[0-9]+"},
-        {"zero_stage", "{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 3}", "[0-9]+"},
-        {"context_par_type", WORD, "[a-z_0-9]+"},
-        {"activation_recompute", WORD, "[a-z_]+"},
-        {"recompute_modules", WORDS, "[a-z_+]+"}};
-    if (field->flags & CALC_STAGES) {
-        write_runs(out, stages, sizeof stages / sizeof *stages, true);
-        calc_output_text(out, "\"join_latency\": {\"type\": \"number\", \"minimum\": 0, "
-                              "\"maximum\": 1, \"unit\": \"s\"}}}]}");
-    } else if (field->flags & CALC_LAYERS) {
-        write_runs(out, layers, sizeof layers / sizeof *layers, false);
-        calc_output_text(out, "\"ends\": {\"type\": \"object\", \"additionalProperties\": false, "
-                              "\"properties\": {");
-        for (size_t i = 1; i < sizeof layers / sizeof *layers; i++) {
-            calc_output_printf(out, "%s\"%s\": %s", i > 1 ? ", " : "", layers[i].key,
-                               layers[i].value);
-        }
-        calc_output_text(out, "}}}}]}");
-    }
-    return field->flags & (CALC_STAGES | CALC_LAYERS);
-}
 
 enum { STEP = 2 /* spaces per level */ };
 
@@ -232,30 +158,11 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
         } else if (field->flags & CALC_SOFTWARE) {
             calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %d}",
                                CALC_SOFTWARE_NAME - 1);
-        } else if (!schema_list(out, field)) {
+        } else if (field->flags & (CALC_STAGES | CALC_LAYERS)) {
+            calc_json_runs_schema(out, field->flags & CALC_LAYERS);
+        } else {
             calc_output_text(out, "{\"type\": \"string\"}");
         }
-        break;
-    }
-}
-
-static void write_default(calc_output *out, const calc_field *field)
-{
-    switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {
-    case CALC_TYPE_INT:
-    case CALC_TYPE_REAL:
-        write_number(out, "default", field->absent);
-        break;
-    case CALC_TYPE_BOOL:
-        calc_output_text(out, ", \"default\": false");
-        break;
-    case CALC_TYPE_ENUM:
-        calc_output_printf(out, ", \"default\": \"%s\"", field->choices[0]);
-        break;
-    case CALC_TYPE_SET:
-        calc_output_text(out, ", \"default\": []");
-        break;
-    default:
         break;
     }
 }
@@ -264,13 +171,15 @@ static void write_default(calc_output *out, const calc_field *field)
 static void write_property(calc_output *out, const calc_table *table, const calc_field *field,
                            int indent)
 {
+    char text[64];
     calc_output_printf(out, "\n%*s\"%s\": {\"description\": ", indent, "", field->key);
     calc_json_string(out, field->doc);
     if (field->unit) {
         calc_output_text(out, ", \"unit\": ");
         calc_json_string(out, field->unit);
     }
-    write_default(out, field);
+    const char *absent = calc_json_absent_text(field, "[]", text);
+    calc_output_printf(out, absent ? ", \"default\": %s" : "", absent);
     bool automatic = field->flags & CALC_AUTO;
     calc_output_text(out, automatic ? ", \"anyOf\": [{\"const\": \"auto\"}, " : ", \"allOf\": [");
     /* Whether the table describes answers of calc, not input. */

@@ -52,13 +52,14 @@ static char *maximum_of(calc_json_report *report, const json_t *object, const ch
         calc_json_value_type_error(report, expected, object, NULL);
         return NULL;
     }
-    size_t mark = calc_json_report_enter(report, "max");
-    char *number = text_of(report, max, "a number or a range");
+    char *number = NULL;
+    CALC_JSON_INSIDE (report, calc_json_report_enter(report, "max")) {
+        number = text_of(report, max, "a number or a range");
+    }
     char *text = number ? malloc(strlen(number) + 3) : NULL;
     if (text) {
         sprintf(text, "<=%s", number);
     }
-    calc_json_report_leave(report, mark);
     free(number);
     return text;
 }
@@ -148,11 +149,9 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
             read_entry(report, entry, *prefix ? name : key, value);
             entry->position = *prefix ? -1 : position;
             /* Whether memory sufficed for an entry that had no error. */
-            if (report->found.count == 0 &&
-                !(entry->key &&
-                  entry->count == (json_is_array(value) ? json_array_size(value) : 1))) {
-                calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL,
-                                     "out of memory");
+            bool whole = entry->count == (json_is_array(value) ? json_array_size(value) : 1);
+            if (report->found.count == 0) {
+                calc_json_report_made(report, whole ? entry->key : NULL);
             }
         }
         calc_json_report_leave(report, mark);
@@ -172,10 +171,8 @@ static calc_status parse(calc_space_entries *out, calc_errors *errors)
         calc_json_value_type_error(&report, "an object", root, NULL);
     } else if (root && calc_json_bind_format(&report, root)) {
         out->entry = calloc(entries_of(root) + 1, sizeof *out->entry);
-        if (out->entry) {
+        if (calc_json_report_made(&report, out->entry)) {
             read_object(&report, out, "", root);
-        } else {
-            calc_json_report_add(&report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
         }
     }
     json_decref(root);

@@ -117,11 +117,11 @@ static void mindspeed_parts_sent(calc_layout *l, calc_mindspeed_comm *comm)
 
 double calc_mindspeed_compose_s(const calc_mindspeed_layout *layout, calc_mindspeed_comm *comm)
 {
-    calc_layout l;
+    calc_placed p;
     calc_step step;
-    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &l);
-    mindspeed_parts_sent(&l, comm);
-    calc_step_of(&l, &step);
+    calc_placed_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &p);
+    mindspeed_parts_sent(&p.recipe[0], comm);
+    calc_step_of(&p, &step);
     return step.total_s;
 }
 
@@ -135,14 +135,15 @@ static void set_part(calc_stage_part *part, double fw_s, double backward)
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
                                         const calc_mindspeed_module_times *m)
 {
-    calc_layout l;
+    calc_placed p;
     calc_step step;
-    calc_layout_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &l);
+    calc_placed_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &p);
+    calc_stage_terms *t = &p.recipe[0].terms;
     for (int kind = 0; kind < CALC_STAGE_KINDS; kind++) {
-        set_part(&l.terms.block[kind], m->layer_s, m->backward);
+        set_part(&t->block[kind], m->layer_s, m->backward);
     }
-    set_part(&l.terms.embedding, m->embedding_s, m->backward);
-    set_part(&l.terms.head, m->norm_s + m->head_s + m->loss_s, m->backward);
-    calc_step_of(&l, &step);
+    set_part(&t->embedding, m->embedding_s, m->backward);
+    set_part(&t->head, m->norm_s + m->head_s + m->loss_s, m->backward);
+    calc_step_of(&p, &step);
     return step.total_s;
 }

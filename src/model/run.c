@@ -8,74 +8,94 @@
 #include "model/serve/inference.h"
 #include "model/serve/sim_step.h"
 #include "model/stages/stage_spent.h"
-#include "model/stages/stages.h"
 #include "model/timeline.h"
 #include "model/verdict.h"
 #include "spec/field.h"
+#include "spec/stage_list.h"
 
 /* calc_run(): take a layout apart, put its step together, and say whether it fits. */
 
 /* With DualPipe half of the work of a stage is that of the opposite one: which two do most. */
 static void set_busiest_pair(calc_step *r)
 {
-    const calc_stages *stages = &r->layout->stages;
+    const calc_placed *p = r->placed;
+    double stages = (double)p->stages;
     double most_s = 0;
-    for (size_t i = 0; i < stages->count; i++) {
+    calc_placed_stage at, other;
+    for (size_t i = 0; i < calc_placed_entries(p); i++) {
         for (size_t k = 0; k <= i; k++) {
-            const calc_stage_class *a = &stages->item[i];
-            const calc_stage_class *b = &stages->item[k];
+            calc_placed_entry_of(p, i, &at);
+            calc_placed_entry_of(p, k, &other);
+            const calc_stage_class *a = &at.class;
+            const calc_stage_class *b = &other.class;
+            const calc_stage_pass pass[] = {calc_placed_pass(p, &at), calc_placed_pass(p, &other)};
             /* Positions in `a` that are opposite to one in `b`. */
-            double first = calc_max(a->position, stages->stages - b->position - b->stages);
-            double end = calc_min(a->position + a->stages, stages->stages - b->position);
-            double s = calc_stage_pass_s(&r->pass[i]) + calc_stage_pass_s(&r->pass[k]);
+            double first = calc_max(a->position, stages - b->position - b->stages);
+            double end = calc_min(a->position + a->stages, stages - b->position);
+            double s = calc_stage_pass_s(&pass[0]) + calc_stage_pass_s(&pass[1]);
             if (first < end && s > most_s) {
                 most_s = s;
-                r->busiest[0] = i;
-                r->busiest[1] = k;
+                r->busiest[0] = at;
+                r->busiest[1] = other;
+                r->busiest_count = i == k ? 1 : 2;
             }
         }
     }
 }
 
-/* Time and memory of each class of stages; which is the slowest, which the fullest. */
-static void add_classes(calc_step *r)
+static double tier1_bytes(const calc_placed_stage *at, const calc_stage_memory *m)
 {
-    const calc_layout *l = r->layout;
-    calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
-    double chunks = l->stages.chunks;
-    double slowest_s = 0;
-    for (size_t i = 0; i < l->stages.count; i++) {
-        const calc_stage_class *c = &l->stages.item[i];
-        calc_stage_weights w = calc_stage_weights_sum(&l->terms, c);
-        calc_stage_class peak = calc_stage_at_peak(&l->terms, schedule, c);
-        double held = calc_stage_in_flight(&l->terms, schedule, peak.position, chunks);
-        calc_stage_memory m = calc_stage_memory_at(&l->terms, &peak, &w, schedule, held);
-        calc_stage_tier2 away = calc_stage_tier2_at(&l->terms, c, &w, held);
-        r->pass[i] = calc_stage_pass_of(&l->terms, &l->links, c, chunks, l->exposed);
-        calc_stage_reduction x =
-            calc_stage_reduction_sum(&l->terms, &l->links, c, &w, &r->pass[i], chunks);
-        double exposed_s = calc_stage_reduction_exposed_s(&l->exec->strategy, &x);
-        if (i == 0 || m.total > r->memory.total) {
-            r->memory = m;
-            r->fullest = i;
-            r->peak_stage = peak.position;
-        }
-        if (i == 0 || exposed_s > r->reduction_exposed_s) {
-            r->reduction = x;
-            r->reduction_exposed_s = exposed_s;
-        }
-        if (calc_stage_tier2_bytes(&away) > calc_stage_tier2_bytes(&r->away)) {
-            r->away = away;
-        }
-        double s = calc_stage_pass_s(&r->pass[i]);
-        r->slowest = s > slowest_s ? i : r->slowest;
-        slowest_s = calc_max(slowest_s, s);
-        r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_sum(&l->terms, c, &w));
+    return m->total * at->terms.used_share + at->terms.reserved_bytes;
+}
+
+static void add_time(const calc_placed_stage *at, double *slowest_s, calc_step *r)
+{
+    const calc_placed *p = r->placed;
+    calc_stage_pass pass = calc_placed_pass(p, at);
+    calc_stage_reduction x = calc_placed_reduction(p, at, &pass);
+    double exposed_s = calc_stage_reduction_exposed_s(&p->exec->strategy, &x);
+    bool first = at->class.position == 0;
+    if (first || calc_stage_pass_s(&pass) > *slowest_s) {
+        *slowest_s = calc_stage_pass_s(&pass);
+        r->busiest[0] = *at;
+        r->slowest_stage = at->class.position;
     }
-    r->busiest[0] = r->busiest[1] = r->slowest;
-    if (l->exec->training && calc_schedule_traits_of(schedule).copies > 1) {
-        set_busiest_pair(r);
+    if (first || exposed_s > r->reduction_exposed_s) {
+        r->reduction = x;
+        r->reduction_exposed_s = exposed_s;
     }
+    r->optimizer_s = calc_max(r->optimizer_s, calc_placed_optimizer_s(p, at));
+    r->growth = calc_max(r->growth, at->terms.growth);
+    r->overhead_s = calc_max(r->overhead_s, at->terms.overhead_s);
+    r->tied_s = calc_max(r->tied_s, at->links.tied_s);
+}
+
+/* The fullest stage is the one that has least room, in shares of its memory. */
+static void add_memory(calc_placed_stage *at, double *fullest_share, calc_step *r)
+{
+    const calc_placed *p = r->placed;
+    const calc_chip *chip = &at->layout->system->chip;
+    calc_pipeline_schedule schedule = p->exec->pipeline_schedule;
+    bool first = at->class.position == 0;
+    at->class = calc_stage_at_peak(&at->terms, schedule, &at->class);
+    calc_stage_memory m = calc_placed_memory(p, at);
+    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
+    calc_stage_tier2 away =
+        calc_stage_tier2_sum(&at->terms, &at->class, &w, schedule, (double)p->chunks);
+    double bytes = tier1_bytes(at, &m);
+    double away_bytes = calc_stage_tier2_bytes(&away);
+    double share = bytes / chip->mem1.capacity_bytes;
+    if (first || share > *fullest_share) {
+        *fullest_share = share;
+        r->fullest = *at;
+        r->memory = m;
+    }
+    r->away = away_bytes > calc_stage_tier2_bytes(&r->away) ? away : r->away;
+    bool full = r->verdict == CALC_VERDICT_MEM1_CAPACITY || bytes > chip->mem1.capacity_bytes;
+    bool away_full = r->verdict != CALC_VERDICT_OK || away_bytes > chip->mem2.capacity_bytes;
+    r->verdict = full        ? CALC_VERDICT_MEM1_CAPACITY
+                 : away_full ? CALC_VERDICT_MEM2_CAPACITY
+                             : CALC_VERDICT_OK;
 }
 
 double calc_run_bubble_s(double pipeline_s, double busy_s)
@@ -87,51 +107,65 @@ double calc_run_bubble_s(double pipeline_s, double busy_s)
 /* Idle time of the busiest stage. */
 static double bubble_s(const calc_step *r)
 {
-    const calc_layout *l = r->layout;
-    const calc_stage_pass *a = &r->pass[r->busiest[0]];
-    const calc_stage_pass *b = &r->pass[r->busiest[1]];
-    if (l->stages.stages <= 1) {
+    const calc_placed *p = r->placed;
+    const calc_placed_stage *at = &r->busiest[0];
+    calc_stage_pass a = calc_placed_pass(p, at);
+    calc_stage_pass b = r->busiest_count > 1 ? calc_placed_pass(p, &r->busiest[1]) : a;
+    if (p->stages <= 1) {
         return 0; /* a difference of sums would be nearly so */
     }
-    if (calc_stage_rule(&l->terms, CALC_COMPAT_EVEN_STAGES)) {
-        return calc_stage_even_bubble_s(&l->terms, &l->stages.item[0], a, l->stages.chunks);
+    if (calc_stage_rule(&at->terms, CALC_COMPAT_EVEN_STAGES)) {
+        return calc_stage_even_bubble_s(&at->terms, &at->class, &a, (double)p->chunks);
     }
-    double pass_s = (calc_stage_pass_s(a) + calc_stage_pass_s(b)) / 2;
-    double busy_s = l->stages.microbatches * pass_s -
-                    calc_stage_unsent_s(&l->terms, &l->links, l->stages.chunks);
-    return calc_run_bubble_s(r->step.pipeline_s, busy_s);
+    double pass_s = (calc_stage_pass_s(&a) + calc_stage_pass_s(&b)) / 2;
+    double busy_s = at->layout->stages.microbatches * pass_s -
+                    calc_stage_unsent_s(&at->terms, &at->links, (double)p->chunks);
+    return calc_run_bubble_s(r->pipeline_s, busy_s);
 }
 
-/* Where blocks do not fit nobody asks for the time, which may take long to simulate: then less. */
-void calc_step_of(const calc_layout *l, calc_step *r)
+void calc_step_of(const calc_placed *p, calc_step *r)
 {
-    const calc_strategy *s = &l->exec->strategy;
-    bool fit = l->stages.fit;
-    *r = (calc_step){.layout = l};
-    add_classes(r);
-    r->step = calc_stage_step_or_less(&l->terms, &l->links, l->exec->pipeline_schedule,
-                                      calc_stages_classes(&l->stages), l->stages.item,
-                                      l->stages.chunks, l->exposed, !fit);
-    r->bubble_s = fit ? bubble_s(r) : (double)NAN;
-    r->total_s =
-        fit ? r->step.total_s[s->data_par_overlap][calc_stage_gathers_beside(s)] : (double)NAN;
+    const calc_stages *alike = p->listed ? NULL : &p->recipe[0].stages;
+    double slowest_s = 0;
+    double fullest_share = 0;
+    calc_placed_stage at;
+    *r = (calc_step){
+        .placed = p, .busiest_count = 1, .fewest_blocks = INFINITY, .verdict = CALC_VERDICT_OK};
+    for (size_t i = 0; i < calc_placed_entries(p); i++) {
+        calc_placed_entry_of(p, i, &at);
+        double blocks = at.class.dense + at.class.moe;
+        r->most_blocks = calc_max(r->most_blocks, blocks);
+        r->fewest_blocks = fmin(r->fewest_blocks, blocks);
+        add_time(&at, &slowest_s, r);
+        add_memory(&at, &fullest_share, r);
+    }
+    r->most_blocks = alike ? alike->most_blocks : r->most_blocks; /* not rounded */
+    r->fewest_blocks = alike ? alike->fewest_blocks : r->fewest_blocks;
+    if (p->exec->training && calc_schedule_traits_of(p->exec->pipeline_schedule).copies > 1) {
+        set_busiest_pair(r);
+    }
+    const calc_stage_deferred deferred = calc_placed_deferred(p);
+    r->pipeline_s = calc_placed_pipeline_s(p);
+    if (deferred.any) {
+        r->pipeline_s += calc_stage_deferred_after_s(&deferred, calc_placed_drain_s(p));
+    }
+    r->bubble_s = p->fit ? bubble_s(r) : (double)NAN;
+    r->total_s = r->reduction_exposed_s + (r->pipeline_s + r->pipeline_s * r->growth + r->tied_s +
+                                           r->optimizer_s + r->overhead_s);
 }
 
 static calc_verdict run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                         calc_compat compat, const calc_kernel_table *measured,
                         calc_run_parts *parts, calc_stats *stats)
 {
-    if (exec->stages.count > 0 || exec->layers.count > 0) {
-        return calc_run_placed(app, system, exec, measured, stats);
-    }
-    calc_layout layout;
+    calc_placed placed;
     calc_step step;
-    calc_layout_of(app, system, exec, compat, measured, parts && parts->known ? &parts->of : NULL,
-                   &layout);
+    calc_placed_of(app, system, exec, compat, measured, parts && parts->known ? &parts->of : NULL,
+                   &placed);
     if (parts && !parts->known) {
-        *parts = (calc_run_parts){true, layout.parts};
+        *parts = (calc_run_parts){true, placed.recipe[0].parts};
     }
-    calc_step_of(&layout, &step);
+    calc_step_of(&placed, &step);
     return calc_step_stats(&step, stats);
 }
 
@@ -323,15 +357,15 @@ void calc_stats_none(calc_stats *stats)
 #undef CALC_FIELD
 }
 
-static bool rule(const calc_step *r, int which)
+static bool rule(const calc_layout *l, int which)
 {
-    return calc_compat_has(r->layout->context.compat, which);
+    return calc_compat_has(l->context.compat, which);
 }
 
 /* Ranks that share the state of a block. */
-static double shards_of(const calc_step *r)
+static double shards_of(const calc_layout *l)
 {
-    return calc_zero_stage(&r->layout->exec->strategy) >= 1 ? r->layout->lines.dense_shards : 1;
+    return calc_zero_stage(&l->exec->strategy) >= 1 ? l->lines.dense_shards : 1;
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
@@ -374,18 +408,17 @@ static void put_communication(const calc_cost *b, calc_stats *s)
 }
 
 /* The optimizer's step of a block: by rule layer by layer, else as a share of that of a stage. */
-static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
+static void put_optimizer(const calc_layout *l, const calc_cost *b, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
-    if (rule(r, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+    if (rule(l, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         calc_optimizer_step o = calc_stage_rules_optimizer(
-            &l->context, &l->exec->strategy, &l->parts, CALC_DENSE_BLOCK, shards_of(r));
+            &l->context, &l->exec->strategy, &l->parts, CALC_DENSE_BLOCK, shards_of(l));
         s->block_optim_flops = o.flop;
         s->block_optim_flops_time = o.flop_s;
         s->block_optim_mem_accessed = o.bytes;
         s->block_optim_mem_time = o.mem_s;
         s->block_optim_time = o.step_s;
-        s->useful_flops += rule(r, CALC_COMPAT_BLOCK_EFFICIENCY) ? o.flop : 0;
+        s->useful_flops += rule(l, CALC_COMPAT_BLOCK_EFFICIENCY) ? o.flop : 0;
         return;
     }
     const calc_stage_class none = {0};
@@ -394,19 +427,18 @@ static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
     s->block_optim_mem_time = s->block_optim_time;
 }
 
-static void put_block(const calc_step *r, calc_stats *s)
+static void put_block(const calc_layout *l, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
     calc_state_bytes bytes =
         calc_state_bytes_of(&e->strategy, &l->shape, l->context.chip, e->training);
-    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(l));
     double weights = b->dense_weights + b->expert_weights;
-    bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);
+    bool whole = e->training && !rule(l, CALC_COMPAT_BLOCK_MEMORY);
     put_work(b, s);
     put_communication(b, s);
-    put_optimizer(r, b, s);
+    put_optimizer(l, b, s);
     s->block_fw_pp_size = l->stages.stages > 1 ? l->parts.message_bytes : 0;
     s->block_bw_pp_size = e->training ? s->block_fw_pp_size : 0;
     s->block_dp_size = e->training && l->lines.dense_ranks > 1 ? bytes.reduced * weights : 0;
@@ -417,7 +449,7 @@ static void put_block(const calc_step *r, calc_stats *s)
     s->block_weight_grad_space =
         whole && l->terms.whole_block_bytes == 0 ? weights * bytes.grad : m.grad;
     s->block_weight_grad_space_no_sharding = whole ? weights * bytes.grad : m.whole_grad;
-    s->block_act_grad_space = rule(r, CALC_COMPAT_LAYERS) ? m.activation_grad : (double)NAN;
+    s->block_act_grad_space = rule(l, CALC_COMPAT_LAYERS) ? m.activation_grad : (double)NAN;
     s->block_optimizer_space = m.optimizer;
 }
 
@@ -427,10 +459,10 @@ static void put_block(const calc_step *r, calc_stats *s)
  * offloaded. */
 static void put_memory_by_rule(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
+    const calc_layout *l = r->fullest.layout;
     const calc_exec *e = l->exec;
     calc_block_memory b =
-        calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards_of(r));
+        calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards_of(l));
     calc_block_memory all = calc_block_memory_whole(&e->strategy, e->training, &b,
                                                     l->stages.most_blocks, r->memory.in_flight);
     calc_block_memory kept = calc_block_memory_offloaded(e->training, &b);
@@ -455,40 +487,59 @@ static void put_away(double *space, double *with_offload, double away, double sh
     *space = away / share;
 }
 
+static bool recomputes_all(const calc_placed_stage *at)
+{
+    return at->layout->exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+}
+
+/* Share of a stage's activations that are inputs of blocks: full recomputation keeps these. */
+static double checkpoint_share(const calc_placed *p, const calc_placed_stage *at)
+{
+    double all = 0;
+    double full = 0;
+    calc_placed_stage slice;
+    for (size_t i = 0; calc_placed_slice_of(p, (int64_t)at->class.position, i, &slice); i++) {
+        const calc_stage_part *block = slice.terms.block;
+        double bytes = slice.class.dense * block[0].kept_bytes +
+                       slice.class.moe * block[1].kept_bytes +
+                       slice.class.last * slice.terms.head.whole_bytes;
+        all += bytes;
+        full += recomputes_all(&slice) ? bytes : 0;
+    }
+    return all > 0 ? full / all : recomputes_all(at);
+}
+
 static void put_parts(const calc_step *r, calc_stats *s)
 {
     const calc_stage_tier2 *away = &r->away;
-    const calc_layout *l = r->layout;
-    const calc_exec *e = l->exec;
-    const calc_stage_memory *m = &r->memory;
-    calc_stage_state state =
-        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages.item[r->fullest]);
-    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    double share = calc_share_or(e->strategy.offload_share, 1);
+    const calc_layout *l = r->fullest.layout;
+    const calc_strategy *e = &r->placed->exec->strategy;
+    calc_stage_state state = calc_placed_state(r->placed, &r->fullest);
+    double inputs = checkpoint_share(r->placed, &r->fullest);
+    double share = calc_share_or(e->offload_share, 1);
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
     s->optimizer_space = state.optimizer;
-    /* Full recomputation keeps the inputs of blocks. */
-    s->act_space = full ? 0 : m->activation;
-    s->act_checkpoint_size = full ? m->activation : 0;
-    s->act_grad_space = m->working;
-    if (e->strategy.weight_offload) {
+    s->act_checkpoint_size = r->memory.activation * inputs;
+    s->act_space = r->memory.activation - s->act_checkpoint_size;
+    s->act_grad_space = r->memory.working;
+    if (e->weight_offload) {
         put_away(&s->weight_space, &s->weight_space_with_offload, away->weight, share);
     }
-    if (e->strategy.activations_offload) {
-        put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away->activation, share);
+    if (e->activations_offload) {
+        put_away(&s->act_space, &s->act_space_with_offload, away->activation * (1 - inputs), share);
         put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
-                 full ? away->activation : 0, share);
+                 away->activation * inputs, share);
     }
-    if (e->strategy.offload_modules) {
+    if (e->offload_modules) {
         s->act_space_with_offload = s->act_space;
         s->act_space += away->activation;
     }
-    if (e->strategy.optimizer_offload) {
+    if (e->optimizer_offload) {
         calc_state_bytes b =
-            calc_state_bytes_of(&e->strategy, &l->shape, l->context.chip, e->training);
+            calc_state_bytes_of(&l->exec->strategy, &l->shape, l->context.chip, l->exec->training);
         double state_bytes = calc_state_optimizer_bytes(&b);
-        double grads = e->strategy.grad_offload ? b.grad / (b.grad + state_bytes) : 0;
+        double grads = e->grad_offload ? b.grad / (b.grad + state_bytes) : 0;
         put_away(&s->optimizer_space, &s->optimizer_space_with_offload,
                  away->optimizer * (1 - grads), share);
         s->weight_grad_space_with_offload = state.grad;
@@ -496,10 +547,10 @@ static void put_parts(const calc_step *r, calc_stats *s)
     }
 }
 
-void calc_step_put_memory(const calc_step *r, calc_stats *s)
+static void put_memory(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
-    if (rule(r, CALC_COMPAT_BLOCK_MEMORY)) {
+    const calc_chip *chip = &r->fullest.layout->system->chip;
+    if (rule(r->fullest.layout, CALC_COMPAT_BLOCK_MEMORY)) {
         put_memory_by_rule(r, s);
     } else {
         put_parts(r, s);
@@ -507,34 +558,34 @@ void calc_step_put_memory(const calc_step *r, calc_stats *s)
     s->kv_cache_space = 0;
     s->head_space = r->memory.ends;
     s->framework_space = r->memory.framework;
-    s->mem_allocated = r->step.allocated_bytes;
-    s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
-    s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
-    s->proc_mem_tier2_cap_req = r->step.tier2_bytes;
-    s->mem_tier1_capacity = l->system->chip.mem1.capacity_bytes;
-    s->mem_tier2_capacity = l->system->chip.mem2.capacity_bytes;
-    s->peak_stage = r->peak_stage;
+    s->mem_allocated = r->memory.total;
+    s->proc_mem_tier1_cap_req = tier1_bytes(&r->fullest, &r->memory);
+    s->proc_mem_tier2_cap_req = calc_stage_tier2_bytes(&r->away);
+    s->mem_overhead = s->proc_mem_tier1_cap_req - s->mem_allocated;
+    s->mem_tier1_capacity = chip->mem1.capacity_bytes;
+    s->mem_tier2_capacity = chip->mem2.capacity_bytes;
+    s->peak_stage = r->fullest.class.position;
 }
 
 /* Bandwidth of the second tier that would hide the traffic of a block, and of all that it could
  * move: during its passes, or by rule during the part of them that its own memory traffic leaves
  * free. */
-static void put_offload_rates(const calc_step *r, calc_stats *s)
+static void put_offload_rates(const calc_placed_stage *at, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
+    const calc_layout *l = at->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
-    double kept = e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY)
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(l));
+    double kept = e->training || rule(l, CALC_COMPAT_BLOCK_MEMORY)
                       ? calc_block_memory_kept(&e->strategy, &m)
                       : 0;
     double fw_s = calc_cost_fw_s(b);
     double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
-    if (rule(r, CALC_COMPAT_OFFLOAD_EACH)) {
+    if (rule(l, CALC_COMPAT_OFFLOAD_EACH)) {
         const calc_rule_part *x = &l->terms.rule[CALC_DENSE_BLOCK];
         calc_stage_travel travel = calc_stage_rules_travel(&e->strategy, e->training, &m);
-        fw_s = fmin(fw_s, fw_s + x->edge_fw_s + l->links.message_s) - x->fw_mem_s;
-        bw_s = fmin(bw_s, bw_s + x->edge_bw_s + l->links.back_message_s) - x->bw_mem_s;
+        fw_s = fmin(fw_s, fw_s + x->edge_fw_s + at->links.message_s) - x->fw_mem_s;
+        bw_s = fmin(bw_s, bw_s + x->edge_bw_s + at->links.back_message_s) - x->bw_mem_s;
         s->optim_offload_bw_req = e->training ? (m.grad + m.optimizer) / bw_s : 0;
         s->offload_mem_bw_req = travel.fw_bytes / fw_s;
         if (e->training) {
@@ -555,83 +606,86 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* Bytes that a group sends, summed over the blocks of the busiest stage and its micro-batches. */
-static void put_links(const calc_step *r, calc_stats *s)
+/* Time that a stage's groups send for its blocks and its micro-batches.
+ * @param share  of it that counts */
+static void add_links(const calc_step *r, const calc_placed_stage *at, double share, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
-    const calc_stage_class *a = &l->stages.item[r->busiest[0]];
-    const calc_stage_class *b = &l->stages.item[r->busiest[1]];
-    const calc_cost *d = &l->parts.block[CALC_DENSE_BLOCK];
-    const calc_cost *x = &l->parts.block[CALC_MOE_BLOCK];
-    double n = l->stages.microbatches / calc_share_or(l->exec->software_efficiency, 1);
-    double dense = n * (a->dense + b->dense) / 2;
-    double moe = n * (a->moe + b->moe) / 2;
-    double first = n * (a->first + b->first) / 2;
-    double last = n * (a->last + b->last) / 2;
-    double chunks = n * l->stages.chunks;
-    s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
-                          moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
-                          chunks * (d->edge.re_link_s - d->tensor.re_link_s);
-    s->tp_comm_link_time = dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
-                           moe * (x->tensor.fw_link_s + x->tensor.bw_link_s) +
-                           chunks * (d->edge.fw_link_s - d->tensor.fw_link_s +
-                                     (d->edge.bw_link_s - d->tensor.bw_link_s));
-    s->cp_comm_link_time = dense * (d->context.fw_link_s + d->context.bw_link_s) +
-                           moe * (x->context.fw_link_s + x->context.bw_link_s);
-    s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
-    s->pp_comm_link_time = l->stages.microbatches * l->stages.chunks *
-                           calc_stage_spent_message_s(&l->terms, &l->links);
-    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, &l->exec->strategy, d, &l->lines);
-    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, &l->exec->strategy, x, &l->lines);
-    calc_stage_sharded_ends ends =
-        calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
-    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + l->links.tied_s +
-                           dense * sd.link_s + moe * sx.link_s + first * ends.embedding.link_s +
-                           last * ends.head.link_s;
-}
-
-static calc_stage_spent spent_of(const calc_layout *l, size_t class)
-{
-    return calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms, &l->links,
-                               &l->stages.item[class], l->stages.chunks);
+    calc_placed_stage slice;
+    for (size_t i = 0; calc_placed_slice_of(r->placed, (int64_t)at->class.position, i, &slice);
+         i++) {
+        const calc_layout *l = slice.layout;
+        const calc_cost *d = &l->parts.block[CALC_DENSE_BLOCK];
+        const calc_cost *x = &l->parts.block[CALC_MOE_BLOCK];
+        double n = share * l->stages.microbatches / calc_share_or(l->exec->software_efficiency, 1);
+        double dense = n * slice.class.dense;
+        double moe = n * slice.class.moe;
+        double chunks = n * (double)r->placed->chunks;
+        s->recomm_link_time +=
+            dense * (d->tensor.re_link_s + d->context.re_link_s) +
+            moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
+            chunks * (d->edge.re_link_s - d->tensor.re_link_s);
+        s->tp_comm_link_time += dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
+                                moe * (x->tensor.fw_link_s + x->tensor.bw_link_s) +
+                                chunks * (d->edge.fw_link_s - d->tensor.fw_link_s +
+                                          (d->edge.bw_link_s - d->tensor.bw_link_s));
+        s->cp_comm_link_time += dense * (d->context.fw_link_s + d->context.bw_link_s) +
+                                moe * (x->context.fw_link_s + x->context.bw_link_s);
+        s->ep_comm_link_time += moe * (x->expert.fw_link_s + x->expert.bw_link_s);
+        calc_stage_sharded sd =
+            calc_stage_sharded_of(&l->context, &l->exec->strategy, d, &l->lines);
+        calc_stage_sharded sx =
+            calc_stage_sharded_of(&l->context, &l->exec->strategy, x, &l->lines);
+        calc_stage_sharded_ends ends =
+            calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
+        s->dp_comm_link_time = s->dp_comm_link_time + dense * sd.link_s + moe * sx.link_s +
+                               n * slice.class.first * ends.embedding.link_s +
+                               n * slice.class.last * ends.head.link_s;
+    }
 }
 
 static void put_time(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
-    calc_stage_spent t = spent_of(l, r->busiest[0]);
-    if (r->busiest[1] != r->busiest[0]) {
-        calc_stage_spent other = spent_of(l, r->busiest[1]);
+    const calc_placed_stage *at = &r->busiest[0];
+    double m = at->layout->stages.microbatches;
+    calc_stage_spent t = calc_placed_spent(r->placed, at);
+    if (r->busiest_count > 1) {
+        calc_stage_spent other = calc_placed_spent(r->placed, &r->busiest[1]);
         t = calc_stage_spent_sum(&t, &other, 0.5);
     }
-    double m = l->stages.microbatches;
+    double rearranged_s = m * calc_spent_s(&t, CALC_SPENT_RESHARD);
     s->fw_time = m * t.fw_s[CALC_SPENT_COMPUTE];
     s->bw_time = m * (t.bw_s[CALC_SPENT_COMPUTE] + t.wgrad_s[CALC_SPENT_COMPUTE]);
     s->recompute_time = m * calc_spent_s(&t, CALC_SPENT_RECOMPUTE);
     s->recomm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_REPEATED);
-    s->tp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_TENSOR);
+    s->tp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_TENSOR) + rearranged_s;
     s->cp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_CONTEXT);
     s->ep_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_EXPERT);
     s->pp_comm_exposed_time = m * calc_spent_s(&t, CALC_SPENT_MESSAGE);
     s->dp_comm_exposed_time =
-        r->reduction_exposed_s + l->links.tied_s + m * calc_spent_s(&t, CALC_SPENT_SHARDED);
+        r->reduction_exposed_s + r->tied_s + m * calc_spent_s(&t, CALC_SPENT_SHARDED);
     s->fw_offload_exposed_time = m * t.fw_s[CALC_SPENT_OFFLOAD];
     s->bw_offload_exposed_time = m * t.bw_s[CALC_SPENT_OFFLOAD];
     s->head_time = m * calc_spent_s(&t, CALC_SPENT_ENDS);
     s->host_time = m * calc_spent_s(&t, CALC_SPENT_HOST);
     s->bubble_time = r->bubble_s;
     s->optim_step_time = r->optimizer_s;
-    s->straggler_time = r->step.pipeline_s * l->terms.growth;
-    s->overhead_time = l->terms.overhead_s;
+    s->straggler_time = r->pipeline_s * r->growth;
+    s->overhead_time = r->overhead_s;
     s->total_time = r->total_s;
-    s->slowest_stage = l->stages.item[r->slowest].position;
-    put_links(r, s);
+    s->slowest_stage = r->slowest_stage;
+    s->recomm_link_time = s->cp_comm_link_time = s->ep_comm_link_time = 0;
+    s->tp_comm_link_time = rearranged_s;
+    s->pp_comm_link_time =
+        m * (double)r->placed->chunks * calc_stage_spent_message_s(&at->terms, &at->links);
+    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + r->tied_s;
+    for (int i = 0; i < r->busiest_count; i++) {
+        add_links(r, &r->busiest[i], 1.0 / r->busiest_count, s);
+    }
 }
 
 /* Bandwidth at which the reduction of a chunk just fits in a window; 0 if there is none. */
-static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double window_s)
+static double window_bytes_per_s(const calc_layout *l, double chunk_bytes, double window_s)
 {
-    const calc_layout *l = r->layout;
     const calc_network_ops *ops = &l->system->networks[l->exec->strategy.data_par_net].ops;
     double scalar = calc_zero_stage(&l->exec->strategy) >= 1
                         ? ops->reduce_scatter.scalar + ops->all_gather.scalar
@@ -642,25 +696,28 @@ static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double 
 /* Only the rule says which windows a chunk's reduction hides in. */
 static void put_windows(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
+    const calc_layout *l = &r->placed->recipe[0];
     const calc_stage_class *c = &l->stages.item[0];
     calc_reduce_times x = {0};
-    if (!rule(r, CALC_COMPAT_REDUCE_BY_BLOCK)) {
+    if (!rule(l, CALC_COMPAT_REDUCE_BY_BLOCK)) {
         return;
     }
     if (s->block_dp_size > 0 && l->exec->strategy.data_par_overlap) {
+        double chunks = l->stages.chunks;
+        calc_stage_pass pass = calc_stage_pass_of(&l->terms, &l->links, c, chunks, l->exposed);
         double block_s = r->reduction.reduce_s / (c->dense + c->moe);
-        x = calc_stage_reduce_by_block(&l->terms, &l->links, c, &r->pass[0], l->stages.chunks,
-                                       block_s);
+        x = calc_stage_reduce_by_block(&l->terms, &l->links, c, &pass, chunks, block_s);
     }
     double chunk_bytes = s->blocks_per_chunk * s->block_dp_size;
-    s->dp_bw_overlap_req_chunk = window_bytes_per_s(r, chunk_bytes, x.chunks_window_s);
-    s->dp_bw_overlap_req_tail = window_bytes_per_s(r, chunk_bytes, x.tail_window_s);
+    s->dp_bw_overlap_req_chunk = window_bytes_per_s(l, chunk_bytes, x.chunks_window_s);
+    s->dp_bw_overlap_req_tail = window_bytes_per_s(l, chunk_bytes, x.tail_window_s);
 }
 
 /* ---- Rates ----------------------------------------------------------------------------------- */
 
-double calc_step_block_flop(const calc_cost *block, double again)
+/* Arithmetic of matrices in a pass through a block and back [FLOP].
+ * @param again  share of such blocks that recompute */
+static double block_flop(const calc_cost *block, double again)
 {
     double flop = again * block->re.flop;
     for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
@@ -669,87 +726,97 @@ double calc_step_block_flop(const calc_cost *block, double again)
     return flop;
 }
 
-/* Arithmetic of matrices of a step on all processors. */
-static double hardware_flop(const calc_step *r)
+/* The same of a number of blocks of each kind. */
+static double blocks_flop(const calc_layout *l, const calc_stage_class *c, double again)
 {
-    const calc_layout *l = r->layout;
-    double sum = calc_step_block_flop(&l->parts.embedding, 1);
-    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
-        sum += l->parts.head.work[pass].flop;
+    return c->dense * block_flop(&l->parts.block[CALC_DENSE_BLOCK], again) +
+           c->moe * block_flop(&l->parts.block[CALC_MOE_BLOCK], again);
+}
+
+/* Of a stage: for listed layers slice by slice, for listed stages chunk by chunk. */
+static double stage_flop(const calc_placed *p, const calc_placed_stage *at)
+{
+    calc_placed_stage slice;
+    double flop = 0;
+    for (size_t i = 0; calc_placed_slice_of(p, (int64_t)at->class.position, i, &slice); i++) {
+        const calc_layout *l = slice.layout;
+        const calc_stage_class *c = &slice.class;
+        flop +=
+            c->first * block_flop(&l->parts.embedding, 1) + c->last * block_flop(&l->parts.head, 0);
+        for (int64_t k = 0; p->listed && !p->layered && k < p->chunks; k++) {
+            calc_stage_class chunk = calc_placed_chunk_class(p, at, p->chunks, k);
+            flop += blocks_flop(l, &chunk, calc_placed_chunk_recompute(p, at, k));
+        }
+        if (!p->listed || p->layered) {
+            flop += blocks_flop(l, c, p->layered ? 1 : 1 - calc_stage_rich(&slice.terms, c));
+        }
     }
-    for (size_t i = 0; i < l->stages.count; i++) {
-        const calc_stage_class *c = &l->stages.item[i];
-        double again = 1 - calc_stage_rich(&l->terms, c);
-        double dense_flop = calc_step_block_flop(&l->parts.block[CALC_DENSE_BLOCK], again);
-        double moe_flop = calc_step_block_flop(&l->parts.block[CALC_MOE_BLOCK], again);
-        sum += c->stages * (c->dense * dense_flop + c->moe * moe_flop) - c->missing * dense_flop;
+    return flop;
+}
+
+/* Arithmetic of matrices of a step on all processors. */
+static double hardware_flop(const calc_placed *p)
+{
+    const calc_layout *l = &p->recipe[0];
+    double sum = 0;
+    calc_placed_stage at;
+    for (size_t i = 0; i < calc_placed_entries(p); i++) {
+        calc_placed_entry_of(p, i, &at);
+        sum += at.class.stages * stage_flop(p, &at) -
+               at.class.missing * block_flop(&at.layout->parts.block[CALC_DENSE_BLOCK],
+                                             1 - calc_stage_rich(&at.terms, &at.class));
     }
     return sum * l->stages.microbatches * l->shape.tensor_par * l->shape.context_par *
            (double)l->exec->strategy.data_par;
 }
 
-static void put_rates(const calc_step *r, calc_stats *s)
+/* Networks of every chip, with the stages that are on it, for every split of layers. */
+static calc_verdict networks_verdict(const calc_placed *p)
 {
-    const calc_layout *l = r->layout;
-    double peak = l->system->chip.matrix[l->exec->strategy.datatype].flop_per_s;
-    s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
-    s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
-    s->model_flops_megatron = calc_parameters_megatron_flop(&l->shape, l->exec);
-    s->hardware_flops = hardware_flop(r);
-    double perfect_s = rule(r, CALC_COMPAT_BLOCK_EFFICIENCY)
-                           ? l->stages.most_blocks * l->stages.microbatches * s->useful_flops / peak
-                           : s->model_flops / (peak * (double)l->exec->num_procs);
-    calc_step_put_rates(l->app, l->system, l->exec, perfect_s, s);
-}
-
-void calc_step_put_time(const calc_step *r, calc_stats *s)
-{
-    put_block(r, s);
-    put_offload_rates(r, s);
-    put_time(r, s);
-}
-
-void calc_step_add_time(const calc_step *r, calc_stats *s)
-{
-    static const size_t sums[] = {
-        offsetof(calc_stats, fw_time),
-        offsetof(calc_stats, bw_time),
-        offsetof(calc_stats, recompute_time),
-        offsetof(calc_stats, recomm_exposed_time),
-        offsetof(calc_stats, tp_comm_exposed_time),
-        offsetof(calc_stats, cp_comm_exposed_time),
-        offsetof(calc_stats, ep_comm_exposed_time),
-        offsetof(calc_stats, dp_comm_exposed_time),
-        offsetof(calc_stats, head_time),
-        offsetof(calc_stats, host_time),
-        offsetof(calc_stats, recomm_link_time),
-        offsetof(calc_stats, tp_comm_link_time),
-        offsetof(calc_stats, cp_comm_link_time),
-        offsetof(calc_stats, ep_comm_link_time),
-        offsetof(calc_stats, dp_comm_link_time),
-    };
-    calc_stats more;
-    put_time(r, &more);
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        *(double *)(void *)((char *)s + sums[i]) +=
-            *(const double *)(const void *)((const char *)&more + sums[i]);
+    const calc_stage_list *list = &p->exec->stages;
+    calc_verdict verdict = CALC_VERDICT_OK;
+    size_t count = p->layered ? p->count : (size_t)list->chips + 1;
+    for (size_t i = 0; i < count && verdict == CALC_VERDICT_OK; i++) {
+        const calc_stage_run on = {.chip = (uint8_t)(p->layered ? p->chip[i] : (int)i)};
+        const calc_exec part = calc_stage_list_part(p->exec, on.chip);
+        calc_exec e = p->layered ? p->recipe_exec[i] : *p->exec;
+        e.pipeline_par = list->count > 0 ? part.pipeline_par : e.pipeline_par;
+        e.num_procs = list->count > 0 ? part.num_procs : e.num_procs;
+        if (e.pipeline_par > 0) {
+            verdict = calc_verdict_networks(calc_stage_list_system(p->system, p->exec, &on), &e);
+        }
     }
+    return verdict;
 }
 
 calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = r->layout;
-    const calc_stages *stages = &l->stages;
+    const calc_placed *p = r->placed;
+    const calc_layout *l = &p->recipe[0];
+    calc_verdict networks = networks_verdict(p);
     calc_stats_none(s);
-    s->num_microbatches = stages->microbatches;
-    s->blocks_per_proc = stages->most_blocks;
-    s->blocks_per_chunk = stages->fit ? stages->most_blocks / stages->chunks : (double)NAN;
-    s->missing_blocks = stages->most_blocks * stages->stages - l->shape.blocks;
-    calc_step_put_time(r, s);
-    calc_step_put_memory(r, s);
+    s->num_microbatches = l->stages.microbatches;
+    s->blocks_per_proc = r->most_blocks;
+    s->blocks_per_chunk = p->fit ? r->most_blocks / (double)p->chunks : (double)NAN;
+    s->missing_blocks = r->most_blocks * (double)p->stages - l->shape.blocks;
+    put_block(r->busiest[0].layout, s);
+    put_offload_rates(&r->busiest[0], s);
+    put_time(r, s);
+    put_memory(r, s);
     put_windows(r, s);
-    put_rates(r, s);
-    s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,
-                                 s->proc_mem_tier1_cap_req, s->proc_mem_tier2_cap_req);
+    s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
+    s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
+    s->model_flops_megatron = calc_parameters_megatron_flop(&l->shape, l->exec);
+    s->hardware_flops = hardware_flop(p);
+    double peak = calc_run_chips_of(p->system, p->exec).flop_per_s;
+    double perfect_s = rule(l, CALC_COMPAT_BLOCK_EFFICIENCY)
+                           ? r->most_blocks * l->stages.microbatches * s->useful_flops / peak
+                           : s->model_flops / (peak * (double)p->exec->num_procs);
+    calc_step_put_rates(p->app, p->system, p->exec, perfect_s, s);
+    s->verdict = networks != CALC_VERDICT_OK ? networks
+                 : !p->fit                   ? CALC_VERDICT_INTERLEAVING
+                 : calc_verdict_offload_blocks(p->exec, r->fewest_blocks)
+                     ? CALC_VERDICT_OFFLOAD_BLOCKS
+                     : r->verdict;
     return s->verdict;
 }

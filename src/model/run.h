@@ -2,33 +2,31 @@
 #ifndef CALC_MODEL_RUN_H
 #define CALC_MODEL_RUN_H
 
-#include "model/stages/layout.h"
+#include "model/stages/placed.h"
 
-/** A step of a layout. */
+/** A step of a layout: of stages that differ, what is most or least of each. */
 typedef struct calc_step {
-    const calc_layout *layout;
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES]; /**< by class */
-    size_t slowest, fullest;                      /**< classes */
-    size_t busiest[2];              /**< stages whose work the time of a step is reported by */
-    double peak_stage;              /**< of the fullest class */
+    const calc_placed *placed;
+    calc_placed_stage busiest[2]; /**< stages whose work the time of a step is reported by: the
+                                       slowest; with DualPipe two that face each other */
+    int busiest_count;
+    double slowest_stage;
+    calc_placed_stage fullest;      /**< least room in tier 1; .class.position is that stage */
     calc_stage_memory memory;       /**< of that stage */
     calc_stage_tier2 away;          /**< of the stage that keeps most in the second tier */
-    calc_stage_reduction reduction; /**< of the class that exposes most */
-    calc_stage_step step;
-    double reduction_exposed_s, optimizer_s, bubble_s, total_s;
+    calc_stage_reduction reduction; /**< of the stage that exposes most */
+    double most_blocks, fewest_blocks;
+    double growth, overhead_s, tied_s, optimizer_s, reduction_exposed_s;
+    double pipeline_s, bubble_s, total_s; /**< NaN: the blocks do not fit */
+    calc_verdict verdict;                 /**< on memory */
 } calc_step;
 
 /** Idle time of a stage in a pipeline [s]; rounding counts as none.
  *  @param busy_s  of the stage */
 double calc_run_bubble_s(double pipeline_s, double busy_s);
 
-/** Evaluate a layout that trains, or runs forward: its stages are not listed. */
-void calc_step_of(const calc_layout *layout, calc_step *out);
-
-/** The statistics of a layout whose stages are listed. Inputs as calc_run().
- *  @return stats->verdict */
-calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                             const calc_kernel_table *measured, calc_stats *stats);
+/** Evaluate a layout that trains, or runs forward. */
+void calc_step_of(const calc_placed *placed, calc_step *out);
 
 /** All statistics null, those of layouts that do not exist. */
 void calc_stats_none(calc_stats *stats);
@@ -36,19 +34,6 @@ void calc_stats_none(calc_stats *stats);
 /** The statistics of a step, verdict included.
  *  @return stats->verdict */
 calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
-
-/** Parts of them: breakdown of the step's time by its slowest stages, with the numbers of one
- *  block; and the memory of its fullest stage. */
-void calc_step_put_time(const calc_step *step, calc_stats *stats);
-void calc_step_put_memory(const calc_step *step, calc_stats *stats);
-
-/** Add the breakdown of the passes of another layout's step. Reduction, optimizer and pipeline are
- *  common to both and not added. */
-void calc_step_add_time(const calc_step *step, calc_stats *stats);
-
-/** Arithmetic of matrices in a pass through a block and back [FLOP].
- *  @param again  share of such blocks that recompute */
-double calc_step_block_flop(const calc_cost *block, double again);
 
 /** calc_run() with measured kernels that are looked up before the model is asked. Reduction of
  *  gradients, messages between stages and the optimizer are the model's in any case. */

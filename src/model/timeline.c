@@ -60,27 +60,13 @@ calc_schedule_shape calc_timeline_shape(const calc_exec *e)
     };
 }
 
-static double closed_s(const calc_placed *p)
-{
-    const calc_layout *l = &p->recipe[0];
-    if (p->listed) {
-        return p->fit ? calc_placed_pipeline_s(p) : (double)NAN;
-    }
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    int classes = calc_stages_classes(&l->stages);
-    calc_stage_passes_of(&l->terms, &l->links, classes, l->stages.item, l->stages.chunks,
-                         l->exposed, pass);
-    return calc_stage_pipeline_s(&l->terms, &l->links, p->exec->pipeline_schedule, classes,
-                                 l->stages.item, pass, l->stages.chunks, l->exposed);
-}
-
 void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       calc_compat compat, calc_timeline *out)
 {
     calc_placed *p = &out->placed;
-    calc_placed_of(app, system, exec, compat, NULL, p);
+    calc_placed_of(app, system, exec, compat, NULL, NULL, p);
     out->shape = calc_timeline_shape(exec);
-    out->closed_s = closed_s(p);
+    out->closed_s = calc_placed_pipeline_s(p);
     const calc_stage_deferred deferred = calc_placed_deferred(p);
     out->drain_s = deferred.any ? calc_placed_drain_s(p) : 0;
     out->deferred_s = calc_stage_deferred_after_s(&deferred, out->drain_s);

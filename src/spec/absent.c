@@ -73,18 +73,8 @@ uint32_t calc_automatic_bit(const calc_field *field)
 
 void calc_automatic_set(calc_exec *exec, const calc_field *field)
 {
-    char *member = (char *)exec + field->offset;
     exec->automatic |= calc_automatic_bit(field);
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        *(int64_t *)(void *)member = 1;
-        break;
-    case CALC_TYPE_BOOL:
-        *(bool *)member = false;
-        break;
-    default: /* ENUM */
-        *(int *)(void *)member = 0;
-    }
+    calc_member_set(field, (char *)exec + field->offset, field->type == CALC_TYPE_INT);
 }
 
 /* Fields of the execution that have no effect given the values of the others: how tokens reach

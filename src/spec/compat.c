@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 #define NAME(name, text, sentence) text,
 #define SENTENCE(name, text, sentence) sentence,
@@ -22,40 +23,20 @@ static const struct {
             {"calculon", CALC_COMPAT_CALCULON}};
 enum { SETS = sizeof sets / sizeof *sets };
 
-static bool read_word(const char *word, calc_compat *out)
-{
-    for (int i = 0; i < SETS; i++) {
-        if (strcmp(word, sets[i].name) == 0) {
-            *out |= sets[i].compat;
-            return true;
-        }
-    }
-    int rule = calc_choice_index(calc_compat_names, word);
-    *out |= rule < 0 ? 0 : (calc_compat)1 << rule;
-    return rule >= 0;
-}
-
 calc_status calc_compat_read(const char *text, calc_compat *out, calc_errors *errors)
 {
-    calc_compat compat = CALC_COMPAT_NONE;
-    while (true) {
-        char word[64];
-        size_t length = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
-                 text);
-        if (!read_word(word, &compat)) {
-            char names[320];
-            return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                                   "no rule of Calculon is called \"%s\": none, repaired, "
-                                   "calculon, or some of %s",
-                                   word, calc_choices_text(calc_compat_names, names, sizeof names));
-        }
-        if (text[length] == '\0') {
-            break;
-        }
-        text += length + 1;
+    int64_t words = 0;
+    char word[CALC_CHOICE_SET_SIZE] = "", names[320];
+    if (!*text || !calc_choice_set_parse(calc_compat_words, text, &words, word)) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "no rule of Calculon is called \"%.63s\": none, repaired, "
+                               "calculon, or some of %s",
+                               word, calc_choices_text(calc_compat_names, names, sizeof names));
     }
-    *out = compat;
+    *out = words >> SETS;
+    for (int i = 0; i < SETS; i++) {
+        *out |= words >> i & 1 ? sets[i].compat : CALC_COMPAT_NONE;
+    }
     return CALC_OK;
 }
 

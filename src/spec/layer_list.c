@@ -141,6 +141,7 @@ typedef struct rules {
 
 #define BROKEN(r, hint, ...)                                                                       \
     calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/layers", hint, __VA_ARGS__)
+#define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
 
 static void check_blocks(rules *r)
 {
@@ -170,41 +171,31 @@ static void check_beside(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        BROKEN(r, "leave the list out", "layers are listed for training, not for serving");
-    }
-    if (calc_schedule_traits_of(e->pipeline_schedule).both_ends) {
-        BROKEN(r, "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
-               "with pipeline_schedule \"%s\" a stage has both ends of the model: its layers are "
-               "not listed",
-               calc_pipeline_schedule_names[e->pipeline_schedule]);
-    }
-    if (s->weight_offload || s->activations_offload || s->optimizer_offload || s->offload_modules) {
-        BROKEN(r,
-               "leave weight_offload, activations_offload, optimizer_offload and offload_modules "
-               "out",
-               "layers that are listed keep nothing in tier 2");
-    }
-    if (e->training && s->trained_blocks > 0) {
-        BROKEN(r, "leave the list out, or trained_blocks",
-               "that some of the layers that are listed are frozen is not modelled");
-    }
-    if (e->recompute_blocks > 0) {
-        BROKEN(r, "leave recompute_blocks out", "which layers recompute is what their list says");
-    }
-    if (is_recomputing(&e->stages)) {
-        BROKEN(r, "leave it out of the list of stages",
-               "which layers recompute is what their list says, not that of stages");
-    }
-    if (e->pipeline_par * e->pipeline_interleaving > CALC_MAX_PLACES) {
-        BROKEN(r, "leave the list out, or lower pipeline_par or pipeline_interleaving",
-               "layers are listed on at most %d stages and chunks, not %lld", CALC_MAX_PLACES,
-               (long long)(e->pipeline_par * e->pipeline_interleaving));
-    }
-    if (e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE) {
-        BROKEN(r, "use \"blocks\" or \"ends\", or list the stages, too",
-               "with pipeline_balance \"free\" stages have parts of layers");
-    }
+    RULE(e->inference.phase != CALC_INFERENCE_PHASE_NONE, r, "leave the list out",
+         "layers are listed for training, not for serving");
+    RULE(calc_schedule_traits_of(e->pipeline_schedule).both_ends, r,
+         "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
+         "with pipeline_schedule \"%s\" a stage has both ends of the model: its layers are "
+         "not listed",
+         calc_pipeline_schedule_names[e->pipeline_schedule]);
+    RULE(s->weight_offload || s->activations_offload || s->optimizer_offload || s->offload_modules,
+         r,
+         "leave weight_offload, activations_offload, optimizer_offload and offload_modules "
+         "out",
+         "layers that are listed keep nothing in tier 2");
+    RULE(e->training && s->trained_blocks > 0, r, "leave the list out, or trained_blocks",
+         "that some of the layers that are listed are frozen is not modelled");
+    RULE(e->recompute_blocks > 0, r, "leave recompute_blocks out",
+         "which layers recompute is what their list says");
+    RULE(is_recomputing(&e->stages), r, "leave it out of the list of stages",
+         "which layers recompute is what their list says, not that of stages");
+    RULE(e->pipeline_par * e->pipeline_interleaving > CALC_MAX_PLACES, r,
+         "leave the list out, or lower pipeline_par or pipeline_interleaving",
+         "layers are listed on at most %d stages and chunks, not %lld", CALC_MAX_PLACES,
+         (long long)(e->pipeline_par * e->pipeline_interleaving));
+    RULE(e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE, r,
+         "use \"blocks\" or \"ends\", or list the stages, too",
+         "with pipeline_balance \"free\" stages have parts of layers");
 }
 
 /* Which layers have a strategy, for people: "layers 20 to 31".

@@ -20,27 +20,10 @@ typedef struct rules {
     calc_errors *errors;
 } rules;
 
-/* Add an error about a field of the execution. */
+/* Add an error about a field of the execution; the same where a rule is broken. */
 #define BROKEN(r, field, hint, ...)                                                                \
     calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/" #field, hint, __VA_ARGS__)
-
-/* A rule that needs no numbers in its words. */
-typedef struct rule {
-    bool broken;
-    const char *field, *hint, *text;
-} rule;
-
-static void check_each(rules *r, const rule *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].broken) {
-            char pointer[64];
-            snprintf(pointer, sizeof pointer, "/%s", list[i].field);
-            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, list[i].hint, "%s",
-                            list[i].text);
-        }
-    }
-}
+#define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
 
 /* Two pieces of the sequence per rank, one from each end. */
 static void check_zigzag(rules *r, int64_t seq)
@@ -73,10 +56,8 @@ static void check_context_par(rules *r)
     } else {
         calc_rules_must_divide(r->errors, "/context_par", c, "seq_size", seq, seq);
     }
-    if (!e->strategy.flash_attention && e->strategy.attention_type != CALC_ATTENTION_TYPE_FLASH) {
-        BROKEN(r, context_par, "set flash_attention true",
-               "context parallelism needs flash attention");
-    }
+    RULE(!e->strategy.flash_attention && e->strategy.attention_type != CALC_ATTENTION_TYPE_FLASH, r,
+         context_par, "set flash_attention true", "context parallelism needs flash attention");
     if (e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
         int64_t heads = a->attn_heads / e->strategy.tensor_par;
         if (a->attn_heads % e->strategy.tensor_par == 0) {
@@ -162,15 +143,11 @@ static void check_expert_par(rules *r)
         return;
     }
     const calc_strategy *s = &r->exec->strategy;
-    if (s->looped_experts && s->fused_experts) {
-        BROKEN(r, looped_experts, "use one of them",
-               "experts are either multiplied together, fused, or one after the other");
-    }
-    if (s->paged_stash > 0 && s->offload_modules & CALC_STASHED_MODULES) {
-        BROKEN(r, paged_stash,
-               "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules",
-               "what experts store is packed into pages or offloaded, not both");
-    }
+    RULE(s->looped_experts && s->fused_experts, r, looped_experts, "use one of them",
+         "experts are either multiplied together, fused, or one after the other");
+    RULE(s->paged_stash > 0 && s->offload_modules & CALC_STASHED_MODULES, r, paged_stash,
+         "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules",
+         "what experts store is packed into pages or offloaded, not both");
     int64_t copies = e->inference.redundant_experts;
     calc_rules_must_divide(r->errors, "/expert_par", ep,
                            copies > 0 ? "num_experts + redundant_experts" : "num_experts",
@@ -246,10 +223,8 @@ static void check_schedule(rules *r)
     const calc_exec *e = r->exec;
     int64_t p = e->pipeline_par;
     const calc_schedule_traits t = calc_schedule_traits_of(e->pipeline_schedule);
-    if (t.chunks > 0 && e->pipeline_interleaving > 1) {
-        BROKEN(r, pipeline_interleaving, "use 1, or pipeline_schedule \"1f1b\"",
-               "only the 1F1B schedule interleaves chunks");
-    }
+    RULE(t.chunks > 0 && e->pipeline_interleaving > 1, r, pipeline_interleaving,
+         "use 1, or pipeline_schedule \"1f1b\"", "only the 1F1B schedule interleaves chunks");
     if (p % t.even != 0) {
         BROKEN(r, pipeline_schedule, "use an even pipeline_par, or \"1f1b\"",
                "%s needs an even number of stages, not %lld", t.title, (long long)p);
@@ -257,20 +232,17 @@ static void check_schedule(rules *r)
         check_microbatches(r, &t);
     }
     check_stage_blocks(r);
-    if (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
-        (e->first_stage_blocks > 0 || e->last_stage_blocks > 0)) {
-        BROKEN(r, pipeline_balance,
-               "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
-               "the blocks of the first or last stage are given");
-    }
+    RULE(e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
+             (e->first_stage_blocks > 0 || e->last_stage_blocks > 0),
+         r, pipeline_balance,
+         "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
+         "the blocks of the first or last stage are given");
     if (e->strategy.fsdp_par > 0) {
         calc_rules_must_divide(r->errors, "/fsdp_par", e->strategy.fsdp_par, "num_procs",
                                e->num_procs, e->num_procs);
     }
-    if (e->strategy.zero_stage > 0 && e->strategy.data_par == 1 && e->strategy.context_par <= 1) {
-        BROKEN(r, zero_stage, "leave it out, or data_par > 1",
-               "nothing to shard over with data_par = 1");
-    }
+    RULE(e->strategy.zero_stage > 0 && e->strategy.data_par == 1 && e->strategy.context_par <= 1, r,
+         zero_stage, "leave it out, or data_par > 1", "nothing to shard over with data_par = 1");
 }
 
 int64_t calc_gcd(int64_t a, int64_t b)
@@ -381,9 +353,8 @@ static void check_encoder(rules *r)
                             "an encoder needs it");
         }
     }
-    if (any == 0 && s->images_per_sequence > 0) {
-        BROKEN(r, images_per_sequence, "leave it out", "the model has no encoder of images");
-    }
+    RULE(any == 0 && s->images_per_sequence > 0, r, images_per_sequence, "leave it out",
+         "the model has no encoder of images");
     if (s->images_per_sequence > 0 && x->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         BROKEN(r, images_per_sequence, "leave it out; tokens of images are part of the prompt",
                "encoding the images of requests is not modelled");
@@ -396,6 +367,8 @@ static void check_encoder(rules *r)
 /* Add an error about a field of the application. */
 #define BROKEN_APP(errors, field, hint, ...)                                                       \
     calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_APP, "/" #field, hint, __VA_ARGS__)
+
+#define RULE_APP(broken, ...) CALC_RULE(broken, BROKEN_APP(__VA_ARGS__))
 
 /* Layers that are listed: as many as blocks, and nothing else that says which blocks have what. */
 static void check_layers(const calc_app *a, calc_errors *errors)
@@ -410,10 +383,9 @@ static void check_layers(const calc_app *a, calc_errors *errors)
         BROKEN_APP(errors, layers, hint, "the pattern has %d layers, num_blocks is %lld",
                    (int)s->layers, (long long)a->num_blocks);
     }
-    if (a->dense_blocks > 0 || a->moe_every > 1 || a->global_every > 0) {
-        BROKEN_APP(errors, layers, "leave dense_blocks, moe_every and global_every out",
-                   "the pattern says which layers have experts and windows");
-    }
+    RULE_APP(a->dense_blocks > 0 || a->moe_every > 1 || a->global_every > 0, errors, layers,
+             "leave dense_blocks, moe_every and global_every out",
+             "the pattern says which layers have experts and windows");
 }
 
 /* The sizes of a part, or of the model: of `name`, where it is a part. */
@@ -429,14 +401,12 @@ static void check_part(const calc_part *p, const char *name, calc_errors *errors
         BROKEN_APP(errors, kv_heads, hint, "%s%lld does not divide attn_heads = %lld", of,
                    (long long)p->kv_heads, (long long)p->attn_heads);
     }
-    if (p->kv_lora_rank > 0 && (p->qk_nope_size == 0 || p->v_size == 0)) {
-        BROKEN_APP(errors, kv_lora_rank, "give qk_nope_size, qk_rope_size and v_size",
-                   "%slatent attention needs the sizes of its heads", of);
-    }
-    if (p->index_heads > 0 && (p->index_size == 0 || p->index_topk == 0)) {
-        BROKEN_APP(errors, index_heads, "give index_size and index_topk",
-                   "%san indexer needs the width of its heads, and how many keys it chooses", of);
-    }
+    RULE_APP(p->kv_lora_rank > 0 && (p->qk_nope_size == 0 || p->v_size == 0), errors, kv_lora_rank,
+             "give qk_nope_size, qk_rope_size and v_size",
+             "%slatent attention needs the sizes of its heads", of);
+    RULE_APP(p->index_heads > 0 && (p->index_size == 0 || p->index_topk == 0), errors, index_heads,
+             "give index_size and index_topk",
+             "%san indexer needs the width of its heads, and how many keys it chooses", of);
     if (p->num_experts > 0 && (p->experts_per_token < 1 || p->experts_per_token > p->num_experts)) {
         snprintf(hint, sizeof hint, "use 1 to %lld", (long long)p->num_experts);
         BROKEN_APP(errors, experts_per_token, hint,
@@ -451,9 +421,8 @@ static void check_listed_part(const calc_part *p, calc_errors *errors)
     bool linear = calc_part_is_linear(p->type);
     bool mamba1 = p->type == CALC_PART_TYPE_MAMBA1, conv = p->type == CALC_PART_TYPE_SHORT_CONV;
     bool keys = p->type == CALC_PART_TYPE_GATED_DELTA || p->type == CALC_PART_TYPE_MAMBA2;
-    if (p->type == CALC_PART_TYPE_MOE && p->num_experts == 0) {
-        BROKEN_APP(errors, layers, "set num_experts", "\"%s\" has no experts", p->name);
-    }
+    RULE_APP(p->type == CALC_PART_TYPE_MOE && p->num_experts == 0, errors, layers,
+             "set num_experts", "\"%s\" has no experts", p->name);
     if (linear &&
         ((!mamba1 && !conv && p->linear_value_heads == 0) || (!conv && p->linear_value_size == 0) ||
          (keys && p->linear_key_heads == 0) || ((keys || mamba1) && p->linear_key_size == 0) ||
@@ -473,12 +442,10 @@ void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
     bool compressed = false; /* DeepSeek-V4's attention compresses queries, too */
     int operators = calc_stack_most_operators(&a->stack, adapted);
     check_layers(a, errors);
-    if (a->stack.layers > 0 && operators > CALC_MAX_OPERATORS) {
-        BROKEN_APP(
-            errors, layers, "use fewer parts that differ",
-            "layers of so many kinds may have %d operators, and %d are what a block can have",
-            operators, CALC_MAX_OPERATORS);
-    }
+    RULE_APP(a->stack.layers > 0 && operators > CALC_MAX_OPERATORS, errors, layers,
+             "use fewer parts that differ",
+             "layers of so many kinds may have %d operators, and %d are what a block can have",
+             operators, CALC_MAX_OPERATORS);
     check_part(&own, "", errors);
     for (int i = 0; i < a->stack.parts; i++) {
         const calc_part *p = &a->stack.part[i];
@@ -490,10 +457,9 @@ void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
         }
         check_listed_part(p, errors);
     }
-    if (a->q_lora_rank > 0 && a->kv_lora_rank == 0 && !compressed) {
-        BROKEN_APP(errors, q_lora_rank, "give kv_lora_rank, or leave q_lora_rank out",
-                   "only latent attention compresses queries");
-    }
+    RULE_APP(a->q_lora_rank > 0 && a->kv_lora_rank == 0 && !compressed, errors, q_lora_rank,
+             "give kv_lora_rank, or leave q_lora_rank out",
+             "only latent attention compresses queries");
     if (a->expert_groups > 1 && a->num_experts % a->expert_groups != 0) {
         BROKEN_APP(errors, expert_groups, NULL, "%lld does not divide num_experts = %lld",
                    (long long)a->expert_groups, (long long)a->num_experts);
@@ -504,10 +470,8 @@ void calc_rules_model(const calc_app *a, bool adapted, calc_errors *errors)
                    (long long)a->experts_per_token, (long long)a->groups_per_token,
                    (long long)a->expert_groups);
     }
-    if (a->mtp_blocks > 0 && a->lm_head == CALC_CHOICE_FALSE) {
-        BROKEN_APP(errors, mtp_blocks, "leave it out, or lm_head",
-                   "a model without a head predicts no tokens");
-    }
+    RULE_APP(a->mtp_blocks > 0 && a->lm_head == CALC_CHOICE_FALSE, errors, mtp_blocks,
+             "leave it out, or lm_head", "a model without a head predicts no tokens");
     bool experts = a->num_experts == 0;
     for (int i = 0; i < a->stack.kinds; i++) {
         experts = experts || calc_stack_kind_has_experts(&a->stack, i);
@@ -529,24 +493,22 @@ static void check_attention_type(rules *r)
         APART = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL,
         WHOLE = 1 << CALC_FRAMEWORK_MEM_LOGITS_GATHERED
     };
-    const rule list[] = {
-        {s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT && a->kv_lora_rank == 0,
-         "attention_type", "use \"multihead\" or \"grouped_query\"",
-         "the application has no latent attention (kv_lora_rank)"},
-        {s->attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0,
-         "attention_type", "use \"multihead\", or give the application kv_heads",
-         "the application does not say how many key and value heads it has (kv_heads)"},
-        {s->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
+    RULE(s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT && a->kv_lora_rank == 0, r,
+         attention_type, "use \"multihead\" or \"grouped_query\"",
+         "the application has no latent attention (kv_lora_rank)");
+    RULE(s->attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0, r,
+         attention_type, "use \"multihead\", or give the application kv_heads",
+         "the application does not say how many key and value heads it has (kv_heads)");
+    RULE(s->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
              (a->kv_heads > 1 || a->kv_lora_rank > 0),
-         "attention_type", "use \"grouped_query\"",
-         "the application has more than one key and value head"},
-        {(s->framework_mem & (APART | WHOLE)) == (APART | WHOLE), "framework_mem",
+         r, attention_type, "use \"grouped_query\"",
+         "the application has more than one key and value head");
+    RULE((s->framework_mem & (APART | WHOLE)) == (APART | WHOLE), r, framework_mem,
          "leave one of them out",
-         "a loss is split over logits, loss_parallel, or of all of them, logits_gathered"},
-        {s->recompute_modules && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES,
-         "recompute_modules", "use activation_recompute \"modules\", or leave them out",
-         "modules are only recomputed with activation_recompute \"modules\""}};
-    check_each(r, list, sizeof list / sizeof *list);
+         "a loss is split over logits, loss_parallel, or of all of them, logits_gathered");
+    RULE(s->recompute_modules && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES, r,
+         recompute_modules, "use activation_recompute \"modules\", or leave them out",
+         "modules are only recomputed with activation_recompute \"modules\"");
 }
 
 /* A word of activation_recompute. */
@@ -563,19 +525,15 @@ static void check_offload(rules *r)
     if (!s->offload_modules) {
         return;
     }
-    if (s->activations_offload) {
-        BROKEN(r, offload_modules, "leave it out, or use activations_offload false",
-               "activations_offload already keeps what all parts save in tier 2");
-    }
-    if (calc_recomputes_block(s)) {
-        BROKEN(r, offload_modules,
-               "leave it out, or use activation_recompute \"modules\" or \"none\"",
-               "%s recomputation leaves nothing of a part of a block to keep", recomputed(s));
-    }
-    if ((s->offload_modules & (core | behind)) == behind) {
-        BROKEN(r, offload_modules, "add core_attn, or leave attn_proj out",
-               "the backward pass of core_attn reads what attn_proj would move: its own output");
-    }
+    RULE(s->activations_offload, r, offload_modules,
+         "leave it out, or use activations_offload false",
+         "activations_offload already keeps what all parts save in tier 2");
+    RULE(calc_recomputes_block(s), r, offload_modules,
+         "leave it out, or use activation_recompute \"modules\" or \"none\"",
+         "%s recomputation leaves nothing of a part of a block to keep", recomputed(s));
+    RULE((s->offload_modules & (core | behind)) == behind, r, offload_modules,
+         "add core_attn, or leave attn_proj out",
+         "the backward pass of core_attn reads what attn_proj would move: its own output");
 }
 
 /* Groups are of Megatron-LM's method uniform; the first blocks of a stage are of its method block.
@@ -596,10 +554,8 @@ static void check_groups(rules *r)
         BROKEN(r, recompute_group, hint, "a chunk of a stage has fewer than %lld blocks",
                (long long)s->recompute_group);
     }
-    if (e->recompute_blocks > 0) {
-        BROKEN(r, recompute_group, "leave it or recompute_blocks out",
-               "either groups of blocks or the first blocks of a stage recompute");
-    }
+    RULE(e->recompute_blocks > 0, r, recompute_group, "leave it or recompute_blocks out",
+         "either groups of blocks or the first blocks of a stage recompute");
 }
 
 static void check_batch(rules *r)
@@ -646,59 +602,66 @@ static void check_tensor_par(rules *r)
                                    : "microbatch_size * seq_size",
                                tokens, common);
     }
-    if (e->strategy.tensor_par == 1 &&
-        e->strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
-        BROKEN(r, tensor_par_overlap, "use \"none\", or tensor_par > 1",
-               "nothing to overlap with tensor_par = 1");
-    }
-    if (e->strategy.seq_par_ag_redo &&
-        e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
-        BROKEN(
-            r, seq_par_ag_redo, "use false, or tensor_par_comm_type \"rs_ag\"",
-            "only sequence parallelism (tensor_par_comm_type \"rs_ag\") has an all-gather to redo");
-    }
-    if (e->strategy.seq_par_ag_redo && calc_recomputes_block(&e->strategy)) {
-        BROKEN(r, seq_par_ag_redo, "use false, or activation_recompute \"attn_only\" or \"none\"",
-               "%s recomputation already repeats the all-gather", recomputed(&e->strategy));
-    }
+    RULE(e->strategy.tensor_par == 1 &&
+             e->strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE,
+         r, tensor_par_overlap, "use \"none\", or tensor_par > 1",
+         "nothing to overlap with tensor_par = 1");
+    RULE(e->strategy.seq_par_ag_redo &&
+             e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG,
+         r, seq_par_ag_redo, "use false, or tensor_par_comm_type \"rs_ag\"",
+         "only sequence parallelism (tensor_par_comm_type \"rs_ag\") has an all-gather to redo");
+    RULE(e->strategy.seq_par_ag_redo && calc_recomputes_block(&e->strategy), r, seq_par_ag_redo,
+         "use false, or activation_recompute \"attn_only\" or \"none\"",
+         "%s recomputation already repeats the all-gather", recomputed(&e->strategy));
 }
 
 static void check_pipeline_and_data_par(rules *r)
 {
     const calc_exec *e = r->exec;
-    if (e->pipeline_par == 1 && e->pipeline_interleaving != 1) {
-        BROKEN(r, pipeline_interleaving, "use 1, or pipeline_par > 1",
-               "%lld chunks need a pipeline, but pipeline_par = 1",
-               (long long)e->pipeline_interleaving);
-    }
-    if (e->strategy.data_par == 1 && e->strategy.context_par <= 1 &&
-        e->strategy.optimizer_sharding) {
-        BROKEN(r, optimizer_sharding, "use false, or data_par > 1",
-               "nothing to shard over with data_par = 1");
-    }
-    if (e->strategy.data_par == 1 && e->strategy.context_par <= 1 && e->strategy.data_par_overlap) {
-        BROKEN(r, data_par_overlap, "use false, or data_par > 1",
-               "nothing to overlap with data_par = 1");
-    }
+    RULE(e->pipeline_par == 1 && e->pipeline_interleaving != 1, r, pipeline_interleaving,
+         "use 1, or pipeline_par > 1", "%lld chunks need a pipeline, but pipeline_par = 1",
+         (long long)e->pipeline_interleaving);
+    RULE(e->strategy.data_par == 1 && e->strategy.context_par <= 1 &&
+             e->strategy.optimizer_sharding,
+         r, optimizer_sharding, "use false, or data_par > 1",
+         "nothing to shard over with data_par = 1");
+    RULE(e->strategy.data_par == 1 && e->strategy.context_par <= 1 && e->strategy.data_par_overlap,
+         r, data_par_overlap, "use false, or data_par > 1", "nothing to overlap with data_par = 1");
 }
 
 static void check_inference(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
-    const rule list[] = {
-        {s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE, "activation_recompute",
-         "use \"none\", or training true",
-         "without training there is no backward pass to recompute for"},
-        {(s->data_par > 1 || s->context_par > 1) && s->data_par_overlap, "data_par_overlap",
-         "use false, or training true", "without training there are no gradients to reduce"},
-        {s->offload_modules != 0, "offload_modules", "leave it out, or training true",
-         "without training nothing is kept for a backward pass"},
-        {s->optimizer_offload, "optimizer_offload", "use false, or training true",
-         "without training there is no optimizer"}};
-    if (!e->training) {
-        check_each(r, list, sizeof list / sizeof *list);
+    if (e->training) {
+        return;
     }
+    RULE(s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE, r, activation_recompute,
+         "use \"none\", or training true",
+         "without training there is no backward pass to recompute for");
+    RULE((s->data_par > 1 || s->context_par > 1) && s->data_par_overlap, r, data_par_overlap,
+         "use false, or training true", "without training there are no gradients to reduce");
+    RULE(s->offload_modules != 0, r, offload_modules, "leave it out, or training true",
+         "without training nothing is kept for a backward pass");
+    RULE(s->optimizer_offload, r, optimizer_offload, "use false, or training true",
+         "without training there is no optimizer");
+}
+
+/* A layout that serves. */
+static void check_served(rules *r)
+{
+    const calc_strategy *s = &r->exec->strategy;
+    calc_format given = r->app->checkpoint.weight_datatype;
+    RULE(s->packed_size > 0, r, packed_size, "leave it out",
+         "requests that are served are not packed into sequences");
+    RULE(s->loss_share > 0, r, loss_share, "leave it out", "a layout that serves has no loss");
+    RULE(s->padding_share > 0, r, padding_share, "leave it out", "engines pad no requests");
+    RULE(s->frozen_datatype != CALC_FROZEN_DATATYPE_AUTO, r, frozen_datatype, "use weight_datatype",
+         "weights that are served have the format of weight_datatype");
+    RULE(s->weight_scale_bits > 0 &&
+             calc_format_bytes_or(s->weight_datatype, calc_format_bytes_or(given, 2)) >= 2,
+         r, weight_scale_bits, "set weight_datatype float4 or float8",
+         "weights of 16 bits and more have no scales");
 }
 
 /* What is trained of the weights. */
@@ -707,45 +670,31 @@ static void check_trained(rules *r)
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
     bool frozen = s->trained != CALC_TRAINED_ALL;
-    bool serves = e->inference.phase != CALC_INFERENCE_PHASE_NONE;
     char hint[64];
-    snprintf(hint, sizeof hint, "use at most %lld", (long long)r->app->num_blocks);
-    const rule served[] = {
-        {s->packed_size > 0, "packed_size", "leave it out",
-         "requests that are served are not packed into sequences"},
-        {s->loss_share > 0, "loss_share", "leave it out", "a layout that serves has no loss"},
-        {s->padding_share > 0, "padding_share", "leave it out", "engines pad no requests"},
-        {s->frozen_datatype != CALC_FROZEN_DATATYPE_AUTO, "frozen_datatype", "use weight_datatype",
-         "weights that are served have the format of weight_datatype"},
-        {s->weight_scale_bits > 0 &&
-             calc_format_bytes_or(s->weight_datatype,
-                                  calc_format_bytes_or(r->app->checkpoint.weight_datatype, 2)) >= 2,
-         "weight_scale_bits", "set weight_datatype float4 or float8",
-         "weights of 16 bits and more have no scales"}};
-    const rule idle = {frozen, "trained", "leave it out, or training true",
-                       "without training no weights are trained"};
-    const rule trained[] = {
-        {s->weight_scale_bits > 0, "weight_scale_bits", "use scaling",
-         "weights that are trained have the scales of scaling"},
-        {s->lora_rank > 0 && s->trained != CALC_TRAINED_ADAPTERS, "lora_rank",
+    if (!e->training) {
+        RULE(frozen, r, trained, "leave it out, or training true",
+             "without training no weights are trained");
+        return;
+    }
+    RULE(s->weight_scale_bits > 0, r, weight_scale_bits, "use scaling",
+         "weights that are trained have the scales of scaling");
+    RULE(s->lora_rank > 0 && s->trained != CALC_TRAINED_ADAPTERS, r, lora_rank,
          "use trained \"adapters\", or leave lora_rank out",
-         "adapters are trained alone, beside frozen weights"},
-        {s->trained == CALC_TRAINED_BLOCKS && s->trained_blocks == 0, "trained_blocks",
-         "say how many of the last blocks are trained", "trained \"blocks\" needs their number"},
-        {s->trained_blocks > 0 &&
+         "adapters are trained alone, beside frozen weights");
+    RULE(s->trained == CALC_TRAINED_BLOCKS && s->trained_blocks == 0, r, trained_blocks,
+         "say how many of the last blocks are trained", "trained \"blocks\" needs their number");
+    RULE(s->trained_blocks > 0 &&
              (s->trained == CALC_TRAINED_ALL || s->trained == CALC_TRAINED_HEAD),
-         "trained_blocks", "use trained \"blocks\" or \"adapters\"",
-         "the last blocks are trained only with one of these"},
-        {s->trained_blocks > r->app->num_blocks, "trained_blocks", hint,
-         "the model has fewer blocks"},
-        {frozen && s->trained_blocks > 0 && e->pipeline_par > 1, "trained_blocks",
+         r, trained_blocks, "use trained \"blocks\" or \"adapters\"",
+         "the last blocks are trained only with one of these");
+    snprintf(hint, sizeof hint, "use at most %lld", (long long)r->app->num_blocks);
+    RULE(s->trained_blocks > r->app->num_blocks, r, trained_blocks, hint,
+         "the model has fewer blocks");
+    RULE(frozen && s->trained_blocks > 0 && e->pipeline_par > 1, r, trained_blocks,
          "use pipeline_par 1, or leave it out",
-         "stages that train different shares of their blocks are not modelled"},
-        {s->trained == CALC_TRAINED_HEAD && r->app->lm_head == CALC_CHOICE_FALSE, "trained",
-         "use \"blocks\" or \"all\"", "the model has no head (lm_head)"}};
-    check_each(r, served, serves ? sizeof served / sizeof *served : 0);
-    check_each(r, &idle, !e->training);
-    check_each(r, trained, e->training ? sizeof trained / sizeof *trained : 0);
+         "stages that train different shares of their blocks are not modelled");
+    RULE(s->trained == CALC_TRAINED_HEAD && r->app->lm_head == CALC_CHOICE_FALSE, r, trained,
+         "use \"blocks\" or \"all\"", "the model has no head (lm_head)");
 }
 
 /* A network assignment must name a network the system has. */
@@ -888,6 +837,9 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);
     check_inference(&r);
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        check_served(&r);
+    }
     check_trained(&r);
     calc_rules_inference(app, exec, r.errors);
     calc_rules_serving(system, r.errors);

@@ -5,6 +5,14 @@
 
 #include "calc.h"
 
+/** One rule: where it is broken, `report` adds an error. */
+#define CALC_RULE(broken, report)                                                                  \
+    do {                                                                                           \
+        if (broken) {                                                                              \
+            report;                                                                                \
+        }                                                                                          \
+    } while (0)
+
 /** Whether the backward pass computes a block again from its input, all-gathers included. */
 static inline bool calc_recomputes_block(const calc_strategy *strategy)
 {

@@ -12,6 +12,7 @@
 /* Add an error about a field of inference. */
 #define BROKEN(errors, field, hint, ...)                                                           \
     calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/" #field, hint, __VA_ARGS__)
+#define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
 
 /* A parallel size of the prefill pool must divide the dimension that it splits. */
 static void must_divide(calc_errors *errors, const char *pointer, int64_t value, const char *what,
@@ -25,20 +26,15 @@ static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *er
     const calc_inference *i = &e->inference;
     bool serves =
         i->phase == CALC_INFERENCE_PHASE_SERVE || i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
-    if (serves && i->generate_size < 2) {
-        BROKEN(
-            errors, generate_size,
-            i->generate_size == 0 && i->prompt_size == 0
-                ? "say how long requests are: prompt_size and generate_size, for example 1024 each"
-                : "use at least 2, or phase \"prefill\"",
-            "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
-            i->generate_size == 1 ? "" : "s");
-    }
-    if (a->lm_head == CALC_CHOICE_FALSE && i->phase != CALC_INFERENCE_PHASE_NONE &&
-        i->phase != CALC_INFERENCE_PHASE_PREFILL) {
-        BROKEN(errors, phase, "use \"prefill\"",
-               "a model without a head (lm_head) generates nothing");
-    }
+    RULE(serves && i->generate_size < 2, errors, generate_size,
+         i->generate_size == 0 && i->prompt_size == 0
+             ? "say how long requests are: prompt_size and generate_size, for example 1024 each"
+             : "use at least 2, or phase \"prefill\"",
+         "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
+         i->generate_size == 1 ? "" : "s");
+    RULE(a->lm_head == CALC_CHOICE_FALSE && i->phase != CALC_INFERENCE_PHASE_NONE &&
+             i->phase != CALC_INFERENCE_PHASE_PREFILL,
+         errors, phase, "use \"prefill\"", "a model without a head (lm_head) generates nothing");
     /* With two pools a router sends each request to the replica with most room. */
     bool routed = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED && i->batch > e->strategy.data_par;
     if (i->batch % e->strategy.data_par != 0 && !routed) {
@@ -48,17 +44,14 @@ static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *er
         BROKEN(errors, batch, hint, "%lld is not a multiple of data_par = %lld",
                (long long)i->batch, (long long)e->strategy.data_par);
     }
-    if (i->speculative_tokens == 0 && (i->speculative_accept > 0 || i->speculative_cost > 0)) {
-        BROKEN(errors, speculative_tokens, "give speculative_tokens, or leave them out",
-               "nothing is drafted: speculative_accept and speculative_cost have no effect");
-    }
-    if (*i->engine.name && i->speculative_tokens > 0 && i->speculative_cost == 0 &&
-        a->mtp_blocks == 0) {
-        BROKEN(
-            errors, speculative_cost,
-            "say it: 0.14 was measured of EAGLE-3 beside 8 B parameters, 1e-6 is that of n-grams",
-            "drafts of an engine take time, and the model has no mtp_blocks that draft");
-    }
+    RULE(i->speculative_tokens == 0 && (i->speculative_accept > 0 || i->speculative_cost > 0),
+         errors, speculative_tokens, "give speculative_tokens, or leave them out",
+         "nothing is drafted: speculative_accept and speculative_cost have no effect");
+    RULE(*i->engine.name && i->speculative_tokens > 0 && i->speculative_cost == 0 &&
+             a->mtp_blocks == 0,
+         errors, speculative_cost,
+         "say it: 0.14 was measured of EAGLE-3 beside 8 B parameters, 1e-6 is that of n-grams",
+         "drafts of an engine take time, and the model has no mtp_blocks that draft");
 }
 
 /* Fields of arriving and waiting requests. */
@@ -71,23 +64,18 @@ static void check_queue(const calc_exec *e, calc_errors *errors)
     bool given = i->max_sequences > 0 || i->requests > 0 || i->arrival_rate > 0 ||
                  i->prompt_spread > 0 || i->generate_spread > 0;
     bool together = i->phase == CALC_INFERENCE_PHASE_SERVE;
-    if (!queues && given) {
-        BROKEN(errors, phase, "use phase \"serve\" or \"disaggregated\", or leave them out",
-               "nothing waits where one phase runs alone: max_sequences, requests, arrival_rate, "
-               "prompt_spread and generate_spread have no effect");
-    }
-    if (!together && i->hold_steps > 0) {
-        BROKEN(errors, hold_steps, "use phase \"serve\", or leave it out",
-               "no prompt is prefilled between the steps that decode");
-    }
-    if (i->arrival_rate > 0 && i->batch > 0) {
-        BROKEN(errors, batch, "leave out one of the two, or use max_sequences",
-               "requests arrive at arrival_rate: batch has no effect");
-    }
-    if (i->arrival_rate == 0 && i->requests > 0 && i->requests < batch) {
-        BROKEN(errors, requests, "use at least the batch", "%lld are fewer than the batch of %lld",
-               (long long)i->requests, (long long)batch);
-    }
+    RULE(!queues && given, errors, phase,
+         "use phase \"serve\" or \"disaggregated\", or leave them out",
+         "nothing waits where one phase runs alone: max_sequences, requests, arrival_rate, "
+         "prompt_spread and generate_spread have no effect");
+    RULE(!together && i->hold_steps > 0, errors, hold_steps, "use phase \"serve\", or leave it out",
+         "no prompt is prefilled between the steps that decode");
+    RULE(i->arrival_rate > 0 && i->batch > 0, errors, batch,
+         "leave out one of the two, or use max_sequences",
+         "requests arrive at arrival_rate: batch has no effect");
+    RULE(i->arrival_rate == 0 && i->requests > 0 && i->requests < batch, errors, requests,
+         "use at least the batch", "%lld are fewer than the batch of %lld", (long long)i->requests,
+         (long long)batch);
 }
 
 static void check_layout(const calc_exec *e, calc_errors *errors)
@@ -108,11 +96,10 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
 {
     const calc_inference *i = &e->inference;
     if (i->phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        if (i->prefill_procs > 0 || i->prefill_tensor_par > 0 || i->prefill_expert_par > 0 ||
-            i->prefill_system.name[0]) {
-            BROKEN(errors, prefill_procs, "use phase \"disaggregated\", or leave it out",
-                   "only disaggregated serving has a prefill pool");
-        }
+        RULE(i->prefill_procs > 0 || i->prefill_tensor_par > 0 || i->prefill_expert_par > 0 ||
+                 i->prefill_system.name[0],
+             errors, prefill_procs, "use phase \"disaggregated\", or leave it out",
+             "only disaggregated serving has a prefill pool");
         return;
     }
     calc_exec pool;
@@ -154,15 +141,12 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
 {
     const calc_inference *i = &exec->inference;
     if (i->phase == CALC_INFERENCE_PHASE_NONE) {
-        if (!calc_absent_is(calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference"), i)) {
-            BROKEN(errors, phase, "use \"prefill\", \"decode\", \"serve\" or \"disaggregated\"",
-                   "without a phase the other fields of inference have no effect");
-        }
+        RULE(!calc_absent_is(calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference"), i),
+             errors, phase, "use \"prefill\", \"decode\", \"serve\" or \"disaggregated\"",
+             "without a phase the other fields of inference have no effect");
         return;
     }
-    if (exec->training) {
-        BROKEN(errors, phase, "use training false", "nothing is served in training");
-    }
+    RULE(exec->training, errors, phase, "use training false", "nothing is served in training");
     check_lengths(app, exec, errors);
     check_queue(exec, errors);
     check_layout(exec, errors);

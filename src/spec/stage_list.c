@@ -166,6 +166,7 @@ typedef struct rules {
 
 #define BROKEN(r, hint, ...)                                                                       \
     calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/stages", hint, __VA_ARGS__)
+#define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
 
 /* Whether there is an entry per stage, or per stage and chunk. */
 static bool check_places(rules *r)
@@ -193,20 +194,17 @@ static void check_beside(rules *r)
 {
     const calc_exec *e = r->exec;
     bool listed = r->place[0].blocks != CALC_STAGE_AS_EXEC;
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        BROKEN(r, "leave the list out", "stages are listed for training, not for serving");
-    }
-    if (calc_schedule_traits_of(e->pipeline_schedule).both_ends) {
-        BROKEN(r, "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
-               "with pipeline_schedule \"%s\" a stage has both ends of the model: its stages are "
-               "not listed",
-               calc_pipeline_schedule_names[e->pipeline_schedule]);
-    }
-    if (listed && (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS ||
-                   e->first_stage_blocks > 0 || e->last_stage_blocks > 0)) {
-        BROKEN(r, "leave pipeline_balance, first_stage_blocks and last_stage_blocks out",
-               "the blocks of every stage are listed already");
-    }
+    RULE(e->inference.phase != CALC_INFERENCE_PHASE_NONE, r, "leave the list out",
+         "stages are listed for training, not for serving");
+    RULE(calc_schedule_traits_of(e->pipeline_schedule).both_ends, r,
+         "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"",
+         "with pipeline_schedule \"%s\" a stage has both ends of the model: its stages are "
+         "not listed",
+         calc_pipeline_schedule_names[e->pipeline_schedule]);
+    RULE(listed && (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS ||
+                    e->first_stage_blocks > 0 || e->last_stage_blocks > 0),
+         r, "leave pipeline_balance, first_stage_blocks and last_stage_blocks out",
+         "the blocks of every stage are listed already");
 }
 
 static void check_blocks(rules *r)

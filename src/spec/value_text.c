@@ -57,11 +57,9 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
     char a[32], b[32];
     switch (field->type) {
     case CALC_TYPE_BOOL:
-        snprintf(buffer, CALC_VALUE_TEXT, "%s", *(const bool *)member ? "true" : "false");
-        break;
+        return strcpy(buffer, *(const bool *)member ? "true" : "false");
     case CALC_TYPE_ENUM:
-        snprintf(buffer, CALC_VALUE_TEXT, "%s", field->choices[*(const int *)member]);
-        break;
+        return strcpy(buffer, field->choices[*(const int *)member]);
     case CALC_TYPE_SET:
         calc_choice_set_text(field->choices, *(const int64_t *)member, buffer);
         break;
@@ -101,35 +99,25 @@ static bool differs(const calc_field *field, const void *from, const void *to,
     return strcmp(before, after) != 0;
 }
 
-/* What is called with a difference. */
-typedef void visitor(void *context, const char *path, const char *from, const char *to);
-
-enum { PATH_SIZE = 128 };
-
-/* Those of a table and of the objects in it; the path is extended and restored. */
-static void visit_all(const calc_table *table, const char *from, const char *to,
-                      char path[PATH_SIZE], visitor *visit, void *context)
+static void differences(const calc_table *table, const char *prefix, const char *from,
+                        const char *to, calc_value_visitor *visit, void *context)
 {
-    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT];
-    size_t used = strlen(path);
+    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT], path[128];
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         bool object = field->type == CALC_TYPE_OBJECT;
-        snprintf(path + used, PATH_SIZE - used, "%s%s", field->key, object ? "." : "");
+        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, object ? "." : "");
         if (object) {
-            visit_all(field->table, from + field->offset, to + field->offset, path, visit, context);
+            differences(field->table, path, from + field->offset, to + field->offset, visit,
+                        context);
         } else if (differs(field, from, to, before, after)) {
             visit(context, path, before, after);
         }
     }
-    path[used] = '\0';
 }
 
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
-                            void (*visit)(void *context, const char *path, const char *from,
-                                          const char *to),
-                            void *context)
+                            calc_value_visitor *visit, void *context)
 {
-    char path[PATH_SIZE] = "";
-    visit_all(calc_table_of(kind), from, to, path, visit, context);
+    differences(calc_table_of(kind), "", from, to, visit, context);
 }

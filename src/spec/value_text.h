@@ -9,12 +9,12 @@ enum { CALC_VALUE_TEXT = 1024 /**< bytes; a longer curve is cut */ };
 /** The value of a member, in file units; "" for objects, lists, maps and notes. @return buffer */
 char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT]);
 
-/** Call `visit` with the name (as --set takes it) and both texts of each field in which two objects
- *  of a kind, or the objects in them, differ. Lists and maps are skipped. */
+/** A field in which two objects differ: its name as --set takes it, and both values in words. */
+typedef void calc_value_visitor(void *context, const char *path, const char *from, const char *to);
+
+/** Visit the fields in which two objects of a kind differ, but for lists and maps. */
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
-                            void (*visit)(void *context, const char *path, const char *from,
-                                          const char *to),
-                            void *context);
+                            calc_value_visitor *visit, void *context);
 
 /* Any number of choices as bits, in the order of the choices, and as text:
  * "core_attn+mlp". */

@@ -493,7 +493,7 @@ static double rearranged_s(void)
     calc_placed *p = calloc(1, sizeof *p);
     double sum_s = 0;
     ck_assert_ptr_nonnull(p);
-    calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, p);
+    calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, p);
     for (int64_t i = 0; i < p->stages * p->chunks; i++) {
         sum_s += p->chunk[i].reshard.fw_s + p->chunk[i].reshard.bw_s;
     }

@@ -317,7 +317,7 @@ CALC_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
         "2}}");
     set("microbatch_size=2");
     run(&c);
-    calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &p);
+    calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &p);
     ck_assert_uint_eq(p.count, 3);
     ck_assert(calc_placed_slice_of(&p, 0, 2, &slice));
     ck_assert(!calc_placed_slice_of(&p, 0, 3, &slice));
@@ -337,7 +337,7 @@ CALC_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
     ck_assert_double_eq(slice.layout->shape.tensor_par, 8);
     ck_assert_double_eq(slice.class.dense, 20);
     set("layers=null");
-    calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &p);
+    calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, NULL, &p);
     ck_assert(calc_placed_slice_of(&p, 0, 0, &slice));
     ck_assert(!calc_placed_slice_of(&p, 0, 1, &slice));
 }

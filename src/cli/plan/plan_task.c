@@ -364,7 +364,7 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *t, int chip, const calc
     calc_plan_row *stage = calc_make(*count, sizeof *stage);
     calc_placed *placed = calc_make(1, sizeof *placed);
     calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, stats, *count);
-    calc_placed_of(&t->app, system, &e, CALC_COMPAT_NONE, NULL, placed);
+    calc_placed_of(&t->app, system, &e, CALC_COMPAT_NONE, NULL, NULL, placed);
     fill(t, chip, &exec->stages, placed, stats, *count, stage);
     free(stats);
     free(placed);

@@ -319,7 +319,8 @@ static void set_layers(calc_placed *p, calc_compat compat, const calc_kernel_tab
 }
 
 void calc_placed_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                    calc_compat compat, const calc_kernel_table *measured, calc_placed *p)
+                    calc_compat compat, const calc_kernel_table *measured,
+                    const calc_stage_parts *parts, calc_placed *p)
 {
     p->app = app;
     p->system = system;
@@ -335,7 +336,7 @@ void calc_placed_of(const calc_app *app, const calc_system *system, const calc_e
     } else if (p->listed) {
         set_list(p, compat, measured);
     } else {
-        calc_layout_of(app, system, exec, compat, measured, NULL, &p->recipe[0]);
+        calc_layout_of(app, system, exec, compat, measured, parts, &p->recipe[0]);
         p->fit = p->recipe[0].stages.fit;
         p->chip[0] = 0;
         p->count = 1;
@@ -427,21 +428,32 @@ static void listed_stage(const calc_placed *p, int64_t stage, calc_placed_stage 
     out->links.back_message_s = joined_s(p, stage, stage - 1, true, out->links.back_message_s);
 }
 
-void calc_placed_stage_of(const calc_placed *p, int64_t stage, calc_placed_stage *out)
+size_t calc_placed_entries(const calc_placed *p)
 {
-    if (p->listed) {
-        listed_stage(p, stage, out);
-        return;
-    }
+    return p->listed ? (size_t)p->stages : p->recipe[0].stages.count;
+}
+
+void calc_placed_entry_of(const calc_placed *p, size_t entry, calc_placed_stage *out)
+{
     const calc_layout *l = &p->recipe[0];
-    size_t i = 0;
-    while (i + 1 < l->stages.count && l->stages.item[i + 1].position <= (double)stage) {
-        i++;
+    if (p->listed) {
+        listed_stage(p, (int64_t)entry, out);
+        return;
     }
     out->layout = l;
     out->terms = l->terms;
     out->links = l->links;
-    out->class = l->stages.item[i];
+    out->class = l->stages.item[entry];
+}
+
+void calc_placed_stage_of(const calc_placed *p, int64_t stage, calc_placed_stage *out)
+{
+    const calc_stages *s = &p->recipe[0].stages;
+    size_t i = p->listed ? (size_t)stage : 0;
+    while (!p->listed && i + 1 < s->count && s->item[i + 1].position <= (double)stage) {
+        i++;
+    }
+    calc_placed_entry_of(p, i, out);
 }
 
 double calc_placed_chunk_recompute(const calc_placed *p, const calc_placed_stage *at, int64_t chunk)

@@ -77,14 +77,22 @@ typedef struct calc_placed_stage {
     const calc_layout *layout;
     calc_stage_terms terms;
     calc_stage_links links;
-    calc_stage_class class; /**< all of its blocks; .stages = 1, .position = the stage */
+    calc_stage_class class; /**< all of its blocks; in a list .stages = 1, .position = the stage */
 } calc_placed_stage;
 
-/** Fill it. The inputs must have passed calc_check(). */
+/** Fill it. The inputs must have passed calc_check().
+ *  @param parts  as calc_layout_of() takes them, where nothing is listed; or NULL */
 void calc_placed_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                    calc_compat compat, const calc_kernel_table *measured, calc_placed *out);
+                    calc_compat compat, const calc_kernel_table *measured,
+                    const calc_stage_parts *parts, calc_placed *out);
 
-/** A stage of it. */
+/** Entries of it along the pipeline: each stage of a list, else the classes of equal stages. */
+size_t calc_placed_entries(const calc_placed *placed);
+
+/** One of them: .class has all of a stage's blocks, and says how many stages it stands for. */
+void calc_placed_entry_of(const calc_placed *placed, size_t entry, calc_placed_stage *out);
+
+/** The entry that a stage is in. */
 void calc_placed_stage_of(const calc_placed *placed, int64_t stage, calc_placed_stage *out);
 
 /** A slice of a stage: its layers of one recipe, as if there were no others, without messages. A
@@ -123,10 +131,11 @@ calc_stage_reduction calc_placed_reduction(const calc_placed *placed, const calc
                                            const calc_stage_pass *pass);
 double calc_placed_optimizer_s(const calc_placed *placed, const calc_placed_stage *at);
 
-/** Breakdown of its passes. Rearranging activations counts as tensor parallelism. */
+/** Breakdown of its passes. */
 calc_stage_spent calc_placed_spent(const calc_placed *placed, const calc_placed_stage *at);
 
-/** The pipeline of a list [s]: exact (schedule_steady.h). */
+/** The pipeline [s]: of a list exact (schedule_steady.h), else in closed form. NaN: it does not
+ *  fit. */
 double calc_placed_pipeline_s(const calc_placed *placed);
 
 /** Time that its last stage takes after its own micro-batches: stage_deferred.h. */

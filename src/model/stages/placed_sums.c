@@ -169,7 +169,8 @@ calc_stage_memory calc_placed_memory(const calc_placed *p, const calc_placed_sta
     return m;
 }
 
-double calc_placed_pipeline_s(const calc_placed *p)
+/* Of a list. */
+static double steady_s(const calc_placed *p)
 {
     const calc_stage_terms *t = &p->recipe[0].terms;
     calc_schedule_pass pass[CALC_MAX_PLACES];
@@ -195,14 +196,30 @@ double calc_placed_pipeline_s(const calc_placed *p)
     return calc_schedule_steady_in(&shape, pass, workspace, sizeof workspace);
 }
 
+double calc_placed_pipeline_s(const calc_placed *p)
+{
+    const calc_layout *l = &p->recipe[0];
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    int classes = calc_stages_classes(&l->stages);
+    if (!p->fit || p->listed) {
+        return p->fit ? steady_s(p) : (double)NAN;
+    }
+    calc_stage_passes_of(&l->terms, &l->links, classes, l->stages.item, l->stages.chunks,
+                         l->exposed, pass);
+    return calc_stage_pipeline_s(&l->terms, &l->links, p->exec->pipeline_schedule, classes,
+                                 l->stages.item, pass, l->stages.chunks, l->exposed);
+}
+
 double calc_placed_drain_s(const calc_placed *p)
 {
     calc_placed_stage at;
     double drain_s = 0;
-    for (int64_t stage = 0; stage < p->stages - 1; stage++) {
-        calc_placed_stage_of(p, stage, &at);
+    size_t entries = calc_placed_entries(p);
+    for (size_t i = 0; i < entries; i++) {
+        calc_placed_entry_of(p, i, &at);
         calc_stage_pass pass = calc_placed_pass(p, &at);
-        drain_s += (pass.agrad_s + pass.wgrad_s) / (double)p->chunks;
+        double others = at.class.stages - (i + 1 == entries ? 1 : 0);
+        drain_s += others * (pass.agrad_s + pass.wgrad_s) / (double)p->chunks;
     }
     return drain_s;
 }
@@ -321,6 +338,10 @@ calc_stage_spent calc_placed_spent(const calc_placed *p, const calc_placed_stage
     calc_placed_stage slice;
     for (size_t i = 0; calc_placed_slice_of(p, stage, i, &slice); i++) {
         const calc_layout *l = slice.layout;
+        if (l == at->layout) { /* has the messages of the stage */
+            slice.links.message_s = at->links.message_s;
+            slice.links.back_message_s = at->links.back_message_s;
+        }
         calc_stage_spent x =
             calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &slice.terms,
                                 &slice.links, &slice.class, (double)p->chunks);
@@ -328,9 +349,7 @@ calc_stage_spent calc_placed_spent(const calc_placed *p, const calc_placed_stage
     }
     for (int64_t k = 0; k < p->chunks && p->layered; k++) {
         const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
-        calc_reshard message = calc_placed_messages(p, at, k);
-        sum.fw_s[CALC_SPENT_MESSAGE] += message.fw_s + message.bw_s;
-        sum.fw_s[CALC_SPENT_TENSOR] += c->reshard.fw_s + c->reshard.bw_s;
+        sum.fw_s[CALC_SPENT_RESHARD] += c->reshard.fw_s + c->reshard.bw_s;
     }
     return sum;
 }
