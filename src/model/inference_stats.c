@@ -14,14 +14,6 @@ typedef struct needs {
     double decode, prefill;
 } needs;
 
-/* Whether the prefill pool is fuller, of memories that may differ. */
-static bool prefill_is_fuller(const calc_serving *r, const needs *n)
-{
-    double here = r->system->chip.mem1.capacity_bytes;
-    double there = r->prefill->system->chip.mem1.capacity_bytes;
-    return here == there ? n->prefill > n->decode : n->prefill * here > n->decode * there;
-}
-
 /* The pool that needs more of its memory. */
 static needs put_memory(const calc_serving *r, calc_stats *s)
 {
@@ -31,7 +23,10 @@ static needs put_memory(const calc_serving *r, calc_stats *s)
     if (r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         calc_serving_memory other = calc_serving_prefill_memory(r);
         need.prefill = other.need_bytes;
-        if (prefill_is_fuller(r, &need)) {
+        double here = r->system->chip.mem1.capacity_bytes;
+        double there = r->prefill->system->chip.mem1.capacity_bytes;
+        if (here == there ? need.prefill > need.decode
+                          : need.prefill * here > need.decode * there) {
             most = other;
             chip = &r->prefill->system->chip;
         }

@@ -1,5 +1,6 @@
 /* Cost of the parts of a layout; their sums are those of check_cost.c. */
 #include "model/stages/stage_parts.h"
+#include "spec/stack.h"
 #include "stage_case.h"
 
 #include "frame.h"
@@ -223,6 +224,34 @@ CALC_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
     s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     s.c.exec.training = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 16.0 / 3);
+}
+
+CALC_TEST(graphs_of_parts_launch_the_layers_that_have_them)
+{
+    static const struct {
+        const char *layers; /* four */
+        double graph, dense, moe;
+    } cases[] = {
+        {"2x(attention moe)", 0.7, 1, 0.2},
+        {"2x(attention moe)", 0.2, 0, 0.2},
+        {"2x(attention moe)", 0.1, 0, 0.1},
+        {"2x(attention moe)", 1, 1, 1},
+        {"2x(attention moe)", 0, 0, 0},
+        {"attention mlp attention moe", 0.7, 2.0 / 3, 0.2},
+        {"2x(attention+mlp attention+moe)", 0.7, 0.7, 0.7},
+        {"attention+moe attention+mlp moe attention+mlp", 0.7, 0.7, 0.45},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stage_case s;
+        calc_stack_fault fault;
+        build(&s, moe_app(), modern_exec(1, 1, 4));
+        ck_assert_msg(calc_stack_read(&s.c.app, cases[i].layers, false, &fault), "%s", fault.text);
+        s.c.app.num_blocks = 4;
+        s.c.system.chip.host = (calc_host){.block_s = 16, .moe_block_s = 32};
+        s.c.exec.strategy.cuda_graph = cases[i].graph;
+        assert_near(host_s(&s, CALC_DENSE_BLOCK), 16 * (1 - 0.9 * cases[i].dense));
+        assert_near(host_s(&s, CALC_MOE_BLOCK), 48 * (1 - 0.9 * cases[i].moe));
+    }
 }
 
 /* Forward, a dense block launches 11 kernels (norm, query key value, rotary embedding, attention,

@@ -86,13 +86,6 @@ static common common_of(const calc_cost_context *c, unsigned recompute)
 
 /* ---- Communication --------------------------------------------------------------------------- */
 
-static calc_cost_comm *comm_of(calc_cost *out, calc_operator_group group)
-{
-    return group == CALC_IN_TENSOR    ? &out->tensor
-           : group == CALC_IN_CONTEXT ? &out->context
-                                      : &out->expert;
-}
-
 static void add_comm(calc_cost_comm *sum, const calc_cost_comm *x)
 {
     calc_add_numbers((void *)sum, (const void *)x, sizeof *x / sizeof(double));
@@ -169,7 +162,10 @@ static void add_collective(const common *m, const calc_operator *o, const calc_c
                            calc_cost *out)
 {
     calc_cost_comm x = passes_of(m, o, t, false);
-    add_comm(comm_of(out, o->group), &x);
+    add_comm(o->group == CALC_IN_TENSOR    ? &out->tensor
+             : o->group == CALC_IN_CONTEXT ? &out->context
+                                           : &out->expert,
+             &x);
     if (o->hidden_by_attention) {
         out->ring_fw_s += x.fw_link_s;
         out->ring_bw_s += x.bw_link_s;

@@ -106,15 +106,6 @@ static void add_query_key_value(const calc_cost_context *c, const calc_operator 
     add(c, s.hidden, s.kv_heads * s.v_size, share, group, false, sum);
 }
 
-/* Ranks that split it, as a group. */
-static const calc_group *group_of(const calc_cost_context *c, const calc_operator *o)
-{
-    static const calc_group alone = {.ranks = 1};
-    return o->split == CALC_SPLIT_NONE        ? &alone
-           : o->kind == CALC_OPERATOR_GROUPED ? &c->groups.expert_tensor
-                                              : &c->groups.tensor;
-}
-
 calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operators, size_t count)
 {
     calc_muon sum = {0, 0, 0};
@@ -125,7 +116,10 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
             o->weights <= 0) { /* frozen */
             continue;
         }
-        const calc_group *group = group_of(c, o);
+        const calc_group alone = {.ranks = 1};
+        const calc_group *group = o->split == CALC_SPLIT_NONE ? &alone
+                                  : grouped                   ? &c->groups.expert_tensor
+                                                              : &c->groups.tensor;
         double inner = o->flop[CALC_PASS_FW] / (2 * o->outputs);
         double columns = o->flop[CALC_PASS_FW] / (2 * o->inputs);
         inner *= o->split == CALC_SPLIT_INNER ? group->ranks : 1;

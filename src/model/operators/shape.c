@@ -309,14 +309,6 @@ static double last_tokens(double seq, double most)
     return most >= seq ? (seq + 1) / 2 : most - most * (most - 1) / (2 * seq);
 }
 
-/* Mean tokens of its own chunk that a token sees. */
-static double chunk_tokens(double seq, double chunk)
-{
-    double whole = floor(seq / chunk);
-    double rest = seq - whole * chunk;
-    return (whole * chunk * (chunk + 1) + rest * (rest + 1)) / (2 * seq);
-}
-
 /* Mean entries of compressed keys that a token attends to behind its window. */
 static double compressed_entries(const calc_shape *s)
 {
@@ -359,7 +351,10 @@ double calc_shape_score_share(const calc_shape *s)
         return (window + compressed_entries(s)) / s->seq;
     }
     if (s->chunk > 0 && s->chunk < s->seq) {
-        return chunk_tokens(s->seq, s->chunk) / s->seq;
+        /* the mean of its own chunk */
+        double whole = floor(s->seq / s->chunk), rest = s->seq - whole * s->chunk;
+        double seen = whole * s->chunk * (s->chunk + 1) + rest * (rest + 1);
+        return seen / (2 * s->seq) / s->seq;
     }
     if (s->index_heads > 0 && s->index_topk < s->seq) {
         return last_tokens(s->seq, s->index_topk) / s->seq;

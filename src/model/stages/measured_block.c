@@ -116,15 +116,6 @@ calc_measured_block calc_measured_block_of(const calc_cost_context *c)
     return b;
 }
 
-static void scale_comm(calc_cost_comm *x, double factor)
-{
-    double *const times[] = {&x->fw_link_s,    &x->bw_link_s,    &x->re_link_s,
-                             &x->fw_exposed_s, &x->bw_exposed_s, &x->re_exposed_s};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        *times[i] *= factor;
-    }
-}
-
 void calc_measured_block_put(const calc_cost_context *c, double speed, calc_stage_parts *parts)
 {
     calc_measured_block found = calc_measured_block_of(c);
@@ -136,7 +127,12 @@ void calc_measured_block_put(const calc_cost_context *c, double speed, calc_stag
     double factor = found.time_s / (passes_s(&source) * speed);
     calc_cost_comm *const comm[] = {&b->tensor, &b->context, &b->expert, &b->edge};
     for (size_t i = 0; i < sizeof comm / sizeof *comm; i++) {
-        scale_comm(comm[i], factor);
+        comm[i]->fw_link_s *= factor;
+        comm[i]->bw_link_s *= factor;
+        comm[i]->re_link_s *= factor;
+        comm[i]->fw_exposed_s *= factor;
+        comm[i]->bw_exposed_s *= factor;
+        comm[i]->re_exposed_s *= factor;
     }
     b->fw_s *= factor;
     b->agrad_s *= factor;

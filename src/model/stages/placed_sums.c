@@ -252,23 +252,18 @@ static double exposed_s(const calc_stage_terms *t, double once_s, double each_s,
            others * calc_stage_exposed_s(t, each_s, pass_s, CALC_STAGE_LAST_BUCKET * each_s);
 }
 
-/* Whether the gradients of two slices go together: the same ranks reduce them. */
-static bool reduce_together(const calc_placed_stage *a, const calc_placed_stage *b)
-{
-    const calc_strategy *s = &a->layout->exec->strategy;
-    const calc_strategy *t = &b->layout->exec->strategy;
-    return s->tensor_par == t->tensor_par && s->context_par == t->context_par &&
-           s->expert_par == t->expert_par && calc_zero_stage(s) == calc_zero_stage(t);
-}
-
-/* Weights of a slice and of those that reduce with it; none, if an earlier one has them. */
+/* Weights of a slice and of those whose gradients the same ranks reduce; none, if an earlier one
+ * has them. */
 static calc_stage_weights weights_with(const calc_placed *p, int64_t stage, size_t slice,
                                        const calc_placed_stage *at)
 {
     calc_stage_weights sum = {0, 0};
     calc_placed_stage other;
     for (size_t i = 0; calc_placed_slice_of(p, stage, i, &other); i++) {
-        bool together = reduce_together(at, &other);
+        const calc_strategy *s = &at->layout->exec->strategy;
+        const calc_strategy *t = &other.layout->exec->strategy;
+        bool together = s->tensor_par == t->tensor_par && s->context_par == t->context_par &&
+                        s->expert_par == t->expert_par && calc_zero_stage(s) == calc_zero_stage(t);
         if (together && i < slice) {
             return (calc_stage_weights){0, 0};
         }

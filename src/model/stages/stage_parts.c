@@ -44,9 +44,35 @@ static double issued_s(const calc_cost_context *c, calc_block_kind kind)
     return (h->block_s + h->moe_block_s) * (1 + growth);
 }
 
+/* Share of a block's kernels that graphs launch. Those of its parts are for attention and router;
+ * of layers that a model lists, one that only mixes tokens is launched whole, one of experts alone
+ * but for its router not at all. */
+static double graphed_share(const calc_cost_context *c, calc_block_kind kind,
+                            const calc_stage_operators *list)
+{
+    double share = c->strategy->cuda_graph;
+    if (c->shape->stack == NULL || share <= 0 || share >= 1) {
+        return share;
+    }
+    double mixes = 0, feeds = kind == CALC_MOE_BLOCK;
+    const char *last = NULL; /* part that mixes */
+    for (size_t i = 0; i < list->count; i++) {
+        const calc_operator *o = &list->item[i];
+        double one = calc_operator_share(o);
+        bool mixer = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCAN;
+        mixes += mixer && o->part != last ? one : 0;
+        last = mixer ? o->part : last;
+        feeds = calc_max(feeds, o->repeated_by >> CALC_RECOMPUTE_MODULES_MLP & 1 ? one : 0);
+    }
+    mixes = calc_min(1, mixes);
+    double both = calc_max(0, mixes + feeds - 1);
+    double router = kind == CALC_MOE_BLOCK ? calc_min(share, CALC_GRAPHED_ROUTER) : 0;
+    return both * share + (mixes - both) * (share > CALC_GRAPHED_ROUTER) + (feeds - both) * router;
+}
+
 /* Time of the host to issue a block once, forward and backward. Graphs launch most of it; ranks of
  * tensor parallelism meet at every collective, so the slowest host sets the pace. */
-static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
+static double host_once_s(const calc_cost_context *c, calc_block_kind kind, double graphed)
 {
     const calc_host *h = &c->chip->host;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
@@ -55,8 +81,7 @@ static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = c->training ? 1 : 1.0 / 3;
-    return (issued_s(c, kind) + quantized_s) * (1 - (1 - GRAPH_LEAVES) * c->strategy->cuda_graph) *
-           meet * once;
+    return (issued_s(c, kind) + quantized_s) * (1 - (1 - GRAPH_LEAVES) * graphed) * meet * once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
@@ -263,18 +288,6 @@ void calc_stage_timed_put_experts(const calc_cost_context *c, calc_stage_timed *
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
-                     const calc_stage_operators *list, calc_stage_parts *out)
-{
-    double growth = calc_share_or(c->chip->host.recompute_growth, GROWTH);
-    out->host_once_s[kind] = host_once_s(c, kind);
-    if (c->training && (calc_adapter_freezes(c->strategy, true) || c->strategy->looped_experts)) {
-        out->host_once_s[kind] *= calc_adapter_launches(list->item, list->count);
-    }
-    out->host_s[kind] =
-        out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
-}
-
 /* The remaining terms of a block whose operators are summed. */
 static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                       const calc_stage_operators *list, calc_stage_parts *out)
@@ -302,7 +315,14 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     if (c->training && c->strategy->offload_modules) {
         block->offload = calc_offload_of(c->strategy, list->item, list->count, recompute);
     }
-    set_host(c, kind, recompute, list, out);
+    double again = calc_share_or(c->chip->host.recompute_growth, GROWTH) *
+                   launched_again(list->item, list->count, recompute);
+    double once_s = host_once_s(c, kind, graphed_share(c, kind, list));
+    if (c->training && (calc_adapter_freezes(c->strategy, true) || c->strategy->looped_experts)) {
+        once_s *= calc_adapter_launches(list->item, list->count);
+    }
+    out->host_once_s[kind] = once_s;
+    out->host_s[kind] = once_s * (1 + again);
     if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         return;
     }
@@ -377,8 +397,8 @@ static void add_encoder(const calc_cost_context *c, const calc_stage_operators *
     double s = e.fw_s + e.agrad_s + e.wgrad_s + e.re_s;
     double blocks = calc_operator_share(&list->item[first]);
     bool forward = !c->training || list->item[first].untouched > 0;
-    double host_s =
-        host_once_s(c, CALC_DENSE_BLOCK) * blocks * (forward && c->training ? 1.0 / 3 : 1);
+    double host_s = host_once_s(c, CALC_DENSE_BLOCK, c->strategy->cuda_graph) * blocks *
+                    (forward && c->training ? 1.0 / 3 : 1);
     double factor =
         s > 0 ? calc_stage_beside_host_s(s, host_s, c->strategy->launch_blocking) / s : 1;
     embedding->fw_s += e.fw_s * factor;
