@@ -420,9 +420,12 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
         const calc_result *r = &results->item[i];
         const calc_result *first = has_shape(r) ? first_of(results, count, r) : r;
         if (first->serving->map.requests < r->serving->map.requests) {
-            results->item[results->count++] =
+            calc_result *shape = &results->item[results->count++];
+            *shape =
                 results_pair(r->serving, CALC_QUANTITY_TPOT_SHAPE, r->measured / first->measured,
                              r->predicted / first->predicted, remarks);
+            shape->grown = i;
+            shape->grown_from = (size_t)(first - results->item);
         }
     }
 }

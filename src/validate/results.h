@@ -158,6 +158,7 @@ typedef struct calc_result {
     double measured, predicted; /**< in the unit of the quantity; NaN: none */
     double error;               /**< NaN: none */
     const char *remark;         /**< "" if there is none */
+    size_t grown, grown_from;   /**< of a shape: results whose times it compares */
 } calc_result;
 
 /** All measurements of all runs, in the order of the runs. Owns everything. Start with {0}. */

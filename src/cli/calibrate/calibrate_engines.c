@@ -20,7 +20,8 @@ static const struct {
 } quantities[] = {{CALC_QUANTITY_TPOT, "time per output token"},
                   {CALC_QUANTITY_TTFT, "time to the first token"},
                   {CALC_QUANTITY_E2E, "whole static batches"},
-                  {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"}};
+                  {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"},
+                  {CALC_QUANTITY_TPOT_SHAPE, "shape over requests"}};
 
 /* The measured runs beside three predictions: with today's engines, fitted, and by fits that left
  * the run out. */
@@ -46,6 +47,12 @@ static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, 
                                        t->views.predicted[CALC_CALIBRATE_UNSEEN], errors);
         /* Keeps today's predictions only for runs that another view has, too. */
         for (size_t i = 0; i < t->views.results.count; i++) {
+            const calc_result *r = &t->views.results.item[i];
+            for (int v = CALC_CALIBRATE_FITTED;
+                 r->quantity == CALC_QUANTITY_TPOT_SHAPE && v <= CALC_CALIBRATE_UNSEEN; v++) {
+                double *predicted = t->views.predicted[v];
+                predicted[i] = predicted[r->grown] / predicted[r->grown_from];
+            }
             bool other = !isnan(t->views.predicted[CALC_CALIBRATE_FITTED][i]) ||
                          !isnan(t->views.predicted[CALC_CALIBRATE_UNSEEN][i]);
             t->views.predicted[CALC_CALIBRATE_ASSUMED][i] =
@@ -166,6 +173,20 @@ static void put_engine(calc_put *put, const calc_engine_fit *fit)
     calc_putf(put, "}}");
 }
 
+/* A measurement that a view has. */
+static void put_run(calc_put *put, const task *t, size_t i)
+{
+    const calc_result *r = &t->views.results.item[i];
+    if (!isnan(t->views.predicted[CALC_CALIBRATE_ASSUMED][i])) {
+        calc_putf(put, "{id: %s, quantity: %s, measured: %g", calc_result_id(r),
+                  calc_quantity_word(r->quantity), r->measured);
+        for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+            calc_put_number(put, words[v], t->views.predicted[v][i]);
+        }
+        calc_put_close(put);
+    }
+}
+
 static calc_status write_json(const task *t, const char *path, calc_errors *errors)
 {
     calc_output *out = calc_write_to(path);
@@ -179,6 +200,10 @@ static calc_status write_json(const task *t, const char *path, calc_errors *erro
     for (size_t i = 0; i < t->views.groups[CALC_CALIBRATE_ASSUMED].count; i++) {
         calc_calibrate_views_put(&put, &t->views, words, CALC_CALIBRATE_VIEWS,
                                  &t->views.groups[CALC_CALIBRATE_ASSUMED].item[i]);
+    }
+    calc_putf(&put, "], runs: [\n");
+    for (size_t i = 0; i < t->views.results.count; i++) {
+        put_run(&put, t, i);
     }
     calc_put_close(&put);
     calc_put_end(&put);

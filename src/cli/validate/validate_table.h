@@ -21,6 +21,14 @@ static inline void calc_put_spread(calc_put *put, const calc_spread *spread)
     calc_put_number(put, "worst_abs", spread->worst_abs);
 }
 
+/** Write its members into the open object. */
+static inline void calc_put_ranking(calc_put *put, const calc_ranking *ranking)
+{
+    calc_putf(put, "kendall_tau: %g, pairs: %zu, choices: %zu, regret_mean: %g, regret_worst: %g",
+              ranking->tau, ranking->pairs, ranking->choices, ranking->regret_mean,
+              ranking->regret_worst);
+}
+
 /** Measurements and their bands. Owns everything. Start with {0}. */
 typedef struct calc_validate_bands {
     calc_residuals residuals;
