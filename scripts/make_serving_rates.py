@@ -156,7 +156,8 @@ def grouped_rows(m, r):
                        r["dtype"] == "nvfp4" and r["kernel"].endswith("cutlass")) or
             m.file == "h100_sxm" and "tritonexperts" in r["kernel"]):
         return None
-    return grouped_row(m, r, BYTES[r["dtype"]], BYTES[r["dtype"]] * SCALED.get(BYTES[r["dtype"]], 1))
+    row = grouped_row(m, r, BYTES[r["dtype"]], BYTES[r["dtype"]] * SCALED.get(BYTES[r["dtype"]], 1))
+    return row and ("block_scaled" if r["dtype"] == "fp8_block" else row[0], *row[1:])
 
 
 def unpacked_rows(m, r):
@@ -187,7 +188,7 @@ def grouped_row(m, r, e, b):
 
 def grouped_law(x, r):
     e, up, up_traffic, down, down_traffic, moved, activation = r
-    share = x["efficiency"] if e == 2 else x["efficiency_8bit"] if e == 1 else x["efficiency_4bit"]
+    share = x[{2: "efficiency", 1: "efficiency_8bit", "block_scaled": "block_scaled_efficiency"}.get(e, "efficiency_4bit")]
     memory = x["memory_efficiency"]
     return (2 * x["fixed"] + smooth(up / share, up_traffic / memory) + smooth(down / share, down_traffic / memory) +
             moved / memory + activation / VECTOR["memory_efficiency"] + VECTOR["fixed"] * 1e6)
@@ -230,7 +231,7 @@ FAMILIES = {
     "matrix": (gemm_rows, gemm_law, {"memory_efficiency": .8, "fixed": 3, "inner": .3, "quantize": 2, "efficiency": .7,
                                      "efficiency_8bit": .6, "efficiency_4bit": .5}),
     "grouped": (grouped_rows, grouped_law, {"memory_efficiency": .8, "fixed": 12, "efficiency": .6, "efficiency_8bit": .5,
-                                            "efficiency_4bit": .4}),
+                                            "block_scaled_efficiency": .4, "efficiency_4bit": .4}),
     "decode": (decode_rows, decode_law, {"memory_efficiency": .8, "fixed": 8, "growth": 3, "efficiency": .5}),
     "prefill": (prefill_rows, prefill_law, {"memory_efficiency": .5, "fixed": 10, "efficiency": .6, "softmax_size": 100}),
     "all_reduce": (all_reduce_rows, all_reduce_law, {"one_shot_efficiency": .6, "fixed": 3, "doubling": .5,
@@ -382,6 +383,7 @@ def main():
             formats = {v[0][0] for v in found} if family in ("matrix", "grouped") else ()
             start = {n: v for n, v in start.items()
                      if not (n in ("efficiency_8bit", "quantize") and formats and formats == {2} or
+                             n == "block_scaled_efficiency" and "block_scaled" not in formats or
                              n == "efficiency_4bit" and 0.5 not in formats)}
             if family == "decode" and not any(r["op"] == "mla_decode" for _, _, r in found):
                 del start["efficiency"]

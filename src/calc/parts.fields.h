@@ -155,6 +155,7 @@ CALC_TABLE_ROW(serving_matrix, inner_s,         REAL, _, .key = "inner", .lo = 0
 CALC_TABLE_ROW(serving_matrix, quantize_s,      REAL, _, .key = "quantize", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of converting inputs to 8 or 4 bits with block scales; with tensor scales the kernel before does it")
 CALC_TABLE_ROW(serving_matrix, efficiency,      REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak of arithmetic; 0 means 1")
 CALC_TABLE_ROW(serving_matrix, efficiency_8bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 8 bits; 0: efficiency")
+CALC_TABLE_ROW(serving_matrix, block_scaled_efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 8 bits with block scales; 0: efficiency_8bit")
 CALC_TABLE_ROW(serving_matrix, efficiency_4bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 4 bits; 0: efficiency")
 CALC_TABLE_ROW(serving_matrix, unpacked_efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same where narrow weights are unpacked to the 16 bits of their inputs; 0: as where they are not narrow")
 CALC_TABLE_ROW(serving_matrix, unpacked_memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth at which such weights are read; 0: memory_efficiency")

@@ -179,7 +179,9 @@ static void write_property(calc_output *out, const calc_table *table, const calc
         calc_json_string(out, field->unit);
     }
     const char *absent = calc_json_absent_text(field, "[]", text);
-    calc_output_printf(out, absent ? ", \"default\": %s" : "", absent);
+    if (absent) {
+        calc_output_printf(out, ", \"default\": %s", absent);
+    }
     bool automatic = field->flags & CALC_AUTO;
     calc_output_text(out, automatic ? ", \"anyOf\": [{\"const\": \"auto\"}, " : ", \"allOf\": [");
     /* Whether the table describes answers of calc, not input. */

@@ -402,9 +402,12 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
         const calc_result *r = &results->item[i];
         const calc_result *first = has_shape(r) ? first_of(results, count, r) : r;
         if (first->serving->map.requests < r->serving->map.requests) {
-            results->item[results->count++] =
+            calc_result *shape = &results->item[results->count++];
+            *shape =
                 results_pair(r->serving, CALC_QUANTITY_TPOT_SHAPE, r->measured / first->measured,
                              r->predicted / first->predicted, remarks);
+            shape->grown = i;
+            shape->grown_from = (size_t)(first - results->item);
         }
     }
 }
@@ -647,75 +650,47 @@ void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *
     }
 }
 
-typedef struct reach_run {
-    const char *id, *engine;
-    double half;
-} reach_run;
-
-static const calc_csv_column run_columns[] = {
-    {.name = "id", CALC_CSV_MEMBER(reach_run, id)},
-    {.name = "inference.engine", CALC_CSV_MEMBER(reach_run, engine)},
-    {.name = "half", CALC_CSV_MEMBER(reach_run, half), .flags = CALC_CSV_BLANK, .lo = 0, .hi = 1}};
-
-typedef struct result {
-    const char *id, *quantity, *status;
+typedef struct unseen {
+    const char *engine;
     double error;
-} result;
+} unseen;
 
-static const calc_csv_column result_columns[] = {
-    {.name = "id", CALC_CSV_MEMBER(result, id)},
-    {.name = "quantity", CALC_CSV_MEMBER(result, quantity)},
-    {.name = "status", CALC_CSV_MEMBER(result, status)},
-    {.name = "error",
-     CALC_CSV_MEMBER(result, error),
-     .flags = CALC_CSV_BLANK,
-     .lo = -1,
-     .hi = 1e9}};
+static const calc_csv_column unseen_columns[] = {
+    {.name = "engine", CALC_CSV_MEMBER(unseen, engine)},
+    {.name = "error", CALC_CSV_MEMBER(unseen, error), .lo = -1, .hi = 1e9}};
 
-/* The logarithms of the runs of an engine; NULL: of all. Both files are in the order of the runs.
- */
-static size_t collect(double *off, const calc_csv_rows *runs, const calc_csv_rows *results,
-                      const char *engine)
+/* The logarithms of the runs of an engine, in order; NULL: of all. */
+static size_t collect(double *off, const calc_csv_rows *rows, const char *engine)
 {
-    const reach_run *r = runs->item, *end = r + runs->count;
-    const result *item = results->item;
+    const unseen *row = rows->item;
     size_t count = 0;
-    for (size_t i = 0; i < results->count && r < end; i++) {
-        while (r < end && strcmp(r->id, item[i].id) != 0) {
-            r++;
-        }
-        if (r < end && r->half == 1 && (!engine || strcmp(r->engine, engine) == 0) &&
-            strcmp(item[i].quantity, "tpot") == 0 && strcmp(item[i].status, "scored") == 0) {
-            off[count++] = fabs(log1p(item[i].error));
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!engine || strcmp(row[i].engine, engine) == 0) {
+            off[count++] = fabs(log1p(row[i].error));
         }
     }
     qsort(off, count, sizeof *off, calc_order_numbers);
     return count;
 }
 
-calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine, const char *runs,
-                                    const char *results, calc_errors *errors)
+calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine, const char *path,
+                                    calc_errors *errors)
 {
-    static const char hint[] = "calc validate serving_runs reads and writes such files";
-    static const calc_csv_table run_table = CALC_CSV_TABLE(run_columns, reach_run, hint);
-    static const calc_csv_table result_table = CALC_CSV_TABLE(result_columns, result, hint);
-    calc_csv_rows measured = {0}, errors_of = {0};
+    static const char hint[] = "scripts/refit_engines.py writes such files";
+    static const calc_csv_table unseen_table = CALC_CSV_TABLE(unseen_columns, unseen, hint);
+    calc_csv_rows rows = {0};
     *out = (calc_serving_reach){.reach = NAN};
-    calc_status status = calc_csv_table_read(&measured, &run_table, runs, errors);
-    status = status == CALC_OK ? calc_csv_table_read(&errors_of, &result_table, results, errors)
-                               : status;
-    double *off = malloc((errors_of.count + 1) * sizeof *off);
+    calc_status status = calc_csv_table_read(&rows, &unseen_table, path, errors);
+    double *off = malloc((rows.count + 1) * sizeof *off);
     status = off || status != CALC_OK ? status : calc_errors_no_memory(errors);
     if (status == CALC_OK && off) {
-        out->runs = collect(off, &measured, &errors_of, engine);
+        out->runs = collect(off, &rows, engine);
         out->own = out->runs >= CALC_SERVING_REACH_RUNS;
-        out->runs = out->own ? out->runs : collect(off, &measured, &errors_of, NULL);
-        size_t at =
-            (size_t)ceil(0.9 * (double)(out->runs + 1)); /* from 1, and one reach_run more */
+        out->runs = out->own ? out->runs : collect(off, &rows, NULL);
+        size_t at = (size_t)ceil(0.9 * (double)(out->runs + 1)); /* from 1, and one run more */
         out->reach = at <= out->runs ? off[at - 1] : NAN;
     }
     free(off);
-    calc_csv_rows_free(&measured);
-    calc_csv_rows_free(&errors_of);
+    calc_csv_rows_free(&rows);
     return status;
 }

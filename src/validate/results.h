@@ -59,15 +59,12 @@ typedef struct calc_serving_reach {
     bool own; /**< they are of this engine, and not of all */
 } calc_serving_reach;
 
-/** The runs whose layouts the fit of the engines left out (column `half` is 1), and that are
- * scored.
- *  @param engine   calc_serving_engine.name
- *  @param runs     path of the measured runs of serving
- *  @param results  path of the errors of their predictions
+/** Read the times per token of runs whose model was left out of all fits.
+ *  @param engine  calc_serving_engine.name
+ *  @param path    of their errors, with columns engine and error (predicted / measured - 1)
  *  @return CALC_OK, or the status of calc_csv_table_read() */
 CALC_MUST_USE calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine,
-                                                  const char *runs, const char *results,
-                                                  calc_errors *errors);
+                                                  const char *path, calc_errors *errors);
 
 /* The model's prediction of a measured run. */
 
@@ -158,6 +155,7 @@ typedef struct calc_result {
     double measured, predicted; /**< in the unit of the quantity; NaN: none */
     double error;               /**< NaN: none */
     const char *remark;         /**< "" if there is none */
+    size_t grown, grown_from;   /**< of a shape: results whose times it compares */
 } calc_result;
 
 /** All measurements of all runs, in the order of the runs. Owns everything. Start with {0}. */

@@ -133,6 +133,8 @@ static double grouped_s(char *const *cell)
     app.experts_per_token = (int64_t)number(cell, CHOSEN);
     app.expert_feedforward = (int64_t)number(cell, EXPERT_WIDTH);
     bool unpacked = strcmp(cell[FAMILY], "unpacked") == 0;
+    exec.strategy.scaling =
+        strcmp(cell[DTYPE], "fp8_block") == 0 ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
     exec.strategy.matrix_datatype = unpacked ? CALC_FORMAT_AUTO : format_of(cell[DTYPE]);
     exec.strategy.weight_datatype = unpacked ? CALC_FORMAT_FLOAT4 : CALC_FORMAT_AUTO;
     exec.strategy.expert_par = (int64_t)number(cell, EXPERT_PAR);
@@ -187,10 +189,10 @@ typedef struct family {
 
 CALC_TEST(the_error_in_the_middle_is_what_it_was)
 {
-    static const family all[] = {{"matrix", 75, 0.074},     {"grouped", 60, 0.198},
+    static const family all[] = {{"matrix", 75, 0.074},     {"grouped", 60, 0.176},
                                  {"decode", 75, 0.104},     {"prefill", 75, 0.165},
                                  {"all_reduce", 60, 0.235}, {"collective", 60, 0.173},
-                                 {"exchange", 52, 0.149},   {"unpacked", 50, 0.118}};
+                                 {"exchange", 52, 0.149},   {"unpacked", 50, 0.113}};
     enum { FAMILIES = sizeof all / sizeof *all, MOST = 80 };
     static double error[FAMILIES][MOST];
     size_t count[FAMILIES] = {0};

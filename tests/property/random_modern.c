@@ -73,10 +73,11 @@ static void random_network(calc_rng *rng, calc_network *n)
 
 static calc_serving_matrix random_served_matrix(calc_rng *rng)
 {
-    return (calc_serving_matrix){
-        real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5), maybe(rng, 0, 1e-9),
-        maybe(rng, 1e-6, 1e-5),    maybe(rng, 0.3, 1),     maybe(rng, 0.3, 1),
-        maybe(rng, 0.3, 1),        maybe(rng, 0.1, 1),     maybe(rng, 0.3, 1)};
+    return (calc_serving_matrix){real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
+                                 maybe(rng, 0, 1e-9),       maybe(rng, 1e-6, 1e-5),
+                                 maybe(rng, 0.3, 1),        maybe(rng, 0.3, 1),
+                                 maybe(rng, 0.2, 1),        maybe(rng, 0.3, 1),
+                                 maybe(rng, 0.1, 1),        maybe(rng, 0.3, 1)};
 }
 
 /* Each kernel with probability 1/2. Of a stream of its own: what is drawn after it is drawn without

@@ -78,6 +78,11 @@ static double narrower(const calc_serving_matrix *r)
     return r->memory_efficiency <= 0 ? NONE : r->efficiency > 0 ? r->efficiency : 1;
 }
 
+static double in_8bit(const calc_serving_matrix *r)
+{
+    return r->memory_efficiency > 0 && r->efficiency_8bit > 0 ? r->efficiency_8bit : narrower(r);
+}
+
 static double read_rate(const calc_serving_matrix *r)
 {
     return r->memory_efficiency > 0 ? r->memory_efficiency : NONE;
@@ -247,6 +252,8 @@ VALUE(served_whole_decode, s->chip.serving.decode.memory_efficiency > 0 ? 1 : NO
 VALUE(served_whole_prefill, s->chip.serving.prefill.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_matrix, narrower(&s->chip.serving.matrix))
 VALUE(served_grouped, narrower(&s->chip.serving.grouped))
+VALUE(in_8bit_matrix, in_8bit(&s->chip.serving.matrix))
+VALUE(in_8bit_grouped, in_8bit(&s->chip.serving.grouped))
 VALUE(read_matrix, read_rate(&s->chip.serving.matrix))
 VALUE(read_grouped, read_rate(&s->chip.serving.grouped))
 VALUE(served_two_shot, s->chip.serving.all_reduce.one_shot_efficiency > 0
@@ -533,6 +540,7 @@ static const struct {
     {"sys.serving.matrix.quantize", NULL},
     {"sys.serving.matrix.efficiency", served_whole_matrix},
     {"sys.serving.matrix.efficiency_8bit", served_matrix},
+    {"sys.serving.matrix.block_scaled_efficiency", in_8bit_matrix},
     {"sys.serving.matrix.efficiency_4bit", served_matrix},
     {"sys.serving.matrix.unpacked_efficiency", served_matrix},
     {"sys.serving.matrix.unpacked_memory_efficiency", read_matrix},
@@ -542,6 +550,7 @@ static const struct {
     {"sys.serving.grouped.quantize", NULL},
     {"sys.serving.grouped.efficiency", served_whole_grouped},
     {"sys.serving.grouped.efficiency_8bit", served_grouped},
+    {"sys.serving.grouped.block_scaled_efficiency", in_8bit_grouped},
     {"sys.serving.grouped.efficiency_4bit", served_grouped},
     {"sys.serving.grouped.unpacked_efficiency", served_grouped},
     {"sys.serving.grouped.unpacked_memory_efficiency", read_grouped},

@@ -125,6 +125,26 @@ CALC_TEST(weights_of_4_bits_in_products_of_16_have_rates_of_their_own)
     assert_near(narrow_s, kernel_s(&o));
 }
 
+CALC_TEST(products_of_8_bits_with_block_scales_have_a_rate_of_their_own)
+{
+    calc_operator o = product();
+    calc_serving_matrix *r = &machine.chip.serving.grouped;
+    *r = (calc_serving_matrix){.memory_efficiency = 1, .efficiency_8bit = 0.5};
+    o.kind = CALC_OPERATOR_GROUPED;
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    double usual_s = kernel_s(&o);
+    r->block_scaled_efficiency = 0.25;
+    assert_near(kernel_s(&o), usual_s); /* one scale for a tensor */
+    exec.strategy.scaling = CALC_SCALING_BLOCK;
+    double scaled_s = kernel_s(&o);
+    r->block_scaled_efficiency = 0;
+    assert_near(kernel_s(&o), usual_s); /* as without */
+    r->efficiency_8bit = 0.25;
+    assert_near(kernel_s(&o), scaled_s);
+    ck_assert(scaled_s > 1.5 * usual_s);
+}
+
 CALC_TEST(a_long_cache_adds_its_share_of_the_growth)
 {
     calc_operator o = {.kind = CALC_OPERATOR_ATTENTION, .flop = {0}, .bytes = {two_to(28)}};

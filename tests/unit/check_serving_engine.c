@@ -82,11 +82,14 @@ CALC_TEST(a_pass_takes_what_issuing_it_takes)
 CALC_TEST(kernels_of_an_engine_may_be_slower)
 {
     calc_engine_traits t = {.matrix_share = 0.5, .cache_share = 0.5};
-    calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency_8bit = 0.6},
+    calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8,
+                                           .efficiency_8bit = 0.6,
+                                           .block_scaled_efficiency = 0.2},
                                 .decode = {.memory_efficiency = 0.9}};
     calc_serving_rates own = calc_engine_rates_of(&t, &rates);
     ck_assert_double_eq(own.matrix.efficiency, 0.5); /* of 1, as nothing is said */
     ck_assert_double_eq(own.matrix.efficiency_8bit, 0.3);
+    ck_assert_double_eq(own.matrix.block_scaled_efficiency, 0.1);
     ck_assert_double_eq(own.matrix.memory_efficiency, 0.8);
     ck_assert_double_eq(own.decode.memory_efficiency, 0.45);
 }

@@ -146,6 +146,8 @@ CALC_TEST(shapes_are_relative_to_the_fewest_requests)
     ck_assert_double_eq_tol(most->measured, 3.75, 1e-12);
     ck_assert_double_eq_tol(most->predicted,
                             find("c64", CALC_QUANTITY_TPOT)->predicted / least->predicted, 1e-12);
+    ck_assert_ptr_eq(&results.item[most->grown], find("c64", CALC_QUANTITY_TPOT));
+    ck_assert_ptr_eq(&results.item[most->grown_from], least);
 }
 
 /* Of SGLang with drafts, and without. */

@@ -16,7 +16,8 @@ static const struct {
 } quantities[] = {{CALC_QUANTITY_TPOT, "time per output token"},
                   {CALC_QUANTITY_TTFT, "time to the first token"},
                   {CALC_QUANTITY_E2E, "whole static batches"},
-                  {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"}};
+                  {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"},
+                  {CALC_QUANTITY_TPOT_SHAPE, "shape over requests"}};
 
 static void write_engine(calc_output *out, const calc_engine_fit *fit)
 {
@@ -128,6 +129,20 @@ static void put_engine(calc_put *put, const calc_engine_fit *fit)
     calc_putf(put, "}}");
 }
 
+/* A measurement that a view has. */
+static void put_run(calc_put *put, const calc_calibrate_task *t, size_t i)
+{
+    const calc_result *r = &t->results.item[i];
+    if (!isnan(t->predicted[CALC_CALIBRATE_ASSUMED][i])) {
+        calc_putf(put, "{id: %s, quantity: %s, measured: %g", calc_result_id(r),
+                  calc_quantity_word(r->quantity), r->measured);
+        for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+            calc_put_number(put, t->word[v], t->predicted[v][i]);
+        }
+        calc_put_close(put);
+    }
+}
+
 static void put_report(calc_put *put, const void *of)
 {
     const calc_calibrate_task *t = of;
@@ -138,6 +153,10 @@ static void put_report(calc_put *put, const void *of)
     calc_putf(put, "], groups: [\n");
     for (size_t i = 0; i < t->groups[CALC_CALIBRATE_ASSUMED].count; i++) {
         calc_calibrate_views_put(put, t, &t->groups[CALC_CALIBRATE_ASSUMED].item[i]);
+    }
+    calc_putf(put, "], runs: [\n");
+    for (size_t i = 0; i < t->results.count; i++) {
+        put_run(put, t, i);
     }
     calc_put_close(put);
 }
@@ -178,9 +197,14 @@ calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
                               predicted[CALC_CALIBRATE_UNSEEN], errors);
     /* Keeps today's predictions only for runs that another view has, too. */
     for (size_t i = 0; i < t->results.count; i++) {
+        const calc_result *r = &t->results.item[i];
+        for (int v = CALC_CALIBRATE_FITTED;
+             r->quantity == CALC_QUANTITY_TPOT_SHAPE && v <= CALC_CALIBRATE_UNSEEN; v++) {
+            predicted[v][i] = predicted[v][r->grown] / predicted[v][r->grown_from];
+        }
         bool other = !isnan(predicted[CALC_CALIBRATE_FITTED][i]) ||
                      !isnan(predicted[CALC_CALIBRATE_UNSEEN][i]);
-        predicted[CALC_CALIBRATE_ASSUMED][i] = other ? t->results.item[i].predicted : (double)NAN;
+        predicted[CALC_CALIBRATE_ASSUMED][i] = other ? r->predicted : (double)NAN;
     }
     status = status == CALC_OK ? calc_calibrate_views_make(t, NULL, errors) : status;
     status = status == CALC_OK && t->into ? write_files(t, errors) : status;

@@ -80,6 +80,9 @@ void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *t,
         if (g) {
             calc_put_object(put, t->word[v], CALC_PUT_LINE);
             calc_put_spread(put, &g->spread);
+            if (g->ranking.pairs > 0) {
+                calc_put_ranking(put, &g->ranking);
+            }
             calc_put_close(put);
         }
     }

@@ -231,17 +231,14 @@ static void find_causes(calc_why_log *out, const calc_inputs *in, const calc_why
 /* Of a server that names its engine. */
 static calc_status find_serving_reach(calc_why_log *out, const calc_inputs *in, calc_errors *errors)
 {
-    char runs[CALC_FIND_PATH_MAX], results[CALC_FIND_PATH_MAX];
+    char path[CALC_FIND_PATH_MAX];
     const char *engine = in->exec.inference.engine.name;
     calc_serving_reach reach = {.reach = NAN};
     if (!engine[0] || out->value[0].what != CALC_LOG_TPOT) {
         return CALC_OK;
     }
-    calc_status status = calc_find_data(CALC_FIND_SERVING_RUNS, runs, errors);
-    status =
-        status == CALC_OK ? calc_find_data(CALC_FIND_SERVING_RESULTS, results, errors) : status;
-    status =
-        status == CALC_OK ? calc_serving_reach_read(&reach, engine, runs, results, errors) : status;
+    calc_status status = calc_find_data(CALC_FIND_SERVING_UNSEEN, path, errors);
+    status = status == CALC_OK ? calc_serving_reach_read(&reach, engine, path, errors) : status;
     out->reach = reach.reach;
     snprintf(out->of, sizeof out->of, "%zu of %s", reach.runs, reach.own ? engine : "all engines");
     return status;

@@ -74,9 +74,8 @@ CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *
 calc_status calc_find_document(void *context, calc_kind kind, const char *name, char *path,
                                size_t size, calc_errors *errors);
 
-/** Measured runs of serving, and the errors of their predictions, for calc_find_data(). */
-#define CALC_FIND_SERVING_RUNS "measured/serving_runs.csv.gz"
-#define CALC_FIND_SERVING_RESULTS "measured/serving_results.csv"
+/** Errors of measured runs of serving whose model no fit saw, for calc_find_data(). */
+#define CALC_FIND_SERVING_UNSEEN "measured/serving_unseen.csv"
 
 /** A file of a data directory, "measured/runs.csv": in the directories of CALC_PATH, then in
  *  ../share/calc beside the command.

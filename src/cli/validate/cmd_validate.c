@@ -88,9 +88,7 @@ static void put_group(calc_put *put, const calc_error_group *g)
     calc_putf(put, "{by: %s, name: %s, quantity: %s", g->by, g->name,
               calc_quantity_word(g->quantity));
     calc_put_spread(put, &g->spread);
-    calc_putf(put, "kendall_tau: %g, pairs: %zu, choices: %zu, regret_mean: %g, regret_worst: %g",
-              g->ranking.tau, g->ranking.pairs, g->ranking.choices, g->ranking.regret_mean,
-              g->ranking.regret_worst);
+    calc_put_ranking(put, &g->ranking);
     if (g->shared > 0) {
         calc_putf(put, "shared: %zu, mean_abs_shared: %g, mean_abs_baseline: %g", g->shared,
                   g->mean_abs_now, g->mean_abs_then);

@@ -18,6 +18,14 @@ static inline void calc_put_spread(calc_put *put, const calc_spread *spread)
               spread->worst_abs);
 }
 
+/** Write its members into the open object. */
+static inline void calc_put_ranking(calc_put *put, const calc_ranking *ranking)
+{
+    calc_putf(put, "kendall_tau: %g, pairs: %zu, choices: %zu, regret_mean: %g, regret_worst: %g",
+              ranking->tau, ranking->pairs, ranking->choices, ranking->regret_mean,
+              ranking->regret_worst);
+}
+
 /** A validation: the measured runs, their predictions, and all that is found of them. Owns
  *  everything. Start with {0}; large. */
 typedef struct calc_validation {

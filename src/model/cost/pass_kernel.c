@@ -33,7 +33,9 @@ static bool multiply(const calc_cost_context *c, const calc_operator *o,
     double wide_bytes = c->shape->element_bytes;
     double input_bytes = head ? wide_bytes : c->shape->matrix_bytes;
     bool unpacks = !head && input_bytes >= 2 && c->shape->weight_bytes < input_bytes;
-    double own = input_bytes < 1 ? r->efficiency_4bit : input_bytes < 2 ? r->efficiency_8bit : 0;
+    bool scaled = c->strategy->scaling == CALC_SCALING_BLOCK;
+    double in_8bit = calc_share_or(scaled ? r->block_scaled_efficiency : 0, r->efficiency_8bit);
+    double own = input_bytes < 1 ? r->efficiency_4bit : input_bytes < 2 ? in_8bit : 0;
     double share = calc_share_or(own, calc_share_or(r->efficiency, 1)); /* of the peak */
     share = unpacks ? calc_share_or(r->unpacked_efficiency, share) : share;
     double read = unpacks ? calc_share_or(r->unpacked_memory_efficiency, r->memory_efficiency)
@@ -43,7 +45,7 @@ static bool multiply(const calc_cost_context *c, const calc_operator *o,
     double converted_s = memory_s(c, o->converted_bytes, r->memory_efficiency);
     double inner = o->outputs > 0 ? flop / (2 * o->outputs) : 0;
     /* Tensor scales are known before, and applied by the kernel before. */
-    bool converts = input_bytes < wide_bytes && c->strategy->scaling == CALC_SCALING_BLOCK;
+    bool converts = input_bytes < wide_bytes && scaled;
     out->flop_s = flop / (engine->flop_per_s * share);
     out->mem_s = memory_s(c, bytes, read);
     out->all_s = calc_together_s(out->flop_s, out->mem_s) + converted_s + r->inner_s * inner +

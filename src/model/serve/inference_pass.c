@@ -661,6 +661,7 @@ static void slow_matrix(calc_serving_matrix *m, double share)
 {
     m->efficiency = calc_share_or(m->efficiency, 1) * share;
     m->efficiency_8bit *= share;
+    m->block_scaled_efficiency *= share;
     m->efficiency_4bit *= share;
     m->unpacked_efficiency *= share;
 }
