@@ -106,11 +106,14 @@ static void differences(const calc_table *table, const char *prefix, const char 
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         bool object = field->type == CALC_TYPE_OBJECT;
+        if (!object && !differs(field, from, to, before, after)) {
+            continue; /* most of them */
+        }
         snprintf(path, sizeof path, "%s%s%s", prefix, field->key, object ? "." : "");
         if (object) {
             differences(field->table, path, from + field->offset, to + field->offset, visit,
                         context);
-        } else if (differs(field, from, to, before, after)) {
+        } else {
             visit(context, path, before, after);
         }
     }
