@@ -149,8 +149,9 @@ static void check_expert_par(rules *r)
     int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
     if (a->num_experts == 0) {
         if (e->inference.redundant_experts > 0) {
-            BROKEN(r, inference / redundant_experts, "leave it out",
-                   "the application has no experts");
+            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
+                            "/inference/redundant_experts", "leave it out",
+                            "the application has no experts");
         }
         if (ep > 1 || etp > 1) {
             calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,

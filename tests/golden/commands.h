@@ -2,8 +2,9 @@
  * other, in a folder that a test begins empty. Of a line each `{a,b}` stands for a and for b, '...'
  * for one word, ROOT for the source tree; `< TEXT` is standard input, with \n for new lines. Behind
  * ` | N` only N lines are shown, behind ` | FILTER` what that command of bash makes of them, and a
- * number made of all. Any other line is of bash, up to END if it has <<: `cat FILE` shows one, and
- * ` | calc ` behind it gives calc what it prints. */
+ * number made of all. `COLUMNS=N` is the width of the terminal from there on. Any other line is of
+ * bash, up to END if it has <<: `cat FILE` shows one, and ` | calc ` behind it gives calc what it
+ * prints. */
 #ifndef CALC_TESTS_COMMANDS_H
 #define CALC_TESTS_COMMANDS_H
 
@@ -145,6 +146,10 @@ static void run_line(char *line)
         fprintf(answers, "$ %s\n", line);
     }
     FILE *input = NULL;
+    if (strncmp(line, "COLUMNS=", 8) == 0) {
+        setenv("COLUMNS", line + 8, 1);
+        return;
+    }
     if (calc && calc != line) {
         *calc = '\0';
         calc += 3;

@@ -112,36 +112,6 @@ CALC_TEST(names_of_other_documents_are_not_known)
     }
 }
 
-/* A text, and the pointer of its first error. */
-static const struct {
-    const char *text, *pointer;
-} wrong[] = {{"{\"prompts\": 0}", "/prompts"},
-             {"{\"samples\": -1}", "/samples"},
-             {"{\"samples\": 1.5}", "/samples"},
-             {"{\"kept_share\": 0}", "/kept_share"},
-             {"{\"promts\": 1}", "/promts"},
-             {"{\"lengths\": {\"response\": {\"mean\": NaN}}}", ""},
-             {"{\"lengths\": {\"response\": {\"mean\": 0.5}}}", "/lengths/response/mean"},
-             {"{\"roles\": {\"actr\": {}}}", "/roles/actr"},
-             {"{\"roles\": {\"actor\": {\"model\": 3}}}", "/roles/actor/model"},
-             {"{\"roles\": {\"actor\": {\"model\": \"\"}}}", "/roles/actor/model"},
-             {"{\"roles\": {\"rollout\": {\"sleep\": 3}}}", "/roles/rollout/sleep"},
-             {"{\"roles\": {\"actor\": {\"offload\": [\"all\"]}}}", "/roles/actor/offload/0"},
-             {"{\"roles\": {\"actor\": 5}}", "/roles/actor"},
-             {"{\"roles\": []}", "/roles"},
-             {"{\"pools\": []}", "/pools"},
-             {"{\"pools\": [{}]}", "/pools/0"},
-             {"{\"sync\": {\"method\": \"pigeon\"}}", "/sync/method"},
-             {"[]", ""}};
-
-CALC_TEST_LOOP(wrong_jobs_have_a_place, 0, (int)(sizeof wrong / sizeof *wrong))
-{
-    ck_assert_int_ne(parse(wrong[_i].text), CALC_OK);
-    ck_assert_str_eq(errors.item[0].pointer, wrong[_i].pointer);
-    ck_assert_str_eq(errors.item[0].file, "job.json");
-    ck_assert_int_eq(errors.item[0].line, 1);
-}
-
 CALC_TEST_LOOP(wrong_assignments_leave_the_job_alone, 0, 4)
 {
     static const char *const sets[] = {"prompts=0", "prompts=many", "kl=7", "rollout=5"};
@@ -149,21 +119,4 @@ CALC_TEST_LOOP(wrong_assignments_leave_the_job_alone, 0, 4)
     ck_assert_int_ne(set(sets[_i]), CALC_OK);
     ck_assert_mem_eq(&before, &job, sizeof job);
     ck_assert(strncmp(errors.item[0].file, "--set ", 6) == 0);
-}
-
-/* Assignments that contradict one another, and the pointer of the error. */
-static const char *const rules[][3] = {
-    {"response.cap=500", "response.mean=600", "/lengths/response/mean"},
-    {"response.share_at_cap=0.1", "prompts=1", "/lengths/response/share_at_cap"},
-    {"response.cap=100000", "response.share_at_cap=0.5", "/lengths/response/share_at_cap"},
-    {"mini_batch=1000", "prompts=10", "/mini_batch"},
-    {"prompts=1000000000", "samples=1000000", "/prompts"},
-    {"actor=null", "rollout=null", "/roles"}};
-
-CALC_TEST_LOOP(fields_that_contradict_one_another, 0, (int)(sizeof rules / sizeof *rules))
-{
-    ck_assert_int_eq(set(rules[_i][0]), CALC_OK);
-    ck_assert_int_eq(set(rules[_i][1]), CALC_OK);
-    ck_assert_int_eq(calc_job_check(&job, &errors), CALC_ERR_RULE);
-    ck_assert_str_eq(errors.item[0].pointer, rules[_i][2]);
 }

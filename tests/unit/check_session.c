@@ -1,4 +1,5 @@
-/* Requests and answers: the session of calc.h and the requests it reads. */
+/* Requests and answers: the session of calc.h and the requests it reads; those that are wrong:
+ * golden/check_commands_errors.txt. */
 #include "documents.h"
 #include "scratch.h"
 
@@ -259,86 +260,6 @@ CALC_TEST(inputs_layers_and_stages_come_when_wanted)
     answer = ask("{\"set\": {\"pipeline_par\": 3072, \"tensor_par\": 1, \"data_par\": 1}, "
                  "\"stages\": true, \"stats\": []}");
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "stages")), 0);
-    json_decref(answer);
-}
-
-/* Requests that are wrong, and the message of the first error. */
-static const struct {
-    const char *request, *message;
-} wrong[] = {
-    {"", "request:1:1: the file is empty"},
-    {"3", "request:1:1: expected an object, found 3"},
-    {"{\"sys\": \"sys.json\"}",
-     "request:1:1: missing key \"app\"\n  hint: later requests may leave it out"},
-    {"{" PATHS ", \"stat\": []}",
-     "request:1:59: /stat: unknown key \"stat\"\n  hint: did you mean \"stats\"?"},
-    {"{" PATHS ", \"stats\": [\"total_tim\"]}",
-     "request:1:69: /stats/0: no statistic \"total_tim\"\n  hint: did you mean \"total_time\"?"},
-    {"{" PATHS ", \"stats\": [\"total_time\", \"bubble_time\", \"total_time\"]}",
-     "request:1:98: /stats/2: total_time is named twice"},
-    {"{" PATHS ", \"stats\": \"total_time\"}",
-     "request:1:68: /stats: expected an array of names, found string \"total_time\""},
-    {"{" PATHS ", \"stats\": [1]}",
-     "request:1:69: /stats/0: expected the name of a statistic, found 1"},
-    {"{" PATHS ", \"compat\": \"x\"}",
-     "request:1:69: /compat: no rule of Calculon is called \"x\": none, repaired, calculon, or "
-     "some "
-     "of recompute-sums, idle-message, inference-message, layers, tiles, reduction-flop, "
-     "even-stages, mean-in-flight, whole-checkpoints, block-memory, optimizer-roofline, "
-     "offload-each, reduce-by-block, block-efficiency"},
-    {"{" PATHS ", \"layers\": 1}",
-     "request:1:69: /layers: expected true or false, found 1\n  hint: write true"},
-    {"{" PATHS ", \"set\": 1}",
-     "request:1:66: /set: expected an object or an array of \"FIELD=VALUE\", found 1"},
-    {"{" PATHS ", \"set\": [1]}", "request:1:67: /set/0: expected \"FIELD=VALUE\", found 1"},
-    {"{" PATHS ", \"set\": [\"tensor_par=0\"]}",
-     "--set tensor_par=0: /tensor_par: 0 is out of range, expected at least 1"},
-    {"{" PATHS ", \"set\": {\"tensor_par\": 0}}",
-     "request:1:81: /set/tensor_par: 0 is out of range, expected at least 1"},
-    {"{" PATHS ", \"set\": {\"networks[3].size\": 0}}",
-     "request:1:87: /set/networks[3].size: there is no networks[3]: the list has 1 element\n"
-     "  hint: the first one has index 0"},
-    {"{\"app\": \"none.json\"}", "none.json: no such file"},
-    {"{\"app\": \"-\"}", "\"-\" is no document: requests come from standard input"},
-    {"{\"app\": 1}", "request:1:9: /app: expected a name or an object, found 1"},
-    {"{\"fields\": \"exec\"}",
-     "request:1:12: /fields: expected \"app\", \"sys\", \"exe\", \"stats\", \"layer\" or "
-     "\"stage\", found string \"exec\""},
-    {"{\"fields\": null}", "request:1:12: /fields: expected \"app\", \"sys\", \"exe\", \"stats\", "
-                           "\"layer\" or \"stage\", found null"},
-    {"{\"id\": 1, \"fields\": \"exe\", \"stats\": []}",
-     "request:1:37: /stats: a request with \"fields\" has no \"stats\"\n"
-     "  hint: send a request of its own for it"},
-    {"{\"keep\": {\"app\": {}}, \"set\": {}}",
-     "request:1:30: /set: a request with \"keep\" has no \"set\"\n"
-     "  hint: send a request of its own for it"},
-    {"{\"keep\": {\"stats\": {}}}", "request:1:20: /keep/stats: expected documents by name in "
-                                    "\"app\", \"sys\", \"exe\", found an object"},
-    {"{\"sweep\": {\"proc\": 8}}",
-     "request:1:12: /sweep/proc: unknown key \"proc\"\n  hint: did you mean \"procs\"?"},
-    {"{\"sweep\": {\"procs\": {}}}",
-     "request:1:21: /sweep/procs: expected a text, a number or true, found an object"},
-    {"{\"import\": []}",
-     "request:1:12: /import: expected an object, or its text, found an array of 0"},
-    {"{\"export\": 1}", "request:1:12: /export: expected a framework, or \"any\", found 1"},
-};
-
-CALC_TEST_LOOP(wrong_requests_are_answered_with_the_place, 0, (int)(sizeof wrong / sizeof *wrong))
-{
-    json_t *answer = ask(wrong[_i].request);
-    json_t *first = json_array_get(json_object_get(answer, "errors"), 0);
-    ck_assert_str_eq(json_string_value(json_object_get(first, "message")), wrong[_i].message);
-    ck_assert_ptr_null(json_object_get(answer, "stats"));
-    json_decref(answer);
-}
-
-CALC_TEST(rules_between_fields_are_checked)
-{
-    json_t *answer = ask("{\"id\": 1, " PATHS ", \"set\": {\"tensor_par\": 8}}");
-    json_t *first = json_array_get(json_object_get(answer, "errors"), 0);
-    ck_assert_str_eq(json_string_value(json_object_get(first, "document")), "exe");
-    ck_assert_str_eq(json_string_value(json_object_get(first, "pointer")), "/num_procs");
-    ck_assert_int_eq(json_integer_value(json_object_get(answer, "id")), 1);
     json_decref(answer);
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/decimal.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "formats/export.h"
@@ -216,7 +215,7 @@ void calc_script_tell(const calc_framework *framework, const calc_app *app, cons
 
 /* Reads a text as a script or a configuration, and says what it is, and what of it is not read.
  *  @param input  its text and its path; .framework is set
- *  @param procs  processors, instead of those of the file; NULL: none
+ *  @param procs  processors, a whole number, instead of those of the file; NULL: none
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED without an error if it is neither; else with errors */
 static calc_status calc_script_load(calc_input *input, const char *procs, calc_app *app,
                                     calc_exec *exec, calc_errors *errors)
@@ -224,7 +223,6 @@ static calc_status calc_script_load(calc_input *input, const char *procs, calc_a
     calc_settings settings = {0};
     calc_errors ignored = {0};
     calc_plan plan;
-    double count = 0;
     calc_script_unread unread = {0};
     const calc_framework *framework = NULL;
     const char *text = input->text.data;
@@ -240,15 +238,12 @@ static calc_status calc_script_load(calc_input *input, const char *procs, calc_a
             calc_errors_at(errors, CALC_ERR_RULE, input->path, 0, 0,
                            "calc import FILE --job job.json, and calc rl MODEL MACHINE job.json",
                            "a job of reinforcement learning, of %s", framework->title);
-    } else if (procs && !calc_decimal_read(procs, true, 1, 1e9, &count)) {
-        status = calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, NULL,
-                                "expected a number from 1 to 1000000000");
     }
     unread.title = framework->title;
     const calc_import import = {.framework = framework,
                                 .settings = &settings,
                                 .name = input->path,
-                                .procs = (int64_t)count,
+                                .procs = procs ? strtoll(procs, NULL, 10) : 0,
                                 .model = true,
                                 .unread = calc_script_tell_unread,
                                 .context = &unread};
