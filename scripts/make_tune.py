@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs/tune.svg"
 AFTER = (1, 2, 3, 5, 10)
 DRAWN = {"improvement": "#4ba3c3", "order": "#c2410c"}
 CHOOSERS = ("improvement", "order")
-FOREIGN = (("91", "110"),)
+FOREIGN = (("111", "120", "narrow"), ("91", "110"))
 
 
 def percent(share, places=2):
@@ -147,11 +147,11 @@ def picture(rows):
 
 def foreign_table():
     """Truths that are not drawn from the prior. A run ends where it says stop."""
-    lines = ["| seeds | factors | chooser | mean regret after 5 | 10 | 20 | stopped by itself | of these more than 1 % above the best |",
+    lines = ["| seeds | spaces | chooser | mean regret after 5 | 10 | 20 | stopped by itself | of these more than 1 % above the best |",
              "|---|---|---|--:|--:|--:|--:|--:|"]
     for seeds in FOREIGN:
         rows = study("foreign", *seeds)["foreign"]
-        for chooser in ("improvement", "oracle"):
+        for chooser in ("improvement", "order", "oracle"):
             ended, regret = [], {n: [] for n in (5, 10, 20)}
             for _, _, _, _, name, stopped, *found in rows:
                 if name != chooser:
@@ -165,7 +165,7 @@ def foreign_table():
             cells = [percent(sum(regret[n]) / len(regret[n])) for n in regret]
             cells += ["", ""] if chooser != "improvement" else [f"{len(ended)} of {len(regret[20])}",
                                                           f"{sum(r > 0.01 for r in ended)}"]
-            lines.append(f"| {seeds[0]} to {seeds[1]} | {'heavy-tailed' if len(seeds) > 2 else 'normal'} | `{chooser}` | " + " | ".join(cells) + " |")
+            lines.append(f"| {seeds[0]} to {seeds[1]} | {'narrow' if 'narrow' in seeds else 'default'}{', heavy tails' if 'heavy' in seeds else ''} | `{chooser}` | " + " | ".join(cells) + " |")
     return lines
 
 

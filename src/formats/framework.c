@@ -687,10 +687,9 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
             list_words(row, expect, size);
             return false;
         }
-        if (row->how != CALC_HOW_SET) {
-            plan->value[row->member] = word.value;
-        } else if (!isnan(word.value)) {
-            plan->value[row->member] = (double)(set |= (int64_t)word.value);
+        if (!isnan(word.value)) {
+            set |= row->how == CALC_HOW_SET ? (int64_t)word.value : 0;
+            plan->value[row->member] = row->how == CALC_HOW_SET ? (double)set : word.value;
         }
         text += length;
         text += strspn(text, " ,[]");

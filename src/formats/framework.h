@@ -69,7 +69,7 @@ typedef struct calc_setting_row {
     double value;
     /** Words and their values, "bf16=bfloat16 no=float32 float16 other=": a value is a number or a
      *  choice of the member's field, of a set its bit; without "=" it is the word itself, and with
-     *  nothing behind it the member stays open; "*" is any other word */
+     *  nothing behind it the member stays as it is; "*" is any other word */
     const char *words;
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
