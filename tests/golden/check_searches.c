@@ -95,9 +95,8 @@ static void ask_balance(int n)
     if (status == CALC_OK && s->feasible) {
         say(s->score_s, 6);
         say(s->answer.most_bytes, 6);
-        say_ints(&s->share[0].layers[0],
-                 (int)(problem.shape.stages * problem.shape.chunks) *
-                     (int)(sizeof *s->share / sizeof(int)));
+        say_ints(&s->share[0].layers[0], (int)(problem.shape.stages * problem.shape.chunks) *
+                                             (int)(sizeof *s->share / sizeof(int)));
     } else if (status == CALC_OK) {
         say(s->stage, 9);
         say(s->needs_bytes, 6);
@@ -179,8 +178,8 @@ static void ask_layers(int n)
     free(front.point);
     ck_assert(calc_layerwise_front_of(&c.stage, 4 + (size_t)below(40), &front));
     say_front(&front);
-    ck_assert(calc_layerwise_curve_of(&c.stage, weight[0], weight[1], 4 + (size_t)below(40),
-                                      &front));
+    ck_assert(
+        calc_layerwise_curve_of(&c.stage, weight[0], weight[1], 4 + (size_t)below(40), &front));
     say_front(&front);
 }
 
@@ -253,9 +252,9 @@ static void ask_galvatron(int n)
     char why[256];
     galvatron_search_open(&c, galvatron_cases[n % GALVATRON_CASES]);
     calc_galvatron_request *r = &c.request;
-    bool *flags[] = {&r->disable_dp,   &r->disable_tp,   &r->disable_cp,
-                     &r->disable_sp,   &r->disable_pp,   &r->disable_ckpt,
-                     &r->disable_fsdp, &r->fine_grained, &r->disable_embedding_lmhead_tp,
+    bool *flags[] = {&r->disable_dp,   &r->disable_tp,        &r->disable_cp,
+                     &r->disable_sp,   &r->disable_pp,        &r->disable_ckpt,
+                     &r->disable_fsdp, &r->fine_grained,      &r->disable_embedding_lmhead_tp,
                      &r->compat,       &r->async_grad_reduce, &r->global_memory_buffer};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         *flags[i] ^= below(6) == 0;
@@ -344,13 +343,12 @@ static void ask_tune(int n)
     options.chooser = below(4) ? CALC_TUNE_CHOOSER_IMPROVEMENT : CALC_TUNE_CHOOSER_ORDER;
     options.worth = 0.01 + maybe(0.05);
     calc_errors errors = {0};
-    ck_assert_int_eq(calc_tune_truth(&prior, candidate, count, (uint64_t)n, step_s, memory_bytes,
-                                     &errors),
-                     CALC_OK);
+    ck_assert_int_eq(
+        calc_tune_truth(&prior, candidate, count, (uint64_t)n, step_s, memory_bytes, &errors),
+        CALC_OK);
     bool stop = false;
     for (int round = 0; round < ROUNDS && !stop; round++) {
-        calc_tune_decision d =
-            tune_decide(candidate, count, measured, measurements, &options);
+        calc_tune_decision d = tune_decide(candidate, count, measured, measurements, &options);
         say_decision(&d, count, measurements);
         for (size_t i = 0; i < d.picks; i++) {
             measured[measurements] =
@@ -427,6 +425,5 @@ static void answer(const char *said, FILE *out)
     }
 }
 
-const calc_test_frame calc_tests = {.timeout_s = 300,
-                                    .cases = "golden/check_searches.txt",
-                                    .answer = answer};
+const calc_test_frame calc_tests = {
+    .timeout_s = 300, .cases = "golden/check_searches.txt", .answer = answer};
