@@ -171,7 +171,8 @@ static const char *check_operators(const task *t)
         return NULL;
     }
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
-        if (calc_opt_given(t->args, of_runs[i])) {
+        size_t cursor = 0;
+        if (calc_opt_next(t->args, of_runs[i], &cursor)) {
             return "--operators takes --system, --rows, --into, --json and --date only";
         }
     }
