@@ -258,7 +258,7 @@ CALC_TEST(lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range)
     calc_rng_init(&rng, 14, 1);
     for (int i = 0; i < 20000; i++) {
         calc_layers_common c = {.contention = 0.3 * calc_rng_real(&rng), .last_share = 0.03};
-        c.terms.window_share = 0.1 + 0.87 * calc_rng_real(&rng);
+        c.terms.window_share = i % 5 ? 0.1 + 0.87 * calc_rng_real(&rng) : 1 - c.last_share;
         double room_s = i % 7 ? calc_rng_real(&rng) : 0;
         calc_layers_part p = {.reduce_s = 2 * calc_rng_real(&rng), .reduce_room_s = room_s};
         double exposed_s = calc_layers_exposed_s(&c, &p);
@@ -271,6 +271,10 @@ CALC_TEST(lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range)
         if (!longer && p.reduce_s <= window_s) {
             hidden++;
             ck_assert_double_eq_tol(calc_layers_exposed_line_s(&c, p.reduce_s, room_s, 0),
+                                    exposed_s, 1e-12);
+        }
+        if (longer && i % 5 == 0) {
+            ck_assert_double_eq_tol(calc_layers_exposed_line_s(&c, p.reduce_s, room_s, 1),
                                     exposed_s, 1e-12);
         }
         ck_assert(longer || p.reduce_s <= room_s / 0.97 + 1e-12);

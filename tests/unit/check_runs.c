@@ -20,10 +20,6 @@ static calc_status load(calc_kind kind, const char *name, void *object, calc_err
     static const char *const folders[] = {"models", "systems", "executions"};
     char path[512];
     loads++;
-    if (strcmp(name, "nothing") == 0) {
-        return calc_errors_add(found, CALC_ERR_NOT_FOUND, kind, NULL, "did you mean \"something\"?",
-                               "no \"nothing\"");
-    }
     bool own = strcmp(name, "mine") == 0;
     snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s/%s.json", folders[kind],
              own ? "h100_sxm" : name);
@@ -270,103 +266,6 @@ CALC_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
     fails(OUTCOME "crashed,15\n", CALC_ERR_FIELD, 2, 32, "outcome: expected ok or oom, or nothing");
 }
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-CALC_TEST(what_a_table_lacks_is_said_once)
-{
-    fails("sys,exe,measured_s\nmine,x,1\nmine,y,1\n", CALC_ERR_FIELD, 1, 0,
-          "column \"app\" is missing");
-    fails("app,exe,measured_s\nx,x,1\n", CALC_ERR_FIELD, 1, 0, "column \"sys\" is missing");
-    fails("app,sys,measured_s\nx,x,1\n", CALC_ERR_FIELD, 1, 0, "column \"exe\" is missing");
-    fails("app,sys,exe\nx,x,1\n", CALC_ERR_FIELD, 1, 0, "column \"measured_s\" is missing");
-    ck_assert_str_eq(errors.item[0].hint, "calc validate --template prints an example");
-    fails("id,hardware,measured_iteration_s\nx,H100,1\n", CALC_ERR_FIELD, 1, 0,
-          "column \"sys\" is missing");
-    ck_assert_str_eq(errors.item[0].hint, "scripts/make_runs.py makes runs of a published table");
-    static const char *const none[] = {"", "{", "42", "<html>\n<body>\n", "aaaa,bbbb\n1,2\n"};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        ck_assert_int_eq(parse(none[i]), CALC_ERR_FIELD);
-        ck_assert_str_eq(errors.item[0].text,
-                         "none of the columns is known: the first row names them");
-    }
-    ck_assert_int_eq(parse("app,sys,exe,measured_s\n\n"), CALC_ERR_FIELD);
-    ck_assert_str_eq(errors.item[0].text, "it has no rows");
-    ck_assert_int_eq(errors.item[0].line, 0);
-}
-
-CALC_TEST(where_fields_say_all_each_size_has_a_value)
-{
-    static const char head[] =
-        "app,sys,measured_s,tensor_par,pipeline_par,data_par,batch_size,procs";
-    char csv[256];
-    snprintf(csv, sizeof csv, "%s\nllama3-70B,mine,1,4,2,2,8,16\n", head);
-    ck_assert_int_eq(parse(csv), CALC_OK);
-    static const char *const rows[][2] = {
-        {"4,2,,8,16", "data_par would be 0, expected at least 1"},
-        {"4,,2,8,16", "pipeline_par would be 0, expected at least 1"},
-        {"4,2,2,,16", "batch_size would be 0, expected at least 1"},
-        {"4,2,2,8,", "num_procs would be 0, expected at least 1"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(csv, sizeof csv, "%s\nllama3-70B,mine,1,%s\n", head, rows[i][0]);
-        fails(csv, CALC_ERR_FIELD, 2, 0, rows[i][1]);
-    }
-    fails("sys,exe,hidden,measured_s\nmine,llama3-70B_512,64,1\n", CALC_ERR_FIELD, 2, 0,
-          "feedforward would be 0, expected at least 1");
-    ck_assert_str_eq(errors.item[0].hint, "calc validate --template prints an example");
-}
-
-#define HEAD "app,sys,exe,arguments,measured_s,tensor_par,sys.mem1.GiB,tensor_parr\n"
-
-CALC_TEST(what_a_row_lacks_or_contradicts_has_its_place)
-{
-    fails(HEAD "llama3-70B,,llama3-70B_512,,1\n", CALC_ERR_FIELD, 2, 12,
-          "sys: the row names no machine");
-    fails(HEAD ",mine,llama3-70B_512,,1\n", CALC_ERR_FIELD, 2, 1, "app: the row names no model");
-    fails(HEAD "-,mine,llama3-70B_512,,1\n", CALC_ERR_FIELD, 2, 1, "app: the row names no model");
-    fails(HEAD "llama3-70B,mine,,,1\n", CALC_ERR_FIELD, 2, 17, "exe: the row names no layout");
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,--x,1\n", CALC_ERR_FIELD, 2, 17,
-          "exe and arguments: one of them is the layout");
-    fails(HEAD "llama3-70B,mine,nothing,,1\n", CALC_ERR_NOT_FOUND, 2, 17, "no \"nothing\"");
-    ck_assert_str_eq(errors.item[0].hint, "did you mean \"something\"?");
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,,1,four\n", CALC_ERR_TYPE, 2, 35,
-          "tensor_par: expected an integer, found string \"four\"");
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,,1,0\n", CALC_ERR_RANGE, 2, 35,
-          "tensor_par: 0 is out of range, expected at least 1");
-    /* A field that an earlier row has filled is found again. */
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,,1,4\nllama3-70B,mine,llama3-70B_512,,1,0\n",
-          CALC_ERR_RANGE, 3, 35, "tensor_par: 0 is out of range, expected at least 1");
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,,1,,80\n", CALC_ERR_FIELD, 2, 36,
-          "fields of app and exe may be columns, a machine's may not");
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,,1,,,4\n", CALC_ERR_FIELD, 2, 37,
-          "unknown field \"tensor_parr\"");
-    ck_assert_str_eq(errors.item[0].hint, "did you mean \"tensor_par\"?");
-    fails(HEAD "llama3-70B,mine,llama3-70B_512,,soon\n", CALC_ERR_TYPE, 2, 33,
-          "measured_s: expected a number from 1e-06 to 1e9, found \"soon\"");
-    fails("app,sys,exe,measured_s\n\"x\n", CALC_ERR_SYNTAX, 2, 0,
-          "the quote that starts a cell here has no end");
-}
-
-CALC_TEST(counts_are_whole_and_times_take_time)
-{
-    static const struct {
-        const char *column, *right, *wrong[3];
-    } cell[] = {{"procs", "1", {"0", "3072.5", "0x10"}},
-                {"num_gpus", "8", {"0", "-1", "1e-300"}},
-                {"inter_node_gbit", "400", {"-1", "0x1", "inf"}},
-                {"measured_s", "0.25", {"0", "1e-300", "0x10"}},
-                {"measured_iteration_s", "1e9", {"1000000001", "1e999", "8x"}},
-                {"measured_tflops_per_gpu", "140.5", {"-1", "0x10", "nan"}}};
-    char csv[256];
-    for (size_t i = 0; i < sizeof cell / sizeof *cell; i++) {
-        for (size_t k = 0; k < 4; k++) {
-            snprintf(csv, sizeof csv, "app,sys,exe,%s,measured_mem_gib\na,mine,a,%s,2\n",
-                     cell[i].column, k < 3 ? cell[i].wrong[k] : cell[i].right);
-            calc_status status = parse(csv);
-            ck_assert_msg((status == CALC_ERR_TYPE) == (k < 3), "%s", csv);
-        }
-    }
-}
-
 CALC_TEST(a_default_machine_is_that_of_rows_without_one)
 {
     loader.machine = "mine";
@@ -375,13 +274,6 @@ CALC_TEST(a_default_machine_is_that_of_rows_without_one)
     ck_assert_int_eq(parse("app,sys,exe,measured_s\nllama3-70B,h100_sxm,llama3-70B_512,1\n"),
                      CALC_OK);
     ck_assert_str_eq(runs.row[0].sys, "h100_sxm");
-}
-
-CALC_TEST(a_file_that_does_not_exist_is_named)
-{
-    errors = (calc_errors){0};
-    ck_assert_int_eq(calc_runs_read(&runs, "no/such.csv", NULL, &errors), CALC_ERR_NOT_FOUND);
-    ck_assert_str_eq(errors.item[0].file, "no/such.csv");
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */

@@ -66,28 +66,6 @@ CALC_TEST(cells_are_read_and_blank_ones_are_nan)
     ck_assert_str_eq(r->source, "r");
 }
 
-CALC_TEST(what_is_wrong_is_said_with_its_place)
-{
-    ck_assert_int_eq(parse("model,isl,osl\nm,1,2\n"), CALC_ERR_FIELD);
-    ck_assert_str_eq(errors.item[0].text, "column \"sys\" is missing");
-    calc_serving_rows_free(&rows);
-    errors = (calc_errors){0};
-    ck_assert_int_eq(parse("model,gpu,isl,osl\nm,g,1k,2\nm,g,1,-2\n"), CALC_ERR_TYPE);
-    ck_assert_int_eq(errors.count, 2);
-    ck_assert_int_eq(errors.item[0].line, 2);
-    ck_assert_int_eq(errors.item[0].column, 5);
-    ck_assert_int_eq(errors.item[1].line, 3);
-}
-
-CALC_TEST(misspelled_columns_are_errors)
-{
-    ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_msec,notes\nm,g,1,2,3,x\n"), CALC_ERR_FIELD);
-    ck_assert_int_eq(errors.count, 1);
-    ck_assert_str_eq(errors.item[0].text, "unknown column \"ttft_msec\"");
-    ck_assert_ptr_nonnull(strstr(errors.item[0].hint, "ttft_ms"));
-    ck_assert(errors.item[0].line == 1 && errors.item[0].column == 19);
-}
-
 CALC_TEST(a_column_beside_its_neighbour_is_another)
 {
     ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_ms,ttft_stat,tpot_stat\nm,g,1,2,3,mean,y\n"),
@@ -100,25 +78,4 @@ CALC_TEST(a_column_may_be_a_field_that_is_a_set)
     ck_assert_int_eq(rows.fields->count, 1);
     ck_assert_double_eq(rows.row[0].value[0],
                         1 << CALC_LORA_MODULES_Q_PROJ | 1 << CALC_LORA_MODULES_V_PROJ);
-}
-
-CALC_TEST(words_and_fields_that_are_none_are_said_with_their_place)
-{
-    const struct {
-        const char *text, *says;
-        int line, column;
-    } cases[] = {
-        {"app,sys,isl,osl,weight_dtype\nm,g,1,2,fp6\n", "weight_dtype: expected", 2, 9},
-        {"app,sys,isl,osl,metric_kind\nm,g,1,2,often\n", "metric_kind: expected", 2, 9},
-        {"app,sys,isl,osl,inference.hold_step\nm,g,1,2,3\n", "\"inference.hold_step\"", 1, 0},
-        {"app,sys,isl,osl,exe.stages\nm,g,1,2,3\n", "\"exe.stages\"", 1, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        errors = (calc_errors){0};
-        ck_assert_int_ne(parse(cases[i].text), CALC_OK);
-        ck_assert_int_eq(errors.count, 1);
-        ck_assert_ptr_nonnull(strstr(errors.item[0].text, cases[i].says));
-        ck_assert_int_eq(errors.item[0].line, cases[i].line);
-        ck_assert_int_eq(errors.item[0].column, cases[i].column);
-        calc_serving_rows_free(&rows);
-    }
 }

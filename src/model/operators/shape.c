@@ -248,9 +248,9 @@ double calc_shape_dense_blocks_in(const calc_shape *s, double before, double cou
         }
         return dense;
     }
-    bool in_turn = s->experts > 0 && s->moe_every != 1;
+    double in_turn = calc_shape_alternating(s);
     double prefix = calc_max(0, fmin(count, s->blocks - s->moe_blocks - before));
-    return in_turn ? count * (1 - s->moe_blocks / s->blocks) : prefix;
+    return in_turn > 0 ? count * in_turn : prefix;
 }
 
 /* Chance that at least one of the experts of a token is among so many, all of some groups and some
