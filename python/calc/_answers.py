@@ -178,14 +178,15 @@ class Runs(list):  # type: ignore[type-arg]
 
 
 class Layout(Record):
-    """A row of a sweep: `design` (names of model and machine), `execution` and `stats`."""
+    """A row of a sweep: `design` (names of model and machine, swept fields of both), `execution` and `stats`."""
 
     _asked: dict[str, Any]
 
-    def run(self, **options: Any) -> Run:
-        """The layout evaluated by run(), whose options these are."""
+    def run(self, set: dict[str, Any] | None = None, **options: Any) -> Run:
+        """The layout evaluated by run(), whose options these are, with the swept fields that it was found with."""
         from . import run
-        return run(self._asked["app"], self._asked["sys"], self["execution"], **options)
+        swept = {name: value for name, value in self["design"].items() if name not in ("application", "system")}
+        return run(self._asked["app"], self._asked["sys"], self["execution"], set={**swept, **(set or {})}, **options)
 
 
 class Sweep(_Page, Record):

@@ -246,6 +246,12 @@ class Answers(unittest.TestCase):
         self.assertEqual(got.best.run().stats, got.best.stats)
         self.assertEqual(got.best.run(set={"sys.mem1.GiB": 12}).verdict, "mem1_capacity")
 
+    def test_rows_of_a_sweep_over_a_machine_run_on_theirs(self):
+        got = calc.sweep(*LLAMA[:2], procs=64, batch=256, top=1, axis={"sys.mem1.GiB": [40, 400]})
+        self.assertEqual(got.best.design["sys.mem1.GiB"], 400)
+        self.assertEqual(got.best.run().stats, got.best.stats)
+        self.assertEqual(got.best.run(set={"sys.mem1.GiB": 12}).verdict, "mem1_capacity")
+
     def test_a_sweep_of_dicts_and_of_groups(self):
         app, system = calc.load("app", LLAMA[0]), calc.load("sys", LLAMA[1])
         got = calc.sweep(app, system, procs="32:64:32", batch=256, per="num_procs", top=1)

@@ -426,7 +426,8 @@ static void write_numbers(calc_output *out, const sides *s)
     double rate[2] = {s->stats[0].sample_rate, s->stats[1].sample_rate};
     calc_output_text(out, "\n");
     write_term(out, "samples/s", rate, 1);
-    if (rate[0] > 0 && rate[1] > 0) {
+    bool fits = s->stats[0].verdict == CALC_VERDICT_OK && s->stats[1].verdict == CALC_VERDICT_OK;
+    if (fits && rate[0] > 0 && rate[1] > 0) {
         calc_output_printf(out, "  %-*s%14.3f\n", COLUMN - 2, "B is faster by a factor of",
                            rate[1] / rate[0]);
     }

@@ -262,7 +262,7 @@ static calc_status calc_script_load(calc_input *input, const char *procs, calc_a
     return status;
 }
 
-/* The document that an assignment changes. */
+/* The document that an assignment changes; CALC_KIND_NONE where swept fields say it. */
 static calc_kind kind_of(const calc_start *s, const char *assignment)
 {
     calc_app app = *s->app;
@@ -270,24 +270,33 @@ static calc_kind kind_of(const calc_start *s, const char *assignment)
     calc_exec exec = *s->exec;
     calc_field_ref where = {.kind = CALC_KIND_NONE};
     calc_errors ignored = {0};
-    return calc_is_yes(calc_set(&app, &system, &exec, assignment, &where, &ignored))
-               ? where.kind
-               : CALC_KIND_NONE;
+    bool known = calc_is_yes(calc_set(&app, &system, &exec, assignment, &where, &ignored));
+    for (size_t i = 0; known && s->designs && i < s->designs->axes; i++) {
+        const calc_field_ref *swept = &s->designs->axis[i].ref;
+        known = swept->kind != where.kind || swept->offset != where.offset;
+    }
+    return known ? where.kind : CALC_KIND_NONE;
 }
 
 /* Up to a kind: calc export takes no machine. @param put  NULL: on a line of `out` */
 static void put_sets(calc_put *put, calc_output *out, const calc_start *s, calc_kind last)
 {
-    size_t cursor = 0;
+    size_t cursor = 0, swept = s->designs ? s->designs->axes : 0;
     const char *assignment;
-    while ((assignment = calc_opt_next(s->args, s->set, &cursor))) {
-        if (kind_of(s, assignment) > last) {
+    char text[CALC_DESIGN_PATH_SIZE + 32], value[32];
+    while ((assignment = calc_opt_next(s->args, s->set, &cursor)) || swept > 0) {
+        const calc_design_axis *axis = assignment ? NULL : &s->designs->axis[--swept];
+        if ((axis ? axis->ref.kind : kind_of(s, assignment)) > last) {
             continue;
         }
+        if (axis) {
+            snprintf(text, sizeof text, "%s=%s", axis->path,
+                     calc_designs_value_text(s->designs, s->design, swept, value));
+        }
         if (put) {
-            calc_putf(put, "%s, %s", "--set", assignment);
+            calc_putf(put, "%s, %s", "--set", axis ? text : assignment);
         } else {
-            calc_output_printf(out, " --set %s", assignment);
+            calc_output_printf(out, " --set %s", axis ? text : assignment);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include "cli/draw/human.h"
 #include "cli/shell/find.h"
 #include "cli/shell/opt.h"
+#include "designs.h"
 #include "formats/import.h"
 #include "formats/plan.h"
 #include "io/json_put.h"
@@ -190,7 +191,9 @@ typedef struct calc_start {
     const calc_app *app;
     const calc_system *system;
     const calc_exec *exec;
-    const char *names[3]; /**< APP SYS EXE; EXE "-": standard input */
+    const char *names[3];                /**< APP SYS EXE; EXE "-": standard input */
+    const calc_designs_builder *designs; /**< swept fields of models and machines; NULL: none */
+    uint64_t design;                     /**< whose values the layout was found with */
 } calc_start;
 
 /** calc_export_starter() and calc_export_starts(), where they answer (calc_is_yes()). */

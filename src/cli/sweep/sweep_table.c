@@ -547,13 +547,15 @@ static void write_next(calc_output *out, const calc_sweep_study *study, const ca
         calc_design_parts parts = calc_designs_parts(&study->builder, layout->design);
         study->designs.get(study->designs.context, layout->design, &app, &system);
         calc_output_text(out, "  run it: ");
-        calc_start_write(
-            out, &(calc_start){.args = view->args,
-                               .set = CALC_SWEEP_OPT_SET,
-                               .app = &app,
-                               .system = &system,
-                               .exec = &exec,
-                               .names = {parts.app->name, parts.system->name, view->saved}});
+        calc_start_write(out,
+                         &(calc_start){.args = view->args,
+                                       .set = CALC_SWEEP_OPT_SET,
+                                       .app = &app,
+                                       .system = &system,
+                                       .exec = &exec,
+                                       .names = {parts.app->name, parts.system->name, view->saved},
+                                       .designs = &study->builder,
+                                       .design = layout->design});
     }
 }
 
