@@ -59,7 +59,8 @@ static double graphed_share(const calc_cost_context *c, calc_block_kind kind,
     for (size_t i = 0; i < list->count; i++) {
         const calc_operator *o = &list->item[i];
         double one = calc_operator_share(o);
-        bool mixer = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCAN;
+        bool mixer = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES ||
+                     o->kind == CALC_OPERATOR_SCAN;
         mixes += mixer && o->part != last ? one : 0;
         last = mixer ? o->part : last;
         feeds = calc_max(feeds, o->repeated_by >> CALC_RECOMPUTE_MODULES_MLP & 1 ? one : 0);
