@@ -368,8 +368,8 @@ static void kick(search *s, calc_rng *rng)
     }
     lay(s, &s->now, true);
     if (alike_chips(s) > 0) {
-        alter(s, &s->now, (int)calc_rng_below(rng, (uint32_t)s->p->chips),
-              (int)calc_rng_below(rng, 3) - 1);
+        int more = (int)calc_rng_below(rng, 3) - 1;
+        alter(s, &s->now, (int)calc_rng_below(rng, (uint32_t)s->p->chips), more);
     }
     measure(s, &s->now);
 }

@@ -139,12 +139,12 @@ static void join_replicas(calc_plan *plan)
         SET(SHARDED, COUNT(TORCH_GATHERED) > 0 ? 2 : 3);
     }
     if (SAYS(REPLICATED)) {
-        SET(INSTANCES, COUNT(REPLICATED));
+        SET(INSTANCES, VALUE(REPLICATED));
     }
     if (!SAYS(SHARD_DATA)) {
         return;
     }
-    int64_t together = COUNT(SHARD_DATA) * COUNT(CONTEXT);
+    double together = VALUE(SHARD_DATA) * VALUE(CONTEXT);
     SET(DATA, VALUE(SHARD_DATA) * VALUE(REPLICATED));
     SET(SHARD_RANKS, together);
     if (together <= 1) {

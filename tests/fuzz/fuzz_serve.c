@@ -14,6 +14,9 @@ static calc_status find(void *context, calc_kind kind, const char *name, char *p
     (void)context;
     (void)name;
     (void)errors;
+    if (kind == CALC_KIND_NONE) { /* measured runs are not read */
+        return CALC_ERR_IO;
+    }
     snprintf(path, size, "%s", paths[kind]);
     return CALC_OK;
 }

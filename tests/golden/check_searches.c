@@ -371,7 +371,8 @@ static void ask_process(int n)
     static calc_process p;
     double at[CALC_PROCESS_DIMENSIONS], reach[32];
     size_t dimensions = 1 + (size_t)(n % 3);
-    calc_process_start(&p, dimensions, maybe(3), maybe(1));
+    double prior_sd = maybe(1);
+    calc_process_start(&p, dimensions, maybe(3), prior_sd);
     for (int i = below(14); i > 0; i--) {
         for (size_t j = 0; j < dimensions; j++) {
             at[j] = below(6);
