@@ -116,11 +116,13 @@ static double work_within(const outline *o, const limits *l, double unit_s, doub
     if (!o->whole) {
         return n;
     }
-    for (n = floor(n * (1 + SAME)); n > plain * (1 + SAME); n--) {
+    n = floor(n * (1 + SAME));
+    while (n > plain * (1 + SAME)) {
         double again = (n * l->each_bytes - l->room_again_bytes) / l->spared_bytes;
         if (n * unit_s + ceil(again * (1 - SAME)) * again_s <= rest_s * (1 + SAME)) {
             break;
         }
+        n--;
     }
     return n;
 }

@@ -193,7 +193,7 @@ static void set(calc_json_report *report, const target *to, const char *text)
     if (to->text) {
         calc_json_value_name(report, value, to->text->of, to->member + to->text->offset,
                              to->text->size);
-    } else if (to->field->type == CALC_TYPE_OBJECT) {
+    } else if (to->role && to->field->type == CALC_TYPE_OBJECT) {
         /* A role that is named as a whole runs, or not. */
         if (json_is_null(value) || json_is_boolean(value)) {
             to->role->given = json_is_true(value) ? CALC_JOB_RUNS : CALC_JOB_OFF;

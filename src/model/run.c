@@ -131,6 +131,8 @@ void calc_step_of(const calc_placed *p, calc_step *r)
     calc_placed_stage at;
     *r = (calc_step){
         .placed = p, .busiest_count = 1, .fewest_blocks = INFINITY, .verdict = CALC_VERDICT_OK};
+    calc_placed_entry_of(p, 0, &r->busiest[0]);
+    r->fullest = r->busiest[0];
     for (size_t i = 0; i < calc_placed_entries(p); i++) {
         calc_placed_entry_of(p, i, &at);
         double blocks = at.class.dense + at.class.moe;

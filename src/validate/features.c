@@ -153,9 +153,12 @@ static int differing(const parts *p, const calc_result *a, const calc_result *b,
 static void add_to_cell(calc_features *f, const parts *p, const calc_result *r)
 {
     size_t i = 0, which;
-    while (i < f->cells &&
-           (!comparable(f->cell[i].first, r) || differing(p, f->cell[i].first, r, &which) != 0)) {
-        i++;
+    for (; i < f->cells; i++) {
+        const calc_result *first = f->cell[i].first;
+        assert(first); /* every cell has a run */
+        if (comparable(first, r) && differing(p, first, r, &which) == 0) {
+            break;
+        }
     }
     calc_features_cell *cell = &f->cell[i];
     if (i == f->cells) {

@@ -271,9 +271,9 @@ static calc_kind kind_of(const calc_start *s, const char *assignment)
     calc_field_ref where = {.kind = CALC_KIND_NONE};
     calc_errors ignored = {0};
     bool known = calc_is_yes(calc_set(&app, &system, &exec, assignment, &where, &ignored));
-    for (size_t i = 0; known && s->designs && i < s->designs->axes; i++) {
-        const calc_field_ref *swept = &s->designs->axis[i].ref;
-        known = swept->kind != where.kind || swept->offset != where.offset;
+    const calc_design_axis *axis = s->designs ? s->designs->axis : NULL;
+    for (size_t i = 0; known && axis && i < s->designs->axes; i++, axis++) {
+        known = axis->ref.kind != where.kind || axis->ref.offset != where.offset;
     }
     return known ? where.kind : CALC_KIND_NONE;
 }
