@@ -323,11 +323,13 @@ static void add_option(reading *r, const char *name, const json_t *value)
     }
     calc_space_option *more =
         realloc(request->option, (request->options + 1) * sizeof *request->option);
-    char *text = !more                   ? NULL
-                 : json_is_string(value) ? strdup(json_string_value(value))
-                 : json_is_true(value)   ? strdup("")
-                                         : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    request->option = more ? more : request->option;
+    if (!calc_json_report_made(r->report, more)) {
+        return;
+    }
+    request->option = more;
+    char *text = json_is_string(value) ? strdup(json_string_value(value))
+                 : json_is_true(value) ? strdup("")
+                                       : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     if (calc_json_report_made(r->report, text)) {
         request->option[request->options++] = (calc_space_option){name, text};
     }
