@@ -323,7 +323,8 @@ static void add_option(reading *r, const char *name, const json_t *value)
     }
     calc_space_option *more =
         realloc(request->option, (request->options + 1) * sizeof *request->option);
-    if (!calc_json_report_made(r->report, more)) {
+    if (!more) {
+        calc_json_report_made(r->report, more);
         return;
     }
     request->option = more;
