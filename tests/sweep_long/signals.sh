@@ -31,7 +31,7 @@ ends()
     fi
 }
 
-# Each would take minutes.
+# Sweeps would take minutes, plans some seconds.
 space=(gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --no-prune --axis "sys.networks[0].size=1:8:1" --progress none)
 ends 6 TERM sweep "${space[@]}" --out o.json
 grep -q '"partial": true' o.json
@@ -45,13 +45,13 @@ fi
 ends 6 INT sweep "${space[@]}" --all o.csv
 ends 6 TERM sweep "${space[@]}" --checkpoint part
 test -s part
-mixed=(llama2-70B "a800,h800" --chips "a800:128,h800:160" --procs 288)
-ends 6 TERM plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none
-ends 6 TERM plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none --out p.json
+mixed=(llama3-405B "a800,h800" --chips "a800:2048,h800:2048" --procs 4096)
+ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none
+ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none --out p.json
 grep -q '"complete": false' p.json
-ends 6 TERM plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none --csv p.csv
+ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none --csv p.csv
 grep -q '^1,.*,false,' p.csv
-ends 6 INT plan "${mixed[@]}" --batch 1152 --time-limit 1000 --progress none
+ends 6 INT plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none
 # Others end at once, by the signal.
 mkfifo pipe
 exec 3<> pipe
