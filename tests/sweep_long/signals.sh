@@ -12,23 +12,31 @@ cd "$scratch"
 set -m # commands in the background hear Ctrl-C, too
 
 # ends STATUS SIGNAL WORDS: calc, sent the signal while it works, ends with the status. A command that does not look for
-# signals is ended by one after 5 s: it then has another status.
+# signals is ended by one after 5 s: it then has another status. FOUND=FILE: it is told once it has something to write,
+# which no clock knows: it gets twice the time until the file is there.
 ends()
 {
-    local expected=$1 signal=$2 process code=0
+    local expected=$1 signal=$2 process code delay=0.5 found=${FOUND:-}
     shift 2
-    "$CALC" "$@" > out.txt 2> err.txt &
-    process=$!
-    sleep 0.7
-    if ! kill -s "$signal" "$process" 2> kill.txt; then
-        echo "calc $*: it ended before the signal"
-        exit 1
-    fi
-    wait "$process" || code=$?
-    if [ "$code" != "$expected" ]; then
-        echo "calc $*: $signal ended it with $code, not $expected: $(cat err.txt)"
-        exit 1
-    fi
+    while :; do
+        code=0
+        "$CALC" "$@" > out.txt 2> err.txt &
+        process=$!
+        sleep "$delay"
+        if ! kill -s "$signal" "$process" 2> kill.txt; then
+            echo "calc $*: it ended before the signal"
+            exit 1
+        fi
+        wait "$process" || code=$?
+        if [ "$code" != "$expected" ]; then
+            echo "calc $*: $signal ended it with $code, not $expected: $(cat err.txt)"
+            exit 1
+        fi
+        if [ -z "$found" ] || [ -e "$found" ]; then
+            return
+        fi
+        delay=$(awk -v d="$delay" 'BEGIN { print 2 * d }')
+    done
 }
 
 # Sweeps would take minutes, plans some seconds.
@@ -47,9 +55,9 @@ ends 6 TERM sweep "${space[@]}" --checkpoint part
 test -s part
 mixed=(llama3-405B "a800,h800" --chips "a800:2048,h800:2048" --procs 4096)
 ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none
-ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none --out p.json
+FOUND=p.json ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none --out p.json
 grep -q '"complete": false' p.json
-ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none --csv p.csv
+FOUND=p.csv ends 6 TERM plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none --csv p.csv
 grep -q '^1,.*,false,' p.csv
 ends 6 INT plan "${mixed[@]}" --batch 4096 --time-limit 1000 --progress none
 # Others end at once, by the signal.
