@@ -108,7 +108,6 @@ struct calc_worker {
     bool fields_met[CALC_PANEL_LANES]; /**< lanes that meet the conditions on rows, choices and
                                           cells */
     bool met[CALC_PANEL_LANES];
-    calc_kernel_count counted;
     size_t met_lanes;
     uint64_t entered; /**< layouts, into groups */
     double best;      /**< least first objective of the lists of the best that was entered */
