@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"

@@ -57,7 +57,7 @@ struct calc_worker {
     void *visit_context;
     bool bounded;             /**< shorter and smaller is never worse: bounds may skip */
     bool by_run;              /**< every point needs calc_run(): calc_worker_by_run() */
-    struct calc_batch *batch; /**< where points are shown (batch.h), or NULL */
+    struct calc_batch *batch; /**< where points are shown (point.h), or NULL */
     bool (*stop)(void *context, calc_worker *worker); /**< asked now and then, where points need
                                                            calc_run(); or NULL */
     void *stop_context;
