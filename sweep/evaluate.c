@@ -776,10 +776,8 @@ static void run_sheet(calc_worker *w, calc_sheet *sheet, const bool kept[2])
     if (w->status != CALC_OK) {
         return;
     }
-    calc_strategy strategy = {.optimizer_sharding = sheet->state.sharding,
-                              .zero_stage = sheet->state.zero};
     calc_cell_forget_links(c);
-    if (calc_zero_stage(&strategy) >= 3) {
+    if (calc_row_choice_zero(&sheet->state) >= 3) {
         run_each(w, sheet);
         return;
     }
