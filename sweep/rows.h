@@ -7,6 +7,7 @@
 #include "calc.h"
 #include "model/stages/stage_parts.h"
 #include "space.h"
+#include "spec/rules.h"
 #include "variants.h"
 
 enum {
@@ -27,6 +28,13 @@ typedef struct calc_row_choice {
 static inline bool calc_row_choice_away(const calc_row_choice *c)
 {
     return c->weights || c->activations || c->optimizer;
+}
+
+/** Level of sharding by data parallelism: calc_zero_stage(). */
+static inline int64_t calc_row_choice_zero(const calc_row_choice *c)
+{
+    const calc_strategy strategy = {.optimizer_sharding = c->sharding, .zero_stage = c->zero};
+    return calc_zero_stage(&strategy);
 }
 
 /** Gradients and weights are sharded beside stages, or experts on several ranks, only if somebody
@@ -94,9 +102,6 @@ static inline bool calc_row_has(const calc_rows *rows, const calc_row *row, size
 
 /** Put a choice into a strategy. */
 void calc_row_choice_put(const calc_row_choice *choice, calc_strategy *strategy);
-
-/** Discard all times, when the model or the system changes. */
-void calc_rows_begin(calc_rows *rows);
 
 /** Fill the table for a unit's base: everything except fields that cells and lanes vary, and the
  *  terms.

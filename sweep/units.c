@@ -45,13 +45,6 @@ static bool add_number(numbers *list, int64_t value)
     return CALC_PUSH(list->value, list->count, list->capacity, &value);
 }
 
-static void sort_unique(numbers *list)
-{
-    if (list->count > 0) {
-        list->count = calc_space_sort(list->value, list->count);
-    }
-}
-
 /* Add the divisors of n. */
 static bool add_divisors(numbers *list, int64_t n)
 {
@@ -81,10 +74,9 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
         fine = add_number(&list, p);
     }
-    sort_unique(&list);
     free(units->pipeline);
     units->pipeline = list.value;
-    units->pipelines = list.count;
+    units->pipelines = calc_space_sort(list.value, list.count);
     return fine;
 }
 
@@ -101,16 +93,9 @@ static bool list_dividing(calc_units *units, const calc_space *space)
     bool fine = units->first != NULL;
     for (size_t n = 0; n < procs->count && fine; n++) {
         for (size_t i = 0; i < units->pipelines && fine; i++) {
-            if (procs->value[n] % units->pipeline[i] != 0) {
-                continue;
-            }
-            unsigned short *grown =
-                calc_grown(units->dividing, count, &capacity, sizeof *units->dividing);
-            fine = grown != NULL;
-            if (fine) {
-                units->dividing = grown;
-                grown[count++] = (unsigned short)i;
-            }
+            const unsigned short place = (unsigned short)i;
+            fine = procs->value[n] % units->pipeline[i] != 0 ||
+                   CALC_PUSH(units->dividing, count, capacity, &place);
         }
         units->first[n + 1] = count;
     }
@@ -159,15 +144,15 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
         }
         /* Many processor counts have the same few batches. */
         if (local.count > 4096) {
-            sort_unique(&local);
+            local.count = calc_space_sort(local.value, local.count);
         }
     }
-    sort_unique(&local);
+    local.count = calc_space_sort(local.value, local.count);
     out->count = 0;
     for (size_t i = 0; i < local.count && fine; i++) {
         fine = add_divisors(out, local.value[i]);
     }
-    sort_unique(out);
+    out->count = calc_space_sort(out->value, out->count);
     free(local.value);
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {

@@ -433,11 +433,10 @@ static void take_assignments(sources *s)
 {
     for (size_t i = 0; i < s->in->uses; i++) {
         const calc_space_option *use = &s->in->use[i];
-        if (strcmp(use->name, "set") == 0) {
-            (void)!calc_axis_assign_one(&s->study->space, &s->study->builder, use->value,
-                                        s->errors);
-        } else if (strcmp(use->name, "axis") == 0) {
-            (void)!calc_axis_assign(&s->study->space, &s->study->builder, use->value, s->errors);
+        bool one = strcmp(use->name, "set") == 0;
+        if (one || strcmp(use->name, "axis") == 0) {
+            (void)!calc_axis_assign(&s->study->space, &s->study->builder, one, use->value,
+                                    s->errors);
         }
     }
 }

@@ -142,7 +142,7 @@ static void take_set(calc_plan_task *t, const char *text, calc_errors *errors)
     calc_errors ignored = {0};
     if (!calc_is_yes(calc_set(&app, &system, &none, text, &where, &ignored)) ||
         where.kind == CALC_KIND_EXEC) {
-        (void)!calc_axis_assign_one(&t->space, &t->builder, text, errors);
+        (void)!calc_axis_assign(&t->space, &t->builder, true, text, errors);
         return;
     }
     t->app = where.kind == CALC_KIND_APP ? app : t->app;
@@ -206,7 +206,7 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
         if (use->opt == CALC_PLAN_OPT_SET) {
             take_set(t, use->value, errors);
         } else if (use->opt == CALC_PLAN_OPT_AXIS) {
-            (void)!calc_axis_assign(&t->space, &t->builder, use->value, errors);
+            (void)!calc_axis_assign(&t->space, &t->builder, false, use->value, errors);
         }
     }
     (void)calc_is_yes(calc_designs_add_app(&t->builder, t->app_name, &t->app));
