@@ -94,7 +94,7 @@ static bool add(reader *r, double value, const char *from)
     return true;
 }
 
-#define STAR_HINT "\"*\" stands alone, and only for fields of the execution"
+#define STAR_HINT "\"*\" stands alone, for fields whose legal values a rule says"
 
 /* ---- One value ------------------------------------------------------------------------------ */
 

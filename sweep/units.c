@@ -171,7 +171,7 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
 
 calc_datatype calc_units_datatype(const calc_system *system)
 {
-    static const calc_datatype order[] = {CALC_DATATYPE_FLOAT16, CALC_DATATYPE_BFLOAT16,
+    static const calc_datatype order[] = {CALC_DATATYPE_BFLOAT16, CALC_DATATYPE_FLOAT16,
                                           CALC_DATATYPE_FLOAT8, CALC_DATATYPE_FLOAT32};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (system->chip.matrix[order[i]].flop_per_s > 0 &&

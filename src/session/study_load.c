@@ -244,6 +244,24 @@ static void take_usual(sources *s)
     }
 }
 
+/* Of training no statistic of serving is known: no layout would differ in it, or meet it. */
+static void need_training(sources *s)
+{
+    const calc_sweep_options *o = &s->study->options;
+    const calc_field *asked = o->top_by.field;
+    for (size_t i = 0; i < o->objectives && !calc_objective_serves(asked); i++) {
+        asked = o->objective[i].field;
+    }
+    for (size_t i = 0; i < o->constraints && !calc_objective_serves(asked); i++) {
+        asked = o->constraint[i].field;
+    }
+    if (calc_objective_serves(asked)) {
+        calc_errors_add(s->errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                        "--set inference.phase=serve", "%s is known of serving, not of training",
+                        asked->key);
+    }
+}
+
 static size_t calc_study_keep(size_t top);
 
 static void take_options(sources *s)
@@ -295,20 +313,44 @@ static void take_options(sources *s)
     }
     o->constraints = s->study->constraints;
     o->constraint = s->study->constraint;
+    if (s->errors->count == 0 && s->study->space.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        need_training(s);
+    }
     o->no_prune = value_of(s, "no-prune") != NULL;
     o->cpu = value_of(s, "cpu");
 }
 
 /* ---- Models and machines --------------------------------------------------------------------- */
 
+static calc_status named_twice(sources *s, const char *name)
+{
+    return calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                           "%s is named twice", name);
+}
+
 static calc_status take_app(sources *s, const char *word)
 {
-    return s->in->document(s->in->context, s->study, CALC_KIND_APP, word, s->errors);
+    const calc_designs_builder *b = &s->study->builder;
+    calc_status status = s->in->document(s->in->context, s->study, CALC_KIND_APP, word, s->errors);
+    for (size_t i = 0; i + 1 < b->apps && status == CALC_OK; i++) {
+        status = memcmp(&b->app[i], &b->app[b->apps - 1], sizeof *b->app) == 0
+                     ? named_twice(s, b->app[i].name)
+                     : CALC_OK;
+    }
+    return status;
 }
 
 static calc_status take_system(sources *s, const char *word)
 {
-    return s->in->document(s->in->context, s->study, CALC_KIND_SYSTEM, word, s->errors);
+    const calc_designs_builder *b = &s->study->builder;
+    calc_status status =
+        s->in->document(s->in->context, s->study, CALC_KIND_SYSTEM, word, s->errors);
+    for (size_t i = 0; i + 1 < b->systems && status == CALC_OK; i++) {
+        status = memcmp(&b->system[i], &b->system[b->systems - 1], sizeof *b->system) == 0
+                     ? named_twice(s, b->system[i].name)
+                     : CALC_OK;
+    }
+    return status;
 }
 
 /* Load the documents that are named, or otherwise those that the file names. */

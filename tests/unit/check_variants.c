@@ -40,7 +40,7 @@ CALC_TEST(without_optional_fields_there_is_one)
     begin();
     ck_assert_uint_eq(listed(), 1);
     const calc_exec *e = &variants.item[0].exec;
-    ck_assert_int_eq(e->strategy.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(e->strategy.datatype, CALC_DATATYPE_BFLOAT16);
     ck_assert(e->training);
     ck_assert_int_eq(e->strategy.expert_par_net, -1);
     end();

@@ -209,6 +209,11 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
             (void)!calc_axis_assign(&t->space, &t->builder, false, use->value, errors);
         }
     }
+    if (t->space.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--set inference.phase", 0, 0,
+                       "calc sweep finds layouts that serve", "stages are planned for training");
+        return;
+    }
     (void)calc_is_yes(calc_designs_add_app(&t->builder, t->app_name, &t->app));
     (void)calc_is_yes(calc_designs_add_system(&t->builder, t->chip[0].name, &t->chip[0].system));
     take_procs(t, errors);

@@ -44,9 +44,10 @@ typedef struct calc_opt {
     bool list;                  /**< the value is one or several of the choices, separated by
                                  *  commas */
     const char *preset;         /**< value if it is not given; NULL: none */
-    bool repeated;              /**< may be given more than once; otherwise the last one counts */
-    const char *section;        /**< section of the help for it and the following options; NULL: the
-                                 *  section of the one before */
+    bool repeated;       /**< may be given more than once; another has one value, unless another
+                          *  program's command has it: then the last one counts */
+    const char *section; /**< section of the help for it and the following options; NULL: the
+                          *  section of the one before */
     bool output;   /**< a file that is written; one of a command's may be "-": standard output */
     bool unlisted; /**< for scripts, tests and studies of calc itself: help and completion leave it
                     *  out */
@@ -186,6 +187,9 @@ struct calc_args {
  *  @return CALC_EXIT_OK, or CALC_EXIT_USAGE with args->complaint filled */
 calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
                          char *const *words);
+
+/** The field of a document that FIELD=VALUE means, in any of the three; NULL if none has it. */
+const calc_field *calc_opt_field(const char *text, calc_field_ref *out);
 
 /** Free the lists; fine on {0}. */
 void calc_opt_free(calc_args *args);

@@ -319,7 +319,7 @@ static calc_status sweep(task *t, calc_errors *errors)
                                : HUGE_VAL,
                            t->ranks.count == 1);
     calc_status status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
-    calc_sweep_watch_end(&t->watch);
+    calc_sweep_watch_hide(&t->watch);
     calc_sweep_found_systems(&t->study, &t->result);
     return status;
 }
@@ -351,7 +351,7 @@ static calc_exit finish(task *t, calc_errors *errors)
                  t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
     }
     calc_exit result = calc_complain_errors(errors);
-    if (result == CALC_EXIT_OK && atomic_load(&t->watch.interrupted)) {
+    if (result == CALC_EXIT_OK && t->result.partial && atomic_load(&t->watch.interrupted)) {
         return CALC_EXIT_INTERRUPTED;
     }
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* others may have */
@@ -414,11 +414,11 @@ static calc_exit run_task(task *t)
     /* The last checkpoint may fail although the sweep is complete. */
     bool whole = status == CALC_ERR_IO && t->save.saving.path && t->result.groups_count > 0 &&
                  !t->result.partial;
-    if (status != CALC_OK && !whole) {
-        calc_exit result = calc_complain_errors(&errors);
-        return status == CALC_ERR_RULE ? CALC_EXIT_BUG : result;
-    }
-    return t->ranks.rank == 0 ? finish(t, &errors) : calc_complain_errors(&errors);
+    bool failed = status != CALC_OK && !whole;
+    calc_exit result =
+        failed || t->ranks.rank != 0 ? calc_complain_errors(&errors) : finish(t, &errors);
+    calc_sweep_watch_end(&t->watch);
+    return failed && status == CALC_ERR_RULE ? CALC_EXIT_BUG : result;
 }
 
 static calc_exit sweep_once(const calc_args *args)
