@@ -10,6 +10,7 @@
 #include "formats/plan_layers.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/format.h"
 #include "spec/serving_engine.h"
 
 enum { MAX_REASON = 256 };
@@ -102,11 +103,11 @@ static void tell_reasons(teller *t, const calc_framework *framework, const calc_
         tell_rule(t, framework->serves ? "training is true, and it serves"
                                        : "training is false, and it trains");
     } else if (calc_framework_has_pools(framework, exec)) {
+        calc_exec server[CALC_POOL_COUNT];
+        calc_export_servers(framework, exec, server);
         for (int pool = 0; pool < CALC_POOL_COUNT && t->told == 0; pool++) {
-            calc_exec own;
             t->resolved = false;
-            calc_export_pool_exec(exec, (calc_pool)pool, &own);
-            tell_layout(t, framework, app, &own);
+            tell_layout(t, framework, app, &server[pool]);
             t->resolved = false;
         }
     } else {
@@ -340,23 +341,6 @@ static bool is_told(calc_kind kind, const calc_field *field, const void *object,
     return field->type != CALC_TYPE_NOTE && !network && !served && !(absent && follows);
 }
 
-const char *calc_export_value_text(const calc_field *field, double number,
-                                   char text[CALC_EXPORT_TEXT])
-{
-    switch (field->type) {
-    case CALC_TYPE_ENUM:
-        return field->choices[(int)number];
-    case CALC_TYPE_OBJECT:
-        return "{...}";
-    case CALC_TYPE_BOOL:
-        return number > 0 ? "true" : "false";
-    case CALC_TYPE_SET:
-        return calc_choice_set_text(field->choices, (int64_t)number, text);
-    default:
-        return calc_number_text(number, 1, text);
-    }
-}
-
 /* Reads the settings back, with the model of the files if the framework's settings describe
  * none. */
 static calc_status read_back(const calc_framework *framework, const calc_app *app,
@@ -398,6 +382,50 @@ static void layers_lost(const calc_exec *exec,
     }
 }
 
+/* What is compared, and who is told. */
+typedef struct comparison {
+    const calc_framework *framework;
+    bool listed; /* the list of layers says what they are */
+    void (*tell)(void *context, const char *field, const char *value, bool layout);
+    void *context;
+} comparison;
+
+/* Reports the fields of a table, and of objects in it, that come back otherwise.
+ * @param path  of the table, with a dot at its end; "" for a document */
+static void fields_lost(const comparison *c, calc_kind kind, const calc_table *table,
+                        const char *path, const char *given, const char *resolved, const char *back)
+{
+    const char *elsewhere = c->framework->elsewhere;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        const size_t at = field->offset;
+        char text[CALC_VALUE_TEXT], name[96];
+        snprintf(name, sizeof name, "%s%s", path, field->key);
+        if ((kind == CALC_KIND_APP && c->listed &&
+             (calc_is_word(" num_blocks dense_blocks moe_every global_every ", field->key) ||
+              calc_table_find(calc_part_table(), field->key))) ||
+            calc_is_word(elsewhere, field->key)) {
+            continue;
+        }
+        if (field->type == CALC_TYPE_OBJECT && c->framework->serves) {
+            strcat(name, ".");
+            fields_lost(c, kind, field->table, name, given + at, resolved + at, back + at);
+            continue;
+        }
+        double mine = calc_member_number(field, resolved + at);
+        if (!calc_same_row(field, resolved, back) && is_told(kind, field, given, mine)) {
+            const char *shown = calc_absent_is(field, given + at) ? resolved : given;
+            /* Where messages between stages are scattered is no other layout. */
+            bool scatters = strcmp(field->key, "tensor_par_comm_type") == 0 &&
+                            mine != CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                            calc_member_number(field, back + at) != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+            calc_value_text(field, shown + at, text);
+            c->tell(c->context, name, *text ? text : "{...}",
+                    is_layout(kind, field->key) && !scatters);
+        }
+    }
+}
+
 calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
                              const calc_exec *exec, const calc_settings *settings,
                              void (*tell)(void *context, const char *field, const char *value,
@@ -414,8 +442,14 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
         memset(&a_back, 0, sizeof a_back);
         memset(&e_back, 0, sizeof e_back);
     } else {
+        calc_checkpoint_formats_take(app, NULL, &e_back);
         calc_plan_resolve(&a_back, &e_back);
     }
+    if (e.inference.phase == CALC_INFERENCE_PHASE_PREFILL &&
+        e_back.inference.chunk_size + e_back.inference.max_sequences == e.inference.chunk_size) {
+        e_back.inference.chunk_size = e.inference.chunk_size; /* nothing is decoded beside it */
+    }
+    calc_checkpoint_formats_take(app, NULL, &e);
     calc_plan_resolve(&a, &e);
     calc_plan_stages_lost(&a, &e, &e_back, tell, context);
     layers_lost(&e, tell, context);
@@ -429,39 +463,15 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
         e.recompute_blocks = e_back.recompute_blocks;
         e.pipeline_balance = e_back.pipeline_balance;
     }
-    const struct {
-        calc_kind kind;
-        const char *given, *resolved, *back;
-    } pairs[] = {{CALC_KIND_APP, (const char *)app, (const char *)&a, (const char *)&a_back},
-                 {CALC_KIND_EXEC, (const char *)exec, (const char *)&e, (const char *)&e_back}};
     if (framework->has_model && app->encoder.hidden > 0) {
         tell(context, "encoder", "{...}", false);
     }
-    for (size_t k = framework->has_model ? 0 : 1; k < 2; k++) {
-        const calc_table *table = calc_table_of(pairs[k].kind);
-        for (size_t i = 0; i < table->count; i++) {
-            const calc_field *field = &table->rows[i];
-            const size_t at = field->offset;
-            char text[CALC_EXPORT_TEXT];
-            if (k == 0 && listed &&
-                (calc_is_word(" num_blocks dense_blocks moe_every global_every ", field->key) ||
-                 calc_table_find(calc_part_table(), field->key))) {
-                continue; /* the list of layers says it */
-            }
-            double mine = calc_member_number(field, pairs[k].resolved + at);
-            double back = calc_member_number(field, pairs[k].back + at);
-            if (mine != back && is_told(pairs[k].kind, field, pairs[k].given, mine) &&
-                !calc_is_word(framework->elsewhere, field->key)) {
-                bool absent = calc_absent_is(field, pairs[k].given + at);
-                double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);
-                /* Where messages between stages are scattered is no other layout. */
-                bool scatters = strcmp(field->key, "tensor_par_comm_type") == 0 &&
-                                mine != CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                                back != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-                tell(context, field->key, calc_export_value_text(field, shown, text),
-                     is_layout(pairs[k].kind, field->key) && !scatters);
-            }
-        }
+    const comparison c = {framework, listed, tell, context};
+    if (framework->has_model) {
+        fields_lost(&c, CALC_KIND_APP, calc_table_of(CALC_KIND_APP), "", (const char *)app,
+                    (const char *)&a, (const char *)&a_back);
     }
+    fields_lost(&c, CALC_KIND_EXEC, calc_table_of(CALC_KIND_EXEC), "", (const char *)exec,
+                (const char *)&e, (const char *)&e_back);
     return CALC_OK;
 }

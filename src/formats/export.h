@@ -9,12 +9,6 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-enum { CALC_EXPORT_TEXT = CALC_CHOICE_SET_SIZE /**< bytes of a value */ };
-
-/** A field's value as in a file. @return text, or a constant */
-const char *calc_export_value_text(const calc_field *field, double number,
-                                   char text[CALC_EXPORT_TEXT]);
-
 /** Builds the settings of a framework for a model and its layout.
  *  @param node_procs  processors of one node, at least 1
  *  @param settings    start with {0}; free with calc_settings_free()

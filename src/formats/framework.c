@@ -844,24 +844,27 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     }
 }
 
-void calc_export_pool_exec(const calc_exec *exec, calc_pool pool, calc_exec *out)
+int calc_export_servers(const calc_framework *framework, const calc_exec *exec,
+                        calc_exec server[CALC_POOL_COUNT])
 {
-    const calc_inference *i = &exec->inference;
-    *out = *exec;
-    if (pool == CALC_POOL_PREFILL) {
-        calc_prefill_pool_of(exec, out);
-        out->inference.batch =
-            (i->prefill_batch > 0 ? i->prefill_batch : 1) * out->strategy.data_par;
-        out->inference.speculative_tokens = 0;
-        out->inference.max_sequences = 0;
-    } else {
-        out->inference.prefill_batch = 0;
-        out->inference.chunk_size = 0;
+    calc_inference *first = &server[CALC_POOL_PREFILL].inference;
+    calc_inference *second = &server[CALC_POOL_DECODE].inference;
+    server[0] = *exec;
+    if (!calc_framework_has_pools(framework, exec)) {
+        return 1;
     }
-    out->inference.phase =
-        pool == CALC_POOL_PREFILL ? CALC_INFERENCE_PHASE_PREFILL : CALC_INFERENCE_PHASE_DECODE;
-    out->inference.prefill_procs = 0;
-    out->inference.prefill_system = (calc_other_system){{0}, NULL};
-    out->inference.prefill_tensor_par = 0;
-    out->inference.prefill_expert_par = 0;
+    calc_prefill_pool_of(exec, &server[CALC_POOL_PREFILL]);
+    first->batch = (first->prefill_batch > 0 ? first->prefill_batch : 1) *
+                   server[CALC_POOL_PREFILL].strategy.data_par;
+    first->speculative_tokens = first->max_sequences = 0;
+    server[CALC_POOL_DECODE] = *exec;
+    second->prefill_batch = second->chunk_size = 0;
+    for (int i = 0; i < CALC_POOL_COUNT; i++) {
+        calc_inference *own = &server[i].inference;
+        own->phase =
+            i == CALC_POOL_PREFILL ? CALC_INFERENCE_PHASE_PREFILL : CALC_INFERENCE_PHASE_DECODE;
+        own->prefill_procs = own->prefill_tensor_par = own->prefill_expert_par = 0;
+        own->prefill_system = (calc_other_system){{0}, NULL};
+    }
+    return CALC_POOL_COUNT;
 }

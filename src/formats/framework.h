@@ -14,10 +14,6 @@
 
 typedef enum calc_pool { CALC_POOL_PREFILL, CALC_POOL_DECODE, CALC_POOL_COUNT } calc_pool;
 
-/** Fills the layout of one pool of a layout with phase disaggregated. The prefill pool runs only
- *  prompts, one pass at a time; the decode pool only decodes. */
-void calc_export_pool_exec(const calc_exec *exec, calc_pool pool, calc_exec *out);
-
 /** The form in which a member is written. */
 typedef enum calc_how {
     CALC_HOW_NUMBER,
@@ -178,8 +174,8 @@ struct calc_framework {
                              syntax is another */
     bool alone;         /**< only its program has its options */
     bool launched;      /**< the launcher, not the file, sets the number of processors */
-    /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
-     *  separated by blanks. NULL: none */
+    /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher, or
+     *  by whoever sends requests, separated by blanks. NULL: none */
     const char *elsewhere;
     const calc_setting_row *rows;
     size_t count;
@@ -266,6 +262,12 @@ const calc_framework *calc_framework_find(const char *name);
 
 /** Whether a layout consists of two servers that the framework's file starts. */
 bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec);
+
+/** Fills the layouts of the servers that a framework's file starts: the layout itself, or those of
+ *  its pools. The prefill pool runs only prompts, one pass at a time; the decode pool only decodes.
+ *  @return how many there are: 1 or CALC_POOL_COUNT */
+int calc_export_servers(const calc_framework *framework, const calc_exec *exec,
+                        calc_exec server[CALC_POOL_COUNT]);
 
 /** Row of a key, also of the bases; NULL if there is none. */
 const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key);

@@ -379,7 +379,7 @@ static void tell_table(const calc_table *table, const char *before, const char *
     static const char of_data[] = " prompt mean cv share_at_cap kept_share overhead partial ";
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        char path[128], text[CALC_EXPORT_TEXT];
+        char path[128], text[CALC_VALUE_TEXT];
         const char *a = mine + field->offset, *b = back + field->offset;
         snprintf(path, sizeof path, "%s%s%s", before, before[0] ? "." : "", field->key);
         if (calc_is_word(" roles.reference.micro_tokens roles.critic roles.reward "
@@ -392,8 +392,7 @@ static void tell_table(const calc_table *table, const char *before, const char *
         } else if (field->type != CALC_TYPE_LIST && field->type != CALC_TYPE_NOTE &&
                    calc_member_number(field, a) != calc_member_number(field, b) &&
                    !calc_is_word(of_data, field->key)) {
-            t->tell(t->context, path,
-                    calc_export_value_text(field, calc_member_number(field, a), text), false);
+            t->tell(t->context, path, calc_value_text(field, a, text), false);
         }
     }
 }

@@ -196,12 +196,8 @@ static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], i
     bool split = calc_framework_has_pools(l->framework, l->exec);
     const char *text = find_template(l);
     bool starts = text && (!split || strstr(text, each));
-    *count = split ? CALC_POOL_COUNT : 1;
+    *count = calc_export_servers(l->framework, l->exec, server);
     for (int i = 0; i < *count; i++) {
-        server[i] = *l->exec;
-        if (split) {
-            calc_export_pool_exec(l->exec, (calc_pool)i, &server[i]);
-        }
         if (place(&pools[i], l, &server[i], errors) != CALC_OK) {
             return NULL;
         }

@@ -78,8 +78,10 @@ static void resolve_formats(calc_exec *exec)
     calc_format own = formats[exec->strategy.datatype];
     resolve_format(&exec->strategy.matrix_datatype, own);
     resolve_format(&exec->strategy.weight_datatype, own);
-    exec->strategy.activation_datatype = calc_format_stored(&exec->strategy);
-    resolve_format(&exec->strategy.activation_datatype, own);
+    const calc_format stored = calc_format_stored(&exec->strategy);
+    if (stored == own || stored == CALC_FORMAT_AUTO) { /* else auto is no one format of all */
+        exec->strategy.activation_datatype = own;
+    }
     resolve_format(&exec->strategy.dispatch_datatype, own);
     resolve_format(&exec->strategy.combine_datatype, own);
     resolve_format(&exec->strategy.grad_datatype, CALC_FORMAT_FLOAT32);
@@ -161,7 +163,8 @@ static void resolve_trained(const calc_app *app, calc_exec *exec)
         modules &= ~(LINEAR | (latent ? whole | (app->q_lora_rank > 0 ? 0 : QUERY) : LATENT) |
                      (gated ? 0 : GATE));
     }
-    bool adapters = s->trained == CALC_TRAINED_ADAPTERS && s->lora_rank > 0 && modules != 0;
+    bool adapters = (s->trained == CALC_TRAINED_ADAPTERS || !exec->training) && s->lora_rank > 0 &&
+                    modules != 0;
     bool together = (modules & PLAIN) == PLAIN || (modules & (GATE | UP)) == (GATE | UP);
     bool experts = app->num_experts > 0 || app->stack.layers > 0;
     s->lora_rank = adapters ? s->lora_rank : 0;
@@ -202,7 +205,7 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
     if (exec->pipeline_par == 1 || exec->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
         exec->deferred_head_wgrad = 0;
     }
-    if (exec->pipeline_par == 1 || exec->pipeline_interleaving == 1) {
+    if (exec->pipeline_par == 1) {
         s->pipeline_par_overlap = false;
     }
     /* Counting the ends as blocks changes nothing with two stages, or if one stage only has a
@@ -320,19 +323,26 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     }
     int64_t prompt = i->prompt_size > 0 ? i->prompt_size : a->seq_size;
     int64_t requests = i->batch > 0 ? i->batch : e->batch_size;
-    int64_t slots = requests / s->data_par > 0 ? requests / s->data_par : 1;
-    if (i->max_sequences > 0 && (i->max_sequences < slots || i->arrival_rate > 0)) {
-        slots = i->max_sequences;
-    } else if (i->arrival_rate > 0) {
-        slots = 256; /* vLLM's default: how many are in flight follows from their times */
+    int64_t each = requests / s->data_par > 0 ? requests / s->data_par : 1;
+    /* vLLM's default: how many are in flight follows from their times */
+    int64_t slots = i->max_sequences > 0 ? i->max_sequences : i->arrival_rate > 0 ? 256 : each;
+    if (i->phase == CALC_INFERENCE_PHASE_SERVE && i->max_sequences == 0 && slots == 1) {
+        slots = 0; /* any server takes one request: it decides by itself how many more */
     }
     int64_t ranks = s->expert_par * s->expert_tensor_par;
     /* Replicas of attention that share experts form one server. */
     bool shared = a->num_experts > 0 && s->data_par > 1 && ranks > s->tensor_par;
     int64_t together = shared ? s->data_par : 1;
     SET(SERVE_LENGTH, prompt + i->generate_size);
-    SET(SERVE_SLOTS, slots);
-    SET(SERVE_ALL_SLOTS, slots * together);
+    if (slots > 0) {
+        SET(SERVE_SLOTS, slots);
+        SET(SERVE_ALL_SLOTS, slots * together);
+    }
+    /* Weights that the checkpoint has wider are narrowed when they are loaded. */
+    if (s->weight_datatype == CALC_FORMAT_FLOAT8 && s->matrix_datatype == CALC_FORMAT_FLOAT8 &&
+        a->checkpoint.weight_datatype != CALC_FORMAT_FLOAT8) {
+        SET(NARROW, CALC_PLAN_NARROW_8);
+    }
     SET(SERVE_STEP, tokens_of_a_step(a, i, slots));
     SET(SERVE_CHUNKED, i->chunk_size > 0);
     SET(SERVE_CHUNK, i->chunk_size > 0 ? i->chunk_size * together : -1);

@@ -23,7 +23,7 @@ static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size", .also = "-tp") CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size", .also = "-pp")
     CALC_ROW(NUMBER, DATA, "--data-parallel-size", .also = "-dp") CALC_ROW(SWITCH, SERVE_EXPERTS, "--enable-expert-parallel", .value = 1)
     CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
-    CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .read_only = true)
+    CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .when = CALC_PLAN_NARROW)
     CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len", .unset = true) CALC_ROW(NUMBER, SERVE_SLOTS, "--max-num-seqs")
     CALC_ROW(NUMBER, SERVE_STEP, "--max-num-batched-tokens") CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-chunked-prefill", .value = 1)
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--no-enable-chunked-prefill", .value = 0) CALC_ROW(SWITCH, SERVE_EAGER, "--enforce-eager", .value = 1)
@@ -46,7 +46,7 @@ static const calc_setting_row sglang[] = {
     CALC_ROW(SWITCH, SERVE_TOGETHER, "--enable-dp-attention", .value = 1) CALC_ROW(NUMBER, EXPERT, "--ep-size", .also = "--ep")
     CALC_ROW(NUMBER, EXPERT, "--expert-parallel-size", .read_only = true)
     CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
-    CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .read_only = true)
+    CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .when = CALC_PLAN_NARROW)
     CALC_ROW(NUMBER, SERVE_LENGTH, "--context-length") CALC_ROW(NUMBER, SERVE_ALL_SLOTS, "--max-running-requests")
     CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size") CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
     CALC_ROW(SWITCH, SERVE_EAGER, "--disable-cuda-graph", .value = 1) CALC_ROW(DECIMAL, SERVE_MEMORY, "--mem-fraction-static")
@@ -130,13 +130,18 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 #define NIXL                                                                                       \
     "--kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}'"
 
+/* What the requests are, whoever sends them. */
+#define OF_REQUESTS                                                                                \
+    " batch_size batch prompt_size generate_size prompt_spread generate_spread requests "          \
+    "arrival_rate prefix_hit speculative_accept "
+
 /* clang-format off */
 /* Gaudi and TPU by plugins: vllm-project/vllm-gaudi and tpu-inference. */
 const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .version = "0.11",
     .launch = "run it with bash and the model: its folder or its name; options follow", .script = "vllm serve",
     .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
-    .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm, vllm),
+    .syntax = CALC_SYNTAX_SHELL, .serves = true, .elsewhere = OF_REQUESTS, .settle = settle, CALC_FRAMEWORK_ROWS(vllm, vllm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
@@ -144,13 +149,13 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
     .script = "python3 -m sglang.launch_server --model-path", .program = "sglang",
     .pool = {"--disaggregation-mode prefill", "--disaggregation-mode decode"},
     .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
-    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true,
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true, .elsewhere = OF_REQUESTS,
     .settle = settle, CALC_FRAMEWORK_ROWS(sglang, sglang),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
-    .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
+    .serves = true, .elsewhere = OF_REQUESTS, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

@@ -107,7 +107,7 @@ calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise)
 
 static bool multiplies(const calc_system *system, calc_datatype datatype)
 {
-    return system->chip.matrix[datatype].flop_per_s > 0;
+    return !system || system->chip.matrix[datatype].flop_per_s > 0;
 }
 
 void calc_checkpoint_formats_take(const calc_app *app, const calc_system *system, calc_exec *exec)

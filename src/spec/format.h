@@ -44,7 +44,8 @@ calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise);
 /** Give a layout that serves the formats that it does not say itself: of the cache, and, unless it
  *  has other weights, those of the weights with the matrices of attention that stay wide. They are
  *  multiplied in the checkpoint's format, with its scales, where every machine has it, and in the
- *  layout's datatype elsewhere. A layout that trains, or serves nothing, is left as it is. */
+ *  layout's datatype elsewhere. A layout that trains, or serves nothing, is left as it is.
+ *  @param system  NULL: one that multiplies in every format */
 void calc_checkpoint_formats_take(const calc_app *app, const calc_system *system, calc_exec *exec);
 
 #endif

@@ -55,12 +55,13 @@ typedef struct framework_case {
         "grad_datatype", "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype",   \
         "scaling", "datatype", "weight_offload", "offload_share", "pipeline_schedule",             \
         "pipeline_balance", "recompute_blocks", "optimizer_shards", "param_gather_datatype",       \
-        "launch_blocking", "activation_recompute", "grad_offload", "offload_buffers"
+        "launch_blocking", "activation_recompute", "grad_offload", "offload_buffers",              \
+        "pipeline_par_overlap"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindspeed[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
+static const char *const mindspeed[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "causal", "ffn_type", "param_gather_overlap",
     "context_par_type", "window_size", "global_every", "attention_sinks", "pipeline_interleaving",
     "recompute_modules", NULL};
 static const char *const nemo[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "causal", "param_gather_overlap", "vocab_size",
@@ -70,7 +71,7 @@ static const char *const nemo[] = {OF_ALL, "trained_datatype", "offload_modules"
     "recompute_modules", NULL};
 static const char *const bridge[] = {BRIDGED, "trained_datatype", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindformers[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
+static const char *const mindformers[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
@@ -91,7 +92,7 @@ static const char *const deepspeed[] = {FROZEN, "offload_modules", "rank_capacit
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", "grad_offload", "offload_buffers", NULL};
-static const char *const torchtitan[] = {FROZEN, "lora_dropout", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const torchtitan[] = {FROZEN, "lora_dropout", "pipeline_par_overlap", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "looped_experts", "unfused_experts", "unfused_rope", "unfused_norm", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",

@@ -6,6 +6,14 @@
 
 static calc_exec exec, own;
 
+/* Of the pools of vLLM. */
+static void split(calc_pool pool)
+{
+    calc_exec server[CALC_POOL_COUNT];
+    ck_assert_int_eq(calc_export_servers(&calc_framework_vllm, &exec, server), CALC_POOL_COUNT);
+    own = server[pool];
+}
+
 /* 8 processors decode in two replicas, 6 prefill in three; four prompts in a pass. */
 static void enter(void)
 {
@@ -27,7 +35,7 @@ const calc_test_frame calc_tests = {.setup = enter};
 
 CALC_TEST(prompts_have_their_own_sizes)
 {
-    calc_export_pool_exec(&exec, CALC_POOL_PREFILL, &own);
+    split(CALC_POOL_PREFILL);
     ck_assert_int_eq(own.inference.phase, CALC_INFERENCE_PHASE_PREFILL);
     ck_assert_int_eq(own.num_procs, 6);
     ck_assert_int_eq(own.strategy.tensor_par, 2);
@@ -38,13 +46,13 @@ CALC_TEST(prompts_have_their_own_sizes)
     ck_assert_int_eq(own.inference.max_sequences, 0);
     ck_assert_int_eq(own.inference.prefill_procs, 0);
     exec.inference.prefill_batch = 0;
-    calc_export_pool_exec(&exec, CALC_POOL_PREFILL, &own);
+    split(CALC_POOL_PREFILL);
     ck_assert_int_eq(own.inference.batch, 3);
 }
 
 CALC_TEST(tokens_keep_theirs)
 {
-    calc_export_pool_exec(&exec, CALC_POOL_DECODE, &own);
+    split(CALC_POOL_DECODE);
     ck_assert_int_eq(own.inference.phase, CALC_INFERENCE_PHASE_DECODE);
     ck_assert_int_eq(own.num_procs, 8);
     ck_assert_int_eq(own.strategy.tensor_par, 4);
@@ -54,4 +62,14 @@ CALC_TEST(tokens_keep_theirs)
     ck_assert_int_eq(own.inference.chunk_size, 0);
     ck_assert_int_eq(own.inference.prefill_tensor_par, 0);
     ck_assert_int_eq(own.inference.prefill_procs, 0);
+}
+
+CALC_TEST(a_layout_without_pools_is_one_server)
+{
+    calc_exec server[CALC_POOL_COUNT];
+    ck_assert_int_eq(calc_export_servers(&calc_framework_tensorrt_llm, &exec, server), 1);
+    ck_assert(calc_same(calc_table_of(CALC_KIND_EXEC), &server[0], &exec));
+    exec.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    ck_assert_int_eq(calc_export_servers(&calc_framework_vllm, &exec, server), 1);
+    ck_assert_int_eq(server[0].inference.phase, CALC_INFERENCE_PHASE_SERVE);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "calc.h"
 #include "cli/shell/complain.h"
@@ -213,13 +214,20 @@ static const char *const examples[] = {
     "calc export --to galvatron-profile llama3-8B h100_sxm --nodes 2 --out profiles",
     NULL};
 
-/* Reports fields that are lost. Losses that change the layout are skipped here: they are reasons to
- * refuse. */
+/* What is exported, and the fields of the servers so far that are lost. */
+typedef struct lost {
+    const calc_framework *framework;
+    char told[1024];
+} lost_fields;
+
+/* Reports fields that are lost, of several servers once. Losses that change a layout of training
+ * are skipped here: they are reasons to refuse. */
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
-    const calc_framework *framework = context;
-    if (!layout) {
-        calc_say("not in %s: %s = %s\n", framework->title, field, value);
+    lost_fields *l = context;
+    if ((!layout || l->framework->serves) && !calc_is_word(l->told, field)) {
+        calc_say("not in %s: %s = %s\n", l->framework->title, field, value);
+        calc_append(l->told, sizeof l->told, " %s ", field);
     }
 }
 
@@ -247,29 +255,6 @@ static calc_status say_refused(const calc_framework *framework, const calc_app *
     return calc_errors_status(errors, status);
 }
 
-/* Writes a script that starts either server of a disaggregated layout. */
-static calc_status write_pools(calc_output *out, const calc_framework *framework,
-                               const calc_app *app, const calc_exec *exec, calc_errors *errors)
-{
-    calc_settings settings[CALC_POOL_COUNT] = {{0}};
-    int64_t procs[CALC_POOL_COUNT];
-    calc_status status = CALC_OK;
-    for (int p = 0; p < CALC_POOL_COUNT && status == CALC_OK; p++) {
-        calc_exec own;
-        calc_export_pool_exec(exec, (calc_pool)p, &own);
-        procs[p] = own.num_procs;
-        status = calc_export(framework, app, &own, 1, &settings[p], errors);
-    }
-    if (status == CALC_OK) {
-        calc_settings_write_pools(out, framework, settings, procs,
-                                  exec->inference.prefill_system.name);
-    }
-    for (int p = 0; p < CALC_POOL_COUNT; p++) {
-        calc_settings_free(&settings[p]);
-    }
-    return status;
-}
-
 /* What --launcher asks for. */
 static calc_launched launched_of(const calc_args *args, const calc_framework *framework,
                                  const calc_app *app, const calc_exec *exec)
@@ -293,7 +278,8 @@ static calc_status writes(const void *context, const calc_app *app, const calc_s
 
 static calc_status write_documents(const calc_args *args, const calc_framework *framework,
                                    const calc_app *app, const calc_exec *exec,
-                                   const calc_settings *settings, calc_errors *errors)
+                                   const calc_settings settings[CALC_POOL_COUNT],
+                                   const int64_t procs[CALC_POOL_COUNT], calc_errors *errors)
 {
     const calc_launched l = launched_of(args, framework, app, exec);
     calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
@@ -301,7 +287,8 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
     if (l.launcher) {
         status = calc_launcher_write(out, &l, errors);
     } else if (framework && calc_framework_has_pools(framework, exec)) {
-        status = write_pools(out, framework, app, exec, errors);
+        calc_settings_write_pools(out, framework, settings, procs,
+                                  exec->inference.prefill_system.name);
     } else if (framework) {
         calc_settings_write(out, framework, settings);
     } else {
@@ -319,26 +306,36 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
                                     const calc_app *app, const calc_exec *exec, int64_t per_node,
                                     bool *refused, calc_errors *errors)
 {
-    calc_settings settings = {0};
-    void *context = (void *)(uintptr_t)framework;
+    calc_settings settings[CALC_POOL_COUNT] = {{0}};
+    calc_exec server[CALC_POOL_COUNT];
+    const int count = framework ? calc_export_servers(framework, exec, server) : 0;
+    lost_fields lost = {framework, ""};
+    if (count > 1) { /* which of the pools it is, stands beside its settings */
+        strcpy(lost.told, " inference.phase ");
+    }
     calc_status status =
-        framework ? calc_export(framework, app, exec, per_node, &settings, errors) : CALC_OK;
-    status = status == CALC_OK && framework
+        count > 1 ? say_refused(framework, app, exec, "this", refused, errors) : CALC_OK;
+    for (int i = 0; i < count && status == CALC_OK && !*refused; i++) {
+        status = calc_export(framework, app, &server[i], per_node, &settings[i], errors);
+    }
+    status = status == CALC_OK && count == 1
                  ? say_refused(framework, app, exec, "this", refused, errors)
                  : status;
+    const int64_t procs[] = {server[0].num_procs, server[count > 1].num_procs};
     status = status == CALC_OK && !*refused
-                 ? write_documents(args, framework, app, exec, &settings, errors)
+                 ? write_documents(args, framework, app, exec, settings, procs, errors)
                  : status;
-    if (status == CALC_OK && framework && !*refused) {
-        if (!framework->has_model && !framework->serves) {
-            calc_say("not in %s: the shape of the model\n", framework->title);
-        }
-        if (!framework->serves) {
-            status = calc_errors_status(
-                errors, calc_export_lost(framework, app, exec, &settings, tell_lost, context));
-        }
+    if (status == CALC_OK && count > 0 && !*refused && !framework->has_model &&
+        !framework->serves) {
+        calc_say("not in %s: the shape of the model\n", framework->title);
     }
-    calc_settings_free(&settings);
+    for (int i = 0; i < count; i++) {
+        if (status == CALC_OK && !*refused) {
+            status = calc_errors_status(errors, calc_export_lost(framework, app, &server[i],
+                                                                 &settings[i], tell_lost, &lost));
+        }
+        calc_settings_free(&settings[i]);
+    }
     return status;
 }
 
