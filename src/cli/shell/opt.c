@@ -363,7 +363,7 @@ const calc_field *calc_opt_field(const char *text, calc_field_ref *out)
 typedef struct said {
     calc_field_ref field; /* of a document; .field NULL: none */
     const char *name, *value;
-    size_t length; /* of the name; 0: it may be said again */
+    size_t length; /* of the name; 0: no field, the last one counts */
 } said;
 
 static said said_by(const calc_opt *opt, const char *value)
@@ -371,7 +371,7 @@ static said said_by(const calc_opt *opt, const char *value)
     static const struct {
         const char *option, *field; /* NULL: its value begins with it */
     } of[] = {{"set", NULL}, {"axis", NULL}, {"procs", "num_procs"}, {"batch", "batch_size"}};
-    said s = {.name = opt->name, .value = value, .length = opt->repeated ? 0 : strlen(opt->name)};
+    said s = {.value = value};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         if (strcmp(of[i].option, opt->name) == 0) {
             s.name = of[i].field ? of[i].field : value;

@@ -44,10 +44,9 @@ typedef struct calc_opt {
     bool list;                  /**< the value is one or several of the choices, separated by
                                  *  commas */
     const char *preset;         /**< value if it is not given; NULL: none */
-    bool repeated;       /**< may be given more than once; another has one value, unless another
-                          *  program's command has it: then the last one counts */
-    const char *section; /**< section of the help for it and the following options; NULL: the
-                          *  section of the one before */
+    bool repeated;              /**< may be given more than once; otherwise the last one counts */
+    const char *section;        /**< section of the help for it and the following options; NULL: the
+                                 *  section of the one before */
     bool output;   /**< a file that is written; one of a command's may be "-": standard output */
     bool unlisted; /**< for scripts, tests and studies of calc itself: help and completion leave it
                     *  out */
