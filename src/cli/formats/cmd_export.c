@@ -307,7 +307,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
                                     bool *refused, calc_errors *errors)
 {
     calc_settings settings[CALC_POOL_COUNT] = {{0}};
-    calc_exec server[CALC_POOL_COUNT];
+    calc_exec server[CALC_POOL_COUNT] = {*exec};
     const int count = framework ? calc_export_servers(framework, exec, server) : 0;
     lost_fields lost = {framework, ""};
     if (count > 1) { /* which of the pools it is, stands beside its settings */
