@@ -388,17 +388,9 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
                                                   const calc_exec *exec,
                                                   const calc_stage_lines *lines)
 {
-    bool asked = calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE);
-    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(&exec->strategy) < 1) {
-        return NULL;
-    }
-    calc_cell_optimizer *o = &k->optimizer[row->weights];
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
-        o->step[kind] = calc_stage_rules_optimizer(&row->context, &exec->strategy, &row->parts,
-                                                   kind, lines->dense_shards);
-    }
-    o->known = true;
-    return o->step;
+    return calc_zero_stage(&exec->strategy) < 1
+               ? NULL
+               : calc_row_optimizer_of(k->optimizer, row, &exec->strategy, lines->dense_shards);
 }
 
 const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,

@@ -41,12 +41,6 @@ typedef struct calc_cell_choices {
     unsigned char item[CALC_ROW_CHOICES];
 } calc_cell_choices;
 
-/** Steps of the optimizer for rows of the same weights, where state is sharded. */
-typedef struct calc_cell_optimizer {
-    bool known;
-    calc_optimizer_step step[CALC_BLOCK_KINDS];
-} calc_cell_optimizer;
-
 /** One cell. Large: one per thread. */
 typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
@@ -76,7 +70,7 @@ typedef struct calc_cell {
     bool legal[CALC_SPREADS];     /**< spreads of experts: calc_legal_cell() */
     calc_cell_choices choices[2]; /**< [experts on several ranks] */
 
-    calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
+    calc_row_optimizer optimizer[CALC_ROW_WEIGHTS]; /**< where state is sharded */
 } calc_cell;
 
 /** Whether the cell has any point: sizes that multiply to num_procs, a batch that divides. Fills

@@ -57,7 +57,7 @@ static void count_panel(calc_worker *w)
             calc_worker_put_lane(w, w->job.panel->row[i], w->job.panel->choice[i], &w->exec);
         }
         w->fields_met[i] =
-            !some || calc_condition_fields_met(w->options, CALC_CONDITION_TILE, &w->exec);
+            !some || calc_conditions_met(w->options, CALC_CONDITION_TILE, &w->exec, NULL);
     }
 }
 

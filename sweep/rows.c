@@ -107,33 +107,28 @@ static calc_status profile_parts(calc_rows *rows)
     return rows->timed ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* Steps of the optimizer on one rank for each list of layers with weights. */
-typedef struct optimizer_steps {
-    bool known[CALC_ROW_WEIGHTS];
-    calc_optimizer_step step[CALC_ROW_WEIGHTS][CALC_BLOCK_KINDS];
-} optimizer_steps;
-
-static const calc_optimizer_step *step_of(optimizer_steps *steps, const calc_row *row)
+const calc_optimizer_step *calc_row_optimizer_of(calc_row_optimizer *of_weights,
+                                                 const calc_row *row, const calc_strategy *strategy,
+                                                 double shards)
 {
-    size_t at = row->weights;
-    if (at >= CALC_ROW_WEIGHTS ||
+    calc_row_optimizer *o = &of_weights[row->weights];
+    if (row->weights >= CALC_ROW_WEIGHTS ||
         !calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         return NULL;
     }
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !steps->known[at];
-         kind++) {
-        steps->step[at][kind] =
-            calc_stage_rules_optimizer(&row->context, &row->exec.strategy, &row->parts, kind, 1);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
+        o->step[kind] =
+            calc_stage_rules_optimizer(&row->context, strategy, &row->parts, kind, shards);
     }
-    steps->known[at] = true;
-    return steps->step[at];
+    o->known = true;
+    return o->step;
 }
 
 calc_status calc_rows_terms(calc_rows *rows)
 {
     size_t terms = 0;
     size_t known = 0;
-    optimizer_steps optimizer = {0};
+    calc_row_optimizer optimizer[CALC_ROW_WEIGHTS] = {{0}};
     calc_exec *e = &rows->common;
     for (size_t i = 0; i < rows->count; i++) {
         rows->row[i].terms = terms;
@@ -153,7 +148,8 @@ calc_status calc_rows_terms(calc_rows *rows)
         row->weights = row->context.compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         calc_stage_terms *of_row = row->choices > 0 ? &rows->terms[row->terms] : NULL;
-        const calc_optimizer_step *step = step_of(&optimizer, row);
+        const calc_optimizer_step *step =
+            calc_row_optimizer_of(optimizer, row, &row->exec.strategy, 1);
         for (size_t c = 0; c < row->choices; c++) {
             if (!calc_row_has(rows, row, c)) {
                 continue;

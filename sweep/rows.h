@@ -46,6 +46,12 @@ static inline bool calc_row_choice_unusual(const calc_space *space, bool split,
     return space->axis[CALC_AXIS_zero_stage].standard && split && c->zero >= 2;
 }
 
+/** Steps of the optimizer for rows of the same weights. */
+typedef struct calc_row_optimizer {
+    bool known;
+    calc_optimizer_step step[CALC_BLOCK_KINDS];
+} calc_row_optimizer;
+
 /** One row. Its context borrows from it and from the table. */
 typedef struct calc_row {
     calc_exec exec;
@@ -113,6 +119,14 @@ CALC_MUST_USE calc_status calc_rows_fill(calc_rows *rows, const calc_space *spac
 
 /** Fill the terms of a table that is profiled. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_rows_terms(calc_rows *rows);
+
+/** Steps of the optimizer by rule for a row, computed once for all rows of its weights.
+ *  @param of_weights  CALC_ROW_WEIGHTS of them
+ *  @param shards      ranks that share the state
+ *  @return NULL: there are none, or they are of this row only */
+const calc_optimizer_step *calc_row_optimizer_of(calc_row_optimizer *of_weights,
+                                                 const calc_row *row, const calc_strategy *strategy,
+                                                 double shards);
 
 /** Memory that the rows of the table take, with their terms. */
 size_t calc_rows_bytes(const calc_rows *rows);

@@ -236,9 +236,10 @@ static bool dispatch_legal(const calc_space *space, const calc_app *app, const c
 
 /* Units of one tensor parallelism. */
 static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
-                           size_t variant, calc_exec *base, numbers *microbatches)
+                           const calc_system *system, size_t variant, calc_exec *base,
+                           numbers *microbatches)
 {
-    if (!calc_variant_legal(app, base) || !dispatch_legal(space, app, base)) {
+    if (!calc_variant_legal(app, system, base) || !dispatch_legal(space, app, base)) {
         return true;
     }
     bool fine = list_microbatches(microbatches, units, space, app, base);
@@ -277,7 +278,7 @@ static size_t list_splits(const calc_space *space, const calc_app *app, const ca
 
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
-                      size_t variant, numbers *microbatches)
+                      const calc_system *system, size_t variant, numbers *microbatches)
 {
     calc_exec base = units->variants.item[variant].exec;
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
@@ -292,7 +293,7 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
         size_t splits = list_splits(space, app, &base, split);
         for (size_t i = 0; i < splits && fine; i++) {
             base.strategy.expert_tensor_par = split[i];
-            fine = add_tensor_par(units, space, app, variant, &base, microbatches);
+            fine = add_tensor_par(units, space, app, system, variant, &base, microbatches);
         }
         base.strategy.expert_tensor_par =
             units->variants.item[variant].exec.strategy.expert_tensor_par;
@@ -329,7 +330,7 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
     units->count = 0;
     for (size_t i = 0; i < units->variants.count && fine; i++) {
         bool taken = units->variants.item[i].first < i;
-        fine = taken || add_units(units, space, app, i, &microbatches);
+        fine = taken || add_units(units, space, app, system, i, &microbatches);
     }
     free(microbatches.value);
     if (fine && units->count > 1) {
