@@ -326,9 +326,7 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     } else if (i->arrival_rate > 0) {
         slots = 256; /* vLLM's default: how many are in flight follows from their times */
     }
-    int64_t ranks = s->expert_par * s->expert_tensor_par;
-    /* Replicas of attention that share experts form one server. */
-    bool shared = a->num_experts > 0 && s->data_par > 1 && ranks > s->tensor_par;
+    bool shared = a->num_experts > 0 && calc_serving_engine_shares(s);
     int64_t together = shared ? s->data_par : 1;
     SET(SERVE_LENGTH, prompt + i->generate_size);
     SET(SERVE_SLOTS, slots);
