@@ -234,7 +234,8 @@ static void take_usual(sources *s)
                              : "output_tokens_per_s_per_proc,tokens_per_s_per_user",
                    take_objective);
     }
-    if (!o->top_by.field) {
+    s->study->ranked = o->top_by.field != NULL;
+    if (!s->study->ranked) {
         take_words(s,
                    trains                  ? "sample_rate"
                    : prompts               ? "tokens_per_s_per_proc"
@@ -262,10 +263,9 @@ static void need_training(sources *s)
     }
 }
 
-static size_t calc_study_keep(size_t top);
-
 static void take_options(sources *s)
 {
+    enum { LEAST = 120 };
     static const struct {
         const char *opt;
         calc_study_key key; /* COUNT: the file has no such key */
@@ -285,7 +285,8 @@ static void take_options(sources *s)
         take_setting(s, settings[i].opt, settings[i].key, settings[i].take);
     }
     bool groups = o->per_num_procs || o->per_design;
-    o->top = groups ? s->study->top : calc_study_keep(s->study->top);
+    /* The layout to start with is chosen from so many. */
+    o->top = groups || s->study->top > LEAST ? s->study->top : LEAST;
     if (s->errors->count == first) {
         take_usual(s);
     }
@@ -757,16 +758,6 @@ double calc_study_amount(const char *text, const char *unit)
     }
     bool fine = calc_amount_read(text, unit, &number) <= CALC_AMOUNT_UNIT && number > 0;
     return fine ? number : -1;
-}
-
-/* Number of best layouts a sweep keeps so that `top` different ones can be shown, if there are
- * that many: eight times `top`, at most 200 more, and at least 120, so that the layout to start
- * with does not depend on `top`. Above 1,000, none is folded. */
-static size_t calc_study_keep(size_t top)
-{
-    enum { TIMES = 8, LEAST = 15, MORE = 200, READ = 1000 /* longer tables are for programs */ };
-    size_t most = top < LEAST ? LEAST : top;
-    return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
 }
 
 void calc_study_cut(const calc_sweep_study *study, calc_sweep_result *result)

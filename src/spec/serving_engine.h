@@ -86,6 +86,9 @@ double calc_serving_engine_share(const calc_inference *inference);
  *  and none is sent. */
 bool calc_serving_engine_replicates(const calc_strategy *strategy);
 
+/** Whether replicas share experts, which makes them one server; others do not know of each other. */
+bool calc_serving_engine_shares(const calc_strategy *strategy);
+
 /** How engines bring tokens to experts that are spread over expert_par * expert_tensor_par ranks:
  *  not at all where all ranks have them; otherwise once to every rank, and where tensor parallelism
  *  splits attention, too, its ranks have different tokens. Sets dispatch_type and

@@ -25,6 +25,7 @@
 #include "io/json_put.h"
 #include "io/output.h"
 #include "spec/field.h"
+#include "spec/serving_engine.h"
 #include "spec/stage_list.h"
 
 /* Writes what Galvatron's profilers would measure as the files its search reads, into a folder that
@@ -325,9 +326,16 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
     status = status == CALC_OK && !*refused
                  ? write_documents(args, framework, app, exec, settings, procs, errors)
                  : status;
-    if (status == CALC_OK && count > 0 && !*refused && !framework->has_model &&
-        !framework->serves) {
-        calc_say("not in %s: the shape of the model\n", framework->title);
+    if (status == CALC_OK && count > 0 && !*refused) {
+        if (framework->one_replica && exec->strategy.data_par > 1 &&
+            !calc_serving_engine_shares(&exec->strategy)) {
+            calc_say("%jd servers with this file: replicas that share no experts are servers of "
+                     "their own\n",
+                     exec->strategy.data_par);
+        }
+        if (!framework->has_model && !framework->serves) {
+            calc_say("not in %s: the shape of the model\n", framework->title);
+        }
     }
     for (int i = 0; i < count; i++) {
         if (status == CALC_OK && !*refused) {

@@ -299,8 +299,10 @@ static void choose_best(task *t)
     t->best.measured = calc_known_runs_try(&t->measured);
     t->advice = calc_sweep_order_advise(t->best.measured, &t->study, &t->result);
     if (calc_is_yes(t->advice.status) && t->result.groups_count == 1) {
+        bool again = !t->result.partial && !t->save.is_part && t->save.parts == 0 &&
+                     t->result.elapsed_s <= CALC_SWEEP_MORE_LONGEST_S;
         calc_sweep_rows_best(&t->best, &t->study, &t->result.group[0].top, t->study.top,
-                             &t->advice.start);
+                             &t->advice.start, again);
     }
     calc_study_cut(&t->study, &t->result);
 }
@@ -372,6 +374,13 @@ static calc_status prepare(task *t, calc_errors *errors)
         if (status != CALC_OK) {
             calc_error_place(&errors->item[errors->count - 1], "--columns", 0, 0);
         }
+    }
+    if (status == CALC_OK && calc_sweep_study_mixes(&t->study) &&
+        !(t->study.options.per_num_procs || t->study.options.per_design) &&
+        calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST)) {
+        status = calc_errors_at(errors, CALC_ERR_RULE, "--save-best", 0, 0,
+                                "name one, or rank them by --top-by STATISTIC",
+                                "models or lengths that differ have no best in common");
     }
     status = status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)
                  ? calc_page_check(errors)
