@@ -57,6 +57,15 @@ static char plain(char c)
     return c == ' ' || c == '_' ? '-' : (char)tolower((unsigned char)c);
 }
 
+bool calc_serving_engine_same_name(const char *a, const char *b)
+{
+    while (*a && plain(*a) == plain(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 /* Letters of an engine's name before its version: 4 of "vllm-0.11". */
 static size_t family_length(const calc_serving_engine *engine)
 {

@@ -53,6 +53,10 @@ typedef struct calc_serving_engines {
     size_t count;
 } calc_serving_engines;
 
+/** Whether two names mean one engine: blanks, dashes and underscores are alike, and letters of
+ *  either case. */
+bool calc_serving_engine_same_name(const char *a, const char *b);
+
 /** Put them in order. */
 void calc_serving_engines_sort(calc_serving_engines *engines);
 
