@@ -135,9 +135,15 @@ bool calc_variant_legal(const calc_app *app, const calc_system *system, const ca
     if (s->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
     }
+    calc_errors errors; /* large: not cleared */
+    errors.count = errors.dropped = 0;
+    (void)!calc_check(app, system, &trial, &errors);
     int64_t experts = app->num_experts + e->inference.redundant_experts;
-    return experts % calc_ranks_or_one(s->expert_par) == 0 &&
-           calc_check(app, system, &trial, NULL) == CALC_OK;
+    bool fine = errors.dropped == 0 && experts % calc_ranks_or_one(s->expert_par) == 0;
+    for (int i = 0; i < errors.count; i++) {
+        fine = fine && errors.item[i].kind != CALC_KIND_EXEC;
+    }
+    return fine;
 }
 
 /* Whether a variant is listed: it is legal, and Calculon's list of layers can describe it where a
