@@ -640,7 +640,7 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
     calc_status status = run(s, below_s, out);
     calc_balance_flights_end(&s->flights);
-    free(s->room.bytes);
+    calc_balance_room_end(&s->room);
     free(s);
     return status;
 }

@@ -101,7 +101,7 @@ static void shares(const calc_balance_line *l, const int *layers, calc_balance_s
 static double hidden_s(calc_balance_line *l, calc_balance_share *share)
 {
     const calc_balance_problem *p = l->problem;
-    calc_balance_room room = {NULL, 0};
+    calc_balance_room room = {0};
     double most_s = -1;
     int at = 0;
     for (int s = 0; s < l->stages; s++) {
@@ -116,7 +116,7 @@ static double hidden_s(calc_balance_line *l, calc_balance_share *share)
     share[at].full[kind]++;
     double step_s = calc_balance_step_s(p, share, &room);
     l->no_memory = l->no_memory || step_s < 0;
-    free(room.bytes);
+    calc_balance_room_end(&room);
     for (int s = 0; s < l->stages; s++) {
         memcpy(share[s].full, share[s].layers, sizeof share[s].full);
     }
