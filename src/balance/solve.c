@@ -27,6 +27,7 @@ static calc_balance_effort balance_effort_of(const calc_balance_options *o, int6
         .until_s = o->time_limit_s > 0 ? calc_clock_s(CLOCK_MONOTONIC) + o->time_limit_s : INFINITY,
         .look_s = calc_clock_s(CLOCK_MONOTONIC) + LOOK_S, /* a moment is enough for some division */
         .gap = o->gap,
+        .within = o->within,
         .stop = o->stop,
         .context = o->context,
     };
