@@ -382,6 +382,7 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
     calc_sweep_watch w;
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
     t->planner.time_limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
+    t->planner.within = 0.03;
     t->planner.progress = watch;
     t->planner.context = &w;
     calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)

@@ -615,6 +615,7 @@ calc_status calc_plan_rows_more(const calc_plan_task *t, const calc_exec *only,
     p.chip = chip;
     p.only = only;
     p.top = 1;
+    p.within = 0;
     p.curve = false;
     p.progress = NULL;
     p.runs = NULL;
