@@ -115,6 +115,22 @@ static void tell_reasons(teller *t, const calc_framework *framework, const calc_
     }
 }
 
+void calc_import_refused(const calc_framework *framework, const calc_app *app,
+                         const calc_exec *exec, void (*tell)(void *context, const char *reason),
+                         void *context)
+{
+    calc_app a = *app;
+    calc_exec e = *exec;
+    calc_refused refused = {0};
+    calc_plan_resolve(&a, &e);
+    for (size_t i = 0; framework->refusals && framework->refusals[i]; i++) {
+        framework->refusals[i](&a, &e, &e.strategy, &refused);
+    }
+    for (size_t i = 0; i < refused.count; i++) {
+        tell(context, refused.text[i]);
+    }
+}
+
 calc_status calc_export_refused(const calc_framework *framework, const calc_app *app,
                                 const calc_exec *exec,
                                 void (*tell)(void *context, const char *reason), void *context,

@@ -46,6 +46,12 @@ CALC_MUST_USE calc_status calc_export_refused(const calc_framework *framework, c
                                               void (*tell)(void *context, const char *reason),
                                               void *context, size_t *count);
 
+/** Calls `tell` with each rule of a framework by which it refuses a layout that was imported, with
+ *  its model; what its settings cannot say is none. */
+void calc_import_refused(const calc_framework *framework, const calc_app *app,
+                         const calc_exec *exec, void (*tell)(void *context, const char *reason),
+                         void *context);
+
 /** Whether a framework can train or serve a layout on all of its systems.
  *  @param system  for parts of the layout that name no other; NULL: any
  *  @param runs    set */

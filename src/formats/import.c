@@ -300,11 +300,54 @@ static calc_status read_settings(const calc_import *import, reading *r)
     return status;
 }
 
+/* Whether settings have one of several options: "--use-a|--use-b=1", up to a blank. */
+static bool has_any(const calc_import *import, const char *options, size_t length)
+{
+    for (size_t i = 0; i < import->settings->count; i++) {
+        const calc_setting *s = &import->settings->item[i];
+        char given[160];
+        snprintf(given, sizeof given, "%s=%s", s->key, s->value);
+        for (const char *at = options; at < options + length; at += at[strcspn(at, "| ")] == '|') {
+            size_t end = strcspn(at, "| "), key = strlen(s->key);
+            bool same = strncmp(given, at, end) == 0;
+            if (same && (end == key || given[end] == '\0')) {
+                return true;
+            }
+            at += end;
+        }
+    }
+    return false;
+}
+
+/* Tells of options that the program refuses without others, which nothing gives it. */
+static void check_needs(const calc_import *import)
+{
+    for (size_t i = 0; i < import->settings->count; i++) {
+        const calc_setting *s = &import->settings->item[i];
+        const calc_setting_row *row = calc_framework_row(import->framework, s->key);
+        const char *needs = row && row->needs && s->key[0] == '-' ? row->needs : "";
+        bool number = row && row->how == CALC_HOW_NUMBER;
+        for (size_t length; (length = calc_next_word(&needs, " ")) > 0;) {
+            char text[200];
+            if (!(number && atof(s->value) <= 1) && !has_any(import, needs - length, length)) {
+                const char *need = needs - length;
+                snprintf(text, sizeof text, "refuses %s without %.*s", row->key,
+                         (int)strcspn(need, "| "), need);
+                if (s->line > 0) {
+                    calc_append(text, sizeof text, " (line %d)", s->line);
+                }
+                calc_import_tell(import, NULL, CALC_UNREAD_COMPUTED, text);
+            }
+        }
+    }
+}
+
 calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
 {
     reading r = {.plan = plan, .errors = errors};
     calc_plan_clear(plan);
     calc_status status = read_settings(import, &r);
+    check_needs(import);
     assume(import, &r);
     /* Megatron Core asks what is sharded where Megatron-FSDP shards it. */
     const calc_setting_row *sharded = r.owner[CALC_PLAN_SHARDED];

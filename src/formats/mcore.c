@@ -399,6 +399,25 @@ static CALC_REFUSALS(nemo)
                 "pipeline_interleaving is no longer supported with megatron_gpt_config.yaml");
 }
 
+/* arguments.py, transformer_config.py: blocks that are not listed divide by stages, but for those
+ * of the first and the last stage where they are given. DeepSpeed, whose file says what is sharded,
+ * spreads them by itself. */
+static calc_status settle_core(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    bool ends = YES(ENDS) || (YES(EVEN_ENDS) && YES(EVEN_HEAD));
+    double stages = VALUE(PIPELINE) - YES(FIRST_BLOCKS) - YES(LAST_BLOCKS);
+    double blocks = VALUE(BLOCKS) - VALUE(FIRST_BLOCKS) - VALUE(LAST_BLOCKS) +
+                    (ends ? 2 : YES(EVEN_ENDS) || YES(EVEN_HEAD));
+    if (SAYS(BLOCKS) && !SAYS(STAGE_BLOCKS) && !SAYS(SHARDED) && VALUE(PIPELINE) > 1 &&
+        (stages > 0 ? fmod(blocks, stages) != 0 : blocks != 0)) {
+        calc_plan_note(plan,
+                       "refuses --num-layers that --pipeline-model-parallel-size does not divide, "
+                       "unless first, last or all stages are said to have others");
+    }
+    return CALC_OK;
+}
+
 /* A recipe of fine-tuning has its adapters, of which a file may say some settings only. */
 static calc_status settle_bridge(calc_plan *plan, calc_errors *errors)
 {
@@ -418,7 +437,7 @@ const calc_framework calc_framework_megatron = {.name = "megatron", .title = "Me
     .version = "core_v0.15.0",
     .launch = "run it with bash, from the folder of Megatron-LM; options for data follow",
     .script = "pretrain_gpt.py", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_SHELL,
-    .has_model = true, CALC_FRAMEWORK_ROWS(megatron_rows, mcore), CALC_FRAMEWORK_BASES(&harmless),
+    .has_model = true, .settle = settle_core, CALC_FRAMEWORK_ROWS(megatron_rows, mcore), CALC_FRAMEWORK_BASES(&harmless),
     CALC_FRAMEWORK_REFUSALS(batch_overlap, core, layers, listed, flex, graphs, fsdp, fsdp_0_15)};
 
 const calc_framework calc_framework_mindspeed = {.name = "mindspeed", .title = "MindSpeed",

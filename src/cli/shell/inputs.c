@@ -120,6 +120,12 @@ static void take_name(const calc_import *import, const char *name, calc_exec *ex
     }
 }
 
+static void tell_refused(void *context, const char *reason)
+{
+    const calc_framework *framework = context;
+    calc_say("%s refuses this layout: %s\n", framework->title, reason);
+}
+
 calc_status calc_script_model(const calc_import *import, const calc_plan *plan, calc_app *app,
                               calc_exec *exec, calc_errors *errors)
 {
@@ -137,7 +143,11 @@ calc_status calc_script_model(const calc_import *import, const calc_plan *plan, 
         return CALC_OK;
     }
     if (framework->has_model && !named) {
-        return calc_import_complete(import, app, errors);
+        calc_status status = calc_import_complete(import, app, errors);
+        if (status == CALC_OK) {
+            calc_import_refused(framework, app, exec, tell_refused, (void *)(uintptr_t)framework);
+        }
+        return status;
     }
     char path[CALC_FIND_PATH_MAX];
     calc_errors ignored = {0};
