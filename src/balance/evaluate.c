@@ -367,7 +367,8 @@ typedef struct walker {
     bool no_memory;
 } walker;
 
-bool calc_balance_no_more(const int *a, const int *b, int parts)
+/* Whether none of these counts is above its counterpart. */
+static bool no_more(const int *a, const int *b, int parts)
 {
     for (int i = 0; i < parts; i++) {
         if (a[i] > b[i]) {
@@ -386,10 +387,10 @@ static void enter(walker *w, int64_t part)
     int kept = w->first;
     for (int i = w->first; i < w->rows; i++) {
         const int *row = w->out->live + (size_t)i * (size_t)parts;
-        if (calc_balance_no_more(w->now, row, parts)) {
+        if (no_more(w->now, row, parts)) {
             return; /* then no row is below this one */
         }
-        if (!calc_balance_no_more(row, w->now, parts)) {
+        if (!no_more(row, w->now, parts)) {
             memmove(w->out->live + (size_t)kept++ * (size_t)parts, row, row_bytes);
         }
     }

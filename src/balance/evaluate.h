@@ -238,9 +238,6 @@ calc_balance_turn calc_balance_backward(const calc_balance_parts *parts, int64_t
 /** Forwards before the first backward. */
 int64_t calc_balance_warm_up(const calc_balance_parts *parts, int64_t stage);
 
-/** Whether none of these counts is above its counterpart. */
-bool calc_balance_no_more(const int *a, const int *b, int parts);
-
 /** A forward or backward of a micro-batch, and the passes that it waits for: the one before it on
  * its stage, and one along the model; -1: none. */
 typedef struct calc_balance_pass {

@@ -276,56 +276,6 @@ void calc_milp_make_layers(calc_milp_maker *m)
     }
 }
 
-/* Micro-batches in flight by chunk, where no other time has more of every chunk. */
-typedef struct peaks {
-    int *count; /* a row of `chunks` each */
-    size_t rows, room;
-    int chunks;
-} peaks;
-
-/* @return false if memory is short */
-static bool add_peak(peaks *p, const int *now)
-{
-    size_t kept = 0;
-    size_t width = (size_t)p->chunks;
-    for (size_t i = 0; i < p->rows; i++) {
-        if (calc_balance_no_more(now, p->count + i * width, p->chunks)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < p->rows; i++) {
-        if (!calc_balance_no_more(p->count + i * width, now, p->chunks)) {
-            memmove(p->count + kept++ * width, p->count + i * width, width * sizeof *now);
-        }
-    }
-    p->rows = kept;
-    int *grown = calc_grown(p->count, p->rows, &p->room, width * sizeof *now);
-    if (!grown) {
-        return false;
-    }
-    p->count = grown;
-    memcpy(p->count + p->rows++ * width, now, width * sizeof *now);
-    return true;
-}
-
-/* All peaks of a stage's order; those before a backward pass are enough. */
-static bool find_peaks(const calc_milp_maker *m, int stage, peaks *out)
-{
-    const calc_schedule_op *op = m->op + stage * m->room;
-    int *now = calloc((size_t)out->chunks, sizeof *now);
-    bool fine = now != NULL;
-    for (int64_t i = 0; fine && i < m->count[stage]; i++) {
-        if (op[i].kind == CALC_SCHEDULE_FW) {
-            now[op[i].chunk]++;
-            continue;
-        }
-        fine = i == 0 || op[i - 1].kind != CALC_SCHEDULE_FW || add_peak(out, now);
-        now[op[i].chunk]--;
-    }
-    free(now);
-    return fine;
-}
-
 /* Memory that a micro-batch in flight adds on a place. */
 static void make_flight(calc_milp_maker *m, int place, int stage)
 {
@@ -406,9 +356,12 @@ static void make_limit(calc_milp_maker *m, int stage, const int *in_flight, int 
 void calc_milp_make_memory(calc_milp_maker *m)
 {
     const calc_schedule_shape *shape = &m->problem->shape;
+    calc_balance_flights flights;
     for (int place = 0; place < m->places; place++) {
         m->place[place].flight = -1;
     }
+    calc_status status = calc_balance_flights_begin(&flights, m->problem);
+    m->status = m->status == CALC_OK ? status : m->status;
     for (int stage = 0; stage < shape->stages && m->status == CALC_OK; stage++) {
         if (isinf(m->problem->stage[stage].limit_bytes)) {
             continue;
@@ -417,13 +370,16 @@ void calc_milp_make_memory(calc_milp_maker *m)
             make_flight(m, calc_balance_place_of(shape, stage, chunk), stage);
         }
         int works = make_works(m, stage);
-        peaks p = {.chunks = (int)shape->chunks};
-        m->status = m->status == CALC_OK && !find_peaks(m, stage, &p) ? CALC_ERR_NOMEM : m->status;
-        for (size_t i = 0; i < p.rows; i++) {
-            make_limit(m, stage, p.count + i * (size_t)p.chunks, works);
+        if (shape->chunks == 1) {
+            int most = (int)calc_schedule_in_flight(shape, stage);
+            make_limit(m, stage, &most, works);
+            continue;
         }
-        free(p.count);
+        for (int row = flights.first[stage]; row < flights.first[stage + 1]; row++) {
+            make_limit(m, stage, flights.live + row * flights.parts, works);
+        }
     }
+    calc_balance_flights_end(&flights);
 }
 
 static calc_milp_column on_place(const calc_milp_maker *m, calc_milp_what what, int place)
