@@ -334,7 +334,8 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
         if (framework->one_replica && exec->strategy.data_par > 1 &&
             !calc_serving_engine_shares(&exec->strategy)) {
             calc_say("%jd servers with this file: replicas that share no experts are servers of "
-                     "their own\n", exec->strategy.data_par);
+                     "their own\n",
+                     exec->strategy.data_par);
         }
         if (!framework->has_model && !framework->serves) {
             calc_say("not in %s: the shape of the model\n", framework->title);
