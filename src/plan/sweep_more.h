@@ -24,8 +24,8 @@ typedef struct calc_sweep_study {
     calc_designs designs;       /**< borrows builder */
     calc_system prefill;        /**< that the space names for prefill pools */
     calc_sweep_options options; /**< without callbacks */
-    size_t top; /**< number of best layouts asked for; options.top keeps more, so that similar ones
-                     can be shown as one */
+    size_t top;  /**< number of best layouts asked for; options.top keeps more, so that similar ones
+                      can be shown as one */
     bool ranked; /**< options.top_by was asked for, not chosen by the use of the layouts */
     size_t constraints;
     calc_constraint *constraint;
@@ -51,8 +51,9 @@ void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found
 /** Whether an axis is a length of sequences: of training, of prompts, of answers. */
 bool calc_axis_is_length(calc_axis axis);
 
-/** Whether a study has several models or several lengths of sequences, and no statistic was asked for
- *  to rank them by: a sample or a token of one is another amount of work than one of the other. */
+/** Whether a study has several models or several lengths of sequences, and no statistic was asked
+ * for to rank them by: a sample or a token of one is another amount of work than one of the other.
+ */
 bool calc_sweep_study_mixes(const calc_sweep_study *study);
 
 /** Whether layouts of two designs that the study mixes may be compared: they are of one model, with

@@ -90,7 +90,8 @@ double calc_serving_engine_share(const calc_inference *inference);
  *  and none is sent. */
 bool calc_serving_engine_replicates(const calc_strategy *strategy);
 
-/** Whether replicas share experts, which makes them one server; others do not know of each other. */
+/** Whether replicas share experts, which makes them one server; others do not know of each other.
+ */
 bool calc_serving_engine_shares(const calc_strategy *strategy);
 
 /** How engines bring tokens to experts that are spread over expert_par * expert_tensor_par ranks:

@@ -34,7 +34,8 @@ void calc_sweep_rows_free(calc_sweep_rows *rows)
     *rows = (calc_sweep_rows){0};
 }
 
-/* ---- What a study compares -------------------------------------------------------------------- */
+/* ---- What a study compares --------------------------------------------------------------------
+ */
 
 enum { SIDES = 32 };
 
@@ -87,15 +88,10 @@ static bool find_side(calc_found *out, const calc_sweep_study *study,
             value[axis] = values->value[side % values->count];
             side /= values->count;
             with.space.axis[axis] = (calc_values){.count = 1, .value = &value[axis]};
-            if (axis >= CALC_AXIS_EXEC_COUNT) {
-                const calc_field *field = calc_axis_field((calc_axis)axis);
-                calc_axis_member_put(field, (char *)&with.space.inference + field->offset,
-                                     value[axis]);
-            }
         }
     }
-    bool found = calc_is_yes(calc_sweep_study_again(&with, study->options.top, true, false, &result,
-                                                    &errors));
+    bool found = calc_is_yes(
+        calc_sweep_study_again(&with, study->options.top, true, false, &result, &errors));
     for (size_t i = 0; found && i < 2; i++) {
         calc_front *list = i == 0 ? &result.group[0].top : &result.group[0].front;
         for (size_t k = 0; k < list->count; k++) {
@@ -111,7 +107,8 @@ static bool find_side(calc_found *out, const calc_sweep_study *study,
     return start != NULL;
 }
 
-/* ---- Rows of the best ------------------------------------------------------------------------- */
+/* ---- Rows of the best -------------------------------------------------------------------------
+ */
 
 /* Which layouts a row stands for: itself; those of its sizes and micro-batch; those of its sizes.
  */
@@ -238,9 +235,8 @@ static void list_each(calc_sweep_rows *rows, const calc_sweep_study *study, size
     for (size_t i = 0; i < sides; i++) {
         rows->row[i] = (calc_sweep_row){.layout = &rows->side[i], .number = 1};
         for (size_t k = 0; k < sides; k++) {
-            rows->row[i].number +=
-                value[k] < value[i] &&
-                calc_sweep_study_compares(study, &rows->side[i], &rows->side[k]);
+            rows->row[i].number += value[k] < value[i] &&
+                                   calc_sweep_study_compares(study, &rows->side[i], &rows->side[k]);
         }
     }
     rows->count = rows->of = sides;
@@ -303,8 +299,8 @@ void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
                            const calc_front *front)
 {
     size_t shown = front->count < CALC_SWEEP_ROWS_FRONT ? front->count : CALC_SWEEP_ROWS_FRONT;
-    *rows = (calc_sweep_rows){.row = calc_make(shown, sizeof *rows->row),
-                              .measured = rows->measured};
+    *rows =
+        (calc_sweep_rows){.row = calc_make(shown, sizeof *rows->row), .measured = rows->measured};
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_spread(i, shown, front->count);
         rows->row[i] = (calc_sweep_row){.layout = &front->item[at], .number = at + 1};
