@@ -56,11 +56,7 @@ typedef struct framework_case {
         "master_datatype", "optimizer_moment_datatype", "scaling", "datatype", "weight_offload",   \
         "offload_share", "pipeline_schedule", "pipeline_balance", "recompute_blocks",              \
         "optimizer_shards", "param_gather_datatype", "launch_blocking", "activation_recompute",    \
-<<<<<<< HEAD
         "grad_offload", "offload_buffers", "pipeline_par_overlap"
-=======
-        "grad_offload", "offload_buffers"
->>>>>>> v34
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",

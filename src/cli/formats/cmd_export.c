@@ -332,12 +332,9 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
             calc_say("%jd servers with this file: replicas that share no experts are servers of "
                      "their own\n",
                      exec->strategy.data_par);
-<<<<<<< HEAD
             server[0].num_procs /= exec->strategy.data_par;
             server[0].inference.batch /= exec->strategy.data_par;
             server[0].strategy.data_par = 1;
-=======
->>>>>>> a30
         }
         if (!framework->has_model && !framework->serves) {
             calc_say("not in %s: the shape of the model\n", framework->title);
