@@ -342,7 +342,7 @@ static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *
 }
 
 /* Weights as they are stored, and only the share of experts that is used. Checkpoints of narrow
- * weights keep router, embedding and head wide. Biases are weights that are not among the bytes. */
+ * weights keep router, embedding and head wide. */
 static void set_weights(calc_operator *o, const calc_shape *s, double used)
 {
     if (o->kind == CALC_OPERATOR_HEAD) {
@@ -350,8 +350,8 @@ static void set_weights(calc_operator *o, const calc_shape *s, double used)
         return;
     }
     double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
-    double unread = counted - calc_min(s->weight_bytes, counted) * used;
-    o->bytes[CALC_PASS_FW] = calc_max(0, o->bytes[CALC_PASS_FW] - unread * o->weights);
+    double read = s->weight_bytes < counted ? s->weight_bytes : counted;
+    o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
 }
 
 /* The experts of the busiest rank. Kernels go over the tokens of others, too. */
