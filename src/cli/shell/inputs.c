@@ -639,7 +639,7 @@ static calc_inputs_remarks inputs_remarks_of(const calc_inputs *in)
     r.count += *r.text[r.count] != '\0';
     calc_input_remark(&in->input[CALC_KIND_SYSTEM], CALC_KIND_SYSTEM, &in->system, r.text[r.count]);
     r.count += *r.text[r.count] != '\0';
-    calc_remark_inference(&in->exec.inference, in->exec.strategy.eager, r.text[r.count]);
+    calc_remark_exec(&in->app, &in->exec, r.text[r.count]);
     r.count += *r.text[r.count] != '\0';
     for (int i = 0; i <= CALC_MAX_CHIPS; i++) {
         bool known = *in->other.remark[i] == '\0';
