@@ -84,3 +84,17 @@ char *calc_remark_inference(const calc_inference *inference, bool eager, char *t
                                    : "";
     return strcpy(text, remark);
 }
+
+char *calc_remark_exec(const calc_app *app, const calc_exec *exec, char *text)
+{
+    calc_remark_inference(&exec->inference, exec->strategy.eager, text);
+    int64_t most = (app->num_blocks + exec->pipeline_par - 1) / exec->pipeline_par;
+    bool even = exec->stages.count == 0 && exec->first_stage_blocks + exec->last_stage_blocks == 0;
+    if (!*text && even &&
+        exec->recompute_blocks > most + 1 /* that an end of the model left it */) {
+        calc_append(text, CALC_REMARK_SIZE,
+                    "recompute_blocks is %lld, and a stage has %lld blocks: all of them recompute",
+                    (long long)exec->recompute_blocks, (long long)most);
+    }
+    return text;
+}

@@ -45,6 +45,12 @@ char *calc_remark_system(const char *name, calc_remark_facts facts, const char *
  *  @return text */
 char *calc_remark_app(calc_remark_facts facts, const calc_app *app, char *text);
 
+/** The remark on a layout: that of what it serves, or that more blocks should recompute than a
+ *  stage has.
+ *  @param text  filled, CALC_REMARK_SIZE bytes
+ *  @return text */
+char *calc_remark_exec(const calc_app *app, const calc_exec *exec, char *text);
+
 /** The remark on what is served: empty, or that no engine is named, whose time is then left out, or
  *  what the execution's `eager` does not mean.
  *  @param text  filled, CALC_REMARK_SIZE bytes

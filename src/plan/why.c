@@ -302,9 +302,12 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     memset(out, 0, sizeof *out);
     choose_counts(exec, out);
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
+    bool serves = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        bool tried = false; /* with others */
+        /* With others; or an engine that serves is not told it: sizes and how it batches it is. */
+        bool tried = serves && strcmp(field->key, "expert_par") != 0 &&
+                     strcmp(field->key, "expert_tensor_par") != 0;
         for (size_t k = 0; k < PARALLEL; k++) {
             tried = tried || strcmp(parallel[k], field->key) == 0;
         }
@@ -313,13 +316,13 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
         }
     }
     for (size_t i = 0; i < PARALLEL; i++) {
-        for (size_t k = 0; k < PARALLEL; k++) {
+        for (size_t k = 0; k + serves < PARALLEL; k++) { /* no engine splits a context */
             if (i != k) {
                 try_pair(&s, parallel[i], parallel[k]);
             }
         }
     }
-    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+    if (serves) {
         try_served(&s);
     }
     qsort(out->change, out->count, sizeof *out->change, out->up ? compare_up : compare);

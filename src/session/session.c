@@ -392,8 +392,7 @@ static void put_remarks(calc_session *session, calc_put *put)
     char text[CALC_REMARK_SIZE];
     bool open = false;
     put_remark(put, calc_remark_app(in->facts[CALC_KIND_APP], &in->app, text), &open);
-    put_remark(put, calc_remark_inference(&in->exec.inference, in->exec.strategy.eager, text),
-               &open);
+    put_remark(put, calc_remark_exec(&in->app, &in->exec, text), &open);
     put_remark(put, calc_remark_system(name, in->facts[CALC_KIND_SYSTEM], "", text), &open);
     for (int32_t i = 0; i < list->chips; i++) {
         if (strcmp(list->name[i], name) != 0) {

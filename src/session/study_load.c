@@ -509,17 +509,8 @@ static void take_axis_options(sources *s)
         name_option(name, "procs", procs);
         set_axis(s, "num_procs", procs, name);
     }
-    /* --batch may be in tokens; an axis may set the length of a sequence, or the batch itself. */
-    calc_values *batch = &s->study->space.axis[CALC_AXIS_batch_size];
-    calc_values before = *batch;
-    *batch = (calc_values){0};
     take_assignments(s);
-    if (batch->count > 0) {
-        free(before.value);
-        return;
-    }
-    *batch = before;
-    take_batch(s);
+    take_batch(s); /* it may be in tokens, of sequences whose length an axis sets */
 }
 
 calc_status calc_study_software(calc_space *space, calc_session_find *find, void *context,

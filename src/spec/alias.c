@@ -106,6 +106,10 @@ static const calc_alias aliases[] = {
     {"stats", "output tokens/s/processor", "output_tokens_per_s_per_proc", {NULL}},
     {"stats", "output tokens/s/request", "tokens_per_s_per_user", {NULL}},
     {"stats", "requests/s", "requests_per_s", {NULL}},
+    /* Heads of tables. */
+    {"stats", "tok/s/proc", "output_tokens_per_s_per_proc", {NULL}},
+    {"stats", "tok/s/user", "tokens_per_s_per_user", {NULL}},
+    {"stats", "USD/Mtok", "usd_per_million_output_tokens", {NULL}},
 };
 
 static const struct {
@@ -140,6 +144,27 @@ const calc_alias *calc_alias_of(const calc_table *table, const char *field)
 {
     const calc_alias *alias = calc_alias_next(table, field, NULL);
     return alias && table != calc_table_of(CALC_KIND_STATS) ? alias : NULL;
+}
+
+const char *calc_alias_head(const char *word)
+{
+    static const struct {
+        const char *head, *path;
+    } heads[] = {{"procs", "num_procs"},
+                 {"il", "pipeline_interleaving"},
+                 {"schedule", "pipeline_schedule"},
+                 {"balance", "pipeline_balance"},
+                 {"modules", "recompute_modules"},
+                 {"comm", "tensor_par_comm_type"},
+                 {"requests", "inference.batch"},
+                 {"chunk", "inference.chunk_size"},
+                 {"prefill", "inference.prefill_procs"}};
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        if (strcmp(heads[i].head, word) == 0) {
+            return heads[i].path;
+        }
+    }
+    return word;
 }
 
 const char *calc_alias_choice(const char *word)

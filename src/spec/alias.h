@@ -26,6 +26,10 @@ const calc_alias *calc_alias_of(const calc_table *table, const char *field);
 const calc_alias *calc_alias_next(const calc_table *table, const char *field,
                                   const calc_alias *before);
 
+/** The path of the field of a layout over whose column tables print a word that is no key: "chunk"
+ *  is inference.chunk_size. @return the word itself if it heads none */
+const char *calc_alias_head(const char *word);
+
 /** The choice meant by another word: "multi_latent" for "mla"; NULL if there is none. */
 const char *calc_alias_choice(const char *word);
 

@@ -352,7 +352,8 @@ static bool is_served(const char *path)
 
 calc_status calc_field_find(calc_kind kind, const char *path, calc_field_ref *out)
 {
-    return calc_field_find_in(calc_table_of(kind), kind, path, out);
+    return calc_field_find_in(calc_table_of(kind), kind,
+                              kind == CALC_KIND_EXEC ? calc_alias_head(path) : path, out);
 }
 
 calc_status calc_field_find_in(const calc_table *table, calc_kind kind, const char *path,

@@ -201,10 +201,11 @@ static void check_beside(rules *r)
          "with pipeline_schedule \"%s\" a stage has both ends of the model: its stages are "
          "not listed",
          calc_pipeline_schedule_names[e->pipeline_schedule]);
-    RULE(listed && (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS ||
-                    e->first_stage_blocks > 0 || e->last_stage_blocks > 0),
+    RULE(e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS || e->first_stage_blocks > 0 ||
+             e->last_stage_blocks > 0,
          r, "leave pipeline_balance, first_stage_blocks and last_stage_blocks out",
-         "the blocks of every stage are listed already");
+         listed ? "the blocks of every stage are listed already"
+                : "stages that are listed without blocks have them evenly");
 }
 
 static void check_blocks(rules *r)

@@ -93,7 +93,7 @@ CALC_TEST(all_names_of_a_field_are_listed_once)
             count += names;
         }
     }
-    ck_assert_uint_eq(count, 82 /* rows of the table */);
+    ck_assert_uint_eq(count, 85 /* rows of the table */);
 }
 
 CALC_TEST(a_key_is_of_one_document_and_has_no_other_name_unless_listed)

@@ -107,15 +107,22 @@ CALC_TEST(what_is_computed_stays)
     }
 }
 
-/* No engine hides the all-reduces of a pass. */
-CALC_TEST(what_serves_waits_for_its_collectives)
+/* An engine is told sizes and how it batches. How its collectives are made, and what they hide
+ * behind, it is not. */
+CALC_TEST(of_a_server_only_what_an_engine_is_told_changes)
 {
     shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+    c.exec.strategy.tensor_par = 4;
+    c.exec.pipeline_par = 2;
     calc_why_find(&c.app, &c.system, &c.exec, &why);
     ck_assert_uint_gt(why.count, 0);
     for (size_t i = 0; i < why.count; i++) {
-        ck_assert_int_eq((int)why.change[i].exec.strategy.tensor_par_overlap,
-                         CALC_TENSOR_PAR_OVERLAP_NONE);
+        calc_exec built = why.change[i].exec;
+        built.inference = c.exec.inference;
+        built.strategy.tensor_par = c.exec.strategy.tensor_par;
+        built.strategy.data_par = c.exec.strategy.data_par;
+        built.pipeline_par = c.exec.pipeline_par;
+        ck_assert_mem_eq(&built, &c.exec, sizeof built);
     }
 }
 

@@ -169,10 +169,33 @@ static void place(const calc_runs_row *row, const calc_calibrate_task *t, calc_e
     }
 }
 
+/* No machine is so many times as slow as another that is known, or as fast, in every run. */
+static bool is_another_unit(const calc_calibrate_task *t, calc_errors *errors)
+{
+    static const double far = 20;
+    double least = HUGE_VAL, most = 0;
+    for (size_t i = 0; i < t->results.count; i++) {
+        const calc_result *r = &t->results.item[i];
+        double times = r->measured / t->predicted[CALC_CALIBRATE_ASSUMED][i];
+        if (r->quantity == CALC_QUANTITY_STEP_TIME && !isnan(times)) {
+            least = fmin(least, times);
+            most = fmax(most, times);
+        }
+    }
+    bool another = most > 0 && (least > far || most < 1 / far);
+    if (another) {
+        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                        "measured_s is the time of a step in seconds",
+                        "refused: every run took at least %.0f times as %s as is predicted",
+                        least > far ? least : 1 / most, least > far ? "long" : "short");
+    }
+    return another;
+}
+
 bool calc_calibrate_runs_refuse(const calc_calibrate_task *t, calc_errors *errors)
 {
-    bool refused = false;
-    for (size_t f = 0; f < t->families; f++) {
+    bool unit = is_another_unit(t, errors), refused = unit;
+    for (size_t f = 0; f < t->families && !unit; f++) {
         const calc_influence *i = &t->family[f].outside;
         if (i->constant) {
             bool alone = i->without >= i->constant->lo && i->without <= i->constant->hi;

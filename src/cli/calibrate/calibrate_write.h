@@ -85,8 +85,9 @@ CALC_MUST_USE calc_status calc_calibrate_runs_report(const calc_calibrate_task *
                                                      calc_errors *errors);
 
 /** Report the constant of a family that left the range of machines, and the run that pulls it
- *  there, with the run's place.
- *  @return whether a constant left its range */
+ *  there, with the run's place; and times that are all far from what was predicted before, as in
+ *  another unit.
+ *  @return whether the fit is refused */
 bool calc_calibrate_runs_refuse(const calc_calibrate_task *task, calc_errors *errors);
 
 /** Write the file of each machine with its calibrated values.

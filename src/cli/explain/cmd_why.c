@@ -800,8 +800,9 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     calc_put_end(&put);
 }
 
-static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
-                          calc_errors *errors)
+/* @return whether the layout can run */
+static bool answer(const calc_args *args, const calc_inputs *inputs, size_t top,
+                   calc_errors *errors)
 {
     const char *json = calc_opt_value(args, OPT_JSON);
     const char *file = calc_opt_value(args, OPT_LOG);
@@ -839,20 +840,24 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
             status = calc_fold_end(&fold, out, CALC_OK, errors);
         }
     }
+    bool runs = why->before.verdict == CALC_VERDICT_OK;
     free(why);
-    return status;
+    return runs;
 }
 
 static calc_exit run(const calc_args *args)
 {
+    bool runs = true;
     calc_errors errors = {0};
     calc_inputs inputs = {0};
     calc_sweep_completes(&inputs, args, OPT_PROCS, OPT_BATCH, NULL);
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
-        (void)!answer(args, &inputs, (size_t)calc_opt_real(args, OPT_TOP), &errors);
+        runs = answer(args, &inputs, (size_t)calc_opt_real(args, OPT_TOP), &errors);
     }
     calc_inputs_free(&inputs);
-    return calc_complain_errors(&errors);
+    return errors.count > 0 ? calc_complain_errors(&errors)
+           : runs           ? CALC_EXIT_OK
+                            : CALC_EXIT_INFEASIBLE;
 }
 
 const calc_command calc_cmd_why = {

@@ -275,12 +275,8 @@ static calc_status calc_script_load(calc_input *input, const char *procs, calc_a
 /* The document that an assignment changes; CALC_KIND_NONE where swept fields say it. */
 static calc_kind kind_of(const calc_start *s, const char *assignment)
 {
-    calc_app app = *s->app;
-    calc_system system = *s->system;
-    calc_exec exec = *s->exec;
     calc_field_ref where = {.kind = CALC_KIND_NONE};
-    calc_errors ignored = {0};
-    bool known = calc_is_yes(calc_set(&app, &system, &exec, assignment, &where, &ignored));
+    bool known = calc_opt_field(assignment, &where);
     const calc_design_axis *axis = s->designs ? s->designs->axis : NULL;
     for (size_t i = 0; known && axis && i < s->designs->axes; i++, axis++) {
         known = axis->ref.kind != where.kind || axis->ref.offset != where.offset;
@@ -649,7 +645,7 @@ static calc_inputs_remarks inputs_remarks_of(const calc_inputs *in)
     r.count += *r.text[r.count] != '\0';
     calc_input_remark(&in->input[CALC_KIND_SYSTEM], CALC_KIND_SYSTEM, &in->system, r.text[r.count]);
     r.count += *r.text[r.count] != '\0';
-    calc_remark_inference(&in->exec.inference, in->exec.strategy.eager, r.text[r.count]);
+    calc_remark_exec(&in->app, &in->exec, r.text[r.count]);
     r.count += *r.text[r.count] != '\0';
     for (int i = 0; i <= CALC_MAX_CHIPS; i++) {
         bool known = *in->other.remark[i] == '\0';
