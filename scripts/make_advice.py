@@ -36,13 +36,14 @@ EXPLAINED = {
     "nemo2412-sft-l70b-h100-16": "16 bytes a weight on 16 GPUs fill their memory: what the "
                                  "published fine-tuning kept is not known",
 }
-# Number formats of matrices, as recipes name them.
+# Number formats of matrices, as recipes name them, and of attention.
 FORMATS = {
     "bf16": ["matrix_datatype=bfloat16"],
     "fp8": ["matrix_datatype=float8"],
     "mxfp8": ["matrix_datatype=float8", "scaling=block"],
     "fp4": ["matrix_datatype=float4", "scaling=block"],
     "nvfp4": ["matrix_datatype=float4", "scaling=block"],
+    "attention8": ["attention_datatype=float8"],
 }
 # What a layout chooses; the rest of an execution is software, batch and formats.
 SIZES = ("tensor_par", "pipeline_par", "context_par", "expert_par")
@@ -53,8 +54,8 @@ CHOSEN = (*SIZES, *WHERE_LEGAL, "data_par", "microbatch_size", "pipeline_interle
           "pipeline_balance", "first_stage_blocks", "last_stage_blocks", "tensor_par_net",
           "pipeline_par_net", "data_par_net", "context_par_net", "expert_par_net")
 # What a published layout takes from the first row of the sweep; other software only if it says so.
-KEPT = ("num_procs", "batch_size", "datatype", "matrix_datatype", "scaling", "training",
-        "attention_type", "flash_attention", "fused_activation", "fused_cross_entropy",
+KEPT = ("num_procs", "batch_size", "datatype", "matrix_datatype", "attention_datatype", "scaling",
+        "training", "attention_type", "flash_attention", "fused_activation", "fused_cross_entropy",
         "unfused_experts",
         "memory_model", "rank_order", "tensor_par_net", "pipeline_par_net", "data_par_net")
 UNSAID = {"cuda_graph": 0, "dispatch_type": "all_to_all", "expert_par_overlap": "none",
@@ -119,7 +120,7 @@ def read_recipes():
         for key in "procs seq batch tp pp cp ep etp vp mbs zero".split():
             row[key] = int(row[key])
         row["measured"] = float(row["measured_tokens_per_s_per_gpu"] or "nan")
-        row["formats"] = FORMATS[row["precision"]]
+        row["formats"] = sum(map(FORMATS.get, row["precision"].split()), [])
         row["software"] = row["software"].split()
     return rows
 

@@ -294,6 +294,9 @@ def command_of(row, fields, calc):
 
 def run(command, more):
     extra = [word for setting in more for word in ("--set", setting)]
+    said = {f"exe.{setting.split('=')[0].removeprefix('exe.')}" for setting in more}
+    command = [word for i, word in enumerate(command) if not (
+        word == "--set" and command[i + 1].split("=")[0] in said or command[i - 1] == "--set" and word.split("=")[0] in said)]
     done = subprocess.run(command + extra + ["--json", "-"], capture_output=True, text=True, check=False)
     if not done.stdout:
         raise Unsaid("calc: " + done.stderr.strip().splitlines()[0])

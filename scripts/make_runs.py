@@ -37,7 +37,7 @@ FIELDS = """
     expert_par_overlap delayed_wgrad pipeline_balance first_stage_blocks last_stage_blocks deferred_head_wgrad
     pipeline_par_overlap zero_stage fsdp_par param_gather_overlap param_gather_datatype optimizer_shards memory_model
     matrix_datatype attention_datatype weight_datatype activation_datatype grad_datatype grad_reduce_datatype optimizer scaling
-    offload_modules recompute_modules recompute_blocks fused_cross_entropy unfused_rope unfused_norm eager unfused_experts fused_experts
+    offload_modules recompute_modules recompute_blocks recompute_early_stop fused_cross_entropy unfused_rope unfused_norm eager unfused_experts fused_experts
     cuda_graph launch_blocking framework_mem stages""".split()
 QUALIFIED = {"seq_size": "app.seq_size"}  # both documents have it
 MOST_PLACES, MOST_RUNS = 128, 48  # of a list of stages: stages times chunks, and runs of equal ones
@@ -586,6 +586,8 @@ def fill_kernels(run):
     f.launch_blocking = run.does("launch_blocking", many) and many
     f.cuda_graph = (1 if run.says("full_graph") or run.says("graphs") else 0 if "engine_graphs" not in run.said
                     else GRAPHED_ATTENTION if "attention_graph" in run.said else GRAPHED_ROUTER)
+    repeats = f.activation_recompute in ("full", "selective_op") or "mlp" in (f.recompute_modules or ())
+    f.recompute_early_stop = run.does("early_stop", repeats) and repeats
     f.unfused_experts = "unfused_experts" in run.said
     f.framework_mem = set()
     if run.does("engine_buffers", not math.isnan(row.measured_memory_gib)):

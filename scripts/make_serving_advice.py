@@ -2,7 +2,7 @@
 """Is calc's advice for servers right? Of the measured runs of serving engines
 (tests/measured/serving_runs.csv.gz) those that differ in their layout alone answer a question: which
 layout has the most tokens/s for each processor, if none may take longer than so many milliseconds?
-calc is asked the same, of one, two, four and eight processors. --docs writes the table of
+calc is asked the same, of eight processors: how it would split them. --docs writes the table of
 docs/studies.md."""
 import argparse
 import collections
@@ -66,7 +66,7 @@ def asked_of(calc, question, most_ms):
     with tempfile.TemporaryDirectory() as folder:
         best = pathlib.Path(folder) / "best.json"
         done = subprocess.run(
-            [calc, "sweep", app, machine, "--procs", f"1:{PROCS}:x2",
+            [calc, "sweep", app, machine, "--procs", str(PROCS),
              *(word for setting in words for word in ("--set", setting)),
              "--where", f"tpot <= {most_ms}ms", "--save-best", best, "--progress", "none"],
             capture_output=True, text=True, env=env)

@@ -88,8 +88,10 @@ RECIPES = (
     ("InferenceX (", "tensorrt_llm", "", "", "", "2026-01-21", "fp8", None, 1, INFERENCEX),
     ("InferenceX (", "tensorrt_llm", "", "", "", "", "fp8", 8192, 0, INFERENCEX),
     ("InferenceX", "tensorrt_llm", "", "", "", "", "fp8", 16384, 0, INFERENCEX),
+    ("InferenceX", "vllm", "b", "MiniMax", "fp8", "2026-04-03", "", 8192, 0, INFERENCEX),
     ("InferenceX", "vllm", "b", "MiniMax", "", "", "fp8", None, 2, INFERENCEX),
     ("InferenceX", "vllm", "h100", "MiniMax", "", "", "", 8192, 0, INFERENCEX),
+    ("InferenceX", "vllm", "h200", "MiniMax", "", "2026-05-26", "", 8192, 0, INFERENCEX),
     ("InferenceX", "vllm", "h200", "MiniMax", "", "", "fp8", 32768, 0, INFERENCEX),
     ("InferenceX", "vllm", "", "", "", "", "fp8", 8192, 0, INFERENCEX),
     ("InferenceX", "atom", "", "", "", "", "fp8", 16384, 0, INFERENCEX),
@@ -114,10 +116,16 @@ HOLDS = (
     ("DeepSeek", "b", "fp8", 4, 10, 10),
     ("", "b", "", 0, 10, 30))
 
+# TensorRT-LLM's batch_wait_timeout_iters: model, machine and weights, since, most tensor-parallel ranks, fewest requests, steps.
+WAITS = (
+    ("Llama-3.1-70B", "", "fp", "2025-09-18", 4, 1, 20),
+    ("DeepSeek-R1", "b200", "fp8", "2026-01-29", 8, 64, 40))
+
 # What is assumed beside.
 DRAFTS = "drafts as the recipes of InferenceX have them, of which 70 % are accepted each"
 FORMAT = "number format not printed: the checkpoint's"
 TWICE = "GPUs are tp: the published count and rate have them ep times"
+SPREAD = "experts over all ranks, which the recipe asked for whatever ep was"
 SQUARED = "GPUs and ranks of experts are tp, as the recipe has them"
 
 # ---- The cleaned table ------------------------------------------------------------------------------------
@@ -256,11 +264,19 @@ def recipe_of(row, program, system):
 
 
 def hold_of(row, program, system):
-    """InferenceX: SGLang's --scheduler-recv-interval on one server, TensorRT-LLM's attention_dp_config.timeout_iters."""
+    """InferenceX: SGLang's --scheduler-recv-interval on one server; TensorRT-LLM's attention_dp_config.timeout_iters, or
+    batch_wait_timeout_iters, for 1,024 tokens and as many generated (70b_*_trt_*.sh, dsr1_fp8_b200_trt.sh)."""
     own = row["source"].startswith("InferenceX ")
-    if own and program == "tensorrt_llm":
-        return "60" if row["dp_attention"] == "True" else ""
-    if "InferenceX" not in row["source"] or program != "sglang" or row["disagg_decode_gpus"] and not own:
+    if own and program == "tensorrt_llm" and row["dp_attention"] == "True":
+        return "60"
+    if "InferenceX" not in row["source"] or row["disagg_decode_gpus"] and not own:
+        return ""
+    if program == "tensorrt_llm" and row["dp_attention"] != "True" and number(row, "isl") == number(row, "osl") == 1024:
+        for model, machine, weights, since, most, least, steps in WAITS:
+            if model in row["model"] and system.startswith(machine) and row["weight_dtype"].startswith(weights) and \
+                    row["date"] >= since and number(row, "tp") <= most and number(row, "concurrency_or_batch") >= least:
+                return str(steps)
+    if program != "sglang":
         return ""
     for model, machine, weights, tensor, few, many in HOLDS:
         if model in row["model"] and system.startswith(machine) and row["weight_dtype"].startswith(weights) and \
@@ -325,6 +341,12 @@ def layout_of(row, out):
         gpus = expert = tensor
         requests, tensor = (gpus, 1) if alone else (1, tensor)
         assumed.append(SQUARED)
+        changed = True
+    # Of MiniMax-M2.5 they asked for --enable-expert-parallel where EP_SIZE was 1, too, before 3 April 2026.
+    if "InferenceX" in row["source"] and "MiniMax" in row["model"] and row["software"].startswith("vllm") and \
+            row["date"] < "2026-04-03" and expert == 1 < tensor:
+        expert = tensor
+        assumed.append(SPREAD)
         changed = True
     if changed:
         out.update(num_gpus=gpus, tp=tensor, ep=expert, dp=requests, dp_attention=str(alone))

@@ -49,6 +49,7 @@ TRAITS = {
     "split_experts": "experts split over the tensor-parallel ranks",
     "ulysses": "context parallelism by all-to-all",
     "no_recompute": "no recomputation",
+    "early_stop": "recomputation ends with the last tensor that the backward pass reads",
     "spread_experts": "expert parallelism over as many ranks as there are experts",
     "microbatch_1": "micro-batch not printed: 1",
     "microbatch_per_stage": "micro-batch not printed: a rank's batch in one per stage",
@@ -97,6 +98,7 @@ SCALING = traits("eager no_tensor_overlap narrow_gradients summed_gradients unfu
 PADDLE = traits("eager no_tensor_overlap half_gradients unfused_norm unfused_rope")
 SIMUMAX = traits("no_tensor_overlap no_message_overlap ulysses engine_buffers")
 DATA_OVERLAP = traits("data_overlap")
+JAX = DATA_OVERLAP | traits("early_stop")  # XLA computes no result that nothing uses
 MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_weights float8_blocks node_limited_dispatch engine_buffers")
 
 BOTH, MIXTURES_ONLY, DENSE_ONLY = 0, 1, -1  # models with and without experts
@@ -146,13 +148,13 @@ SOURCES = [
     ("internevo", "", BOTH, "internevo", INTERNEVO),
     ("nanotron", "_tp1_", BOTH, "nanotron_tp1", NANOTRON),
     ("nanotron", "", BOTH, "nanotron", NANOTRON),
-    ("maxtext", "", BOTH, "maxtext", DATA_OVERLAP),
+    ("maxtext", "", BOTH, "maxtext", JAX),
     ("aleph", "rms", BOTH, "aleph", SCALING),
     ("aleph", "_torch", BOTH, "aleph", SCALING | traits("unfused_norm portable_softmax")),
     ("aleph", "", BOTH, "aleph", SCALING | traits("unfused_norm")),
     ("paddlenlp", "", BOTH, "paddlenlp", PADDLE),
     ("nemolauncher", "", BOTH, "nemo_launcher", DATA_OVERLAP),
-    ("paxml", "", BOTH, "paxml", DATA_OVERLAP),
+    ("paxml", "", BOTH, "paxml", JAX),
     ("fms_fsdp", "", BOTH, OTHER, PYTORCH_TODAY | traits("half_gradients")),
 ]
 

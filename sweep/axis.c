@@ -94,7 +94,7 @@ static bool add(reader *r, double value, const char *from)
     return true;
 }
 
-#define STAR_HINT "\"*\" stands alone, and only for fields of the execution"
+#define STAR_HINT "\"*\" stands alone, for fields whose legal values a rule says"
 
 /* ---- One value ------------------------------------------------------------------------------ */
 
@@ -635,8 +635,8 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     return status;
 }
 
-static calc_status assign(calc_space *space, calc_designs_builder *designs, bool one_value,
-                          const char *assignment, calc_errors *errors)
+calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs, bool one,
+                             const char *assignment, calc_errors *errors)
 {
     char shown[CALC_SHOW_SIZE];
     char name[CALC_SHOW_SIZE + 8];
@@ -644,13 +644,11 @@ static calc_status assign(calc_space *space, calc_designs_builder *designs, bool
     const char *equals = strchr(assignment, '=');
     const char *item = equals ? equals + 1 + strspn(equals + 1, " ") : "";
     calc_axis_text text = {.key = key, .item = &item, .count = 1, .name = name};
-    snprintf(name, sizeof name, "--%s %s", one_value ? "set" : "axis",
-             calc_show(shown, assignment));
+    snprintf(name, sizeof name, "--%s %s", one ? "set" : "axis", calc_show(shown, assignment));
     if (!equals) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
-                               one_value ? "for example tensor_par=8"
-                                         : "for example tensor_par=1,2,4",
-                               one_value ? "expected FIELD=VALUE" : "expected FIELD=VALUES");
+                               one ? "for example tensor_par=8" : "for example tensor_par=1,2,4",
+                               one ? "expected FIELD=VALUE" : "expected FIELD=VALUES");
     }
     if (equals - assignment >= PATH_SIZE) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
@@ -662,22 +660,10 @@ static calc_status assign(calc_space *space, calc_designs_builder *designs, bool
     (void)calc_kind_split(&path, CALC_KIND_EXEC);
     bool known = calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK;
     bool lists_stages = strcmp(path, "stages") == 0; /* not at all, whatever it is */
-    text.one = one_value && known && ref.field->type == CALC_TYPE_SET;
-    if (one_value && !lists_stages && !text.one && strpbrk(item, ",:*")) {
+    text.one = one && known && ref.field->type == CALC_TYPE_SET;
+    if (one && !lists_stages && !text.one && strpbrk(item, ",:*")) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_TYPE,
                                "--axis takes several values", "expected one value");
     }
     return calc_axis_set(space, designs, &text, errors);
-}
-
-calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
-                             const char *assignment, calc_errors *errors)
-{
-    return assign(space, designs, false, assignment, errors);
-}
-
-calc_status calc_axis_assign_one(calc_space *space, calc_designs_builder *designs,
-                                 const char *assignment, calc_errors *errors)
-{
-    return assign(space, designs, true, assignment, errors);
 }

@@ -47,13 +47,10 @@ CALC_MUST_USE calc_status calc_axis_parse(const calc_field *field, const calc_ax
 CALC_MUST_USE calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
                                         const calc_axis_text *text, calc_errors *errors);
 
-/** The same from "FIELD=VALUES"; errors call it "--axis FIELD=VALUES". */
+/** The same from "FIELD=VALUES", which errors call "--axis FIELD=VALUES".
+ *  @param one  it is one value: "--set FIELD=VALUE" */
 CALC_MUST_USE calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
-                                           const char *assignment, calc_errors *errors);
-
-/** The same of one value: "FIELD=VALUE"; errors call it "--set FIELD=VALUE". */
-CALC_MUST_USE calc_status calc_axis_assign_one(calc_space *space, calc_designs_builder *designs,
-                                               const char *assignment, calc_errors *errors);
+                                           bool one, const char *assignment, calc_errors *errors);
 
 /** Keys of a space file that are not axes: X(NAME, text). */
 #define CALC_STUDY_KEY_LIST(X)                                                                     \

@@ -388,17 +388,9 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
                                                   const calc_exec *exec,
                                                   const calc_stage_lines *lines)
 {
-    bool asked = calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE);
-    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(&exec->strategy) < 1) {
-        return NULL;
-    }
-    calc_cell_optimizer *o = &k->optimizer[row->weights];
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
-        o->step[kind] = calc_stage_rules_optimizer(&row->context, &exec->strategy, &row->parts,
-                                                   kind, lines->dense_shards);
-    }
-    o->known = true;
-    return o->step;
+    return calc_zero_stage(&exec->strategy) < 1
+               ? NULL
+               : calc_row_optimizer_of(k->optimizer, row, &exec->strategy, lines->dense_shards);
 }
 
 const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
@@ -434,114 +426,67 @@ void calc_cell_forget_links(calc_cell *k)
 
 /* ---- Splits that are kept -------------------------------------------------------------------- */
 
+/* Of micro-batches only matters whether they are as many for each stage. */
 static calc_split_key key_of(const calc_cell *k)
 {
     const calc_exec *e = &k->exec;
-    int64_t microbatches = calc_microbatches(e);
-    return (calc_split_key){
-        .stages = e->pipeline_par,
-        .whole = microbatches % e->pipeline_par == 0,
-        .first_blocks = e->first_stage_blocks,
-        .last_blocks = e->last_stage_blocks,
-        .balance = (int64_t)e->pipeline_balance,
-        .schedule = (int64_t)e->pipeline_schedule,
-        .phase = (int64_t)e->inference.phase,
-        .training = e->training,
-        .rounds = k->rounds,
-    };
+    int64_t whole = calc_microbatches(e) % e->pipeline_par == 0;
+    return (calc_split_key){{e->pipeline_par, e->first_stage_blocks, e->last_stage_blocks,
+                             (int64_t)e->pipeline_balance, (int64_t)e->pipeline_schedule,
+                             (int64_t)e->inference.phase, 4 * whole + 2 * e->training + k->rounds}};
 }
 
-static bool same(const calc_split_key *a, const calc_split_key *b)
+static size_t place_of(const calc_split_key *key)
 {
-    return a->stages == b->stages && a->whole == b->whole && a->first_blocks == b->first_blocks &&
-           a->last_blocks == b->last_blocks && a->balance == b->balance &&
-           a->schedule == b->schedule && a->phase == b->phase && a->training == b->training &&
-           a->rounds == b->rounds;
-}
-
-/* The place of a key, or the free one where it belongs: there are more places than items. */
-static size_t place_of(const calc_splits *s, const calc_split_key *k)
-{
-    /* Cells differ in these. */
-    uint64_t flags = (uint64_t)k->balance * 4 + (uint64_t)k->rounds * 2 + k->whole;
-    uint64_t ends = (uint64_t)k->first_blocks << 20 ^ (uint64_t)k->last_blocks << 40;
-    uint64_t mixed = ((uint64_t)k->stages * 16 + flags) ^ ends;
-    size_t place = (size_t)(calc_hash_word(0, mixed) >> 32) % CALC_SPLIT_PLACES;
-    while (s->place[place] > 0 && !same(&s->item[s->place[place] - 1].key, k)) {
-        place = (place + 1) % CALC_SPLIT_PLACES;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof key->of / sizeof *key->of; i++) {
+        hash = calc_hash_word(hash, (uint64_t)key->of[i]);
     }
-    return place;
+    return (size_t)(hash >> 32) % CALC_SPLITS;
 }
 
 void calc_splits_forget(calc_splits *s)
 {
-    if (s->count > 0) {
-        memset(s->place, 0, sizeof s->place);
-    }
-    s->count = s->chunkings = 0;
+    memset(s->key, 0, sizeof s->key);
 }
 
-CALC_FREES(calc_splits_free, calc_splits, of->item, of->chunking)
+CALC_FREES(calc_splits_free, calc_splits, of->item)
 
 bool calc_splits_find(const calc_splits *s, calc_cell *k)
 {
     const calc_split_key key = key_of(k);
-    const size_t place = s->place[place_of(s, &key)];
-    if (place == 0) {
+    const size_t place = place_of(&key);
+    if (memcmp(&s->key[place], &key, sizeof key) != 0) {
         return false;
     }
-    const calc_split *x = &s->item[place - 1];
-    const calc_split_chunking *c = &s->chunking[x->first];
+    const calc_split *x = &s->item[place];
     k->fitting = x->fitting;
     k->unfit = x->unfit;
     k->plain_of = -1;
     k->fewest_blocks = x->fewest_blocks;
     k->offloads = x->offloads;
-    for (size_t i = 0; i < x->fitting; i++) {
-        k->chunking[i] = c[i].chunking;
-        k->shape[i] = c[i].shape;
-    }
-    for (size_t i = 0; i < x->unfit; i++) {
-        k->unfit_chunking[i] = c[x->fitting + i].chunking;
-    }
+    memcpy(k->chunking, x->chunking, x->fitting * sizeof *x->chunking);
+    memcpy(k->shape, x->shape, x->fitting * sizeof *x->shape);
+    memcpy(k->unfit_chunking, x->unfit_chunking, x->unfit * sizeof *x->unfit_chunking);
     return true;
-}
-
-static bool has_room(calc_splits *s, size_t chunkings)
-{
-    if (s->count == CALC_SPLITS || s->chunkings + chunkings > CALC_SPLIT_ROOM) {
-        calc_splits_forget(s);
-    }
-    if (!s->item) {
-        s->item = malloc(CALC_SPLITS * sizeof *s->item);
-    }
-    if (!s->chunking) {
-        s->chunking = malloc(CALC_SPLIT_ROOM * sizeof *s->chunking);
-    }
-    return s->item && s->chunking;
 }
 
 void calc_splits_keep(calc_splits *s, const calc_cell *k)
 {
-    if (k->fitting > CALC_SPLIT_CHUNKINGS || k->unfit > CALC_SPLIT_CHUNKINGS ||
-        !has_room(s, k->fitting + k->unfit)) {
+    if (!s->item) {
+        s->item = malloc(CALC_SPLITS * sizeof *s->item);
+    }
+    if (!s->item || k->fitting > CALC_SPLIT_CHUNKINGS || k->unfit > CALC_SPLIT_CHUNKINGS) {
         return;
     }
-    calc_split *x = &s->item[s->count];
-    calc_split_chunking *c = &s->chunking[s->chunkings];
-    *x = (calc_split){.key = key_of(k),
-                      .first = s->chunkings,
-                      .fitting = k->fitting,
-                      .unfit = k->unfit,
-                      .fewest_blocks = k->fewest_blocks,
-                      .offloads = k->offloads};
-    for (size_t i = 0; i < k->fitting; i++) {
-        c[i].chunking = k->chunking[i];
-        c[i].shape = k->shape[i];
-    }
-    for (size_t i = 0; i < k->unfit; i++) {
-        c[k->fitting + i].chunking = k->unfit_chunking[i];
-    }
-    s->place[place_of(s, &x->key)] = (unsigned short)++s->count;
-    s->chunkings += k->fitting + k->unfit;
+    const calc_split_key key = key_of(k);
+    calc_split *x = &s->item[place_of(&key)];
+    s->key[place_of(&key)] = key;
+    x->fitting = k->fitting;
+    x->unfit = k->unfit;
+    x->fewest_blocks = k->fewest_blocks;
+    x->offloads = k->offloads;
+    memcpy(x->chunking, k->chunking, k->fitting * sizeof *x->chunking);
+    memcpy(x->shape, k->shape, k->fitting * sizeof *x->shape);
+    memcpy(x->unfit_chunking, k->unfit_chunking, k->unfit * sizeof *x->unfit_chunking);
 }

@@ -41,12 +41,6 @@ typedef struct calc_cell_choices {
     unsigned char item[CALC_ROW_CHOICES];
 } calc_cell_choices;
 
-/** Steps of the optimizer for rows of the same weights, where state is sharded. */
-typedef struct calc_cell_optimizer {
-    bool known;
-    calc_optimizer_step step[CALC_BLOCK_KINDS];
-} calc_cell_optimizer;
-
 /** One cell. Large: one per thread. */
 typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
@@ -76,7 +70,7 @@ typedef struct calc_cell {
     bool legal[CALC_SPREADS];     /**< spreads of experts: calc_legal_cell() */
     calc_cell_choices choices[2]; /**< [experts on several ranks] */
 
-    calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
+    calc_row_optimizer optimizer[CALC_ROW_WEIGHTS]; /**< where state is sharded */
 } calc_cell;
 
 /** Whether the cell has any point: sizes that multiply to num_procs, a batch that divides. Fills
@@ -185,40 +179,29 @@ static inline void calc_cell_put_point(const calc_cell *cell, size_t pair,
 /* How cells split the blocks over stages and chunks, kept: few differ. */
 
 enum {
-    CALC_SPLITS = 512,         /**< that are kept; with more all are discarded */
-    CALC_SPLIT_ROOM = 1024,    /**< their chunkings, likewise */
-    CALC_SPLIT_CHUNKINGS = 12, /**< cells with more are not kept */
-    CALC_SPLIT_PLACES = 2048   /**< a power of two */
+    CALC_SPLITS = 512, /**< places: of two splits that fall on the same one the later stays */
+    CALC_SPLIT_CHUNKINGS = 12 /**< cells with more are not kept */
 };
 
-/** The inputs of a split, for one model and one space. */
-typedef struct calc_split_key {
-    int64_t stages, first_blocks, last_blocks;
-    int64_t balance, schedule, phase;
-    bool whole; /**< micro-batches are so many for each stage */
-    bool training, rounds;
-} calc_split_key;
-
-/** The results of calc_cell_split(), but for their chunkings. */
+/** The results of calc_cell_split(). */
 typedef struct calc_split {
-    calc_split_key key;
-    size_t first, fitting, unfit; /**< calc_split_chunking: those that fit come first */
+    size_t fitting, unfit;
+    calc_cell_chunking chunking[CALC_SPLIT_CHUNKINGS], unfit_chunking[CALC_SPLIT_CHUNKINGS];
+    calc_kernel_chunking shape[CALC_SPLIT_CHUNKINGS];
     double fewest_blocks;
     bool offloads;
 } calc_split;
 
-typedef struct calc_split_chunking {
-    calc_cell_chunking chunking;
-    calc_kernel_chunking shape; /**< if it fits */
-} calc_split_chunking;
+/** The inputs of a split, for one model and one space: stages, blocks of the first and the last,
+ *  balance, schedule, phase, and flags. Without stages: nothing. */
+typedef struct calc_split_key {
+    int64_t of[7];
+} calc_split_key;
 
-/** Those that are kept. Owns its arrays, which are made for the first of them. Start with {0}. */
+/** Those that are kept. Owns its array, which is made for the first of them. Start with {0}. */
 typedef struct calc_splits {
-    size_t count, chunkings;
-    calc_split *item;              /**< CALC_SPLITS */
-    calc_split_chunking *chunking; /**< CALC_SPLIT_ROOM */
-    /** Open addressing: 0, or one more than the position of an item. */
-    unsigned short place[CALC_SPLIT_PLACES];
+    calc_split_key key[CALC_SPLITS];
+    calc_split *item; /**< CALC_SPLITS */
 } calc_splits;
 
 /** Discard all, when the model changes. */

@@ -11,42 +11,23 @@
 
 /* ---- The lists ------------------------------------------------------------------------------ */
 
-/* A list with room for one element more, all of it zero; NULL if memory is short. */
-static void *grown(void *list, size_t count, size_t size)
-{
-    char *larger = realloc(list, (count + 1) * size);
-    if (larger) {
-        memset(larger + count * size, 0, size);
-    }
-    return larger;
-}
-
 calc_status calc_designs_add_app(calc_designs_builder *builder, const char *name,
                                  const calc_app *app)
 {
-    calc_design_app *list = grown(builder->app, builder->apps, sizeof *list);
-    if (!list) {
-        return CALC_ERR_NOMEM;
-    }
-    builder->app = list;
-    calc_design_app *added = &list[builder->apps++];
-    snprintf(added->name, sizeof added->name, "%s", name);
-    added->app = *app;
-    return CALC_OK;
+    calc_design_app added = {.app = *app};
+    snprintf(added.name, sizeof added.name, "%s", name);
+    return CALC_PUSH(builder->app, builder->apps, builder->apps_capacity, &added) ? CALC_OK
+                                                                                  : CALC_ERR_NOMEM;
 }
 
 calc_status calc_designs_add_system(calc_designs_builder *builder, const char *name,
                                     const calc_system *system)
 {
-    calc_design_system *list = grown(builder->system, builder->systems, sizeof *list);
-    if (!list) {
-        return CALC_ERR_NOMEM;
-    }
-    builder->system = list;
-    calc_design_system *added = &list[builder->systems++];
-    snprintf(added->name, sizeof added->name, "%s", name);
-    added->system = *system;
-    return CALC_OK;
+    calc_design_system added = {.system = *system};
+    snprintf(added.name, sizeof added.name, "%s", name);
+    return CALC_PUSH(builder->system, builder->systems, builder->systems_capacity, &added)
+               ? CALC_OK
+               : CALC_ERR_NOMEM;
 }
 
 /* The axis of a field; a new one if it has none; NULL if memory is short. */
@@ -58,12 +39,9 @@ static calc_design_axis *axis_of(calc_designs_builder *builder, const calc_field
             return &builder->axis[i];
         }
     }
-    calc_design_axis *list = grown(builder->axis, builder->axes, sizeof *list);
-    if (!list) {
-        return NULL;
-    }
-    builder->axis = list;
-    return &list[builder->axes++];
+    const calc_design_axis added = {.ref = *ref};
+    bool fine = CALC_PUSH(builder->axis, builder->axes, builder->axes_capacity, &added);
+    return fine ? &builder->axis[builder->axes - 1] : NULL;
 }
 
 static CALC_FREES(free_axis, calc_design_axis, of->value, of->class, of->start)

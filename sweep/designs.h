@@ -35,6 +35,7 @@ typedef struct calc_design_system {
 /** The lists. Owns them. Start with {0}; free with calc_designs_builder_free(). */
 typedef struct calc_designs_builder {
     size_t apps, systems, axes;
+    size_t apps_capacity, systems_capacity, axes_capacity;
     calc_design_app *app;
     calc_design_system *system;
     calc_design_axis *axis;

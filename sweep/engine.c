@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "batch.h"
 #include "cell.h"
 #include "estimate.h"
 #include "kernel.h"

@@ -12,6 +12,7 @@
 #include "model/run.h"
 #include "point.h"
 #include "serve.h"
+#include "spec/field.h"
 #include "units.h"
 #include "worker.h"
 
@@ -53,26 +54,13 @@ static calc_system calc_census_system(const calc_system *s)
     return seen;
 }
 
-static bool same_engine(const calc_engine *a, const calc_engine *b)
-{
-    return a->flop_per_s == b->flop_per_s && a->efficiency.count == b->efficiency.count;
-}
-
 bool calc_census_alike(const calc_system *first, const calc_system *second)
 {
-    const calc_system a = calc_census_system(first);
-    const calc_system b = calc_census_system(second);
-    bool same = a.networks_count == b.networks_count &&
-                a.chip.mem2.capacity_bytes == b.chip.mem2.capacity_bytes;
-    for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
-        same = same && same_engine(&a.chip.matrix[d], &b.chip.matrix[d]) &&
-               same_engine(&a.chip.vector[d], &b.chip.vector[d]);
-    }
-    for (int n = 0; n < CALC_MAX_NETWORKS; n++) {
-        same = same && a.networks[n].size == b.networks[n].size &&
-               a.networks[n].must_be_filled == b.networks[n].must_be_filled;
-    }
-    return same;
+    calc_system a = calc_census_system(first);
+    calc_system b = calc_census_system(second);
+    bool same = a.networks_count == b.networks_count;
+    a.networks_count = b.networks_count = CALC_MAX_NETWORKS; /* a swept one is in no list */
+    return same && calc_same(calc_table_of(CALC_KIND_SYSTEM), &a, &b);
 }
 
 /* ---- Kinds of designs ------------------------------------------------------------------------ */

@@ -57,7 +57,7 @@ static void count_panel(calc_worker *w)
             calc_worker_put_lane(w, w->job.panel->row[i], w->job.panel->choice[i], &w->exec);
         }
         w->fields_met[i] =
-            !some || calc_condition_fields_met(w->options, CALC_CONDITION_TILE, &w->exec);
+            !some || calc_conditions_met(w->options, CALC_CONDITION_TILE, &w->exec, NULL);
     }
 }
 
@@ -77,10 +77,6 @@ static void count_needs(calc_worker *w)
                     n->tier2_bytes.of[i] <= w->job.tier2_capacity_bytes;
         w->met[i] = w->met[i] && fits;
         w->met_lanes += w->met[i];
-        w->counted.asked.of[i] = w->met[i];
-    }
-    for (size_t i = count; i < calc_panel_whole(count); i++) {
-        w->counted.asked.of[i] = 0;
     }
 }
 
@@ -121,63 +117,69 @@ static bool lane_met(calc_worker *w, tile_place at, bool reduces, bool gathers, 
     return calc_filter_point(w, &w->exec, total_s);
 }
 
-/* Points that do not meet them, of those that the kernel leaves open. */
-static uint64_t unmet_open(calc_worker *w, tile_place at)
-{
-    uint64_t points = 0;
-    for (size_t lane = 0; lane < w->job.panel->count; lane++) {
-        unsigned open = (unsigned)w->counted.open_of.of[lane];
-        for (unsigned o = 0; o < 4; o++) {
-            size_t flag = 0;
-            bool reduces = o / 2 > 0;
-            bool gathers = o % 2 > 0;
-            size_t flags = open >> o & 1 ? flags_of(w, reduces, gathers, &flag) : 0;
-            points += flags > 0 && !lane_met(w, at, reduces, gathers, flag, lane) ? flags : 0;
-        }
-    }
-    return points;
-}
-
-/* Upper bounds of pipelines. */
-static const calc_lanes *most_of(calc_worker *w, tile_place at)
+/* Upper bounds of steps with some overlaps; the lower ones where these are exact. */
+static void most_of(calc_worker *w, tile_place at, bool allowed[2][2], const calc_lanes *least_s,
+                    calc_lanes *most_s)
 {
     const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
     bool even = calc_stage_rule(w->job.shared, CALC_COMPAT_EVEN_STAGES);
     bool plain = w->job.schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    if (!w->job.shared->training || (plain && (even || shape->chunks <= 1))) { /* steps are exact */
-        return &w->pipelines.pipeline_s;
+    if (!w->job.shared->training || (plain && (even || shape->chunks <= 1))) {
+        *most_s = *least_s;
+        return;
     }
     if (!w->most_known) {
         w->kernel->most(&w->job, shape, w->of_all, &w->pipelines);
         w->most_known = true;
     }
-    return &w->pipelines.most_s;
+    const calc_lanes pipeline_s = w->pipelines.pipeline_s;
+    w->pipelines.pipeline_s = w->pipelines.most_s;
+    w->kernel->step(&w->job, shape, w->of_all, &w->needs, &w->pipelines, allowed, most_s);
+    w->pipelines.pipeline_s = pipeline_s;
+}
+
+/* Lanes that meet the other conditions, and not those on time with an overlap of gradients and
+ * weights. Only those that bounds leave open are computed one by one. @param flag  with the overlap
+ */
+static size_t unmet_lanes(calc_worker *w, tile_place at, bool reduces, bool gathers, size_t flag)
+{
+    const calc_kernel_range *steps = &w->conditions.steps;
+    bool only[2][2] = {{false}};
+    calc_lanes from_s, to_s;
+    size_t lanes = 0;
+    only[reduces][gathers] = true;
+    w->kernel->step(&w->job, &w->cell.shape[at.chunking], w->of_all, &w->needs, &w->pipelines, only,
+                    &from_s);
+    most_of(w, at, only, &from_s, &to_s);
+    for (size_t i = 0; i < w->job.panel->count; i++) {
+        bool out = from_s.of[i] > steps->most_s || to_s.of[i] < steps->least_s;
+        bool sure = from_s.of[i] >= steps->sure_from_s && to_s.of[i] <= steps->sure_to_s;
+        lanes += w->met[i] && (out || (!sure && !lane_met(w, at, reduces, gathers, flag, i)));
+    }
+    return lanes;
 }
 
 /* Points that do not meet the conditions on time, of lanes and flags that meet the others; the
  * shortest steps of lanes are known. */
 static uint64_t unmet(calc_worker *w, tile_place at)
 {
-    const calc_kernel_range *steps = &w->conditions.steps;
-    calc_kernel_count *c = &w->counted;
-    double in_time = 0;
-    for (size_t i = 0; i < w->job.panel->count; i++) {
-        in_time += w->best_s.of[i] <= steps->most_s ? c->asked.of[i] : 0;
+    bool in_time = false;
+    uint64_t points = 0;
+    for (size_t i = 0; i < w->job.panel->count && !in_time; i++) {
+        in_time = w->met[i] && w->best_s.of[i] <= w->conditions.steps.most_s;
     }
-    if (in_time <= 0) {
+    if (!in_time) {
         return w->met_lanes * w->conditions.flags_met;
     }
     for (int o = 0; o < 4; o++) {
         size_t flag;
-        c->points[o / 2][o % 2] = (double)flags_of(w, o / 2 > 0, o % 2 > 0, &flag);
+        size_t flags = flags_of(w, o / 2 > 0, o % 2 > 0, &flag);
+        points += flags > 0 ? flags * unmet_lanes(w, at, o / 2 > 0, o % 2 > 0, flag) : 0;
     }
-    w->kernel->count(&w->job, &w->cell.shape[at.chunking], w->of_all, &w->needs, &w->pipelines,
-                     most_of(w, at), steps, c);
-    return (uint64_t)c->out + (c->open > 0 ? unmet_open(w, at) : 0);
+    return points;
 }
 
-/* ---- Counts of a tile
- * ------------------------------------------------------------------------------------- */
+/* ---- Counts of a tile ------------------------------------------------------------------------ */
 
 /* Count the layouts of a chunking and a pair of networks that do not meet the conditions.
  * @return whether some lanes may meet them */
@@ -774,10 +776,8 @@ static void run_sheet(calc_worker *w, calc_sheet *sheet, const bool kept[2])
     if (w->status != CALC_OK) {
         return;
     }
-    calc_strategy strategy = {.optimizer_sharding = sheet->state.sharding,
-                              .zero_stage = sheet->state.zero};
     calc_cell_forget_links(c);
-    if (calc_zero_stage(&strategy) >= 3) {
+    if (calc_row_choice_zero(&sheet->state) >= 3) {
         run_each(w, sheet);
         return;
     }

@@ -34,9 +34,8 @@ void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options 
     }
 }
 
-/* Whether the values meet all conditions of a kind. */
-static bool all_met(const calc_sweep_options *o, calc_condition_kind kind, const calc_exec *exec,
-                    const calc_stats *stats)
+bool calc_conditions_met(const calc_sweep_options *o, calc_condition_kind kind,
+                         const calc_exec *exec, const calc_stats *stats)
 {
     for (size_t i = 0; i < o->constraints; i++) {
         if (o->constraint[i].when == kind && !calc_constraint_met(&o->constraint[i], exec, stats)) {
@@ -44,12 +43,6 @@ static bool all_met(const calc_sweep_options *o, calc_condition_kind kind, const
         }
     }
     return true;
-}
-
-bool calc_condition_fields_met(const calc_sweep_options *o, calc_condition_kind kind,
-                               const calc_exec *exec)
-{
-    return all_met(o, kind, exec, NULL);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -149,14 +142,14 @@ void calc_filter_cell(calc_worker *w)
     for (size_t flag = 0; flag < c->reduces * c->gathers; flag++) {
         exec.strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
         exec.strategy.param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
-        known->flag_met[flag] = all_met(w->options, CALC_CONDITION_FLAG, &exec, NULL);
+        known->flag_met[flag] = calc_conditions_met(w->options, CALC_CONDITION_FLAG, &exec, NULL);
     }
 }
 
 bool calc_filter_tile(const calc_worker *w, const calc_exec *exec)
 {
     return !w->conditions.any[CALC_CONDITION_TILE] || w->options->no_prune ||
-           all_met(w->options, CALC_CONDITION_TILE, exec, NULL);
+           calc_conditions_met(w->options, CALC_CONDITION_TILE, exec, NULL);
 }
 
 bool calc_filter_flags(const calc_worker *w)
@@ -168,7 +161,7 @@ bool calc_filter_place(const calc_worker *w, size_t chunking, size_t pair)
 {
     calc_exec exec = w->cell.exec;
     calc_cell_put_point(&w->cell, pair, &w->cell.chunking[chunking], 0, &exec);
-    return all_met(w->options, CALC_CONDITION_LANE, &exec, NULL);
+    return calc_conditions_met(w->options, CALC_CONDITION_LANE, &exec, NULL);
 }
 
 bool calc_filter_counts(const calc_worker *w)
@@ -183,11 +176,11 @@ bool calc_filter_point(const calc_worker *w, const calc_exec *exec, double total
     bool met = true;
     if (known->any[CALC_CONDITION_TIME]) { /* to the bit of calc_run() */
         put_rates(w, exec, total_s, &s);
-        met = all_met(w->options, CALC_CONDITION_TIME, exec, &s);
+        met = calc_conditions_met(w->options, CALC_CONDITION_TIME, exec, &s);
     }
     if (known->any[CALC_CONDITION_OTHER] && met) {
         calc_run(w->app, w->system, exec, w->options->compat, &s);
-        met = all_met(w->options, CALC_CONDITION_OTHER, exec, &s);
+        met = calc_conditions_met(w->options, CALC_CONDITION_OTHER, exec, &s);
     }
     return met;
 }
@@ -197,7 +190,7 @@ bool calc_filter_fields(const calc_worker *w, const calc_exec *exec)
     bool met = true;
     for (int kind = CALC_CONDITION_TILE; kind <= CALC_CONDITION_FLAG; kind++) {
         met = met && (!w->conditions.any[kind] ||
-                      all_met(w->options, (calc_condition_kind)kind, exec, NULL));
+                      calc_conditions_met(w->options, (calc_condition_kind)kind, exec, NULL));
     }
     return met;
 }

@@ -10,9 +10,10 @@
 
 void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *options);
 
-/** Whether an execution meets all conditions of a kind that fields decide: TILE, LANE or FLAG. */
-bool calc_condition_fields_met(const calc_sweep_options *options, calc_condition_kind kind,
-                               const calc_exec *exec);
+/** Whether a point meets all conditions of a kind.
+ *  @param stats  NULL: fields decide (TILE, LANE or FLAG) */
+bool calc_conditions_met(const calc_sweep_options *options, calc_condition_kind kind,
+                         const calc_exec *exec, const calc_stats *stats);
 
 /** Which lanes' needs of the tiers meet the conditions on them.
  *  @param met  changed to false where they do not */

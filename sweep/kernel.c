@@ -469,13 +469,13 @@ static void most(const calc_kernel_job *job, const calc_kernel_chunking *chunkin
     }
 }
 
-/* The steps of a lane. @param most_s  of its pipeline; most: of its steps */
-CALC_STAGE_INLINE void steps_of(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                calc_kernel_known k, const calc_kernel_shape *s,
-                                const calc_stage_links *links,
-                                const calc_kernel_needs *restrict needs,
-                                const calc_kernel_pipelines *restrict pipes, double most_s,
-                                size_t i, calc_stage_step *least, calc_stage_step *most)
+/* The shortest step of a lane. */
+CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                 calc_kernel_known k, const calc_kernel_shape *s,
+                                 const calc_stage_links *links,
+                                 const calc_kernel_needs *restrict needs,
+                                 const calc_kernel_pipelines *restrict pipes, double skip[2][2],
+                                 size_t i, calc_lanes *restrict best_s)
 {
     assert(k.classes > 0);
     calc_stage_terms t;
@@ -486,20 +486,7 @@ CALC_STAGE_INLINE void steps_of(const calc_panel *restrict p, const calc_stage_t
     passes_of(pipes, k, i, pass);
     calc_stage_needs n = {needs->optimizer_s.of[i], 0, 0};
     calc_stage_exposed x = calc_stage_exposed_of(&t, &l, k.classes, s->item, pass, s->chunks);
-    *least = calc_stage_step_sum(&t, &l, &n, &x, pipes->pipeline_s.of[i]);
-    *most = calc_stage_step_sum(&t, &l, &n, &x, most_s);
-}
-
-CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                 calc_kernel_known k, const calc_kernel_shape *s,
-                                 const calc_stage_links *links,
-                                 const calc_kernel_needs *restrict needs,
-                                 const calc_kernel_pipelines *restrict pipes, double skip[2][2],
-                                 size_t i, calc_lanes *restrict best_s)
-{
-    calc_stage_step step;
-    calc_stage_step most;
-    steps_of(p, shared, k, s, links, needs, pipes, 0, i, &step, &most);
+    calc_stage_step step = calc_stage_step_sum(&t, &l, &n, &x, pipes->pipeline_s.of[i]);
     double best = step.total_s[0][0] + skip[0][0];
     best = calc_min(best, step.total_s[0][1] + skip[0][1]);
     best = calc_min(best, step.total_s[1][0] + skip[1][0]);
@@ -541,90 +528,6 @@ static size_t step(const calc_kernel_job *job, const calc_kernel_chunking *chunk
     return hits;
 }
 
-/* ---- Steps in a range ------------------------------------------------------------------------ */
-
-/* The counts of a lane. */
-typedef struct verdict {
-    double out, open;
-} verdict;
-
-/* Points of an overlap, whose steps are from the one to the other. @param bit  of `open` */
-CALC_STAGE_INLINE verdict judge(const calc_kernel_range *range, double from_s, double to_s,
-                                double points, double bit)
-{
-    double out = from_s > range->most_s ? 1 : 0;
-    out = to_s < range->least_s ? 1 : out;
-    double sure = from_s >= range->sure_from_s ? 1 : 0;
-    sure = to_s <= range->sure_to_s ? sure : 0;
-    verdict v = {out * points, (1 - out) * (1 - sure) * bit};
-    return v;
-}
-
-CALC_STAGE_INLINE verdict count_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                     calc_kernel_known k, const calc_kernel_shape *s,
-                                     const calc_stage_links *links,
-                                     const calc_kernel_needs *restrict needs,
-                                     const calc_kernel_pipelines *restrict pipes, double most_s,
-                                     const calc_kernel_range *range, double points[2][2],
-                                     double bit[2][2], size_t i)
-{
-    calc_stage_step least;
-    calc_stage_step most;
-    verdict sum = {0, 0};
-    steps_of(p, shared, k, s, links, needs, pipes, most_s, i, &least, &most);
-    for (int o = 0; o < 4; o++) {
-        verdict v = judge(range, least.total_s[o / 2][o % 2], most.total_s[o / 2][o % 2],
-                          points[o / 2][o % 2], bit[o / 2][o % 2]);
-        sum.out += v.out;
-        sum.open += v.open;
-    }
-    return sum;
-}
-
-CALC_STAGE_INLINE void count_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                  const calc_stage_links *links, calc_kernel_known k,
-                                  const calc_kernel_needs *restrict needs,
-                                  const calc_kernel_pipelines *restrict pipes,
-                                  const calc_lanes *restrict most_s, const calc_kernel_range *range,
-                                  calc_kernel_count *restrict io)
-{
-    const calc_panel *restrict p = job->panel;
-    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
-    const calc_stage_terms shared = *job->shared;
-    const calc_stage_links l = *links;
-    const calc_kernel_range r = *range;
-    double points[2][2];
-    double bit[2][2];
-    for (int o = 0; o < 4; o++) {
-        points[o / 2][o % 2] = io->points[o / 2][o % 2];
-        bit[o / 2][o % 2] = points[o / 2][o % 2] > 0 ? 1 << o : 0;
-    }
-    size_t count = calc_panel_whole(p->count);
-    double out = 0;
-    double open = 0;
-#pragma omp simd reduction(+ : out, open)
-    for (size_t i = 0; i < count; i++) {
-        verdict v =
-            count_lane(p, &shared, k, &s, &l, needs, pipes, most_s->of[i], &r, points, bit, i);
-        double asked = io->asked.of[i];
-        io->open_of.of[i] = asked * v.open;
-        out += asked * v.out;
-        open += asked * v.open;
-    }
-    io->out = out;
-    io->open = open;
-}
-
-static void count(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                  const calc_stage_links *links, const calc_kernel_needs *needs,
-                  const calc_kernel_pipelines *pipelines, const calc_lanes *most_s,
-                  const calc_kernel_range *range, calc_kernel_count *io)
-{
-#define CALC_KERNEL_COUNT(k)                                                                       \
-    count_loop(job, chunking, links, k, needs, pipelines, most_s, range, io)
-    CALC_KERNEL_DISPATCH(CALC_KERNEL_COUNT)
-}
-
 /* ---- Sharded weights ------------------------------------------------------------------------- */
 
 static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *restrict source,
@@ -647,4 +550,4 @@ static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *re
 }
 
 extern const calc_kernel CALC_KERNEL_NAME;
-const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step, count};
+const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step};

@@ -77,16 +77,6 @@ typedef struct calc_kernel_range {
     double sure_from_s, sure_to_s;
 } calc_kernel_range;
 
-/** Which points of lanes have steps that are meant. */
-typedef struct calc_kernel_count {
-    calc_lanes asked;    /**< given: 1 for lanes that are asked for, 0 for others and beyond the
-                              last of the panel */
-    double points[2][2]; /**< given: of a lane, [gradients overlap][weights overlap] */
-    double out;          /**< points that are surely not meant, */
-    double open;         /**< 0: all others are known to belong */
-    calc_lanes open_of;  /**< of a lane: 1, 2, 4 and 8 for its overlaps in the order of `points` */
-} calc_kernel_count;
-
 /** One level of CPU. */
 typedef struct calc_kernel {
     /** Blocks and ends of lanes whose weights are sharded: adapt.h. */
@@ -118,12 +108,6 @@ typedef struct calc_kernel {
     size_t (*step)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                    const calc_stage_links *links, const calc_kernel_needs *needs,
                    const calc_kernel_pipelines *pipelines, bool allowed[2][2], calc_lanes *best_s);
-    /** Count those of their points whose steps are not in a range.
-     *  @param most_s  upper bounds of their pipelines; those themselves where they are exact */
-    void (*count)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                  const calc_stage_links *links, const calc_kernel_needs *needs,
-                  const calc_kernel_pipelines *pipelines, const calc_lanes *most_s,
-                  const calc_kernel_range *range, calc_kernel_count *io);
 } calc_kernel;
 
 /** The kernel at each CPU level; the last two only on x86-64. Ask calc_kernel_levels() which this

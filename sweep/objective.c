@@ -131,18 +131,34 @@ static calc_status wrong_value(const calc_field *field, const char *expected, co
                            calc_show(shown, word));
 }
 
-/* A number in SI units. Bytes and FLOP without a unit are asked about: "mem1 < 60" is 60 bytes. */
+bool calc_objective_serves(const calc_field *statistic)
+{
+    const char *where = statistic->where ? statistic->where : "";
+    return strcmp(where, "calc_run_inference") == 0 ||
+           strncmp(where, "calc_queue", strlen("calc_queue")) == 0;
+}
+
+/* Whether a number without a unit is more likely one of another: 60 bytes of memory, or 50 s, which
+ * no user waits for a token. */
+static bool is_doubtful(const calc_field *field, double number)
+{
+    bool waited = calc_objective_serves(field) && field->unit && strcmp(field->unit, "s") == 0;
+    return waited ? number > 10 : number != 0 && calc_amount_is_large(field->unit);
+}
+
+/* A number in SI units. */
 static calc_status parse_number(calc_constraint *out, const char *word, calc_errors *errors)
 {
     const char *unit = out->field->unit;
     double number = 0;
     switch (calc_amount_read(word, unit, &number)) {
     case CALC_AMOUNT_BARE:
-        if (number != 0 && calc_amount_is_large(unit)) {
+        if (is_doubtful(out->field, number)) {
             char hint[CALC_HINT_SIZE];
             char shown[CALC_SHOW_SIZE];
             bool bytes = strncmp(unit, "bytes", strlen("bytes")) == 0;
-            snprintf(hint, sizeof hint, "write %s%s%s", calc_show(shown, word), bytes ? "GiB" : "T",
+            const char *prefix = bytes ? "GiB" : strcmp(unit, "s") == 0 ? "m" : "T";
+            snprintf(hint, sizeof hint, "write %s%s%s", calc_show(shown, word), prefix,
                      unit + strlen(bytes ? "bytes" : ""));
             return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, hint, "%s %s?",
                                    shown, unit);

@@ -97,6 +97,9 @@ double calc_constraint_value(const calc_constraint *constraint, const calc_exec 
 bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,
                          const calc_stats *stats);
 
+/** Whether a statistic is known of serving alone. */
+bool calc_objective_serves(const calc_field *statistic);
+
 /** Value of an objective from statistics, written so that less is better. */
 double calc_objective_of(const calc_objective *objective, const calc_stats *stats);
 

@@ -11,11 +11,6 @@ enum { TIMED = 4 }; /* rooms for operators: current and previous ones */
 
 CALC_FREES(calc_rows_free, calc_rows, of->row, of->terms, of->timed)
 
-void calc_rows_begin(calc_rows *rows)
-{
-    rows->timings = 0;
-}
-
 void calc_row_choice_put(const calc_row_choice *c, calc_strategy *s)
 {
     s->optimizer_sharding = c->sharding;
@@ -23,20 +18,6 @@ void calc_row_choice_put(const calc_row_choice *c, calc_strategy *s)
     s->weight_offload = c->weights;
     s->activations_offload = c->activations;
     s->optimizer_offload = c->optimizer;
-}
-
-static calc_row *next(calc_rows *rows)
-{
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 32;
-        calc_row *row = realloc(rows->row, capacity * sizeof *row);
-        if (!row) {
-            return NULL;
-        }
-        rows->row = row;
-        rows->capacity = capacity;
-    }
-    return &rows->row[rows->count++];
 }
 
 size_t calc_rows_bytes(const calc_rows *rows)
@@ -126,33 +107,28 @@ static calc_status profile_parts(calc_rows *rows)
     return rows->timed ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* Steps of the optimizer on one rank for each list of layers with weights. */
-typedef struct optimizer_steps {
-    bool known[CALC_ROW_WEIGHTS];
-    calc_optimizer_step step[CALC_ROW_WEIGHTS][CALC_BLOCK_KINDS];
-} optimizer_steps;
-
-static const calc_optimizer_step *step_of(optimizer_steps *steps, const calc_row *row)
+const calc_optimizer_step *calc_row_optimizer_of(calc_row_optimizer *of_weights,
+                                                 const calc_row *row, const calc_strategy *strategy,
+                                                 double shards)
 {
-    size_t at = row->weights;
-    if (at >= CALC_ROW_WEIGHTS ||
+    calc_row_optimizer *o = &of_weights[row->weights];
+    if (row->weights >= CALC_ROW_WEIGHTS ||
         !calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         return NULL;
     }
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !steps->known[at];
-         kind++) {
-        steps->step[at][kind] =
-            calc_stage_rules_optimizer(&row->context, &row->exec.strategy, &row->parts, kind, 1);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
+        o->step[kind] =
+            calc_stage_rules_optimizer(&row->context, strategy, &row->parts, kind, shards);
     }
-    steps->known[at] = true;
-    return steps->step[at];
+    o->known = true;
+    return o->step;
 }
 
 calc_status calc_rows_terms(calc_rows *rows)
 {
     size_t terms = 0;
     size_t known = 0;
-    optimizer_steps optimizer = {0};
+    calc_row_optimizer optimizer[CALC_ROW_WEIGHTS] = {{0}};
     calc_exec *e = &rows->common;
     for (size_t i = 0; i < rows->count; i++) {
         rows->row[i].terms = terms;
@@ -172,7 +148,8 @@ calc_status calc_rows_terms(calc_rows *rows)
         row->weights = row->context.compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         calc_stage_terms *of_row = row->choices > 0 ? &rows->terms[row->terms] : NULL;
-        const calc_optimizer_step *step = step_of(&optimizer, row);
+        const calc_optimizer_step *step =
+            calc_row_optimizer_of(optimizer, row, &row->exec.strategy, 1);
         for (size_t c = 0; c < row->choices; c++) {
             if (!calc_row_has(rows, row, c)) {
                 continue;
@@ -215,10 +192,12 @@ static calc_status add_rows(calc_rows *rows, size_t spread, const calc_exec *exe
     for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
         size_t n = i / rows->datas;
         int64_t data = rows->data[i % rows->datas];
-        calc_row *row = next(rows);
-        if (!row) {
+        calc_row *grown = calc_grown(rows->row, rows->count, &rows->capacity, sizeof *grown);
+        if (!grown) {
             return CALC_ERR_NOMEM;
         }
+        rows->row = grown;
+        calc_row *row = &grown[rows->count++];
         row->exec = *exec;
         row->exec.strategy.tensor_par_net = rows->networks[n];
         row->exec.strategy.data_par_net = data < 0 ? exec->strategy.data_par_net : data;
@@ -229,12 +208,6 @@ static calc_status add_rows(calc_rows *rows, size_t spread, const calc_exec *exe
         add_kind(rows, row);
     }
     return CALC_OK;
-}
-
-static size_t pick(const calc_space *space, calc_axis axis, const int64_t *legal, size_t count,
-                   int64_t *out)
-{
-    return calc_space_pick(space, axis, legal, count, out);
 }
 
 /* Choices of recomputation: modules go with a list of them. Where `*` is asked for, attention alone
@@ -249,17 +222,19 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
         CALC_ACTIVATION_RECOMPUTE_FULL, CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP};
     const calc_axis axis = CALC_AXIS_activation_recompute;
     if (base->strategy.recompute_modules) {
-        return pick(space, axis, with_modules, 1, out);
+        return calc_space_pick(space, axis, with_modules, 1, out);
     }
     if (!base->training) {
-        return pick(space, axis, plain, 1, out);
+        return calc_space_pick(space, axis, plain, 1, out);
     }
     bool all = space->axis[axis].all;
     if (base->strategy.offload_modules) { /* parts of blocks that recompute whole keep nothing */
-        return pick(space, axis, every, base->strategy.flash_attention && all ? 1 : 2, out);
+        return calc_space_pick(space, axis, every, base->strategy.flash_attention && all ? 1 : 2,
+                               out);
     }
-    return base->strategy.flash_attention && all ? pick(space, axis, flash, 2, out)
-                                                 : pick(space, axis, every, all ? 3 : 4, out);
+    return base->strategy.flash_attention && all
+               ? calc_space_pick(space, axis, flash, 2, out)
+               : calc_space_pick(space, axis, every, all ? 3 : 4, out);
 }
 
 enum { ZERO_STAGES = 4 };
@@ -285,8 +260,7 @@ static void list_states(const calc_space *space, bool split, state_choices *out)
     bool known[ZERO_STAGES] = {false}; /* the first way to say a stage stands for it */
     for (size_t i = 0; i < shardings * zeros; i++) {
         calc_row_choice c = {.sharding = sharding[i / zeros] != 0, .zero = zero->value[i % zeros]};
-        calc_strategy strategy = {.optimizer_sharding = c.sharding, .zero_stage = c.zero};
-        bool *stage = &known[calc_zero_stage(&strategy)];
+        bool *stage = &known[calc_row_choice_zero(&c)];
         bool kept = !calc_row_choice_unusual(space, split, &c);
         if (!*stage && kept) {
             out->choice[out->count++] = c;
@@ -360,10 +334,10 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
     /* `*` stands for those that Calculon knows. */
     bool known = space->axis[CALC_AXIS_tensor_par_overlap].all && calc_space_calculon(compat);
     size_t kinds = known ? CALC_TENSOR_PAR_OVERLAP_PIPE + 1 : 5;
-    size_t type_count =
-        pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
-    size_t overlap_count = pick(space, CALC_AXIS_tensor_par_overlap, overlaps,
-                                e->strategy.tensor_par > 1 ? kinds : 1, overlap);
+    size_t type_count = calc_space_pick(space, CALC_AXIS_tensor_par_comm_type, types,
+                                        scatters && !single ? 3 : 1, type);
+    size_t overlap_count = calc_space_pick(space, CALC_AXIS_tensor_par_overlap, overlaps,
+                                           e->strategy.tensor_par > 1 ? kinds : 1, overlap);
     /* With one rank all types are the same, and with tiles nothing is gathered whole: the first
      * that is legal stands for the others. */
     bool calculon = calc_space_calculon(compat);

@@ -7,6 +7,7 @@
 #include "calc.h"
 #include "model/stages/stage_parts.h"
 #include "space.h"
+#include "spec/rules.h"
 #include "variants.h"
 
 enum {
@@ -29,6 +30,13 @@ static inline bool calc_row_choice_away(const calc_row_choice *c)
     return c->weights || c->activations || c->optimizer;
 }
 
+/** Level of sharding by data parallelism: calc_zero_stage(). */
+static inline int64_t calc_row_choice_zero(const calc_row_choice *c)
+{
+    const calc_strategy strategy = {.optimizer_sharding = c->sharding, .zero_stage = c->zero};
+    return calc_zero_stage(&strategy);
+}
+
 /** Gradients and weights are sharded beside stages, or experts on several ranks, only if somebody
  *  asks for it: Megatron-FSDP has neither (docs/frameworks.md).
  *  @param split  whether there are several stages, or ranks of experts */
@@ -37,6 +45,12 @@ static inline bool calc_row_choice_unusual(const calc_space *space, bool split,
 {
     return space->axis[CALC_AXIS_zero_stage].standard && split && c->zero >= 2;
 }
+
+/** Steps of the optimizer for rows of the same weights. */
+typedef struct calc_row_optimizer {
+    bool known;
+    calc_optimizer_step step[CALC_BLOCK_KINDS];
+} calc_row_optimizer;
 
 /** One row. Its context borrows from it and from the table. */
 typedef struct calc_row {
@@ -95,9 +109,6 @@ static inline bool calc_row_has(const calc_rows *rows, const calc_row *row, size
 /** Put a choice into a strategy. */
 void calc_row_choice_put(const calc_row_choice *choice, calc_strategy *strategy);
 
-/** Discard all times, when the model or the system changes. */
-void calc_rows_begin(calc_rows *rows);
-
 /** Fill the table for a unit's base: everything except fields that cells and lanes vary, and the
  *  terms.
  *  @param profiled  false: only which rows there are
@@ -108,6 +119,14 @@ CALC_MUST_USE calc_status calc_rows_fill(calc_rows *rows, const calc_space *spac
 
 /** Fill the terms of a table that is profiled. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_rows_terms(calc_rows *rows);
+
+/** Steps of the optimizer by rule for a row, computed once for all rows of its weights.
+ *  @param of_weights  CALC_ROW_WEIGHTS of them
+ *  @param shards      ranks that share the state
+ *  @return NULL: there are none, or they are of this row only */
+const calc_optimizer_step *calc_row_optimizer_of(calc_row_optimizer *of_weights,
+                                                 const calc_row *row, const calc_strategy *strategy,
+                                                 double shards);
 
 /** Memory that the rows of the table take, with their terms. */
 size_t calc_rows_bytes(const calc_rows *rows);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "batch.h"
 #include "filter.h"
 #include "model/run.h"
 #include "model/serve/inference.h"

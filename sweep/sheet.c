@@ -9,15 +9,9 @@
 #include "model/operators/processor.h"
 #include "model/stages/stages.h"
 
-static int64_t zero_of(bool sharding, int64_t zero)
-{
-    const calc_strategy strategy = {.optimizer_sharding = sharding, .zero_stage = zero};
-    return calc_zero_stage(&strategy);
-}
-
 bool calc_adapt_varies(const calc_row *row, const calc_row_choice *state)
 {
-    int64_t zero = zero_of(state->sharding, state->zero);
+    int64_t zero = calc_row_choice_zero(state);
     return zero >= 3 || (zero >= 1 && row->context.compat != CALC_COMPAT_NONE) ||
            calc_stage_tied_weights(&row->context) > 0;
 }
@@ -58,7 +52,7 @@ static void put_rule(calc_adapt_rule *to, const calc_row *row, const calc_strate
 static void calc_adapt_put(calc_adapt_source *s, size_t lane, const calc_row *row,
                            const calc_row_choice *choice, const calc_stage_terms *t)
 {
-    int64_t zero = zero_of(choice->sharding, choice->zero);
+    int64_t zero = calc_row_choice_zero(choice);
     bool rules = zero >= 1 && t->compat != CALC_COMPAT_NONE;
     if (zero < 3 && !rules) {
         return;
@@ -335,7 +329,7 @@ static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows
     double shared_weights = calc_stage_tied_weights(c);
     bool rules = c->compat != CALC_COMPAT_NONE;
     /* calc_adapt_put() has rules of sharded state alone. */
-    bool sharded = sheet->varies && zero_of(sheet->state.sharding, sheet->state.zero) >= 1;
+    bool sharded = sheet->varies && calc_row_choice_zero(&sheet->state) >= 1;
     sheet->corner = s->corners;
     for (size_t n = 0; n < sheet->panels; n++) {
         const calc_panel *of = &s->panel[sheet->first + n];
@@ -439,9 +433,7 @@ calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, calc_sheet *
 static bool add_spreads(calc_sheets *s, const calc_rows *rows, size_t network, int64_t data_network,
                         const calc_row_choice *state)
 {
-    const calc_strategy strategy = {.optimizer_sharding = state->sharding,
-                                    .zero_stage = state->zero};
-    bool apart = calc_zero_stage(&strategy) >= 3;
+    bool apart = calc_row_choice_zero(state) >= 3;
     bool fine = true;
     for (size_t i = 0; i < (apart ? rows->spreads.count : 1) && fine; i++) {
         fine = add_sheet(s, apart ? (int64_t)i : -1, network, data_network, state);

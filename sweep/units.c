@@ -45,13 +45,6 @@ static bool add_number(numbers *list, int64_t value)
     return CALC_PUSH(list->value, list->count, list->capacity, &value);
 }
 
-static void sort_unique(numbers *list)
-{
-    if (list->count > 0) {
-        list->count = calc_space_sort(list->value, list->count);
-    }
-}
-
 /* Add the divisors of n. */
 static bool add_divisors(numbers *list, int64_t n)
 {
@@ -81,10 +74,9 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
         fine = add_number(&list, p);
     }
-    sort_unique(&list);
     free(units->pipeline);
     units->pipeline = list.value;
-    units->pipelines = list.count;
+    units->pipelines = calc_space_sort(list.value, list.count);
     return fine;
 }
 
@@ -101,16 +93,9 @@ static bool list_dividing(calc_units *units, const calc_space *space)
     bool fine = units->first != NULL;
     for (size_t n = 0; n < procs->count && fine; n++) {
         for (size_t i = 0; i < units->pipelines && fine; i++) {
-            if (procs->value[n] % units->pipeline[i] != 0) {
-                continue;
-            }
-            unsigned short *grown =
-                calc_grown(units->dividing, count, &capacity, sizeof *units->dividing);
-            fine = grown != NULL;
-            if (fine) {
-                units->dividing = grown;
-                grown[count++] = (unsigned short)i;
-            }
+            const unsigned short place = (unsigned short)i;
+            fine = procs->value[n] % units->pipeline[i] != 0 ||
+                   CALC_PUSH(units->dividing, count, capacity, &place);
         }
         units->first[n + 1] = count;
     }
@@ -159,15 +144,15 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
         }
         /* Many processor counts have the same few batches. */
         if (local.count > 4096) {
-            sort_unique(&local);
+            local.count = calc_space_sort(local.value, local.count);
         }
     }
-    sort_unique(&local);
+    local.count = calc_space_sort(local.value, local.count);
     out->count = 0;
     for (size_t i = 0; i < local.count && fine; i++) {
         fine = add_divisors(out, local.value[i]);
     }
-    sort_unique(out);
+    out->count = calc_space_sort(out->value, out->count);
     free(local.value);
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
@@ -186,7 +171,7 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
 
 calc_datatype calc_units_datatype(const calc_system *system)
 {
-    static const calc_datatype order[] = {CALC_DATATYPE_FLOAT16, CALC_DATATYPE_BFLOAT16,
+    static const calc_datatype order[] = {CALC_DATATYPE_BFLOAT16, CALC_DATATYPE_FLOAT16,
                                           CALC_DATATYPE_FLOAT8, CALC_DATATYPE_FLOAT32};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (system->chip.matrix[order[i]].flop_per_s > 0 &&
@@ -251,9 +236,10 @@ static bool dispatch_legal(const calc_space *space, const calc_app *app, const c
 
 /* Units of one tensor parallelism. */
 static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
-                           size_t variant, calc_exec *base, numbers *microbatches)
+                           const calc_system *system, size_t variant, calc_exec *base,
+                           numbers *microbatches)
 {
-    if (!calc_variant_legal(app, base) || !dispatch_legal(space, app, base)) {
+    if (!calc_variant_legal(app, system, base) || !dispatch_legal(space, app, base)) {
         return true;
     }
     bool fine = list_microbatches(microbatches, units, space, app, base);
@@ -292,7 +278,7 @@ static size_t list_splits(const calc_space *space, const calc_app *app, const ca
 
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
-                      size_t variant, numbers *microbatches)
+                      const calc_system *system, size_t variant, numbers *microbatches)
 {
     calc_exec base = units->variants.item[variant].exec;
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
@@ -307,7 +293,7 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
         size_t splits = list_splits(space, app, &base, split);
         for (size_t i = 0; i < splits && fine; i++) {
             base.strategy.expert_tensor_par = split[i];
-            fine = add_tensor_par(units, space, app, variant, &base, microbatches);
+            fine = add_tensor_par(units, space, app, system, variant, &base, microbatches);
         }
         base.strategy.expert_tensor_par =
             units->variants.item[variant].exec.strategy.expert_tensor_par;
@@ -344,7 +330,7 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
     units->count = 0;
     for (size_t i = 0; i < units->variants.count && fine; i++) {
         bool taken = units->variants.item[i].first < i;
-        fine = taken || add_units(units, space, app, i, &microbatches);
+        fine = taken || add_units(units, space, app, system, i, &microbatches);
     }
     free(microbatches.value);
     if (fine && units->count > 1) {

@@ -61,8 +61,8 @@ CALC_MUST_USE calc_status calc_units_walk(const calc_space *space, const calc_de
                                           calc_compat compat, calc_worker_visit *visit,
                                           void *context, calc_sweep_counts *out);
 
-/** The datatype a sweep takes if none is given: the first 16-bit one both engines offer, else the
- *  first they offer. */
+/** The datatype a sweep takes if none is given: bfloat16 if both engines offer it, else the first
+ *  they offer of float16, float8 and float32. */
 calc_datatype calc_units_datatype(const calc_system *system);
 
 #endif

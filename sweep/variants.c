@@ -116,80 +116,48 @@ static int64_t next_known(const calc_app *app, const calc_exec *e, calc_axis axi
     return 0;
 }
 
-/* Whether the machine has the networks and the engines that a variant names. */
-static bool offered(const calc_system *system, const calc_exec *e)
+bool calc_variant_legal(const calc_app *app, const calc_system *system, const calc_exec *e)
 {
-    const int64_t nets[] = {e->strategy.context_par_net, e->strategy.expert_par_net,
-                            e->strategy.expert_tensor_par_net, e->strategy.expert_data_par_net};
-    const calc_engine *engine =
-        &system->chip
-             .matrix[calc_format_datatype(e->strategy.matrix_datatype, e->strategy.datatype)];
-    const calc_engine *elements =
-        &system->chip
-             .vector[calc_format_datatype(e->strategy.vector_datatype, e->strategy.datatype)];
-    bool fine = engine->flop_per_s > 0 && engine->efficiency.count > 0 &&
-                elements->flop_per_s > 0 && elements->efficiency.count > 0;
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        fine = fine && nets[i] < system->networks_count;
+    calc_exec trial = *e;
+    calc_strategy *s = &trial.strategy;
+    trial.inference = (calc_inference){0}; /* cells look after it */
+    trial.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+    trial.pipeline_par = trial.pipeline_interleaving = 1;
+    s->tensor_par = calc_ranks_or_one(s->tensor_par);
+    s->data_par = calc_ranks_or_one(s->expert_par) * calc_ranks_or_one(s->expert_tensor_par);
+    s->zero_stage = s->fsdp_par = 0;
+    trial.microbatch_size = s->tensor_par * calc_ranks_or_one(s->context_par);
+    trial.num_procs = trial.batch_size = trial.microbatch_size * s->data_par;
+    s->activation_recompute =
+        s->recompute_modules ? CALC_ACTIVATION_RECOMPUTE_MODULES : CALC_ACTIVATION_RECOMPUTE_NONE;
+    s->tensor_par_comm_type =
+        s->tensor_par > 1 ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+    if (s->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
+        s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    }
+    calc_errors errors; /* large: not cleared */
+    errors.count = errors.dropped = 0;
+    (void)!calc_check(app, system, &trial, &errors);
+    int64_t experts = app->num_experts + e->inference.redundant_experts;
+    bool fine = errors.dropped == 0 && experts % calc_ranks_or_one(s->expert_par) == 0;
+    for (int i = 0; i < errors.count; i++) {
+        fine = fine && errors.item[i].kind != CALC_KIND_EXEC;
     }
     return fine;
 }
 
-/* Whether the parts of a block that are offloaded are there and keep something. */
-static bool parts_legal(const calc_exec *e)
-{
-    const int64_t core = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN;
-    const int64_t behind = 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
-    int64_t parts = e->strategy.offload_modules;
-    bool twice = e->strategy.paged_stash > 0 && parts & CALC_STASHED_MODULES;
-    return parts == 0 || (e->training && (parts & (core | behind)) != behind && !twice);
-}
-
-/* Whether heads and recomputation go together with the model. */
+/* Whether a variant is listed: it is legal, and Calculon's list of layers can describe it where a
+ * rule asks for that. */
 static bool legal(const calc_app *app, const calc_system *system, const calc_exec *e,
                   calc_compat compat)
 {
-    int64_t ends = e->first_stage_blocks + e->last_stage_blocks;
-    if (!offered(system, e) || !parts_legal(e) || ends > app->num_blocks ||
-        (ends > 0 && e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS)) {
-        return false;
+    calc_strategy known = e->strategy;
+    if (known.recompute_modules) {
+        known.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     }
-    bool flash =
-        e->strategy.flash_attention || e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH;
-    bool several = app->kv_heads > 1 || app->kv_lora_rank > 0;
-    switch (e->strategy.attention_type) {
-    case CALC_ATTENTION_TYPE_MULTI_LATENT:
-        if (app->kv_lora_rank == 0) {
-            return false;
-        }
-        break;
-    case CALC_ATTENTION_TYPE_GROUPED_QUERY:
-        if (app->kv_heads == 0) {
-            return false;
-        }
-        break;
-    case CALC_ATTENTION_TYPE_MULTIQUERY:
-        if (several) {
-            return false;
-        }
-        break;
-    default:
-        break;
-    }
-    calc_exec known = *e;
-    if (e->strategy.recompute_modules) {
-        known.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
-    }
-    if (calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known.strategy)) {
-        return false;
-    }
-    bool experts = app->num_experts > 0;
-    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && e->training) {
-        return false;
-    }
-    return (flash || e->strategy.context_par <= 1) &&
-           (e->training || !e->strategy.recompute_modules) &&
-           (experts || (e->strategy.expert_par <= 1 && e->strategy.expert_tensor_par <= 1));
+    bool lacks = calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known);
+    bool trains = e->training && e->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    return !lacks && !trains && calc_variant_legal(app, system, e);
 }
 
 /* Whether a space asks for an attention type. Every one stands for the one of a model that says how
@@ -359,29 +327,6 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-bool calc_variant_legal(const calc_app *app, const calc_exec *e)
-{
-    int64_t c = calc_ranks_or_one(e->strategy.context_par);
-    int64_t ep = calc_ranks_or_one(e->strategy.expert_par);
-    int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
-    int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;
-    bool ulysses = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    bool zigzag = app->causal &&
-                  e->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG && !ulysses;
-    int64_t width = app->expert_feedforward > 0 ? app->expert_feedforward : app->feedforward;
-    if (c > 1 && (seq % (zigzag ? 2 * c : c) != 0 ||
-                  (ulysses && app->attn_heads / e->strategy.tensor_par % c != 0) ||
-                  (e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL &&
-                   e->strategy.context_par_inner > 0 && c % e->strategy.context_par_inner != 0))) {
-        return false;
-    }
-    if (app->num_experts == 0) {
-        return true;
-    }
-    return app->num_experts % ep == 0 && width % etp == 0 &&
-           app->shared_feedforward % e->strategy.tensor_par == 0;
-}
-
 /* Whether it never is idle: the sizes of a cell. */
 static bool is_size(calc_axis axis)
 {
@@ -443,7 +388,7 @@ static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, 
     return first;
 }
 
-/* Whether the sizes of a cell go with the schedule. */
+/* Whether the sizes of a cell go with the schedule, with sharding, and with what is trained. */
 static bool stages_legal(const calc_exec *e)
 {
     const calc_schedule_traits t = calc_schedule_traits_of(e->pipeline_schedule);
@@ -451,7 +396,8 @@ static bool stages_legal(const calc_exec *e)
     bool paired = e->pipeline_par % t.even == 0 && microbatches % t.even == 0 &&
                   microbatches >= t.least * e->pipeline_par;
     bool shards = e->strategy.fsdp_par <= 0 || e->num_procs % e->strategy.fsdp_par == 0;
-    return paired && shards;
+    bool whole = e->pipeline_par <= 1 || !e->training || e->strategy.trained_blocks == 0;
+    return paired && shards && whole;
 }
 
 /* Whether two pools have as many processors as there are. */
@@ -480,6 +426,7 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
     e.strategy.tensor_par_comm_type = /* rows look after it */
         e.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED ? CALC_TENSOR_PAR_COMM_TYPE_AR
                                                                   : CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    calc_rules_served(app, &e, &errors);
     calc_rules_inference(app, &e, &errors);
     return errors.count == 0 && !calc_serving_engine_refuses(app, exec);
 }

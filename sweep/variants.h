@@ -68,9 +68,11 @@ bool calc_served_at(const calc_space *space, size_t index, calc_inference *out);
 /** Put which blocks a stage has, as one execution says it, into another. */
 void calc_variant_put_stages(const calc_exec *from, calc_exec *to);
 
-/** Whether a variant is legal for a tensor parallelism: the rules that can be decided before
- *  cells. */
-bool calc_variant_legal(const calc_app *app, const calc_exec *base);
+/** Whether calc_check() finds nothing wrong with a layout that has these fields: one on as few
+ *  processors as they take. What rows, cells and lanes vary is chosen so that no rule minds; they
+ *  have rules of their own. A model that contradicts itself does so with any layout, and whoever
+ *  reads it says where. @param base  without a tensor parallelism: with 1 */
+bool calc_variant_legal(const calc_app *app, const calc_system *system, const calc_exec *base);
 
 /** Axes of a space with several values that may change nothing. */
 typedef struct calc_legal_axes {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
@@ -156,7 +155,7 @@ void calc_worker_begin(calc_worker *w, const calc_app *app, const calc_system *s
     w->system = system;
     w->design = design;
     w->known = 0;
-    calc_rows_begin(&w->rows);
+    w->rows.timings = 0; /* times are of another model or system */
     calc_splits_forget(&w->splits);
     if (!w->guest) {
         calc_screening_begin(w);

@@ -57,7 +57,7 @@ struct calc_worker {
     void *visit_context;
     bool bounded;             /**< shorter and smaller is never worse: bounds may skip */
     bool by_run;              /**< every point needs calc_run(): calc_worker_by_run() */
-    struct calc_batch *batch; /**< where points are shown (batch.h), or NULL */
+    struct calc_batch *batch; /**< where points are shown (point.h), or NULL */
     bool (*stop)(void *context, calc_worker *worker); /**< asked now and then, where points need
                                                            calc_run(); or NULL */
     void *stop_context;
@@ -108,7 +108,6 @@ struct calc_worker {
     bool fields_met[CALC_PANEL_LANES]; /**< lanes that meet the conditions on rows, choices and
                                           cells */
     bool met[CALC_PANEL_LANES];
-    calc_kernel_count counted;
     size_t met_lanes;
     uint64_t entered; /**< layouts, into groups */
     double best;      /**< least first objective of the lists of the best that was entered */

@@ -623,6 +623,12 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
     if (!s->any || !proven(s)) {
         hunt(s, s->least_s < INFINITY ? of_stage : NULL);
     }
+    const calc_balance_effort *e = s->effort;
+    double goal_s = s->best.step_s * (1 - e->within);
+    bool open = e->within > 0 && s->best.over_bytes <= 0 && s->least_s < goal_s;
+    if (s->status == CALC_OK && open && !(e->stop && e->stop(e->context))) {
+        s->status = calc_balance_paths(s->p, &s->flights, goal_s, &s->least_s);
+    }
     report(s, out);
     return s->status;
 }
@@ -640,7 +646,7 @@ calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effo
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
     calc_status status = run(s, below_s, out);
     calc_balance_flights_end(&s->flights);
-    free(s->room.bytes);
+    calc_balance_room_end(&s->room);
     free(s);
     return status;
 }

@@ -240,8 +240,6 @@ calc_balance_choice calc_balance_choose(const calc_balance_problem *p, int stage
     return c.best;
 }
 
-#define NOT_YET (-1.0)
-
 calc_balance_parts calc_balance_parts_of(const calc_schedule_shape *s, bool less_memory)
 {
     bool many = s->microbatches >= s->stages;
@@ -287,91 +285,78 @@ int64_t calc_balance_warm_up(const calc_balance_parts *p, int64_t stage)
     return warm_up < passes ? warm_up : passes;
 }
 
+size_t calc_balance_passes(const calc_balance_parts *p)
+{
+    return 2 * (size_t)(p->stages * p->chunks * p->microbatches);
+}
+
 typedef struct worker {
     int64_t warm_up, fw, bw; /**< done */
-    double now_s;
+    int last;                /**< the pass done last; -1: none */
 } worker;
 
-typedef struct run {
-    const calc_balance_parts *parts;
-    const calc_schedule_pass *pass;
-    worker *workers;
-    double *fw_at_s, *bw_at_s; /**< [place][micro-batch] */
-} run;
-
-size_t calc_balance_parts_bytes(const calc_balance_parts *p)
+/* The next forward or backward of a stage; false if its input is not there yet.
+ * @param at  [backward][place][micro-batch] the index of a pass; -1: not done
+ * @param to  the next index */
+static bool step(const calc_balance_parts *p, worker *w, int64_t stage, int *at,
+                 calc_balance_pass *pass, int to)
 {
-    size_t times = 2 * (size_t)(p->stages * p->chunks * p->microbatches);
-    return times * sizeof(double) + (size_t)p->stages * sizeof(worker);
-}
-
-static double *at(const run *r, double *times, int64_t place, int64_t microbatch)
-{
-    return times + place * r->parts->microbatches + microbatch;
-}
-
-/* Do the next forward or backward of a stage; false if its input is not there yet. */
-static bool step(run *r, int64_t stage)
-{
-    const calc_balance_parts *p = r->parts;
-    worker *w = &r->workers[stage];
     int64_t passes = p->chunks * p->microbatches;
     bool forward = w->fw < passes && w->fw <= w->bw + w->warm_up;
     calc_balance_turn t =
         forward ? calc_balance_forward(p, w->fw) : calc_balance_backward(p, w->bw);
     int64_t place = t.chunk * p->stages + stage;
     int64_t last = p->stages * p->chunks - 1;
-    double ready_s = 0;
-    if (forward && place > 0) {
-        ready_s = *at(r, r->fw_at_s, place - 1, t.microbatch);
-    } else if (!forward) {
-        ready_s = place < last ? *at(r, r->bw_at_s, place + 1, t.microbatch)
-                               : *at(r, r->fw_at_s, place, t.microbatch);
-    }
-    if (ready_s == NOT_YET) {
+    int *here = at + (forward ? 0 : p->stages * passes) + place * p->microbatches + t.microbatch;
+    bool first = forward && place == 0;
+    const int *input = forward        ? here - p->microbatches
+                       : place < last ? here + p->microbatches
+                                      : here - p->stages * passes;
+    if (!first && *input < 0) {
         return false;
     }
-    const calc_schedule_pass *pass = &r->pass[place];
-    w->now_s = calc_max(w->now_s, ready_s) + (forward ? pass->fw_s : pass->bw_s + pass->wgrad_s);
-    *at(r, forward ? r->fw_at_s : r->bw_at_s, place, t.microbatch) = w->now_s;
+    pass[to] = (calc_balance_pass){(int)(2 * place) + !forward, w->last, first ? -1 : *input};
+    *here = w->last = to;
     w->fw += forward;
     w->bw += !forward;
     return true;
 }
 
-double calc_balance_parts_s(const calc_balance_parts *p, const calc_schedule_pass *pass,
-                            void *workspace)
+void calc_balance_passes_of(const calc_balance_parts *p, calc_balance_pass *pass, int *room)
 {
-    int64_t passes = p->chunks * p->microbatches;
-    int64_t times = p->stages * passes;
-    run r = {.parts = p, .pass = pass, .fw_at_s = workspace};
-    if (!r.fw_at_s) {
-        return NAN; /* schedules that are simulated have one */
-    }
-    r.bw_at_s = r.fw_at_s + times;
-    void *rest = r.bw_at_s + times;
-    r.workers = rest;
-    for (int64_t i = 0; i < 2 * times; i++) {
-        r.fw_at_s[i] = NOT_YET;
-    }
+    worker workers[CALC_BALANCE_STAGES];
+    int done = 0;
+    memset(room, -1, calc_balance_passes(p) * sizeof *room);
     for (int64_t s = 0; s < p->stages; s++) {
-        r.workers[s] = (worker){.warm_up = calc_balance_warm_up(p, s)};
+        workers[s] = (worker){.warm_up = calc_balance_warm_up(p, s), .last = -1};
     }
     /* A waiting stage waits for a neighbour along the model. */
-    for (bool moved = true; moved;) {
-        moved = false;
+    for (int before = -1; before < done;) {
+        before = done;
         for (int64_t s = 0; s < p->stages; s++) {
-            while (r.workers[s].bw < passes && step(&r, s)) {
-                moved = true;
+            while (workers[s].bw < p->chunks * p->microbatches &&
+                   step(p, &workers[s], s, room, pass, done)) {
+                done++;
             }
         }
     }
-    double end_s = 0;
-    for (int64_t s = 0; s < p->stages; s++) {
-        end_s = calc_max(end_s, r.workers[s].now_s);
-    }
-    return end_s;
 }
+
+double calc_balance_passes_s(const calc_balance_pass *pass, size_t passes, const double *take_s,
+                             double *end_s)
+{
+    double last_s = 0;
+    for (size_t i = 0; i < passes; i++) {
+        const calc_balance_pass *x = &pass[i];
+        double stage_s = x->before < 0 ? 0 : end_s[x->before];
+        double input_s = x->input < 0 ? 0 : end_s[x->input];
+        end_s[i] = calc_max(stage_s, input_s) + take_s[x->what];
+        last_s = calc_max(last_s, end_s[i]);
+    }
+    return last_s;
+}
+
+CALC_FREES(calc_balance_room_end, calc_balance_room, of->bytes, of->pass[0], of->pass[1])
 
 /* ---- Rows -------------------------------------------------------------------------------------*/
 
@@ -579,6 +564,33 @@ static bool make_room(calc_balance_room *r, size_t size)
     return true;
 }
 
+/* The same of 1F1B with chunks. The passes of two numbers of micro-batches that differ by a part
+ * are kept. */
+static double simulated_parts_s(const calc_balance_parts *parts, const calc_schedule_pass *pass,
+                                calc_balance_room *r)
+{
+    size_t passes = calc_balance_passes(parts);
+    int which = (int)(parts->microbatches / parts->stages % 2);
+    double take_s[2 * CALC_BALANCE_PLACES];
+    for (int64_t i = 0; i < parts->stages * parts->chunks; i++) {
+        take_s[2 * i] = pass[i].fw_s;
+        take_s[2 * i + 1] = pass[i].bw_s + pass[i].wgrad_s;
+    }
+    if (!make_room(r, passes * sizeof(double))) {
+        return -1;
+    }
+    if (memcmp(&r->parts[which], parts, sizeof *parts) != 0) {
+        calc_balance_pass *grown = realloc(r->pass[which], passes * sizeof *grown);
+        if (!grown) {
+            return -1;
+        }
+        calc_balance_passes_of(parts, grown, r->bytes);
+        r->pass[which] = grown;
+        r->parts[which] = *parts;
+    }
+    return calc_balance_passes_s(r->pass[which], passes, take_s, r->bytes);
+}
+
 /* Every operation of a shape simulated; negative if there is no memory for that. */
 static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
                           const calc_schedule_pass *pass, calc_balance_room *r)
@@ -587,9 +599,7 @@ static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
     shape.microbatches = microbatches;
     if (interleaved(&shape)) {
         calc_balance_parts parts = calc_balance_parts_of(&shape, p->less_memory);
-        return make_room(r, calc_balance_parts_bytes(&parts))
-                   ? calc_balance_parts_s(&parts, pass, r->bytes)
-                   : -1;
+        return simulated_parts_s(&parts, pass, r);
     }
     calc_schedule_sim sim = {.shape = shape, .pass = pass};
     return make_room(r, calc_schedule_sim_bytes(&shape))
@@ -697,8 +707,8 @@ calc_status calc_balance_evaluate(const calc_balance_problem *p, const calc_bala
     if (calc_schedule_check(&p->shape) != CALC_SCHEDULE_OK) {
         return CALC_ERR_RULE;
     }
-    calc_balance_room r = {NULL, 0};
+    calc_balance_room r = {0};
     out->step_s = calc_balance_step_s(p, share, &r);
-    free(r.bytes);
+    calc_balance_room_end(&r);
     return out->step_s < 0 ? CALC_ERR_NOMEM : memory(p, share, out);
 }

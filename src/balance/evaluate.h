@@ -170,16 +170,6 @@ typedef struct calc_balance_answer {
 calc_status calc_balance_evaluate(const calc_balance_problem *problem,
                                   const calc_balance_share *share, calc_balance_answer *out);
 
-/** A workspace that grows: start with zero, free `bytes` at the end. */
-typedef struct calc_balance_room {
-    void *bytes;
-    size_t size;
-} calc_balance_room;
-
-/** The step alone [s]; negative if there is no memory to simulate it. */
-double calc_balance_step_s(const calc_balance_problem *problem, const calc_balance_share *share,
-                           calc_balance_room *room);
-
 /* 1F1B with one chunk per stage, in rounds: the step of any stages in a few steps
  * of arithmetic per stage and micro-batch, without lists of operations.
  *
@@ -251,13 +241,37 @@ int64_t calc_balance_warm_up(const calc_balance_parts *parts, int64_t stage);
 /** Whether none of these counts is above its counterpart. */
 bool calc_balance_no_more(const int *a, const int *b, int parts);
 
-/** Bytes of the workspace of calc_balance_parts_s(). */
-size_t calc_balance_parts_bytes(const calc_balance_parts *parts);
+/** A forward or backward of a micro-batch, and the passes that it waits for: the one before it on
+ * its stage, and one along the model; -1: none. */
+typedef struct calc_balance_pass {
+    int what; /**< 2 place, or 2 place + 1 backward */
+    int before, input;
+} calc_balance_pass;
 
-/** Time of a step, every operation simulated [s].
- *  @param pass       [stages * chunks] along the model
- *  @param workspace  calc_balance_parts_bytes(), aligned as malloc() does */
-double calc_balance_parts_s(const calc_balance_parts *parts, const calc_schedule_pass *pass,
-                            void *workspace);
+/** How many there are. */
+size_t calc_balance_passes(const calc_balance_parts *parts);
+
+/** All passes of a step, each behind those that it waits for, by whose indices it names them.
+ *  @param pass, room  [calc_balance_passes()], both written */
+void calc_balance_passes_of(const calc_balance_parts *parts, calc_balance_pass *pass, int *room);
+
+/** Time of a step, every pass simulated [s]. @param take_s  [what]
+ *  @param end_s  [passes], written: when each of them ends */
+double calc_balance_passes_s(const calc_balance_pass *pass, size_t passes, const double *take_s,
+                             double *end_s);
+
+/** Workspace of simulated steps, and the passes of the last two shapes. Starts with zeros. */
+typedef struct calc_balance_room {
+    void *bytes;
+    size_t size;
+    calc_balance_parts parts[2];
+    calc_balance_pass *pass[2];
+} calc_balance_room;
+
+void calc_balance_room_end(calc_balance_room *room);
+
+/** The step alone [s]; negative if there is no memory to simulate it. */
+double calc_balance_step_s(const calc_balance_problem *problem, const calc_balance_share *share,
+                           calc_balance_room *room);
 
 #endif

@@ -262,9 +262,9 @@ double calc_balance_line_s(calc_balance_line *l, const int *layers)
         share[s] = calc_balance_line_choice(l, s, from, layers[s]).share;
         from += layers[s];
     }
-    calc_balance_room room = {NULL, 0};
+    calc_balance_room room = {0};
     double step_s = calc_balance_step_s(p, share, &room);
-    free(room.bytes);
+    calc_balance_room_end(&room);
     l->no_memory = l->no_memory || step_s < 0;
     return step_s < 0 ? INFINITY : step_s;
 }

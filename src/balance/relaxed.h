@@ -31,6 +31,20 @@ double calc_balance_least_flight(const calc_balance_problem *problem, int stage)
  *  @return no division takes less; INFINITY if the layers do not fit */
 double calc_balance_quick_s(const calc_balance_problem *problem);
 
+/** A stronger bound of 1F1B with chunks: of mixtures of divisions, through which every path takes
+ *  as long as they are mixed. Paths through the passes have weights, which add up to one, so that a
+ *  step takes at least the mean of these paths; what places take in it is a sum over stages, each
+ * of which can be as short as its memory permits. Weights are improved until no division is below
+ * what is asked, for every division of layers among the stages alone. It is for one kind of layers,
+ * or for few layers of kind 0 of which none recomputes, and of moderately many passes.
+ *  @param flights  of the problem
+ *  @param below_s  no more is to be proven
+ *  @param least_s  a bound; written where a better one is found
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+calc_status calc_balance_paths(const calc_balance_problem *problem,
+                               const calc_balance_flights *flights, double below_s,
+                               double *least_s);
+
 /** The same problem with one chunk per stage, which has what all chunks have beside layers. */
 void calc_balance_joined(const calc_balance_problem *problem, calc_balance_problem *out);
 

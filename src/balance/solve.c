@@ -27,6 +27,7 @@ static calc_balance_effort balance_effort_of(const calc_balance_options *o, int6
         .until_s = o->time_limit_s > 0 ? calc_clock_s(CLOCK_MONOTONIC) + o->time_limit_s : INFINITY,
         .look_s = calc_clock_s(CLOCK_MONOTONIC) + LOOK_S, /* a moment is enough for some division */
         .gap = o->gap,
+        .within = o->within,
         .stop = o->stop,
         .context = o->context,
     };
@@ -101,7 +102,7 @@ static void shares(const calc_balance_line *l, const int *layers, calc_balance_s
 static double hidden_s(calc_balance_line *l, calc_balance_share *share)
 {
     const calc_balance_problem *p = l->problem;
-    calc_balance_room room = {NULL, 0};
+    calc_balance_room room = {0};
     double most_s = -1;
     int at = 0;
     for (int s = 0; s < l->stages; s++) {
@@ -116,7 +117,7 @@ static double hidden_s(calc_balance_line *l, calc_balance_share *share)
     share[at].full[kind]++;
     double step_s = calc_balance_step_s(p, share, &room);
     l->no_memory = l->no_memory || step_s < 0;
-    free(room.bytes);
+    calc_balance_room_end(&room);
     for (int s = 0; s < l->stages; s++) {
         memcpy(share[s].full, share[s].layers, sizeof share[s].full);
     }

@@ -8,6 +8,8 @@
 typedef struct calc_balance_options {
     double time_limit_s; /**< 0: none */
     double gap;          /**< stop when proven within this share of the step; 0: the optimum */
+    double within;       /**< with chunks, a bound within this share of the step is looked for with
+                              much effort; 0: not */
     double below_s;      /**< only divisions below it [calc_balance_score_s()] are looked for: with
                               chunks there is no search if the bound is as long; 0: all */
     /** Number of divisions simulated at most; 0: a default. The result depends on this number, and
@@ -50,6 +52,7 @@ typedef struct calc_balance_effort {
     double look_s;                        /**< when it is next asked whether to stop */
     double gap;                           /**< allowed between bound and step, as a share of the
                                                step */
+    double within;                        /**< calc_balance_options.within */
     bool (*stop)(void *context);
     void *context;
     bool spent; /**< the search ends */

@@ -18,9 +18,7 @@
 /* The most that compiled code takes to issue a kernel [s]: CUDA itself takes about 5 us, and its
  * wrappers no more than that again. Interpreters take several times as much. */
 #define COMPILED_S 12e-6
-/* What spreads of traits are of, over that between what is documented and the engines: engines of
- * one another, and versions of an engine. */
-#define OF_ENGINES 1
+/* Spread of versions of an engine, over that of engines. */
 #define OF_VERSIONS 0.7
 
 static const struct {
@@ -137,7 +135,7 @@ static calc_engine_prior prior_of(const calc_engine_fit *fits, size_t count, siz
     const calc_engine_fit *me = &fits[which];
     calc_engine_prior prior = prior_documented(&me->start);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
-        double engines = pow(OF_ENGINES * traits[k].spread, 2);
+        double engines = pow(traits[k].spread, 2);
         double versions = pow(OF_VERSIONS * traits[k].spread, 2);
         estimate all = {0}, own = {0};
         join(&all, prior.centre[k], prior.spread[k] * prior.spread[k]);

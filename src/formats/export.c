@@ -401,6 +401,8 @@ static void layers_lost(const calc_exec *exec,
 /* What is compared, and who is told. */
 typedef struct comparison {
     const calc_framework *framework;
+    const calc_app *app;
+    const calc_exec *exec;
     bool listed; /* the list of layers says what they are */
     void (*tell)(void *context, const char *field, const char *value, bool layout);
     void *context;
@@ -420,7 +422,8 @@ static void fields_lost(const comparison *c, calc_kind kind, const calc_table *t
         if ((kind == CALC_KIND_APP && c->listed &&
              (calc_is_word(" num_blocks dense_blocks moe_every global_every ", field->key) ||
               calc_table_find(calc_part_table(), field->key))) ||
-            calc_is_word(elsewhere, field->key)) {
+            calc_is_word(elsewhere, field->key) ||
+            (table == calc_table_of(CALC_KIND_EXEC) && calc_idle(c->app, c->exec, field))) {
             continue;
         }
         if (field->type == CALC_TYPE_OBJECT && c->framework->serves) {
@@ -482,7 +485,7 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
     if (framework->has_model && app->encoder.hidden > 0) {
         tell(context, "encoder", "{...}", false);
     }
-    const comparison c = {framework, listed, tell, context};
+    const comparison c = {framework, app, exec, listed, tell, context};
     if (framework->has_model) {
         fields_lost(&c, CALC_KIND_APP, calc_table_of(CALC_KIND_APP), "", (const char *)app,
                     (const char *)&a, (const char *)&a_back);

@@ -173,6 +173,8 @@ struct calc_framework {
     unsigned platforms; /**< platforms it runs on: CALC_ON() of each */
     bool has_model;     /**< the file describes the model */
     bool serves;        /**< it serves a model and does not train it */
+    bool one_replica;   /**< of servers: its file starts one replica, or those that share experts,
+                             and others are started with it again */
     bool options;       /**< options of its command, too, have rows, --key or words key=value; its
                              syntax is another */
     bool alone;         /**< only its program has its options */

@@ -9,6 +9,7 @@
 #include "formats/export.h"
 #include "formats/write.h"
 #include "io/text.h"
+#include "spec/serving_engine.h"
 
 /* Texts of words, of a pool or of all. */
 enum { ONE, MANY, SPLIT, SHARED, WIDE, SEVERAL, ALONE, POOL, PREFILL, DECODE, MARKS };
@@ -105,14 +106,15 @@ static bool is_left_out(const pool *p, const char **line)
 static calc_status place(pool *p, const calc_launched *l, calc_exec *exec, calc_errors *errors)
 {
     int64_t all = exec->num_procs, each = all < l->node_procs ? all : l->node_procs;
-    int64_t ranks = l->framework->serves ? all / exec->strategy.data_par : all;
-    int64_t local = ranks < each ? each / ranks : 1, server = all;
-    /* Replicas that share experts are one server, and on one node so are those that do not. */
-    const calc_strategy *s = &exec->strategy;
-    if (all > each &&
-        s->expert_par * (s->expert_tensor_par > 1 ? s->expert_tensor_par : 1) <= s->tensor_par) {
+    int64_t ranks = l->framework->serves ? all / exec->strategy.data_par : all, server = all;
+    /* Replicas that share experts are one server, and on one node so are those that do not, if the
+     * program starts several. */
+    bool apart = l->framework->one_replica && exec->strategy.data_par > 1;
+    if ((all > each || apart) && !calc_serving_engine_shares(&exec->strategy)) {
+        each = apart && ranks < each ? ranks : each;
         server = ranks > each ? ranks : each;
     }
+    int64_t local = ranks < each ? each / ranks : 1;
     bool many = server > each, shared = many && ranks < server;
     const bool mark[MARKS] = {[ONE] = !many,
                               [MANY] = many,

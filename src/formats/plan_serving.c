@@ -45,9 +45,7 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     if (i->phase == CALC_INFERENCE_PHASE_SERVE && i->max_sequences == 0 && slots == 1) {
         slots = 0; /* any server takes one request: it decides by itself how many more */
     }
-    int64_t ranks = s->expert_par * s->expert_tensor_par;
-    /* Replicas of attention that share experts form one server. */
-    bool shared = a->num_experts > 0 && s->data_par > 1 && ranks > s->tensor_par;
+    bool shared = a->num_experts > 0 && calc_serving_engine_shares(s);
     int64_t together = shared ? s->data_par : 1;
     SET(SERVE_LENGTH, prompt + i->generate_size);
     if (slots > 0) {

@@ -162,6 +162,6 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
-    .serves = true, .elsewhere = OF_REQUESTS, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
+    .serves = true, .one_replica = true, .elsewhere = OF_REQUESTS, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

@@ -182,22 +182,19 @@ static int place_of(int pp, int stage)
                              : CALC_GALVATRON_PLACES;
 }
 
-/* Share of the ends' states on a rank. The port shards them with every strategy. */
-static double ends_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
-{
-    return calc_galvatron_is_paddle(c)
-               ? calc_galvatron_paddle_states(c) / 9 *
-                     calc_galvatron_paddle_ratio(c, CALC_GALVATRON_ZERO3, calc_galvatron_sdp(s))
-               : states_ratio(c, s);
-}
-
 static double ends_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int stage,
                       int place)
 {
     const calc_galvatron_other_memory *memory = &c->profiles->other_memory[place];
     double samples =
         (double)calc_galvatron_local_batch(c, s) * calc_galvatron_in_flight(c, s->pp, stage);
-    return memory->states_mb[calc_galvatron_doublings(s->tp)] * ends_ratio(c, s) +
+    /* Share of the ends' states on a rank. The port shards them with every strategy. */
+    double share =
+        calc_galvatron_is_paddle(c)
+            ? calc_galvatron_paddle_states(c) / 9 *
+                  calc_galvatron_paddle_ratio(c, CALC_GALVATRON_ZERO3, calc_galvatron_sdp(s))
+            : states_ratio(c, s);
+    return memory->states_mb[calc_galvatron_doublings(s->tp)] * share +
            memory->activation_mb[calc_galvatron_doublings(calc_galvatron_degree(s))] * samples +
            context_mb(c);
 }
@@ -352,17 +349,6 @@ static double tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy 
     return 0;
 }
 
-/* Activations between stages in both directions. The amount is that of one layer and is added to
- * the sum over all layers. [ms] */
-static double p2p_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int type)
-{
-    const calc_galvatron_layers *layers = &c->request->layers[type];
-    double mb = (double)s->pp * 2 * (double)calc_galvatron_local_batch(c, s) *
-                (double)layers->seq_len * (double)layers->hidden_size * 4 / 1048576;
-    return (calc_galvatron_mixed(c->request) ? mb / 2 : mb) *
-           c->profiles->p2p[calc_galvatron_doublings(s->pp)];
-}
-
 /* Times of all layers of a type, in ms. */
 typedef struct parts {
     double forward, backward, tp, gradient_mb, ms_per_mb;
@@ -381,7 +367,13 @@ static double total_ms(const calc_galvatron_case *c, const calc_galvatron_strate
                                             * computation */
         ms += parts->gradient_mb * 0.5 * parts->ms_per_mb;
     }
-    return s->pp > 1 ? ms + p2p_ms(c, s, type) : ms;
+    /* Activations between stages in both directions. The amount is that of one layer and is added
+     * to the sum over all layers. */
+    const calc_galvatron_layers *layers = &c->request->layers[type];
+    double mb = (double)s->pp * 2 * (double)calc_galvatron_local_batch(c, s) *
+                (double)layers->seq_len * (double)layers->hidden_size * 4 / 1048576;
+    double sent_mb = calc_galvatron_mixed(c->request) ? mb / 2 : mb;
+    return s->pp > 1 ? ms + sent_mb * c->profiles->p2p[calc_galvatron_doublings(s->pp)] : ms;
 }
 
 calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case *c,

@@ -183,12 +183,6 @@ static int sequences_of(const calc_galvatron_request *request, int64_t out[SEQUE
     return count;
 }
 
-static int64_t widest(const calc_galvatron_request *request)
-{
-    calc_galvatron_needs needs = calc_galvatron_needs_of(request);
-    return (int64_t)1 << (needs.tp > needs.sp ? needs.tp : needs.sp);
-}
-
 static void put_time(calc_put *put, const calc_galvatron_synthesis *s, int64_t batch,
                      int64_t sequence)
 {
@@ -226,7 +220,9 @@ static void put_degrees(calc_put *put, const calc_galvatron_synthesis *s, int64_
     calc_galvatron_measured m;
     double mb = 0;
     char key[KEY];
-    for (int64_t tp = 1; tp <= widest(s->request); tp *= 2) {
+    calc_galvatron_needs needs = calc_galvatron_needs_of(s->request);
+    int64_t widest = (int64_t)1 << (needs.tp > needs.sp ? needs.tp : needs.sp);
+    for (int64_t tp = 1; tp <= widest; tp *= 2) {
         const calc_galvatron_run run = {.tensor_par = tp,
                                         .batch = 1,
                                         .sequence = sequence,

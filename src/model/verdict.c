@@ -88,33 +88,94 @@ calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, b
     return CALC_VERDICT_OK;
 }
 
+/* calc_reasons(): why a layout is infeasible, in words, with the numbers and a remedy. */
+
+/* Reasons under construction. */
+typedef struct reasons {
+    calc_reason *item;
+    size_t count;
+    calc_reason beyond; /* where there is no room for more */
+} reasons;
+
+static calc_reason *add(reasons *r, calc_verdict verdict)
+{
+    calc_reason *reason = r->count < CALC_MAX_REASONS ? &r->item[r->count++] : &r->beyond;
+    *reason = (calc_reason){.verdict = verdict};
+    return reason;
+}
+
 /* Append to a member of `reason`. */
 #define SAY(member, ...) calc_append(reason->member, sizeof reason->member, __VA_ARGS__)
 
-/* With a rank_order: the processors do not fit the largest network.
- * @return whether that is so; text and hint are then filled */
-static bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exec,
-                                        calc_reason *reason)
+/* ---- Networks -------------------------------------------------------------------------------- */
+
+/* With a rank_order: the processors do not fit the largest network. */
+static void last_network_reason(reasons *r, const calc_system *system, const calc_exec *exec)
 {
     int64_t last = system->networks_count - 1;
     int64_t size = system->networks[last].size;
-    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS || exec->num_procs <= size) {
-        return false;
+    if (exec->num_procs <= size) {
+        return;
     }
-    *reason = (calc_reason){.verdict = CALC_VERDICT_NETWORK_SIZE};
+    calc_reason *reason = add(r, CALC_VERDICT_NETWORK_SIZE);
     SAY(text, "network %lld, the last, connects %lld processors, rank_order lays out %lld",
         (long long)last, (long long)size, (long long)exec->num_procs);
     SAY(hint,
         "use %lld processors or fewer; if the machine has more, set networks[%lld].size to %lld "
         "or more",
         (long long)size, (long long)last, (long long)exec->num_procs);
-    return true;
+}
+
+static void network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
+{
+    bool ordered = exec->rank_order != CALC_RANK_ORDER_NETWORKS;
+    if (ordered) {
+        last_network_reason(r, system, exec);
+    }
+    for (int64_t i = 0; i < system->networks_count && !ordered; i++) {
+        const calc_network *network = &system->networks[i];
+        double ranks = calc_verdict_network_ranks(exec, i);
+        calc_verdict verdict = calc_verdict_network(network, ranks);
+        if (verdict == CALC_VERDICT_OK) {
+            continue;
+        }
+        calc_reason *reason = add(r, verdict);
+        if (verdict == CALC_VERDICT_NETWORK_SIZE) {
+            SAY(text, "network %lld connects %lld processors, the layout puts %.0f on it",
+                (long long)i, (long long)network->size, ranks);
+            SAY(hint,
+                "lower the parallel sizes on it or assign one to another network; if the "
+                "machine has more, set networks[%lld].size to %.0f or more",
+                (long long)i, ranks);
+        } else {
+            char divisors[160];
+            calc_divisors_text(network->size, divisors, sizeof divisors);
+            SAY(text, "network %lld must be filled: %.0f ranks do not divide its size %lld",
+                (long long)i, ranks, (long long)network->size);
+            SAY(hint, "put %s ranks on it", divisors);
+        }
+    }
+}
+
+/* For listed layers, the reason of the first ones that have one. */
+static void layers_network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
+{
+    const calc_layer_list *list = &exec->layers;
+    size_t before = r->count;
+    if (list->count == 0) {
+        network_reasons(r, system, exec);
+        return;
+    }
+    for (int32_t i = -1; i < list->count && r->count == before; i++) {
+        calc_exec e = calc_layer_list_exec(exec, i < 0 ? &list->ends : &list->run[i].strategy);
+        network_reasons(r, system, &e);
+    }
 }
 
 /* ---- Blocks and stages ----------------------------------------------------------------------- */
 
 /* First or last stage are given, and the remaining blocks do not split over the others. */
-static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *reason)
+static bool split_ends(reasons *r, const calc_app *app, const calc_exec *e)
 {
     int64_t first = e->first_stage_blocks;
     int64_t last = e->last_stage_blocks;
@@ -126,6 +187,7 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     if (between > 0 ? rest > 0 && rest % between == 0 : rest == 0) {
         return false;
     }
+    calc_reason *reason = add(r, CALC_VERDICT_INTERLEAVING);
     SAY(text,
         "the %lld blocks beside first_stage_blocks = %lld and last_stage_blocks = %lld do not "
         "split over %lld other stages",
@@ -157,9 +219,10 @@ static int64_t counted(int64_t head, const calc_stage_class *class)
            head * (int64_t) class->last;
 }
 
-static void split_chunks(const calc_app *app, const calc_exec *e, const calc_stages *stages,
-                         calc_reason *reason)
+static void split_chunks(reasons *r, const calc_app *app, const calc_exec *e,
+                         const calc_stages *stages)
 {
+    calc_reason *reason = add(r, CALC_VERDICT_INTERLEAVING);
     int64_t common = 0, head = calc_stages_head_blocks(app->num_blocks, e);
     SAY(text, "pipeline_interleaving = %lld does not divide the blocks per stage:",
         (long long)e->pipeline_interleaving);
@@ -192,11 +255,12 @@ static void split_chunks(const calc_app *app, const calc_exec *e, const calc_sta
     SAY(hint, "use %s", calc_divisors_text(common, divisors, sizeof divisors));
 }
 
-static bool split_rounds(const calc_exec *e, calc_reason *reason)
+static bool split_rounds(reasons *r, const calc_exec *e)
 {
     if (calc_stages_rounds_fit(e)) {
         return false;
     }
+    calc_reason *reason = add(r, CALC_VERDICT_INTERLEAVING);
     int64_t replicas = e->strategy.data_par * e->microbatch_size;
     SAY(text,
         "interleaved chunks need a multiple of pipeline_par = %lld micro-batches: there are "
@@ -207,59 +271,51 @@ static bool split_rounds(const calc_exec *e, calc_reason *reason)
     return true;
 }
 
-/* Blocks do not split over the stages and chunks.
- * @return whether that is so; text and hint are then filled */
-static bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec,
-                                      calc_compat compat, calc_reason *reason)
+/* Blocks do not split over the stages and chunks. */
+static void split_reasons(reasons *r, const calc_app *app, const calc_exec *exec,
+                          calc_compat compat, const calc_stages *stages)
 {
-    *reason = (calc_reason){.verdict = CALC_VERDICT_INTERLEAVING};
-    if (exec->stages.count > 0) {
-        return split_rounds(exec, reason); /* calc_check() has seen to the blocks */
-    }
-    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
-    calc_stages stages = calc_stages_split(&shape, exec, compat);
-    if (stages.fit) {
-        return false;
-    }
     bool even = calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES);
-    if (split_ends(app, exec, reason) || (!even && split_rounds(exec, reason))) {
-        return true;
+    if (split_ends(r, app, exec) || (!even && split_rounds(r, exec))) {
+        return;
     }
-    bool enough = !stages.ends_spread;
-    for (size_t i = 0; i < stages.count; i++) {
-        enough = enough && stages.item[i].dense + stages.item[i].moe > 0;
+    bool enough = !stages->ends_spread;
+    for (size_t i = 0; i < stages->count; i++) {
+        enough = enough && stages->item[i].dense + stages->item[i].moe > 0;
     }
     if (enough) {
-        split_chunks(app, exec, &stages, reason);
-        return true;
+        split_chunks(r, app, exec, stages);
+        return;
     }
+    calc_reason *reason = add(r, CALC_VERDICT_INTERLEAVING);
     bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
     SAY(text, "%lld blocks do not give each of %lld stages one%s", (long long)app->num_blocks,
         (long long)exec->pipeline_par, ends ? " beside the embedding and the head" : "");
     SAY(hint, "use pipeline_par %lld or less",
         (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
-    return true;
 }
 
-/* Offload with too few blocks on a stage to alternate between, where they split over the stages.
- * @return whether that is so; text and hint are then filled */
-static bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec,
-                                        calc_compat compat, calc_reason *reason)
+/* That, or offload with too few blocks on a stage to alternate between. */
+static void stage_reasons(reasons *r, const calc_app *app, const calc_exec *exec,
+                          calc_compat compat)
 {
     calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     bool listed = exec->stages.count > 0;
     double fewest_blocks =
         listed ? (double)calc_stage_list_fewest(app, exec) : stages.fewest_blocks;
-    if (!(listed || stages.fit) || !calc_verdict_offload_blocks(exec, fewest_blocks)) {
-        return false;
+    if (listed) {
+        split_rounds(r, exec); /* calc_check() has seen to the blocks */
+    } else if (!stages.fit) {
+        split_reasons(r, app, exec, compat, &stages);
     }
-    *reason = (calc_reason){.verdict = CALC_VERDICT_OFFLOAD_BLOCKS};
-    SAY(text, "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
-        fewest_blocks);
-    SAY(hint, "%skeep everything in tier 1",
-        exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
-    return true;
+    if ((listed || stages.fit) && calc_verdict_offload_blocks(exec, fewest_blocks)) {
+        calc_reason *reason = add(r, CALC_VERDICT_OFFLOAD_BLOCKS);
+        SAY(text, "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
+            fewest_blocks);
+        SAY(hint, "%skeep everything in tier 1",
+            exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
+    }
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -296,7 +352,7 @@ static part largest(const calc_stats *s, double *bytes)
 
 /* The largest part of the fullest stage's memory: "; largest: activations, 63.56 GiB, on stage
  * 0". */
-static void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, char text[128])
+static void put_most(const calc_exec *exec, const calc_stats *stats, char text[128])
 {
 #define WORDS(name, member, words) words,
     static const char *const names[PARTS] = {PART_LIST(WORDS) "the head", "cached keys and values",
@@ -354,8 +410,8 @@ static void advise_split(const calc_app *app, const calc_exec *e, const calc_sha
 }
 
 /* A measure that would shrink that part and is not in use yet. */
-static void calc_reasons_stages_hint(const calc_app *app, const calc_chip *chip, const calc_exec *e,
-                                     const calc_stats *stats, char hint[256])
+static void put_hint(const calc_app *app, const calc_chip *chip, const calc_exec *e,
+                     const calc_stats *stats, char hint[256])
 {
     double bytes;
     part most = largest(stats, &bytes);
@@ -398,104 +454,16 @@ static void calc_reasons_stages_hint(const calc_app *app, const calc_chip *chip,
     advise_split(app, e, &shape, hint);
 }
 
-/* calc_reasons(): why a layout is infeasible, in words, with the numbers and a remedy. */
-
-/* Reasons under construction. */
-typedef struct reasons {
-    calc_reason *item;
-    size_t count;
-} reasons;
-
-static calc_reason *add(reasons *r, calc_verdict verdict)
-{
-    if (r->count == CALC_MAX_REASONS) {
-        return NULL;
-    }
-    calc_reason *reason = &r->item[r->count++];
-    *reason = (calc_reason){.verdict = verdict};
-    return reason;
-}
-
-/* One that was found, if it was. */
-static void take(reasons *r, bool found, const calc_reason *reason)
-{
-    calc_reason *to = found ? add(r, reason->verdict) : NULL;
-    if (to) {
-        *to = *reason;
-    }
-}
-
-static void network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
-{
-    for (int64_t i = 0; i < system->networks_count; i++) {
-        const calc_network *network = &system->networks[i];
-        double ranks = calc_verdict_network_ranks(exec, i);
-        calc_verdict verdict = calc_verdict_network(network, ranks);
-        calc_reason *reason = verdict == CALC_VERDICT_OK ? NULL : add(r, verdict);
-        if (!reason) {
-            continue;
-        }
-        if (verdict == CALC_VERDICT_NETWORK_SIZE) {
-            SAY(text, "network %lld connects %lld processors, the layout puts %.0f on it",
-                (long long)i, (long long)network->size, ranks);
-            SAY(hint,
-                "lower the parallel sizes on it or assign one to another network; if the "
-                "machine has more, set networks[%lld].size to %.0f or more",
-                (long long)i, ranks);
-        } else {
-            char divisors[160];
-            calc_divisors_text(network->size, divisors, sizeof divisors);
-            SAY(text, "network %lld must be filled: %.0f ranks do not divide its size %lld",
-                (long long)i, ranks, (long long)network->size);
-            SAY(hint, "put %s ranks on it", divisors);
-        }
-    }
-}
-
 /* @param more  appended to the numbers */
 static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double need_bytes,
                             double capacity_bytes, const char *more, const char *hint)
 {
-    if (!(need_bytes > capacity_bytes)) {
-        return;
-    }
-    calc_reason *reason = add(r, verdict);
-    if (reason) {
+    if (need_bytes > capacity_bytes) {
+        calc_reason *reason = add(r, verdict);
         const double gib = 1073741824.0;
         SAY(text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
             need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib, more);
         SAY(hint, "%s", hint);
-    }
-}
-
-/* For listed layers, the reason of the first ones that have one. */
-static void layers_network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
-{
-    const calc_layer_list *list = &exec->layers;
-    size_t before = r->count;
-    if (list->count == 0) {
-        network_reasons(r, system, exec);
-        return;
-    }
-    for (int32_t i = -1; i < list->count && r->count == before; i++) {
-        calc_exec e = calc_layer_list_exec(exec, i < 0 ? &list->ends : &list->run[i].strategy);
-        network_reasons(r, system, &e);
-    }
-}
-
-/* A reason of the processors that prefill, which are not those of the run. */
-static void pool_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
-{
-    calc_exec pool;
-    calc_reason found;
-    const calc_system *own = calc_prefill_pool_system(system, exec);
-    calc_prefill_pool_of(exec, &pool);
-    if (calc_verdict_networks(own, &pool) == CALC_VERDICT_OK) {
-        return;
-    }
-    take(r, calc_reasons_stages_network(own, &pool, &found), &found);
-    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
-        network_reasons(r, own, &pool);
     }
 }
 
@@ -516,26 +484,24 @@ static void node_memory(const calc_system *system, const calc_exec *exec, const 
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_compat compat, const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
-    reasons r = {out, 0};
-    calc_reason found = {.verdict = CALC_VERDICT_OK};
+    reasons r = {.item = out};
     char most[128];
     char hint[256];
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     for (int chip = 0; chip <= exec->stages.chips; chip++) {
         const calc_system *own = chip == 0 ? system : exec->stages.system[chip - 1];
         calc_exec listed = exec->stages.count > 0 ? calc_stage_list_part(exec, chip) : *exec;
-        bool used = listed.pipeline_par > 0;
-        take(&r, used && calc_reasons_stages_network(own, &listed, &found), &found);
-        if (used && exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        if (listed.pipeline_par > 0) {
             layers_network_reasons(&r, own, &listed);
         }
     }
     if (r.count == 0 && exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        pool_reasons(&r, system, exec);
+        calc_exec pool; /* of the processors that prefill, which are not those of the run */
+        calc_prefill_pool_of(exec, &pool);
+        network_reasons(&r, calc_prefill_pool_system(system, exec), &pool);
     }
-    take(&r, calc_reasons_stages_split(app, exec, compat, &found), &found);
-    take(&r, calc_reasons_stages_offload(app, exec, compat, &found), &found);
-    calc_reasons_stages_most(exec, stats, most);
+    stage_reasons(&r, app, exec, compat);
+    put_most(exec, stats, most);
     /* Whether the weights leave room for a cache; if not, less in it does not help. */
     if (served && (stats->weight_space < stats->mem_tier1_capacity)) {
         const calc_inference *i = &exec->inference;
@@ -546,16 +512,15 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
         snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par", fewer,
                  i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
     } else {
-        calc_reasons_stages_hint(app, &system->chip, exec, stats, hint);
+        put_hint(app, &system->chip, exec, stats, hint);
     }
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, most, hint);
     node_memory(system, exec, stats, most);
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
                     stats->mem_tier2_capacity, most, "offload less, or to a larger second tier");
-    calc_reason *reason =
-        stats->verdict == CALC_VERDICT_OVERLOADED ? add(&r, CALC_VERDICT_OVERLOADED) : NULL;
-    if (reason) {
+    if (stats->verdict == CALC_VERDICT_OVERLOADED) {
+        calc_reason *reason = add(&r, CALC_VERDICT_OVERLOADED);
         SAY(text, "%.3g/s arrive, %.3g/s are served", exec->inference.arrival_rate,
             stats->requests_per_s);
         SAY(hint, "use more processors");

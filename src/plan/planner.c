@@ -704,6 +704,7 @@ static void polish_one(void *context, size_t i)
     }
     const calc_balance_options effort = {
         .evaluations = f->base.pipeline_interleaving > 1 ? BEST_CHUNKS : BEST_LINE,
+        .within = i == 0 ? s->planner->within : 0,
         .stop = calc_planner_stop_asked,
         .context = &s->stop};
     calc_planner_found *again = malloc(sizeof *again);

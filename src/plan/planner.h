@@ -48,6 +48,7 @@ typedef struct calc_planner {
     bool alike_on_chip;    /**< stages on one chip recompute the same number of layers */
     double join_latency_s; /**< of messages between different chips */
     size_t top;            /**< how many to find */
+    double within;         /**< calc_balance_options.within of the best */
     bool curve; /**< with a list of layers: the best candidate's step for other memory, too */
     double time_limit_s; /**< 0: none */
     int threads;         /**< 0: as many as the machine has */

@@ -309,6 +309,7 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
         options.below_s =
             (limit_s - none_s) / (calc_balance_least_total_s(b->chip, &b->problem, 1) - none_s);
         options.evaluations = look == 0 ? QUICK : effort->evaluations;
+        options.within = look == 0 || f->rounds > 0 ? 0 : effort->within;
         if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
             return CALC_PLANNER_NO_MEMORY;
         }

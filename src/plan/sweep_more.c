@@ -10,6 +10,7 @@
 #include "estimate.h"
 #include "parallel.h"
 #include "spec/absent.h"
+#include "spec/field.h"
 #include "spec/serving_engine.h"
 
 /* Draws per round, and rounds: where few layouts are feasible, fewer points are found. */
@@ -255,23 +256,68 @@ void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *
     }
 }
 
+bool calc_axis_is_length(calc_axis axis)
+{
+    return axis == CALC_AXIS_seq_size || axis == CALC_AXIS_inference_prompt_size ||
+           axis == CALC_AXIS_inference_generate_size;
+}
+
+bool calc_sweep_study_mixes(const calc_sweep_study *study)
+{
+    const calc_designs_builder *b = &study->builder;
+    bool several = b->apps > 1;
+    for (size_t i = 0; i < b->axes; i++) {
+        several |= b->axis[i].ref.kind == CALC_KIND_APP && b->axis[i].count > 1;
+    }
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        several |= calc_axis_is_length((calc_axis)axis) && study->space.axis[axis].count > 1;
+    }
+    return several && !study->ranked;
+}
+
+bool calc_sweep_study_compares(const calc_sweep_study *study, const calc_found *a,
+                               const calc_found *b)
+{
+    const calc_exec p = calc_found_exec(a), q = calc_found_exec(b);
+    calc_app one, other;
+    calc_system ignored;
+    study->designs.get(study->designs.context, a->design, &one, &ignored);
+    study->designs.get(study->designs.context, b->design, &other, &ignored);
+    bool alike = calc_same(calc_table_of(CALC_KIND_APP), &one, &other);
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        alike &= !calc_axis_is_length((calc_axis)axis) ||
+                 calc_axis_get(&p, (calc_axis)axis) == calc_axis_get(&q, (calc_axis)axis);
+    }
+    return alike;
+}
+
+calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top, bool front,
+                                   bool no_prune, calc_sweep_result *result, calc_errors *errors)
+{
+    calc_sweep_options options = {.compat = study->options.compat,
+                                  .objectives = front ? study->options.objectives : 0,
+                                  .top = top,
+                                  .top_by = study->options.top_by,
+                                  .constraints = study->options.constraints,
+                                  .constraint = study->options.constraint,
+                                  .runs = study->options.runs,
+                                  .runs_context = study->options.runs_context,
+                                  .runs_name = study->options.runs_name,
+                                  .no_prune = no_prune,
+                                  .threads = study->options.threads,
+                                  .cpu = study->options.cpu};
+    memcpy(options.objective, study->options.objective, sizeof options.objective);
+    calc_status status = calc_sweep(&study->space, &study->designs, &options, result, errors);
+    calc_sweep_found_systems(study, result);
+    return status;
+}
+
 calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,
                                     calc_sweep_counts *counts, bool *found, calc_found *best,
                                     calc_errors *errors)
 {
-    const calc_sweep_options options = {.compat = study->options.compat,
-                                        .top = 1,
-                                        .top_by = study->options.top_by,
-                                        .constraints = study->options.constraints,
-                                        .constraint = study->options.constraint,
-                                        .runs = study->options.runs,
-                                        .runs_context = study->options.runs_context,
-                                        .runs_name = study->options.runs_name,
-                                        .no_prune = no_prune,
-                                        .threads = study->options.threads,
-                                        .cpu = study->options.cpu};
     calc_sweep_result result = {0};
-    calc_status status = calc_sweep(&study->space, &study->designs, &options, &result, errors);
+    calc_status status = calc_sweep_study_again(study, 1, false, no_prune, &result, errors);
     *found = status == CALC_OK && result.group[0].top.count > 0;
     if (*found) {
         *best = result.group[0].top.item[0];

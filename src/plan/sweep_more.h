@@ -26,6 +26,7 @@ typedef struct calc_sweep_study {
     calc_sweep_options options; /**< without callbacks */
     size_t top; /**< number of best layouts asked for; options.top keeps more, so that similar ones
                      can be shown as one */
+    bool ranked; /**< options.top_by was asked for, not chosen by the use of the layouts */
     size_t constraints;
     calc_constraint *constraint;
     size_t documents;
@@ -46,6 +47,26 @@ void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *
 /** Evaluate a layout with calc_run(). */
 void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
                           calc_sweep_found *out);
+
+/** Whether an axis is a length of sequences: of training, of prompts, of answers. */
+bool calc_axis_is_length(calc_axis axis);
+
+/** Whether a study has several models or several lengths of sequences, and no statistic was asked for
+ *  to rank them by: a sample or a token of one is another amount of work than one of the other. */
+bool calc_sweep_study_mixes(const calc_sweep_study *study);
+
+/** Whether layouts of two designs that the study mixes may be compared: they are of one model, with
+ *  the same fields, and of one length. */
+bool calc_sweep_study_compares(const calc_sweep_study *study, const calc_found *a,
+                               const calc_found *b);
+
+/** Sweep a study again, without groups and files.
+ *  @param top    how many best layouts to keep
+ *  @param front  keep the front, too
+ *  @return as calc_sweep(); *result must be freed in any case */
+CALC_MUST_USE calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top,
+                                                 bool front, bool no_prune,
+                                                 calc_sweep_result *result, calc_errors *errors);
 
 /** Sweep a study for its best layout alone.
  *  @param no_prune  skip nothing, so that the counts of verdicts are whole

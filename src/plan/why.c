@@ -87,6 +87,7 @@ bool calc_why_keeps(const calc_field *field, const calc_exec *exec)
                                         "framework_mem",
                                         "software_efficiency",
                                         "eager",
+                                        "recompute_early_stop",
                                         "unfused_rope",
                                         "unfused_norm",
                                         "unfused_experts",

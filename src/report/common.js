@@ -144,6 +144,13 @@ const swatch = (color) => el("i", { class: "key", style: `background:${color}`, 
 
 /* Quotes a word for a shell. */
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+/* A command with further assignments, which replace those to the same fields. */
+function withSets(words, sets) {
+  const fieldOf = (one) => one.split("=")[0];
+  const said = new Set(sets.map(fieldOf));
+  const goes = (option, value) => option === "--set" && said.has(fieldOf(value));
+  return [...words.filter((word, i) => !goes(word, words[i + 1]) && !goes(words[i - 1], word)), ...sets.flatMap((one) => ["--set", one])];
+}
 const commandText = (words) => words.map(quoted).join(" ");
 
 /* Copies a text if the browser allows it; the text is also next to the button. */

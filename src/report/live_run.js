@@ -68,8 +68,8 @@ function liveRun(ask, catalogue) {
       /* Assignments to a document that was exchanged for another went with it. */
       if (name === "--set" && !changed(kindOf(value.split("=")[0]))) options_.push(name, value);
     }
-    return [calc, run_, changed("app") ? now.names.app : app, changed("sys") ? now.names.sys : sys, ...exe, ...options_,
-      ...[...now.set, ...now.follow].flatMap(([path, value]) => ["--set", `${shortest(path)}=${value}`])];
+    return withSets([calc, run_, changed("app") ? now.names.app : app, changed("sys") ? now.names.sys : sys, ...exe, ...options_],
+      [...now.set, ...now.follow].map(([path, value]) => `${shortest(path)}=${value}`));
   }
   const tail = completed ? ` <<'EOF'\n${JSON.stringify(start.execution)}\nEOF\n` : "";
 

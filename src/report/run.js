@@ -120,7 +120,7 @@ function showChanges() {
   const node = section("changes", "Change", fits ? "What to change next" : "What would run",
     `${count(found.tried)} changes of one field, or of a pair of sizes, were tried; ${count(items.length)} of them ${items.length === 1 ? "helps" : "help"}. Batch, lengths and formats stay.`);
   const words = names.command;
-  const command = words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]) + (names.tail || ""));
+  const command = words && ((set) => commandText(withSets(words, set)) + (names.tail || ""));
   card(node, changesTable(items, { key, before: fits ? before : NaN, label, text, command, caption: "Changes",
     memoryBefore: stats.proc_mem_tier1_cap_req }));
 }

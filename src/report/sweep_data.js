@@ -208,9 +208,10 @@ function commandOf(row, changes = [], short_ = false) {
   const own = short_ ? differences(row.exe) : null;
   const sets = Object.entries(row.design).filter(([key]) => key !== "application" && key !== "system")
     .map(([key, value]) => `${key}=${value}`)
-    .concat(own || [], changes).map((one) => ` --set ${quoted(one)}`).join("");
+    .concat(own || [], changes);
   const rules = study.compat === "none" ? "" : ` --compat ${study.compat}`;
-  const command = `calc run ${quoted(row.design.application)} ${quoted(row.design.system)}`;
-  return own ? `${command} best.json${sets}${rules}\n` : `${command} -${sets}${rules} <<'EOF'\n${JSON.stringify(row.exe)}\nEOF\n`;
+  const words = ["calc", "run", row.design.application, row.design.system, own ? "best.json" : "-"];
+  const command = sets.reduce((before, one) => withSets(before, [one]), words);
+  return `${commandText(command)}${rules}${own ? "" : ` <<'EOF'\n${JSON.stringify(row.exe)}\nEOF`}\n`;
 }
 const serves = Boolean(best && best.exe.inference && best.exe.inference.phase && best.exe.inference.phase !== "none");

@@ -193,7 +193,7 @@ static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
                  : status;
     if (status == CALC_OK) {
         calc_sweep_found_systems(&study, &result);
-        if (!request->page) {
+        if (!request->page && !calc_sweep_study_mixes(&study)) {
             const calc_sweep_advice advice =
                 calc_sweep_order_advise(asked->measured, &study, &result);
             data.start = advice.status == CALC_OK ? advice.start.layout : NULL;

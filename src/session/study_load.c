@@ -234,7 +234,8 @@ static void take_usual(sources *s)
                              : "output_tokens_per_s_per_proc,tokens_per_s_per_user",
                    take_objective);
     }
-    if (!o->top_by.field) {
+    s->study->ranked = o->top_by.field != NULL;
+    if (!s->study->ranked) {
         take_words(s,
                    trains                  ? "sample_rate"
                    : prompts               ? "tokens_per_s_per_proc"
@@ -244,10 +245,27 @@ static void take_usual(sources *s)
     }
 }
 
-static size_t calc_study_keep(size_t top);
+/* Of training no statistic of serving is known: no layout would differ in it, or meet it. */
+static void need_training(sources *s)
+{
+    const calc_sweep_options *o = &s->study->options;
+    const calc_field *asked = o->top_by.field;
+    for (size_t i = 0; i < o->objectives && !calc_objective_serves(asked); i++) {
+        asked = o->objective[i].field;
+    }
+    for (size_t i = 0; i < o->constraints && !calc_objective_serves(asked); i++) {
+        asked = o->constraint[i].field;
+    }
+    if (calc_objective_serves(asked)) {
+        calc_errors_add(s->errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                        "--set inference.phase=serve", "%s is known of serving, not of training",
+                        asked->key);
+    }
+}
 
 static void take_options(sources *s)
 {
+    enum { LEAST = 120 };
     static const struct {
         const char *opt;
         calc_study_key key; /* COUNT: the file has no such key */
@@ -267,7 +285,8 @@ static void take_options(sources *s)
         take_setting(s, settings[i].opt, settings[i].key, settings[i].take);
     }
     bool groups = o->per_num_procs || o->per_design;
-    o->top = groups ? s->study->top : calc_study_keep(s->study->top);
+    /* The layout to start with is chosen from so many. */
+    o->top = groups || s->study->top > LEAST ? s->study->top : LEAST;
     if (s->errors->count == first) {
         take_usual(s);
     }
@@ -295,20 +314,44 @@ static void take_options(sources *s)
     }
     o->constraints = s->study->constraints;
     o->constraint = s->study->constraint;
+    if (s->errors->count == 0 && s->study->space.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        need_training(s);
+    }
     o->no_prune = value_of(s, "no-prune") != NULL;
     o->cpu = value_of(s, "cpu");
 }
 
 /* ---- Models and machines --------------------------------------------------------------------- */
 
+static calc_status named_twice(sources *s, const char *name)
+{
+    return calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                           "%s is named twice", name);
+}
+
 static calc_status take_app(sources *s, const char *word)
 {
-    return s->in->document(s->in->context, s->study, CALC_KIND_APP, word, s->errors);
+    const calc_designs_builder *b = &s->study->builder;
+    calc_status status = s->in->document(s->in->context, s->study, CALC_KIND_APP, word, s->errors);
+    for (size_t i = 0; i + 1 < b->apps && status == CALC_OK; i++) {
+        status = memcmp(&b->app[i], &b->app[b->apps - 1], sizeof *b->app) == 0
+                     ? named_twice(s, b->app[i].name)
+                     : CALC_OK;
+    }
+    return status;
 }
 
 static calc_status take_system(sources *s, const char *word)
 {
-    return s->in->document(s->in->context, s->study, CALC_KIND_SYSTEM, word, s->errors);
+    const calc_designs_builder *b = &s->study->builder;
+    calc_status status =
+        s->in->document(s->in->context, s->study, CALC_KIND_SYSTEM, word, s->errors);
+    for (size_t i = 0; i + 1 < b->systems && status == CALC_OK; i++) {
+        status = memcmp(&b->system[i], &b->system[b->systems - 1], sizeof *b->system) == 0
+                     ? named_twice(s, b->system[i].name)
+                     : CALC_OK;
+    }
+    return status;
 }
 
 /* Load the documents that are named, or otherwise those that the file names. */
@@ -433,11 +476,10 @@ static void take_assignments(sources *s)
 {
     for (size_t i = 0; i < s->in->uses; i++) {
         const calc_space_option *use = &s->in->use[i];
-        if (strcmp(use->name, "set") == 0) {
-            (void)!calc_axis_assign_one(&s->study->space, &s->study->builder, use->value,
-                                        s->errors);
-        } else if (strcmp(use->name, "axis") == 0) {
-            (void)!calc_axis_assign(&s->study->space, &s->study->builder, use->value, s->errors);
+        bool one = strcmp(use->name, "set") == 0;
+        if (one || strcmp(use->name, "axis") == 0) {
+            (void)!calc_axis_assign(&s->study->space, &s->study->builder, one, use->value,
+                                    s->errors);
         }
     }
 }
@@ -716,16 +758,6 @@ double calc_study_amount(const char *text, const char *unit)
     }
     bool fine = calc_amount_read(text, unit, &number) <= CALC_AMOUNT_UNIT && number > 0;
     return fine ? number : -1;
-}
-
-/* Number of best layouts a sweep keeps so that `top` different ones can be shown, if there are
- * that many: eight times `top`, at most 200 more, and at least 120, so that the layout to start
- * with does not depend on `top`. Above 1,000, none is folded. */
-static size_t calc_study_keep(size_t top)
-{
-    enum { TIMES = 8, LEAST = 15, MORE = 200, READ = 1000 /* longer tables are for programs */ };
-    size_t most = top < LEAST ? LEAST : top;
-    return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
 }
 
 void calc_study_cut(const calc_sweep_study *study, calc_sweep_result *result)

@@ -150,7 +150,9 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_loss_share:
     case ROW_loss_chunks:
     case ROW_fused_cross_entropy:
-        return app->vocab_size == 0;
+        return app->vocab_size == 0 || !exec->training;
+    case ROW_recompute_early_stop:
+        return !again && s->activation_recompute <= CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     case ROW_distribute_saved_activations:
         return !again ||
                (exec->layers.count == 0 &&

@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "spec/alias.h"
 #include "spec/job.h"
+#include "spec/serving_engine.h"
 #include "spec/stack.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -595,9 +596,10 @@ bool calc_same_row(const calc_field *field, const void *a, const void *b)
         return same_curve(x, y);
     case CALC_TYPE_OP:
         return p->scalar == q->scalar && p->offset == q->offset;
-    case CALC_TYPE_SYSTEM:
-    case CALC_TYPE_ENGINE: /* their names */
+    case CALC_TYPE_SYSTEM: /* its name */
         return strcmp(x, y) == 0;
+    case CALC_TYPE_ENGINE:
+        return calc_serving_engine_same_name(x, y);
     case CALC_TYPE_OBJECT:
         return calc_same(field->table, x, y);
     case CALC_TYPE_LIST:

@@ -257,17 +257,21 @@ int64_t calc_gcd(int64_t a, int64_t b)
 
 char *calc_divisors_text(int64_t n, char *buffer, size_t size)
 {
-    enum { SHOWN = 16 };
+    enum { SHOWN = 16, MOST = 1000000 /* larger ones are no help */ };
     int64_t divisor[SHOWN + 1];
     size_t count = 0;
-    /* Stop at a million, since further divisors would take too long to find; the list is for
-     * people. */
-    for (int64_t d = 1; d <= n && d <= 1000000 && count <= SHOWN; d++) {
+    int64_t d = 1;
+    for (; d < n / d && d <= MOST && count <= SHOWN; d++) {
         if (n % d == 0) {
             divisor[count++] = d;
         }
     }
-    bool cut = count > SHOWN || n > 1000000;
+    for (; d > 0 && count <= SHOWN; d--) { /* those from the root on */
+        if (n % d == 0 && d <= n / d && n / d <= MOST) {
+            divisor[count++] = n / d;
+        }
+    }
+    bool cut = count > SHOWN || n > MOST;
     count = cut ? SHOWN : count;
     buffer[0] = '\0';
     for (size_t i = 0; i < count; i++) {
@@ -647,11 +651,11 @@ static void check_inference(rules *r)
          "without training there is no optimizer");
 }
 
-/* A layout that serves. */
-static void check_served(rules *r)
+void calc_rules_served(const calc_app *app, const calc_exec *exec, calc_errors *errors)
 {
-    const calc_strategy *s = &r->exec->strategy;
-    calc_format given = r->app->checkpoint.weight_datatype;
+    const rules own = {app, NULL, exec, errors}, *r = &own;
+    const calc_strategy *s = &exec->strategy;
+    calc_format given = app->checkpoint.weight_datatype;
     RULE(s->packed_size > 0, r, packed_size, "leave it out",
          "requests that are served are not packed into sequences");
     RULE(s->loss_share > 0, r, loss_share, "leave it out", "a layout that serves has no loss");
@@ -838,7 +842,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_pipeline_and_data_par(&r);
     check_inference(&r);
     if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        check_served(&r);
+        calc_rules_served(app, exec, r.errors);
     }
     check_trained(&r);
     calc_rules_inference(app, exec, r.errors);

@@ -55,8 +55,8 @@ void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t va
 void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_errors *errors);
 
-/* Rules of context and expert parallelism, of pipeline schedules and of
- * sharding. */
+/** Add an error for each field of a layout that serves which only training has. */
+void calc_rules_served(const calc_app *app, const calc_exec *exec, calc_errors *errors);
 
 /** Check exec->inference; violations are added to `errors`. The other rules must hold. */
 void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors);

@@ -57,6 +57,15 @@ static char plain(char c)
     return c == ' ' || c == '_' ? '-' : (char)tolower((unsigned char)c);
 }
 
+bool calc_serving_engine_same_name(const char *a, const char *b)
+{
+    while (*a && plain(*a) == plain(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 /* Letters of an engine's name before its version: 4 of "vllm-0.11". */
 static size_t family_length(const calc_serving_engine *engine)
 {
@@ -159,6 +168,12 @@ bool calc_serving_engine_replicates(const calc_strategy *s)
     return s->tensor_par > 1 && ranks == s->tensor_par;
 }
 
+bool calc_serving_engine_shares(const calc_strategy *s)
+{
+    int64_t ranks = calc_ranks_or_one(s->expert_par) * calc_ranks_or_one(s->expert_tensor_par);
+    return s->data_par > 1 && ranks > s->tensor_par;
+}
+
 void calc_serving_engine_spread(calc_strategy *s)
 {
     bool replicated = calc_serving_engine_replicates(s);
@@ -252,13 +267,12 @@ CALC_REFUSALS(calc_refusals_tensorrt_llm)
     bool experts = a->num_experts > 0;
     int64_t ranks = s->tensor_par * s->data_par,
             expert_ranks = s->expert_par * s->expert_tensor_par;
-    /* Attention is either split over all ranks or replicated on all of them (enable_attention_dp).
-     */
-    CALC_REFUSE(s->data_par > 1 && (s->tensor_par > 1 || !experts),
-                "data_par needs experts and tensor_par 1 (enable_attention_dp); replicas of a "
-                "dense model are servers of their own");
-    CALC_REFUSE(experts && expert_ranks != ranks,
-                "expert_par * expert_tensor_par is not tensor_par * data_par");
+    /* Attention is either split over all ranks of a server or replicated on all of them
+     * (enable_attention_dp). */
+    CALC_REFUSE(calc_serving_engine_shares(s) && s->tensor_par > 1,
+                "replicas that share experts need tensor_par 1 (enable_attention_dp)");
+    CALC_REFUSE(experts && expert_ranks != s->tensor_par && expert_ranks != ranks,
+                "expert_par * expert_tensor_par is neither tensor_par nor tensor_par * data_par");
     /* llm_args.py: tokens_per_block must be a power of two */
     CALC_REFUSE(e->inference.page_size > 1 &&
                     (e->inference.page_size & (e->inference.page_size - 1)) != 0,

@@ -53,6 +53,10 @@ typedef struct calc_serving_engines {
     size_t count;
 } calc_serving_engines;
 
+/** Whether two names mean one engine: blanks, dashes and underscores are alike, and letters of
+ *  either case. */
+bool calc_serving_engine_same_name(const char *a, const char *b);
+
 /** Put them in order. */
 void calc_serving_engines_sort(calc_serving_engines *engines);
 
@@ -85,6 +89,9 @@ double calc_serving_engine_share(const calc_inference *inference);
 /** Whether experts are spread over exactly the ranks that split all layers: these have all tokens,
  *  and none is sent. */
 bool calc_serving_engine_replicates(const calc_strategy *strategy);
+
+/** Whether replicas share experts, which makes them one server; others do not know of each other. */
+bool calc_serving_engine_shares(const calc_strategy *strategy);
 
 /** How engines bring tokens to experts that are spread over expert_par * expert_tensor_par ranks:
  *  not at all where all ranks have them; otherwise once to every rank, and where tensor parallelism

@@ -372,15 +372,6 @@ static bool starts(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static calc_serving_kind kind_of(const calc_serving_row *row)
-{
-    return starts(row->metric_kind, "static") ? CALC_SERVING_KIND_STATIC_BATCH
-           : starts(row->metric_kind, "all")  ? CALC_SERVING_KIND_ALL_AT_ONCE
-           : row->request_rate > 0            ? CALC_SERVING_KIND_OPEN_LOOP
-           : row->disagg_decode_gpus > 0      ? CALC_SERVING_KIND_DISAGGREGATED
-                                              : CALC_SERVING_KIND_CLOSED_LOOP;
-}
-
 /* A mean where there is one [s]. */
 static double seconds(double mean_ms, double other_ms)
 {
@@ -675,7 +666,12 @@ static void complete(calc_serving_map *map, const calc_app *app, const calc_syst
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
                           const calc_system *system, const calc_serving_engines *engines)
 {
-    *out = (calc_serving_map){.row = row, .kind = kind_of(row), .assumed = row->told};
+    calc_serving_kind kind = starts(row->metric_kind, "static") ? CALC_SERVING_KIND_STATIC_BATCH
+                             : starts(row->metric_kind, "all")  ? CALC_SERVING_KIND_ALL_AT_ONCE
+                             : row->request_rate > 0            ? CALC_SERVING_KIND_OPEN_LOOP
+                             : row->disagg_decode_gpus > 0      ? CALC_SERVING_KIND_DISAGGREGATED
+                                                                : CALC_SERVING_KIND_CLOSED_LOOP;
+    *out = (calc_serving_map){.row = row, .kind = kind, .assumed = row->told};
     fill_measured(out);
     set_fields(out); /* some follow from these */
     out->reason = what_is_missing(out);

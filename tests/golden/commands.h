@@ -40,19 +40,6 @@ static void forget_machine(char *text)
     }
 }
 
-/* Whether a line says how long something took. */
-static bool is_timed(const char *line, size_t length)
-{
-    static const char *const words[] = {"evaluations/s", "per core", "time_s\"", "elapsed"};
-    char *text = strndup(line, length);
-    bool timed = false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        timed |= strstr(text, words[i]) != NULL;
-    }
-    free(text);
-    return timed;
-}
-
 /* The lines of a file, `most` of them with a number made of all; with -1 there is none. It is
  * closed. */
 static void put(FILE *file, const char *before, long most)

@@ -23,6 +23,19 @@ static void replace(char *text, const char *what, const char *with)
     }
 }
 
+/* Whether a line says how long something took. */
+static bool is_timed(const char *line, size_t length)
+{
+    static const char *const words[] = {"evaluations/s", "per core", "time_s\"", "elapsed"};
+    char *text = strndup(line, length);
+    bool timed = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        timed |= strstr(text, words[i]) != NULL;
+    }
+    free(text);
+    return timed;
+}
+
 /* Runs calc with these words, or bash with a line, with files instead of its streams. */
 static int run(size_t count, char **words, const char *line, FILE **files)
 {

@@ -237,6 +237,42 @@ static void check_bound(void)
     check_quick();
 }
 
+/* The bound of paths, which is asked for more than there is. @return of the best */
+static double paths_of_best(void)
+{
+    calc_balance_flights flights;
+    double least_s = 0;
+    balance_must(calc_balance_flights_begin(&flights, &problem) == CALC_OK &&
+                     calc_balance_paths(&problem, &flights, 1.02 * best_s, &least_s) == CALC_OK,
+                 "paths", 0, 0);
+    calc_balance_flights_end(&flights);
+    balance_must(least_s <= best_s * (1 + 1e-11), "bound of paths", least_s, best_s);
+    return least_s / best_s;
+}
+
+/* Layers of one kind that may recompute, or of two of which none does: the bound of paths holds,
+ * and most are close to the best. */
+CALC_TEST(a_mean_of_paths_is_no_longer_than_the_best)
+{
+    uint64_t asked = 0;
+    uint64_t close = 0;
+    for (uint64_t i = 0; i < cases() / 8; i++) {
+        balance_pose(5000000 + i, 3, 2, 7, 6);
+        problem.may_select = false;
+        problem.may_full = problem.may_full && problem.layers[0] == 0;
+        problem.less_memory = i % 3 == 0;
+        list_all();
+        try_all();
+        if (best_s < INFINITY) {
+            double share = paths_of_best();
+            asked += share > 0;
+            close += share >= 0.95;
+        }
+    }
+    ck_assert_msg(4 * close >= 3 * asked && 4 * asked >= cases() / 8, "%d close of %d", (int)close,
+                  (int)asked);
+}
+
 /* A division of any kind, recomputation of any kind. */
 static void random_share(calc_balance_share *share)
 {

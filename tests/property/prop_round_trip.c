@@ -49,14 +49,14 @@ typedef struct framework_case {
 #define BASE                                                                                       \
     "rank_order", "memory_model", "training", "tensor_par_overlap", "tensor_par_comm_type",        \
         "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph", "looped_experts",         \
-        "unfused_experts", "unfused_rope", "unfused_norm", "software_efficiency", "moe_imbalance", \
-        "framework_mem", "attention_kernel", "attention_datatype", "dispatch_datatype",            \
-        "combine_datatype", "activation_datatype", "matrix_datatype", "weight_datatype",           \
-        "grad_datatype", "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype",   \
-        "scaling", "datatype", "weight_offload", "offload_share", "pipeline_schedule",             \
-        "pipeline_balance", "recompute_blocks", "optimizer_shards", "param_gather_datatype",       \
-        "launch_blocking", "activation_recompute", "grad_offload", "offload_buffers",              \
-        "pipeline_par_overlap"
+        "recompute_early_stop", "unfused_experts", "unfused_rope", "unfused_norm",                 \
+        "software_efficiency", "moe_imbalance", "framework_mem", "attention_kernel",               \
+        "attention_datatype", "dispatch_datatype", "combine_datatype", "activation_datatype",      \
+        "matrix_datatype", "weight_datatype", "grad_datatype", "grad_reduce_datatype",             \
+        "master_datatype", "optimizer_moment_datatype", "scaling", "datatype", "weight_offload",   \
+        "offload_share", "pipeline_schedule", "pipeline_balance", "recompute_blocks",              \
+        "optimizer_shards", "param_gather_datatype", "launch_blocking", "activation_recompute",    \
+        "grad_offload", "offload_buffers", "pipeline_par_overlap"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
@@ -84,7 +84,7 @@ static const char *const paddle[] = {OF_ALL, "offload_modules", "rank_capacity_f
     "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const deepspeed[] = {FROZEN, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
-    "cuda_graph", "looped_experts", "unfused_experts", "unfused_rope", "unfused_norm", "software_efficiency", "moe_imbalance",
+    "cuda_graph", "looped_experts", "recompute_early_stop", "unfused_experts", "unfused_rope", "unfused_norm", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
     "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",
     "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling", "datatype",
@@ -94,7 +94,7 @@ static const char *const deepspeed[] = {FROZEN, "offload_modules", "rank_capacit
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", "grad_offload", "offload_buffers", NULL};
 static const char *const torchtitan[] = {FROZEN, "lora_dropout", "pipeline_par_overlap", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
-    "cuda_graph", "looped_experts", "unfused_experts", "unfused_rope", "unfused_norm", "software_efficiency", "moe_imbalance",
+    "cuda_graph", "looped_experts", "recompute_early_stop", "unfused_experts", "unfused_rope", "unfused_norm", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
     "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",
     "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling", "datatype",

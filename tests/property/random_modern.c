@@ -499,6 +499,7 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     calc_rng looped = {rng->state, rng->increment + 12};
     x->looped_experts = !x->fused_experts && coin(&looped);
     x->framework_mem |= between(&looped, 0, 3) << CALC_FRAMEWORK_MEM_LOGPROBS;
+    x->recompute_early_stop = coin(&looped);
     calc_rng packed = {rng->state, rng->increment + 6};
     if (out->exec.inference.phase == CALC_INFERENCE_PHASE_NONE && calc_rng_below(&packed, 4) == 0) {
         double seq = (double)(out->exec.seq_size > 0 ? out->exec.seq_size : out->app.seq_size);

@@ -440,6 +440,7 @@ static const struct {
     {"exe.recompute_modules", NULL},
     {"exe.recompute_blocks", all_blocks},
     {"exe.recompute_group", one},
+    {"exe.recompute_early_stop", NULL},
     {"exe.distribute_saved_activations", NULL},
     {"exe.fused_cross_entropy", NULL},
     {"exe.loss_chunks", one},

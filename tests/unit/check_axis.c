@@ -111,10 +111,9 @@ static void answer(const char *said, FILE *out)
     snprintf(text, sizeof text, "%.*s", (int)strlen(said) - 1, said);
     if (strncmp(text, "values ", 7) == 0) {
         status = read_values(text + 7, out, &errors);
-    } else if (strncmp(text, "axis ", 5) == 0) {
-        status = calc_axis_assign(&space, &designs, text + 5, &errors);
     } else {
-        status = calc_axis_assign_one(&space, &designs, text + 4, &errors);
+        bool one = strncmp(text, "axis ", 5) != 0; /* "set " */
+        status = calc_axis_assign(&space, &designs, one, text + (one ? 4 : 5), &errors);
     }
     ck_assert_int_eq(errors.count, status != CALC_OK);
     if (status != CALC_OK) {
@@ -130,7 +129,7 @@ static void answer(const char *said, FILE *out)
 
 static void assign(const char *assignment)
 {
-    ck_assert_int_eq(calc_axis_assign(&space, &designs, assignment, NULL), CALC_OK);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, false, assignment, NULL), CALC_OK);
 }
 
 static void print_first(const calc_errors *errors, const char *printed)

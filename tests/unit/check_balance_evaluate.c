@@ -236,14 +236,22 @@ CALC_TEST(many_parts_go_on_as_few_do)
     divide((int[]){2, 1, 3, 2, 1, 1});
     evaluate();
     calc_balance_parts parts = calc_balance_parts_of(&problem.shape, false);
-    calc_schedule_pass pass[6];
+    double take_s[2 * 6];
     for (int place = 0; place < 6; place++) {
-        pass[place] = calc_balance_pass_of(&problem, place, &share[place]);
+        calc_schedule_pass pass = calc_balance_pass_of(&problem, place, &share[place]);
+        take_s[2 * place] = pass.fw_s;
+        take_s[2 * place + 1] = pass.bw_s + pass.wgrad_s;
     }
-    void *workspace = malloc(calc_balance_parts_bytes(&parts));
-    ck_assert_ptr_nonnull(workspace);
-    double step_s = calc_balance_parts_s(&parts, pass, workspace);
-    free(workspace);
+    size_t passes = calc_balance_passes(&parts);
+    int *room = malloc(passes * sizeof *room);
+    double *end_s = malloc(passes * sizeof *end_s);
+    calc_balance_pass *all = malloc(passes * sizeof *all);
+    ck_assert(room && end_s && all);
+    calc_balance_passes_of(&parts, all, room);
+    double step_s = calc_balance_passes_s(all, passes, take_s, end_s);
+    free(room);
+    free(end_s);
+    free(all);
     ck_assert_double_eq_tol(answer.step_s, step_s, 1e-12 * step_s);
 }
 

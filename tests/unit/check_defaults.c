@@ -182,7 +182,7 @@ CALC_TEST(a_long_sequence_is_split_whoever_says_its_length)
                 {"app.seq_size=32767", 3}};
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         begin("qwen3-30B-A3B", "h100_sxm");
-        ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i].axis, NULL), CALC_OK);
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, false, axes[i].axis, NULL), CALC_OK);
         ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
         ck_assert_uint_eq(splits(), axes[i].splits);
         end();
@@ -193,7 +193,7 @@ CALC_TEST(a_long_sequence_is_split_whoever_says_its_length)
     ck_assert_uint_eq(splits(), 4);
     end();
     begin("llama3-8B", "h100_sxm");
-    ck_assert_int_eq(calc_axis_assign(&space, &designs, "app.num_experts=8", NULL), CALC_OK);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, false, "app.num_experts=8", NULL), CALC_OK);
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(space.axis[CALC_AXIS_expert_par].all);
     end();
@@ -404,8 +404,8 @@ CALC_TEST(what_is_served_is_what_engines_launch)
         serve();
         set(CALC_AXIS_num_procs, 8);
         set(CALC_AXIS_batch_size, 64);
-        ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=512", NULL),
-                         CALC_OK);
+        ck_assert_int_eq(
+            calc_axis_assign(&space, &designs, false, "inference.chunk_size=512", NULL), CALC_OK);
         space.inference.engine = named ? shipped_engine("vllm-0.11") : shipped_engine("none");
         ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
         ck_assert_int_eq(calc_constraint_parse(&tpot, "tpot <= 1", &errors), CALC_OK);
@@ -477,7 +477,8 @@ CALC_TEST(what_is_served_has_batches_and_chunks)
     serve();
     space.inference.arrival_rate = 3;
     set(CALC_AXIS_num_procs, 8);
-    ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=0", NULL), CALC_OK);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, false, "inference.chunk_size=0", NULL),
+                     CALC_OK);
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(space.axis[CALC_AXIS_inference_chunk_size].count, 1);
     ck_assert_uint_eq(space.axis[CALC_AXIS_batch_size].count, 1);
@@ -501,7 +502,7 @@ CALC_TEST(pools_share_the_processors)
         begin("qwen3-30B-A3B", "h100_sxm");
         serve();
         set(CALC_AXIS_num_procs, 16);
-        ck_assert_int_eq(calc_axis_assign(&space, &designs,
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, false,
                                           both ? "inference.phase=serve,disaggregated"
                                                : "inference.phase=disaggregated",
                                           NULL),
@@ -525,9 +526,9 @@ CALC_TEST(pools_share_the_processors)
     begin("qwen3-30B-A3B", "h100_sxm");
     serve();
     set(CALC_AXIS_num_procs, 16);
-    ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.phase=disaggregated", NULL),
-                     CALC_OK);
-    ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.prefill_procs=8", NULL),
+    ck_assert_int_eq(
+        calc_axis_assign(&space, &designs, false, "inference.phase=disaggregated", NULL), CALC_OK);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, false, "inference.prefill_procs=8", NULL),
                      CALC_OK);
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(space.all_procs.count, 0);
@@ -587,7 +588,7 @@ static size_t repeated(const char *const *axes)
     set(CALC_AXIS_num_procs, 16);
     set(CALC_AXIS_batch_size, 32);
     for (size_t i = 0; axes && axes[i]; i++) {
-        ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i], &errors), CALC_OK);
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, false, axes[i], &errors), CALC_OK);
     }
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_int_eq(calc_designs_make(&designs, &pairs, &errors), CALC_OK);

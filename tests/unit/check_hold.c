@@ -10,7 +10,7 @@ const calc_test_frame calc_tests = {.timeout_s = 60};
 static calc_hold hold_of(calc_serving_engine engine, const calc_exec *e, double rate)
 {
     calc_engine_traits traits = engine.traits;
-    return calc_hold_of(e, &traits, rate);
+    return calc_hold_of(e, &traits, rate, 1024.0 / 900);
 }
 
 /* Attention in data parallelism on 8 processors, experts over all. */
@@ -59,7 +59,7 @@ CALC_TEST(an_engine_looks_at_times_or_gathers)
     ck_assert(gathers.least < gathers.most && gathers.most < 30);
 }
 
-/* One replica waits for nobody, nor do several that share nothing. */
+/* One replica waits for no other, nor do several that share nothing; its step is soon full. */
 CALC_TEST(replicas_gather_if_they_share_experts)
 {
     calc_engine_traits traits = shipped_engine("tensorrt_llm-1.1").traits;
@@ -71,8 +71,13 @@ CALC_TEST(replicas_gather_if_they_share_experts)
     e.strategy.expert_par = e.strategy.expert_tensor_par = 0;
     ck_assert_double_eq(calc_hold_replicas(&e, &traits), 1);
     e.inference.hold_steps = 60;
-    calc_hold alone = hold_of(shipped_engine("tensorrt_llm-1.1"), &e, 0.01);
+    calc_hold alone = calc_hold_of(&e, &traits, 0.01, 1);
     ck_assert_double_eq(alone.most, 0);
+    alone = calc_hold_of(&e, &traits, 0.1, 4); /* three more come in 30 steps */
+    ck_assert_double_eq_tol(alone.most, 30, 1e-9);
+    ck_assert_double_eq_tol(alone.least, 30.0 / 4, 1e-9);
+    alone = calc_hold_of(&e, &traits, 0.01, 4);
+    ck_assert_double_eq_tol(alone.most, 60, 1e-9);
     traits = shipped_engine("sglang-0.5").traits;
     e.strategy.expert_par = 8;
     ck_assert_double_eq(calc_hold_replicas(&e, &traits), 1);
@@ -129,6 +134,31 @@ CALC_TEST(gathering_is_what_is_simulated)
         ck_assert_double_eq_tol(closed.ttft_p50, exact.ttft_p50, 0.3 * exact.ttft_p50);
         ck_assert_double_eq_tol(closed.ttft, exact.ttft, 0.35 * exact.ttft);
         ck_assert_double_eq_tol(closed.tpot, exact.tpot, 0.05 * exact.tpot);
+    }
+}
+
+/* One replica alone: the first prompt waits for all of the time, those that come meanwhile for the
+ * rest of it, and no longer than until a step is full. */
+CALC_TEST(one_alone_holds_until_a_step_is_full)
+{
+    for (int64_t chunk = 2048; chunk <= 16384; chunk *= 8) {
+        for (int64_t batch = 8; batch <= 128; batch *= 4) {
+            calc_exec e = queue_exec(batch, 1000, 1000);
+            e.inference.engine = shipped_engine("tensorrt_llm-1.0");
+            e.inference.chunk_size = chunk;
+            e.inference.requests = 10 * batch;
+            e.inference.prompt_spread = e.inference.generate_spread = 0.111;
+            calc_stats plain = queue_run(&e).closed;
+            e.inference.hold_steps = 20;
+            queue_answers a = queue_run(&e);
+            bool soon = chunk == 2048 && batch == 128; /* full after eight steps */
+            double within = (soon ? 0.3 : 0.12) * a.exact.ttft_p50;
+            ck_assert_double_eq_tol(a.closed.ttft_p50, a.exact.ttft_p50, within);
+            ck_assert_double_eq_tol(a.closed.tpot, a.exact.tpot, 0.03 * a.exact.tpot);
+            double held = (a.exact.ttft_p50 - plain.ttft_p50) / a.exact.tpot;
+            ck_assert_double_gt(held, soon ? 0 : 8);
+            ck_assert_double_lt(held, 23);
+        }
     }
 }
 

@@ -154,69 +154,6 @@ CALC_TEST_LOOP(no_pipeline_is_longer_than_its_upper_bound, 0, ROUNDS)
     }
 }
 
-/* Points out of the range are those that are counted, but for lanes of which nobody knows: these
- * are near its ends, where steps are exact. @return points that are open */
-static size_t assert_count(const calc_kernel *run, const calc_kernel_range *range,
-                           calc_kernel_count *c)
-{
-    double out = 0;
-    size_t open = 0;
-    run->needs(&job, &chunking, &needs);
-    run_pipeline(run);
-    run->most(&job, &chunking, &links_of_all, &pipelines);
-    run->count(&job, &chunking, &links_of_all, &needs, &pipelines,
-               exact() ? &pipelines.pipeline_s : &pipelines.most_s, range, c);
-    for (size_t i = 0; i < panel.count; i++) {
-        calc_stage_step step = step_of(&chunking, i, false);
-        unsigned bits = (unsigned)c->open_of.of[i];
-        ck_assert(c->asked.of[i] > 0 || bits == 0);
-        for (int o = 0; o < 4 && c->asked.of[i] > 0; o++) {
-            double total_s = step.total_s[o / 2][o % 2];
-            bool outside = total_s > range->most_s || total_s < range->least_s;
-            bool sure = total_s >= range->sure_from_s && total_s <= range->sure_to_s;
-            bool is_open = bits >> o & 1;
-            ck_assert(!is_open || c->points[o / 2][o % 2] > 0);
-            ck_assert(!is_open || !exact() || !(outside || sure));
-            out += outside && !is_open ? c->points[o / 2][o % 2] : 0;
-            open += is_open;
-        }
-    }
-    ck_assert_double_eq(c->out, out);
-    ck_assert_int_eq(c->open > 0, open > 0);
-    return open;
-}
-
-CALC_TEST_LOOP(points_whose_steps_are_not_in_a_range_are_counted, 0, ROUNDS)
-{
-    static calc_kernel_count c;
-    calc_kernel_level level[4];
-    size_t levels = calc_kernel_levels(level);
-    calc_rng_init(&rng, (uint64_t)_i, 6);
-    random_lanes();
-    random_chunking(&chunking, false);
-    random_capacities(&chunking);
-    for (size_t i = 0; i < calc_panel_whole(panel.count); i++) {
-        c.asked.of[i] = i < panel.count && calc_rng_below(&rng, 4) > 0 ? 1 : 0;
-    }
-    for (int o = 0; o < 4; o++) {
-        c.points[o / 2][o % 2] = (double)calc_rng_below(&rng, 3);
-    }
-    size_t lane = calc_rng_below(&rng, (uint32_t)panel.count);
-    double end_s = step_of(&chunking, lane, false).total_s[0][0];
-    bool above = _i % 2 > 0;
-    calc_kernel_range range = {0, end_s * (1 + 1e-9), 0, end_s * (1 - 1e-9)};
-    if (above) {
-        range = (calc_kernel_range){end_s * (1 - 1e-9), CALC_KERNEL_NEVER_S, end_s * (1 + 1e-9),
-                                    CALC_KERNEL_NEVER_S};
-    }
-    /* Numbers that no layout has may make a step less than nothing by rule. */
-    bool asked = end_s > 0 && c.asked.of[lane] > 0 && c.points[0][0] > 0;
-    for (size_t l = 0; l < levels; l++) {
-        size_t open = assert_count(level[l].run, &range, &c);
-        ck_assert(!asked || open > 0);
-    }
-}
-
 /* Classes that are not there change no bit. */
 CALC_TEST_LOOP(some_classes_take_as_long_as_with_others_that_are_not_there, 0, ROUNDS)
 {
@@ -245,6 +182,5 @@ CALC_TEST(every_level_has_a_kernel_of_its_own)
         ck_assert(level[i].run->pipeline != level[i - 1].run->pipeline);
         ck_assert(level[i].run->most != level[i - 1].run->most);
         ck_assert(level[i].run->step != level[i - 1].run->step);
-        ck_assert(level[i].run->count != level[i - 1].run->count);
     }
 }

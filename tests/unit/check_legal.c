@@ -61,6 +61,33 @@ CALC_TEST(a_run_of_fewer_requests_than_the_batch_is_not_legal)
     end();
 }
 
+CALC_TEST(requests_are_not_packed)
+{
+    begin();
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 1, 8);
+    ck_assert(legal(&e));
+    e.strategy.packed_size = 512;
+    ck_assert(!legal(&e));
+    end();
+}
+
+/* Stages that train different shares of their blocks are not modelled. */
+CALC_TEST(the_last_blocks_are_trained_on_one_stage_only)
+{
+    begin();
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 1, 8);
+    e.inference = (calc_inference){0};
+    e.training = true;
+    e.strategy.trained = CALC_TRAINED_BLOCKS;
+    e.strategy.trained_blocks = 4;
+    ck_assert(legal(&e));
+    e.pipeline_par = 2;
+    ck_assert(!legal(&e));
+    e.strategy.trained_blocks = 0;
+    ck_assert(legal(&e));
+    end();
+}
+
 /* Exact ones divide; maxima stand for their largest multiple, the smallest of those that do; those
  * of a replica are as many times that. */
 CALC_TEST(batches_are_exact_maxima_or_those_of_a_replica)

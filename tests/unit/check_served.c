@@ -19,7 +19,7 @@ static void end(void)
 
 static void assign(const char *text)
 {
-    ck_assert_int_eq(calc_axis_assign(&space, &designs, text, NULL), CALC_OK);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, false, text, NULL), CALC_OK);
 }
 
 /* Order of two layouts that differ in what they serve. */

@@ -241,7 +241,7 @@ CALC_TEST(the_table_has_different_answers)
     const calc_sweep_row start = {.layout = &top->item[6], .number = 7};
     calc_sweep_rows rows = {0};
     size_t shown = 0;
-    calc_sweep_rows_best(&rows, &study, top, 3, &start);
+    calc_sweep_rows_best(&rows, &study, top, 3, &start, false);
     ck_assert_uint_ge(rows.count, 2);
     ck_assert_uint_le(rows.count, 3);
     ck_assert_ptr_eq(rows.row[0].layout, start.layout);
@@ -284,7 +284,7 @@ CALC_TEST(sizes_that_are_said_leave_the_rest_to_choose_from)
     top.count = count;
     const calc_sweep_row start = {.layout = &list[0], .number = 1};
     calc_sweep_rows rows = {0};
-    calc_sweep_rows_best(&rows, &study, &top, 2, &start);
+    calc_sweep_rows_best(&rows, &study, &top, 2, &start, false);
     ck_assert_uint_eq(rows.count, 2);
     ck_assert(same_sizes(rows.row[0].layout, rows.row[1].layout));
     calc_sweep_rows_free(&rows);

@@ -98,6 +98,37 @@ CALC_TEST(shared_checkpoints_are_gathered_once_for_a_group)
     }
 }
 
+/* Recomputation that stops early repeats what follows the activation only where something behind
+   it is read backward: a mask, the input of a norm. The backward pass of experts' scores reads
+   what experts made. */
+CALC_TEST(early_stop_leaves_out_the_last_multiplication)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.exec.strategy.recompute_early_stop = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_uint_eq(named(&c, "feed-forward down")->repeated_by, 0);
+    ck_assert_uint_eq(named(&c, "feed-forward reduction")->repeated_by, 0);
+    ck_assert_uint_eq(named(&c, "feed-forward residual")->repeated_by, 0);
+    ck_assert_uint_ne(named(&c, "activation")->repeated_by, 0);
+    ck_assert_uint_ne(named(&c, "attention reduction")->repeated_by, 0);
+    for (int i = 0; i < 2; i++) {
+        c = case_of(modern_app(), modern_exec(2, 1, 1));
+        c.exec.strategy.recompute_early_stop = i > 0;
+        c.app.dropout = i > 0;
+        make_block(&c, CALC_DENSE_BLOCK);
+        ck_assert_uint_ne(named(&c, "feed-forward down")->repeated_by, 0);
+    }
+    c.app.dropout = false;
+    c.app.norm_place = CALC_NORM_PLACE_SANDWICH;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_uint_ne(named(&c, "feed-forward down")->repeated_by, 0);
+    ck_assert_uint_eq(named(&c, "feed-forward residual")->repeated_by, 0);
+    c = case_of(moe_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.recompute_early_stop = true;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_uint_ne(named(&c, "experts down")->repeated_by, 0);
+}
+
 /* 4 ranks on 2 key heads: each projects one, twice over. */
 CALC_TEST(repeated_key_heads_are_computed_and_kept_by_each)
 {

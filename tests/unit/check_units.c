@@ -75,7 +75,7 @@ static void assert_covered(int64_t batch)
         for (int64_t t = 1; t <= app.attn_heads; t++) {
             for (int64_t m = 1; m <= batch && app.attn_heads % t == 0; m++) {
                 calc_exec base = {CLASSIC_EXEC, .strategy.tensor_par = t, .microbatch_size = m,
-                                  .strategy.datatype = CALC_DATATYPE_FLOAT16, .training = true};
+                                  .strategy.datatype = CALC_DATATYPE_BFLOAT16, .training = true};
                 size_t found = units_with(&base, n);
                 ck_assert_uint_le(found, 1);
                 bool wanted = calc_space_has(&space, CALC_AXIS_microbatch_size, m) &&
@@ -232,10 +232,10 @@ CALC_TEST(out_of_memory_is_no_smaller_space)
 
 CALC_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
 {
-    ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT16);
-    sys.chip.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_BFLOAT16);
-    sys.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    sys.chip.vector[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT16);
+    sys.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT8);
     sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT32);

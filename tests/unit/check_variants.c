@@ -40,7 +40,7 @@ CALC_TEST(without_optional_fields_there_is_one)
     begin();
     ck_assert_uint_eq(listed(), 1);
     const calc_exec *e = &variants.item[0].exec;
-    ck_assert_int_eq(e->strategy.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(e->strategy.datatype, CALC_DATATYPE_BFLOAT16);
     ck_assert(e->training);
     ck_assert_int_eq(e->strategy.expert_par_net, -1);
     end();
@@ -186,21 +186,44 @@ CALC_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
 {
     begin();
     calc_exec e = small_exec(2, 1, 1);
-    ck_assert(calc_variant_legal(&app, &e));
+    ck_assert(calc_variant_legal(&app, &sys, &e));
+    e.strategy.flash_attention = true;
     app.causal = true;
     e.strategy.context_par = 32; /* 32 tokens: 16 pairs of a triangle's ends */
-    ck_assert(!calc_variant_legal(&app, &e));
+    ck_assert(!calc_variant_legal(&app, &sys, &e));
     e.strategy.context_par = 16;
-    ck_assert(calc_variant_legal(&app, &e));
+    ck_assert(calc_variant_legal(&app, &sys, &e));
     e.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES; /* 2 heads for 16 ranks */
-    ck_assert(!calc_variant_legal(&app, &e));
+    ck_assert(!calc_variant_legal(&app, &sys, &e));
     e.strategy.context_par = 2;
-    ck_assert(calc_variant_legal(&app, &e));
+    ck_assert(calc_variant_legal(&app, &sys, &e));
     app.num_experts = 4;
+    app.experts_per_token = 1;
     e.strategy.expert_par = 3;
-    ck_assert(!calc_variant_legal(&app, &e));
+    ck_assert(!calc_variant_legal(&app, &sys, &e));
     e.strategy.expert_par = 4;
+    ck_assert(calc_variant_legal(&app, &sys, &e));
+    e.inference.redundant_experts = 2; /* 6 in all */
+    ck_assert(!calc_variant_legal(&app, &sys, &e));
+    e.inference.redundant_experts = 4;
+    ck_assert(calc_variant_legal(&app, &sys, &e));
     app.shared_feedforward = 33;
-    ck_assert(!calc_variant_legal(&app, &e));
+    ck_assert(!calc_variant_legal(&app, &sys, &e));
+    end();
+}
+
+/* Ranks of tensor and context parallelism share the heads of linear mixers: 16 of keys. */
+CALC_TEST(ranks_that_do_not_divide_the_heads_of_a_linear_mixer_are_illegal)
+{
+    const char *const path = CALC_DATA_DIR_SOURCE "/models/qwen3-next-80B-A3B.json";
+    begin();
+    ck_assert_int_eq(calc_load(CALC_KIND_APP, &app, path, NULL), CALC_OK);
+    calc_exec e = small_exec(16, 1, 1);
+    e.strategy.flash_attention = true;
+    ck_assert(calc_variant_legal(&app, &sys, &e));
+    e.strategy.context_par = 2;
+    ck_assert(!calc_variant_legal(&app, &sys, &e));
+    e.strategy.tensor_par = 8;
+    ck_assert(calc_variant_legal(&app, &sys, &e));
     end();
 }

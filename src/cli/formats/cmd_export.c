@@ -25,6 +25,7 @@
 #include "io/json_put.h"
 #include "io/output.h"
 #include "spec/field.h"
+#include "spec/serving_engine.h"
 #include "spec/stage_list.h"
 
 /* Writes what Galvatron's profilers would measure as the files its search reads, into a folder that
@@ -307,7 +308,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
                                     bool *refused, calc_errors *errors)
 {
     calc_settings settings[CALC_POOL_COUNT] = {{0}};
-    calc_exec server[CALC_POOL_COUNT];
+    calc_exec server[CALC_POOL_COUNT] = {*exec};
     const int count = framework ? calc_export_servers(framework, exec, server) : 0;
     lost_fields lost = {framework, ""};
     if (count > 1) { /* which of the pools it is, stands beside its settings */
@@ -325,9 +326,19 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
     status = status == CALC_OK && !*refused
                  ? write_documents(args, framework, app, exec, settings, procs, errors)
                  : status;
-    if (status == CALC_OK && count > 0 && !*refused && !framework->has_model &&
-        !framework->serves) {
-        calc_say("not in %s: the shape of the model\n", framework->title);
+    if (status == CALC_OK && count > 0 && !*refused) {
+        if (framework->one_replica && exec->strategy.data_par > 1 &&
+            !calc_serving_engine_shares(&exec->strategy)) {
+            calc_say("%jd servers with this file: replicas that share no experts are servers of "
+                     "their own\n",
+                     exec->strategy.data_par);
+            server[0].num_procs /= exec->strategy.data_par;
+            server[0].inference.batch /= exec->strategy.data_par;
+            server[0].strategy.data_par = 1;
+        }
+        if (!framework->has_model && !framework->serves) {
+            calc_say("not in %s: the shape of the model\n", framework->title);
+        }
     }
     for (int i = 0; i < count; i++) {
         if (status == CALC_OK && !*refused) {

@@ -382,12 +382,13 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
     calc_sweep_watch w;
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
     t->planner.time_limit_s = calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT);
+    t->planner.within = 0.03;
     t->planner.progress = watch;
     t->planner.context = &w;
     calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
                                    : calc_planner_run(&t->planner, &r, errors);
-    calc_sweep_watch_end(&w);
-    bool found = status == CALC_OK && r.count > 0;
+    calc_sweep_watch_hide(&w);
+    bool found = status == CALC_OK && r.count > 0, whole = r.complete;
     for (size_t i = 0; i < r.count + r.starts; i++) {
         calc_planner_found *f = i < r.count ? &r.found[i] : &r.start;
         calc_plan_room_give(t, f->chip, &f->exec, &f->stats);
@@ -402,10 +403,11 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
     }
     calc_planner_result_free(&more);
     calc_planner_result_free(&r);
-    return errors->count > 0             ? calc_complain_errors(errors)
-           : atomic_load(&w.interrupted) ? CALC_EXIT_INTERRUPTED
-           : found                       ? CALC_EXIT_OK
-                                         : CALC_EXIT_INFEASIBLE;
+    calc_sweep_watch_end(&w);
+    return errors->count > 0                       ? calc_complain_errors(errors)
+           : atomic_load(&w.interrupted) && !whole ? CALC_EXIT_INTERRUPTED
+           : found                                 ? CALC_EXIT_OK
+                                                   : CALC_EXIT_INFEASIBLE;
 }
 
 static calc_exit run(const calc_args *args)

@@ -142,7 +142,7 @@ static void take_set(calc_plan_task *t, const char *text, calc_errors *errors)
     calc_errors ignored = {0};
     if (!calc_is_yes(calc_set(&app, &system, &none, text, &where, &ignored)) ||
         where.kind == CALC_KIND_EXEC) {
-        (void)!calc_axis_assign_one(&t->space, &t->builder, text, errors);
+        (void)!calc_axis_assign(&t->space, &t->builder, true, text, errors);
         return;
     }
     t->app = where.kind == CALC_KIND_APP ? app : t->app;
@@ -206,8 +206,13 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
         if (use->opt == CALC_PLAN_OPT_SET) {
             take_set(t, use->value, errors);
         } else if (use->opt == CALC_PLAN_OPT_AXIS) {
-            (void)!calc_axis_assign(&t->space, &t->builder, use->value, errors);
+            (void)!calc_axis_assign(&t->space, &t->builder, false, use->value, errors);
         }
+    }
+    if (t->space.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--set inference.phase", 0, 0,
+                       "calc sweep finds layouts that serve", "stages are planned for training");
+        return;
     }
     (void)calc_is_yes(calc_designs_add_app(&t->builder, t->app_name, &t->app));
     (void)calc_is_yes(calc_designs_add_system(&t->builder, t->chip[0].name, &t->chip[0].system));
@@ -610,6 +615,7 @@ calc_status calc_plan_rows_more(const calc_plan_task *t, const calc_exec *only,
     p.chip = chip;
     p.only = only;
     p.top = 1;
+    p.within = 0;
     p.curve = false;
     p.progress = NULL;
     p.runs = NULL;

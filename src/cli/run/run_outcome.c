@@ -527,7 +527,18 @@ static void put_command(calc_put *put, const calc_run_outcome *o,
     put_words(put, "--procs", o->inputs.procs);
     put_words(put, "--batch", o->inputs.batch);
     for (size_t i = 0; i < o->set_count; i++) {
-        put_words(put, "--set", o->set[i]);
+        /* The field by its key, so that a page finds it. */
+        enum { KEY = 64 };
+        const char *text = o->set[i];
+        size_t name = strcspn(text, "=");
+        calc_field_ref ref;
+        const calc_field *field = calc_opt_field(text, &ref);
+        bool alone = field && strcspn(text, ".[") > name;
+        char *set = calc_make(strlen(text) + KEY, 1);
+        snprintf(set, strlen(text) + KEY, "%s%s", alone ? field->key : "",
+                 alone ? text + name : text);
+        put_words(put, "--set", set);
+        free(set);
     }
     put_words(put, "--schedule", o->exact ? "exact" : NULL);
     if (o->has_band) {

@@ -597,7 +597,9 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
         calc_say("%s: taken as the machine %s\n", name, found->name);
     } else if (!found && calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE) {
         found = look_up_release(&list, name);
-        if (found && !told) {
+        if (found && !told &&
+            !calc_serving_engine_same_name(calc_find_aside_name(name),
+                                           calc_find_aside_name(found->name))) {
             calc_say("%s: taken as the engine %s, the latest up to it that was measured\n",
                      calc_find_aside_name(name), calc_find_aside_name(found->name));
         }

@@ -291,17 +291,17 @@ static calc_kind kind_of(const calc_start *s, const char *assignment)
 /* Up to a kind: calc export takes no machine. @param put  NULL: on a line of `out` */
 static void put_sets(calc_put *put, calc_output *out, const calc_start *s, calc_kind last)
 {
-    size_t cursor = 0, swept = s->designs ? s->designs->axes : 0;
+    size_t cursor = 0, swept = 0, axes = s->designs ? s->designs->axes : 0;
     const char *assignment;
     char text[CALC_DESIGN_PATH_SIZE + 32], value[32];
-    while ((assignment = calc_opt_next(s->args, s->set, &cursor)) || swept > 0) {
-        const calc_design_axis *axis = assignment ? NULL : &s->designs->axis[--swept];
+    while ((assignment = calc_opt_next(s->args, s->set, &cursor)) || swept < axes) {
+        const calc_design_axis *axis = assignment ? NULL : &s->designs->axis[swept++];
         if ((axis ? axis->ref.kind : kind_of(s, assignment)) > last) {
             continue;
         }
         if (axis) {
             snprintf(text, sizeof text, "%s=%s", axis->path,
-                     calc_designs_value_text(s->designs, s->design, swept, value));
+                     calc_designs_value_text(s->designs, s->design, swept - 1, value));
         }
         if (put) {
             calc_putf(put, "%s, %s", "--set", axis ? text : assignment);

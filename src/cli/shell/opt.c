@@ -343,6 +343,73 @@ static calc_exit check_outputs(calc_args *args)
     return CALC_EXIT_OK;
 }
 
+const calc_field *calc_opt_field(const char *text, calc_field_ref *out)
+{
+    static const calc_kind kinds[] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_SYSTEM};
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    const char *path = name;
+    calc_kind only = calc_kind_split(&path, CALC_KIND_EXEC);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if ((only == CALC_KIND_NONE || only == kinds[i]) &&
+            calc_field_find(kinds[i], path, out) == CALC_OK) {
+            return out->field;
+        }
+    }
+    return NULL;
+}
+
+/* What an option says, and the value. */
+typedef struct said {
+    calc_field_ref field; /* of a document; .field NULL: none */
+    const char *name, *value;
+    size_t length; /* of the name; 0: no field, the last one counts */
+} said;
+
+static said said_by(const calc_opt *opt, const char *value)
+{
+    static const struct {
+        const char *option, *field; /* NULL: its value begins with it */
+    } of[] = {{"set", NULL}, {"axis", NULL}, {"procs", "num_procs"}, {"batch", "batch_size"}};
+    said s = {.value = value};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        if (strcmp(of[i].option, opt->name) == 0) {
+            s.name = of[i].field ? of[i].field : value;
+            s.length = strcspn(s.name, "=");
+            s.value = of[i].field ? value : value + s.length;
+            const calc_field *field = calc_opt_field(s.name, &s.field);
+            s.length =
+                field && field->flags & CALC_SOFTWARE ? 0 : s.length; /* the last name counts */
+        }
+    }
+    return s;
+}
+
+/* Nothing may be said with two values: which of them is meant? */
+static calc_exit check_twice(calc_args *args)
+{
+    calc_exit result = CALC_EXIT_OK;
+    said *all = calc_make(args->use_count + 1, sizeof *all);
+    for (size_t i = 0; i < args->use_count; i++) {
+        const calc_opt *opt = &args->command->opts[args->use[i].opt];
+        const said *b = &all[i];
+        all[i] = said_by(opt, args->use[i].value);
+        for (const said *a = all; a < b && b->length > 0 && result == CALC_EXIT_OK; a++) {
+            bool same = b->field.field
+                            ? a->field.field == b->field.field && a->field.offset == b->field.offset
+                            : a->length == b->length && strncmp(a->name, b->name, b->length) == 0;
+            if (same && strcmp(a->value + (*a->value == '='), b->value + (*b->value == '=')) != 0) {
+                const calc_opt_use *use = &args->use[a - all];
+                result = complain(args, "--%s %.100s and --%s %.100s contradict each other",
+                                  args->command->opts[use->opt].name, use->value, opt->name,
+                                  args->use[i].value);
+            }
+        }
+    }
+    free(all);
+    return result;
+}
+
 calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
                          char *const *words)
 {
@@ -380,8 +447,9 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
             i += took_next;
         }
     }
-    calc_exit outputs = check_outputs(args);
-    return outputs == CALC_EXIT_OK ? check_arguments(args) : outputs;
+    calc_exit result = theirs ? CALC_EXIT_OK : check_twice(args);
+    result = result == CALC_EXIT_OK ? check_outputs(args) : result;
+    return result == CALC_EXIT_OK ? check_arguments(args) : result;
 }
 
 CALC_FREES(calc_opt_free, calc_args, of->argument, of->use, of->passed)

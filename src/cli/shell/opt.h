@@ -187,6 +187,9 @@ struct calc_args {
 calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
                          char *const *words);
 
+/** The field of a document that FIELD=VALUE means, in any of the three; NULL if none has it. */
+const calc_field *calc_opt_field(const char *text, calc_field_ref *out);
+
 /** Free the lists; fine on {0}. */
 void calc_opt_free(calc_args *args);
 

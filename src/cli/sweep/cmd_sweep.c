@@ -299,8 +299,10 @@ static void choose_best(task *t)
     t->best.measured = calc_known_runs_try(&t->measured);
     t->advice = calc_sweep_order_advise(t->best.measured, &t->study, &t->result);
     if (calc_is_yes(t->advice.status) && t->result.groups_count == 1) {
+        bool again = !t->result.partial && !t->save.is_part && t->save.parts == 0 &&
+                     t->result.elapsed_s <= CALC_SWEEP_MORE_LONGEST_S;
         calc_sweep_rows_best(&t->best, &t->study, &t->result.group[0].top, t->study.top,
-                             &t->advice.start);
+                             &t->advice.start, again);
     }
     calc_study_cut(&t->study, &t->result);
 }
@@ -319,7 +321,7 @@ static calc_status sweep(task *t, calc_errors *errors)
                                : HUGE_VAL,
                            t->ranks.count == 1);
     calc_status status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
-    calc_sweep_watch_end(&t->watch);
+    calc_sweep_watch_hide(&t->watch);
     calc_sweep_found_systems(&t->study, &t->result);
     return status;
 }
@@ -351,7 +353,7 @@ static calc_exit finish(task *t, calc_errors *errors)
                  t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
     }
     calc_exit result = calc_complain_errors(errors);
-    if (result == CALC_EXIT_OK && atomic_load(&t->watch.interrupted)) {
+    if (result == CALC_EXIT_OK && t->result.partial && atomic_load(&t->watch.interrupted)) {
         return CALC_EXIT_INTERRUPTED;
     }
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* others may have */
@@ -372,6 +374,13 @@ static calc_status prepare(task *t, calc_errors *errors)
         if (status != CALC_OK) {
             calc_error_place(&errors->item[errors->count - 1], "--columns", 0, 0);
         }
+    }
+    if (status == CALC_OK && calc_sweep_study_mixes(&t->study) &&
+        !(t->study.options.per_num_procs || t->study.options.per_design) &&
+        calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST)) {
+        status = calc_errors_at(errors, CALC_ERR_RULE, "--save-best", 0, 0,
+                                "name one, or rank them by --top-by STATISTIC",
+                                "models or lengths that differ have no best in common");
     }
     status = status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)
                  ? calc_page_check(errors)
@@ -414,11 +423,11 @@ static calc_exit run_task(task *t)
     /* The last checkpoint may fail although the sweep is complete. */
     bool whole = status == CALC_ERR_IO && t->save.saving.path && t->result.groups_count > 0 &&
                  !t->result.partial;
-    if (status != CALC_OK && !whole) {
-        calc_exit result = calc_complain_errors(&errors);
-        return status == CALC_ERR_RULE ? CALC_EXIT_BUG : result;
-    }
-    return t->ranks.rank == 0 ? finish(t, &errors) : calc_complain_errors(&errors);
+    bool failed = status != CALC_OK && !whole;
+    calc_exit result =
+        failed || t->ranks.rank != 0 ? calc_complain_errors(&errors) : finish(t, &errors);
+    calc_sweep_watch_end(&t->watch);
+    return failed && status == CALC_ERR_RULE ? CALC_EXIT_BUG : result;
 }
 
 static calc_exit sweep_once(const calc_args *args)

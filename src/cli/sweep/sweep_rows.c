@@ -19,12 +19,6 @@
  * publisher's sets of measured layouts (docs/sweep.md). */
 static const double doubled_worth = 0.97;
 
-static void make(calc_sweep_rows *rows, size_t count)
-{
-    *rows =
-        (calc_sweep_rows){.row = calc_make(count, sizeof *rows->row), .measured = rows->measured};
-}
-
 static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -32,7 +26,92 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
     }
 }
 
-CALC_FREES(calc_sweep_rows_free, calc_sweep_rows, of->row)
+void calc_sweep_rows_free(calc_sweep_rows *rows)
+{
+    free(rows->row);
+    free(rows->side);
+    calc_sweep_result_free(&rows->more);
+    *rows = (calc_sweep_rows){0};
+}
+
+/* ---- What a study compares -------------------------------------------------------------------- */
+
+enum { SIDES = 32 };
+
+/* Fields of which a study compares the values that were asked for: number formats, and lengths. */
+static bool is_compared(const calc_space *space, int axis)
+{
+    const calc_values *values = &space->axis[axis];
+    const char *const *formats = calc_axis_field(CALC_AXIS_matrix_datatype)->choices;
+    return !values->standard && values->count > 1 &&
+           (calc_axis_field((calc_axis)axis)->choices == formats || axis == CALC_AXIS_datatype ||
+            calc_axis_is_length((calc_axis)axis));
+}
+
+/* How many sides a comparison has: designs times values; 0: none, or more than a table shows. */
+static size_t count_sides(const calc_sweep_study *study)
+{
+    size_t count = study->designs.count <= SIDES ? (size_t)study->designs.count : 0;
+    for (int axis = 0; axis < CALC_AXIS_COUNT && count <= SIDES; axis++) {
+        count *= is_compared(&study->space, axis) ? study->space.axis[axis].count : 1;
+    }
+    return count > 1 && count <= SIDES ? count : 0;
+}
+
+/* One of the designs of a study. */
+typedef struct one {
+    const calc_designs *all;
+    uint64_t design;
+} one;
+
+static void get_one(const void *context, uint64_t index, calc_app *app, calc_system *system)
+{
+    const one *o = context;
+    o->all->get(o->all->context, o->design + index, app, system);
+}
+
+/* The layout to start with of a side, as if it were swept alone. @return whether there is one */
+static bool find_side(calc_found *out, const calc_sweep_study *study,
+                      const calc_residuals *measured, size_t side)
+{
+    const one design = {&study->designs, side % study->designs.count};
+    int64_t value[CALC_AXIS_COUNT];
+    calc_sweep_study with = *study;
+    calc_sweep_result result = {0};
+    calc_errors errors = {0};
+    side /= study->designs.count;
+    with.designs = (calc_designs){.count = 1, .get = get_one, .context = &design};
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        const calc_values *values = &study->space.axis[axis];
+        if (is_compared(&study->space, axis)) {
+            value[axis] = values->value[side % values->count];
+            side /= values->count;
+            with.space.axis[axis] = (calc_values){.count = 1, .value = &value[axis]};
+            if (axis >= CALC_AXIS_EXEC_COUNT) {
+                const calc_field *field = calc_axis_field((calc_axis)axis);
+                calc_axis_member_put(field, (char *)&with.space.inference + field->offset,
+                                     value[axis]);
+            }
+        }
+    }
+    bool found = calc_is_yes(calc_sweep_study_again(&with, study->options.top, true, false, &result,
+                                                    &errors));
+    for (size_t i = 0; found && i < 2; i++) {
+        calc_front *list = i == 0 ? &result.group[0].top : &result.group[0].front;
+        for (size_t k = 0; k < list->count; k++) {
+            list->item[k].design = design.design;
+        }
+    }
+    const calc_found *start =
+        found ? calc_sweep_order_advise(measured, study, &result).start.layout : NULL;
+    if (start) {
+        *out = *start;
+    }
+    calc_sweep_result_free(&result);
+    return start != NULL;
+}
+
+/* ---- Rows of the best ------------------------------------------------------------------------- */
 
 /* Which layouts a row stands for: itself; those of its sizes and micro-batch; those of its sizes.
  */
@@ -79,12 +158,13 @@ static int compare_worth(const void *a, const void *b)
     return x->worth != y->worth ? CALC_ORDER(y->worth, x->worth) : CALC_ORDER(x->number, y->number);
 }
 
-/* Fold layouts into rows: the first one, which stays the first, and of each other kind the layout
+/* Fold layouts into rows: the first ones, which stay the first, and of each other kind the layout
  * that is worth most.
  * @param all  from the one that may be worth most; only those that may be shown are looked at */
 static void fold(calc_sweep_rows *rows, const calc_sweep_study *study, const calc_sweep_row *all,
-                 size_t count, size_t top, folds by)
+                 size_t count, size_t fixed, size_t top, folds by)
 {
+    size_t first = 0; /* that may move */
     rows->count = 0;
     for (size_t i = 0; i < count; i++) {
         calc_sweep_row row = all[i];
@@ -97,47 +177,118 @@ static void fold(calc_sweep_rows *rows, const calc_sweep_study *study, const cal
         if (shown && (more || row.worth > rows->row[at].worth)) {
             (void)calc_is_yes(calc_sweep_order_mark(&row, rows->measured, study));
         }
-        if (!more && (!shown || row.worth <= rows->row[at].worth)) {
+        if (!more && (!shown || at < first || row.worth <= rows->row[at].worth)) {
             rows->row[at].alike++;
         } else if (shown) {
             row.alike = more ? 0 : rows->row[at].alike + 1;
-            for (to = at; to > 1 && rows->row[to - 1].worth < row.worth; to--) {
+            for (to = at; i >= fixed && to > first && rows->row[to - 1].worth < row.worth; to--) {
                 rows->row[to] = rows->row[to - 1];
             }
             rows->row[to] = row;
             rows->count += more;
+            first = i < fixed ? rows->count : first;
         }
     }
 }
 
-void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                          const calc_front *best, size_t top, const calc_sweep_row *start)
+/* Lists the start, those of other sides, and the best. @return how many are the first two */
+static size_t list_best(calc_sweep_row *all, size_t *count, const calc_sweep_rows *rows,
+                        const calc_sweep_order *order, const calc_front *best,
+                        const calc_sweep_row *start, size_t sides)
 {
-    make(rows, best->count + 1);
-    calc_sweep_row *all = calc_make(best->count + 1, sizeof *all);
-    const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
-    size_t count = best->count > 0;
+    size_t fixed = 1;
     all[0] = *start;
-    all[0].worth = 2; /* stays the first: a share is at most 1 */
+    for (size_t i = 0; i < sides; i++) {
+        if (calc_found_compare(&rows->side[i], start->layout) != 0) {
+            all[fixed] = (calc_sweep_row){.layout = &rows->side[i]};
+            calc_sweep_order_weigh(order, &all[fixed++]);
+        }
+    }
+    qsort(all + 1, fixed - 1, sizeof *all, compare_worth);
+    *count = fixed;
     for (size_t i = 0; i < best->count; i++) {
         const calc_exec exec = calc_found_exec(&best->item[i]);
-        all[count] = (calc_sweep_row){.layout = &best->item[i], .number = i + 1};
-        calc_sweep_order_weigh(&order, &all[count]);
-        all[count].worth *=
-            order.known ? pow(doubled_worth, log2((double)exec.strategy.tensor_par)) : 1;
-        if (i == 0) {
-            all[count].worth = 1.5; /* the fastest is shown, as the second row */
+        bool listed = false;
+        for (size_t k = 0; k < fixed && !listed; k++) {
+            listed = calc_found_compare(all[k].layout, &best->item[i]) == 0;
+            all[k].number = listed ? i + 1 : all[k].number;
         }
-        count += all[count].layout != start->layout;
+        all[*count] = (calc_sweep_row){.layout = &best->item[i], .number = i + 1};
+        calc_sweep_order_weigh(order, &all[*count]);
+        all[*count].worth *=
+            order->known ? pow(doubled_worth, log2((double)exec.strategy.tensor_par)) : 1;
+        if (i == 0) {
+            all[*count].worth = 1.5; /* the fastest is shown, behind the first ones */
+        }
+        *count += !listed;
     }
-    qsort(all, count, sizeof *all, compare_worth);
-    folds by = study->options.top > top ? SIZES : EACH; /* a fold would leave a row too few */
-    do {
-        fold(rows, study, all, count, top, by);
-    } while (rows->count == 1 && by-- > EACH);
-    free(all);
+    qsort(all + fixed, *count - fixed, sizeof *all, compare_worth);
+    return fixed;
+}
+
+/* The layouts to start with of all sides, numbered among those of a model and a length. */
+static void list_each(calc_sweep_rows *rows, const calc_sweep_study *study, size_t sides)
+{
+    double value[SIDES];
+    for (size_t i = 0; i < sides; i++) {
+        calc_sweep_found found;
+        calc_sweep_found_run(study, &rows->side[i], &found);
+        value[i] = calc_objective_of(&study->options.top_by, &found.stats);
+    }
+    for (size_t i = 0; i < sides; i++) {
+        rows->row[i] = (calc_sweep_row){.layout = &rows->side[i], .number = 1};
+        for (size_t k = 0; k < sides; k++) {
+            rows->row[i].number +=
+                value[k] < value[i] &&
+                calc_sweep_study_compares(study, &rows->side[i], &rows->side[k]);
+        }
+    }
+    rows->count = rows->of = sides;
+    rows->each = true;
+    mark(rows, study);
+}
+
+void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
+                          const calc_front *best, size_t top, const calc_sweep_row *start,
+                          bool again)
+{
+    enum { MOST = 10000, READ = 1000 /* longer tables are for programs: none is folded */ };
+    size_t sides = 0, count = 0, kept = study->options.top;
+    rows->side = calc_make(SIDES, sizeof *rows->side);
+    for (size_t i = 0; again && start->layout && i < count_sides(study); i++) {
+        bool found = find_side(&rows->side[sides], study, rows->measured, i);
+        sides += found;
+        rows->without += !found;
+    }
+    rows->row = calc_make(SIDES, sizeof *rows->row);
+    if (sides > 0 && calc_sweep_study_mixes(study)) {
+        list_each(rows, study, sides);
+        return;
+    }
+    const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
+    for (bool done = best->count == 0; !done;) {
+        calc_sweep_row *all = calc_make(best->count + SIDES + 1, sizeof *all);
+        size_t fixed = list_best(all, &count, rows, &order, best, start, sides);
+        top = top > fixed || top == 0 ? top : fixed;
+        free(rows->row);
+        rows->row = calc_make(count, sizeof *rows->row);
+        folds by = top <= READ ? SIZES : EACH;
+        do {
+            fold(rows, study, all, count, fixed, top, by);
+        } while (rows->count <= fixed && by-- > EACH);
+        free(all);
+        done = rows->count >= top || best->count < kept || !again || kept > MOST;
+        if (!done) {
+            calc_errors errors = {0};
+            kept *= 8;
+            calc_sweep_result_free(&rows->more);
+            (void)calc_is_yes(
+                calc_sweep_study_again(study, kept, false, false, &rows->more, &errors));
+            best = &rows->more.group[0].top;
+        }
+    }
     rows->count = rows->count < top ? rows->count : top;
-    rows->of = best->count == study->options.top ? top : rows->count; /* there may be others */
+    rows->of = best->count == kept ? top : rows->count; /* there may be others */
     rows->near = !order.known;
     for (size_t i = 0; i < rows->count; i++) {
         calc_sweep_row *row = &rows->row[i];
@@ -152,7 +303,8 @@ void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
                            const calc_front *front)
 {
     size_t shown = front->count < CALC_SWEEP_ROWS_FRONT ? front->count : CALC_SWEEP_ROWS_FRONT;
-    make(rows, shown);
+    *rows = (calc_sweep_rows){.row = calc_make(shown, sizeof *rows->row),
+                              .measured = rows->measured};
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_spread(i, shown, front->count);
         rows->row[i] = (calc_sweep_row){.layout = &front->item[at], .number = at + 1};
@@ -162,58 +314,35 @@ void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
     mark(rows, study);
 }
 
-/* The best of a group, for sorting groups. */
-typedef struct place {
-    const calc_found *layout;
-    int64_t num_procs; /* 0: any number */
-    double value;      /* value of the objective of the best, smaller is better */
-    size_t group;
-} place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    return x->num_procs != y->num_procs ? CALC_ORDER(x->num_procs, y->num_procs)
-           : x->value != y->value       ? CALC_ORDER(x->value, y->value)
-                                        : CALC_ORDER(x->group, y->group);
-}
-
-/* Lists the groups for sorting. @return how many */
-static size_t list_places(place *out, const calc_sweep_study *study,
-                          const calc_sweep_result *result)
-{
-    const calc_sweep_options *o = &study->options;
-    size_t count = 0;
-    for (size_t g = 0; g < result->groups_count; g++) {
-        const calc_found *best = calc_sweep_found_best(&result->group[g]);
-        if (best) {
-            calc_sweep_found found;
-            calc_sweep_found_run(study, best, &found);
-            out[count++] = (place){.layout = best,
-                                   .num_procs = o->per_num_procs ? found.exec.num_procs : 0,
-                                   .value = calc_objective_of(&o->top_by, &found.stats),
-                                   .group = g};
-        }
-    }
-    return count;
-}
-
 void calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study,
                             const calc_sweep_result *result)
 {
-    place *list = calc_make(result->groups_count + 1, sizeof *list);
-    make(rows, CALC_SWEEP_ROWS_GROUPS);
-    bool sorted = study->options.per_design;
-    rows->of = list_places(list, study, result);
+    const calc_sweep_options *o = &study->options;
+    size_t counts = o->per_num_procs ? study->space.axis[CALC_AXIS_num_procs].count : 1;
+    calc_sweep_row *all = calc_make(result->groups_count + 1, sizeof *all);
+    for (size_t procs = 0; procs < counts; procs++) {
+        size_t first = rows->of;
+        for (size_t g = procs; g < result->groups_count; g += counts) {
+            const calc_found *best = calc_sweep_found_best(&result->group[g]);
+            if (best) {
+                calc_sweep_found found;
+                calc_sweep_found_run(study, best, &found);
+                all[rows->of] =
+                    (calc_sweep_row){.layout = best,
+                                     .number = rows->of + 1,
+                                     .worth = -calc_objective_of(&o->top_by, &found.stats)};
+                rows->of++;
+            }
+        }
+        qsort(all + first, rows->of - first, sizeof *all, compare_worth);
+    }
     rows->count = rows->of < CALC_SWEEP_ROWS_GROUPS ? rows->of : CALC_SWEEP_ROWS_GROUPS;
-    if (sorted) {
-        qsort(list, rows->of, sizeof *list, compare_places);
-    }
+    rows->row = calc_make(rows->count + 1, sizeof *rows->row);
     for (size_t i = 0; i < rows->count; i++) {
-        size_t at = sorted ? i : calc_sweep_spread(i, rows->count, rows->of);
-        rows->row[i] = (calc_sweep_row){.layout = list[at].layout, .number = at + 1};
+        size_t at = o->per_design ? i : calc_sweep_spread(i, rows->count, rows->of);
+        rows->row[i] = (calc_sweep_row){.layout = all[at].layout, .number = at + 1};
     }
-    free(list);
+    free(all);
     mark(rows, study);
 }
 

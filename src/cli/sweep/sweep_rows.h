@@ -13,24 +13,35 @@
 /** Maximum number of rows shown. */
 enum { CALC_SWEEP_ROWS_FRONT = 20, CALC_SWEEP_ROWS_GROUPS = 64 };
 
-/** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0} and `measured`. */
+/** A table. Owns its rows and layouts; free with calc_sweep_rows_free(). Start with {0} and
+ *  `measured`. */
 typedef struct calc_sweep_rows {
     size_t count;
     size_t of; /**< size of the list the rows are from, evenly spread or the first ones */
     bool near; /**< the order of two layouts is not known: those within 1 % count as equal */
+    bool each; /**< rows are the best of each model and length, which nothing ranks in one list */
     calc_sweep_row *row;
+    size_t without;        /**< things compared of which no layout can run */
+    calc_found *side;      /**< layouts to start with of what is compared: rows borrow them */
+    calc_sweep_result more; /**< a longer list of the best, likewise */
     const calc_residuals *measured; /**< borrowed; NULL: residuals for predicting what fits are not
                                      *  known */
 } calc_sweep_rows;
 
-/** The best of a sweep without groups, at most `top`: the layout to start with, then of each other
- *  sizes the one that is worth most (calc_sweep_row), less 3 % for each doubling of tensor
- *  parallelism in training by a time or a rate. A row stands for all layouts of its design, its
- *  sizes, and its values of the fields that the user asked to compare; if all have the same, also
- * of its micro-batch, and then for itself alone, as do all if `top` is as many as were kept.
- *  @param start  calc_sweep_advice.start */
+/** The best of a sweep without groups. First the layout to start with; then, if the study compares
+ *  things, that of each other one: of each design and each number format and length that was
+ *  asked for, as if these were swept alone. Then up to `top` rows the one that is worth most
+ *  (calc_sweep_row) of each other sizes, less 3 % for each doubling of tensor parallelism in training
+ *  by a time or a rate. A row stands for all layouts of its design, its sizes, and its values of the
+ *  fields that the user asked to compare; if all have the same, also of its micro-batch, and then
+ *  for itself alone, as do all of more than 1,000. If the study mixes models or lengths
+ *  (calc_sweep_study_mixes()), the layouts to start with are all of the table.
+ *  @param start  calc_sweep_advice.start
+ *  @param again  it takes little time to sweep again, for what is compared and where too few
+ *                different layouts were kept */
 void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                          const calc_front *best, size_t top, const calc_sweep_row *start);
+                          const calc_front *best, size_t top, const calc_sweep_row *start,
+                          bool again);
 
 /** The front, evenly spread. */
 void calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,

@@ -483,11 +483,17 @@ bool calc_sweep_watch_progress(void *context, const calc_sweep_progress *progres
     return atomic_load(&watch->interrupted) || watch->timed_out;
 }
 
-void calc_sweep_watch_end(calc_sweep_watch *watch)
+void calc_sweep_watch_hide(calc_sweep_watch *watch)
 {
     if (watch->show == CALC_SWEEP_SHOW_BAR && watch->shown_s > watch->start_s) {
         fputs("\r\033[K", stderr);
     }
+    watch->show = CALC_SWEEP_SHOW_NOTHING;
+}
+
+void calc_sweep_watch_end(calc_sweep_watch *watch)
+{
+    calc_sweep_watch_hide(watch);
     if (watch->is_guarded) {
         const struct timespec no_time = {0};
         atomic_store(&watch->ended, true);

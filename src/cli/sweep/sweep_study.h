@@ -221,6 +221,10 @@ enum { CALC_SWEEP_WATCH_GRACE_S = 5 };
 /** calc_sweep_options.progress. @param watch  a calc_sweep_watch */
 bool calc_sweep_watch_progress(void *watch, const calc_sweep_progress *progress);
 
+/** Restore the terminal, for what is written now. A signal has the work's grace to be ignored in:
+ *  what is found is written. */
+void calc_sweep_watch_hide(calc_sweep_watch *watch);
+
 /** Restore the terminal and the signals. */
 void calc_sweep_watch_end(calc_sweep_watch *watch);
 

@@ -668,6 +668,10 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
         calc_listing_write_row(&l, out, i, 0);
     }
     write_rest(out, &l, &columns, true);
+    if (rows->without > 0) {
+        calc_output_printf(out, "  %zu of what is compared cannot run in any layout\n",
+                           rows->without);
+    }
     note(marks, &l, &columns, rows);
     calc_listing_free(&l);
     return CALC_OK;
@@ -685,10 +689,22 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
     } else {
         char title[96];
-        snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
-        write_start(out, study, view);
+        bool each = view->best->each;
+        snprintf(title, sizeof title, "Best %sby %s", each ? "of each " : "",
+                 study->options.top_by.field->key);
+        if (calc_sweep_study_mixes(study)) {
+            calc_output_text(out, "\n");
+            calc_help_wrapped(out,
+                              each ? "Models or lengths differ: their rows are not comparable; "
+                                     "--top-by STATISTIC ranks them in one list"
+                                   : "Models or lengths differ, and rows are not comparable: "
+                                     "--per design, or sweep each",
+                              0);
+        } else {
+            write_start(out, study, view);
+        }
         status = write_table(out, study, view, view->best, title, &l, errors);
-        if (status == CALC_OK && view->advice->start.layout) {
+        if (status == CALC_OK && view->advice->start.layout && !calc_sweep_study_mixes(study)) {
             calc_sweep_next_write(out, study, view->advice->start.layout);
             write_next(out, study, view);
         }

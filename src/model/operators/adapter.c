@@ -4,13 +4,6 @@
 
 /* ---- Adapters -------------------------------------------------------------------------------- */
 
-static bool adapts(const calc_strategy *s, int module)
-{
-    bool named =
-        s->lora_modules == 0 ? module != CALC_LORA_MODULES_HEAD : s->lora_modules >> module & 1;
-    return s->lora_rank > 0 && named;
-}
-
 /* An adapter: as many pairs of factors as products that are adapted, or one for all of them. */
 typedef struct pairs_sum {
     double count;
@@ -22,7 +15,10 @@ static pairs_sum pairs_of(const calc_strategy *s, const calc_adapter_product *pr
     pairs_sum p = {0, 0};
     bool all = true;
     for (int i = 0; i < count; i++) {
-        bool is = products[i].width > 0 && adapts(s, products[i].module);
+        int module = products[i].module;
+        bool named =
+            s->lora_modules == 0 ? module != CALC_LORA_MODULES_HEAD : s->lora_modules >> module & 1;
+        bool is = products[i].width > 0 && s->lora_rank > 0 && named;
         all = all && (is || products[i].width <= 0);
         p.count += is;
         p.width += is ? products[i].width : 0;

@@ -615,6 +615,19 @@ static void add_layer_embedding(calc_build *b)
     calc_transformer_norm(b, "layer embedding norm", 0);
 }
 
+/* Recomputation that ends with the last tensor that the backward pass reads repeats neither a
+ * layer's last multiplication nor sums behind it, unless something reads them. */
+static void stop_early(const calc_build *b)
+{
+    bool sums = b->strategy->recompute_early_stop;
+    for (size_t i = b->count; sums && i-- > 0;) {
+        calc_operator *o = &b->out[i];
+        bool reduces = o->kind == CALC_OPERATOR_COLLECTIVE && o->group == CALC_IN_TENSOR;
+        sums = (o->kind == CALC_OPERATOR_VECTOR || reduces) && o->dropped_bytes <= 0;
+        o->repeated_by = sums || o->kind == CALC_OPERATOR_MATRIX ? 0 : o->repeated_by;
+    }
+}
+
 /* ---- Listed layers --------------------------------------------------------------------------- */
 
 /* Layers of a kind of blocks that have the same mixers, or the same feed-forward parts. */
@@ -694,6 +707,9 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
     add_norm_behind(b, behind);
     add_residual(b, ffn ? "feed-forward residual" : "attention residual");
     add_streams(b, ffn ? "feed-forward streams" : "attention streams");
+    if (ffn) {
+        stop_early(b);
+    }
     for (size_t i = first; i < b->count; i++) {
         b->out[i].without = 1 - g->share;
         b->out[i].part = b->out[i].part ? b->out[i].part : stack->part[g->part[0]].name;
@@ -770,6 +786,7 @@ size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_opera
     add_residual(&b, "feed-forward residual");
     add_streams(&b, "feed-forward streams");
     add_layer_embedding(&b);
+    stop_early(&b);
     return b.count;
 }
 

@@ -23,7 +23,8 @@ double calc_hold_replicas(const calc_exec *e, const calc_engine_traits *engine)
     return engine->gathers ? calc_max(1, ranks / (double)s->tensor_par) : 1;
 }
 
-calc_hold calc_hold_of(const calc_exec *e, const calc_engine_traits *engine, double rate)
+calc_hold calc_hold_of(const calc_exec *e, const calc_engine_traits *engine, double rate,
+                       double room)
 {
     double longest = (double)e->inference.hold_steps;
     if (longest <= 1) {
@@ -34,7 +35,9 @@ calc_hold calc_hold_of(const calc_exec *e, const calc_engine_traits *engine, dou
     }
     /* The first that comes to a replica is held for all of it, those that come meanwhile for the
      * rest. */
-    double most = calc_queue_gather(calc_hold_replicas(e, engine), rate, longest);
+    double replicas = calc_hold_replicas(e, engine);
+    double most = replicas > 1 ? calc_queue_gather(replicas, rate, longest)
+                               : calc_min(longest, calc_max(0, room - 1) / rate);
     return (calc_hold){.least = most / (1 + rate * most), .most = most, .looks = 1};
 }
 
@@ -71,7 +74,7 @@ static steps steps_of(const calc_serving *r)
     steps s = {.decoding = calc_serving_steps(r), .room = INFINITY, .seen = 1, .met = 1};
     if (chunked(r)) {
         s.own = calc_queue_pieces(r->fresh / chunk, r->i->prompt_spread);
-        s.room = r->groups * chunk / r->fresh;
+        s.room = calc_serving_room(r);
     }
     if (!r->open) {
         s.seen = (r->slots - 1) / r->slots;
@@ -82,7 +85,8 @@ static steps steps_of(const calc_serving *r)
         double late = r->engine.overlapped ? calc_min(1, r->slots - 1) : 0;
         s.missed = r->slots < r->batch ? 0 : s.joined + late / r->groups;
     }
-    s.hold = calc_hold_of(r->exec, &r->engine, r->slots / (s.decoding + 1));
+    double rate = r->slots / (s.decoding + 1);
+    s.hold = calc_hold_of(r->exec, &r->engine, rate, calc_serving_room(r));
     return s;
 }
 
@@ -91,9 +95,11 @@ static steps steps_of(const calc_serving *r)
 /* Steps with chunks, of a replica that takes so many prompts per step. */
 static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
 {
-    /* A chunk is filled as far as there are prompts to fill it with: those of a step, or one. */
+    /* A chunk is filled as far as there are prompts to fill it with: those of a step, or one, and
+     * those held with it. */
     double freed = per_step / r->groups;
-    double budget = calc_min((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
+    double prompts = calc_max(1, freed) + freed * s->hold.most;
+    double budget = calc_min((double)r->i->chunk_size, r->fresh * prompts);
     double plain_beside_s = calc_serving_run_decode(r, per_step * s->decoding);
     calc_inference_pass_work work = calc_serving_decoding(r, s->seen * r->sequences);
     work.prompts = calc_max(1, budget / r->fresh);
@@ -177,7 +183,7 @@ static double beside_s(const calc_serving *r, const steps *s, double freed)
     if (!chunked(r)) {
         return 0;
     }
-    double others = s->own * freed / r->groups * r->fresh;
+    double others = (s->own + s->hold.most) * freed / r->groups * r->fresh;
     double room = s->own * (double)r->i->chunk_size - r->fresh;
     return r->prompt_token_s * calc_max(0, calc_min(others, room));
 }
@@ -321,28 +327,6 @@ static double surplus(void *context, double per_step)
     return per_step - o->serving->arrivals_per_s * o->serving->step_s;
 }
 
-/* The step in which as many prompts are taken as arrive.
- * @return whether there is one: most per step are enough */
-static bool balance(calc_serving *r, const steps *s, double most)
-{
-    open_loop o = {r, s};
-    double above = surplus(&o, most);
-    if (above > 0) {
-        (void)calc_queue_balance(surplus, &o, most, above - most, above);
-    }
-    return above > 0;
-}
-
-/* Time that a request arriving at any time waits for the running step [s]: half of a decoding step,
- * and of one with chunks where it may go beside them in the next. */
-static double residual_s(const calc_serving *r, const steps *s)
-{
-    double busy = 1 - exp(-r->running);
-    double shared = chunked(r) ? r->prefill_share * (1 - 1 / calc_max(1, s->room)) : 0;
-    double plain = chunked(r) ? 1 - r->prefill_share : 1;
-    return busy * (plain * r->plain_s + shared * r->mixed_s) / 2 / r->groups;
-}
-
 static void wait_in_turn(calc_serving *r, const steps *s)
 {
     double spread = r->i->generate_spread;
@@ -354,18 +338,23 @@ static void wait_in_turn(calc_serving *r, const steps *s)
     r->running = r->sequences + r->arrivals_per_s * (r->prefill_s + before_s);
     double taken_s = r->prefill_s + before_s + decoding_s;
     double slot_s = calc_queue_open(r->slots, r->arrivals_per_s, taken_s, spread * spread / 3);
-    double late_s = r->engine.overlapped ? (1 - exp(-r->running)) * r->step_s / r->groups : 0;
-    double per_step = r->arrivals_per_s * r->step_s;
-    calc_hold hold = calc_hold_of(r->exec, &r->engine, per_step);
-    double beside = beside_s(r, s, per_step) + late_s + hold.least * r->plain_s;
+    double busy = 1 - exp(-r->running);
+    /* One that comes at any time waits for the running step: half of a decoding step, and of one
+     * with chunks where it may go beside them in the next. */
+    double shared = chunked(r) ? r->prefill_share * (1 - 1 / calc_max(1, s->room)) : 0;
+    double plain = chunked(r) ? 1 - r->prefill_share : 1;
+    double around_s = busy * (plain * r->plain_s + shared * r->mixed_s) / r->groups;
+    double late_s = r->engine.overlapped ? busy * r->step_s / r->groups : 0;
+    double beside =
+        beside_s(r, s, r->arrivals_per_s * r->step_s) + late_s + s->hold.least * r->plain_s;
     double own_s = r->prefill_s * r->i->prompt_spread;
     r->overloaded = isnan(before_s) || isnan(slot_s);
     r->waves = 1;
     r->first[0] = (calc_queue_times){
         .share = 1,
         .least = r->prefill_s - own_s + beside,
-        .most = r->prefill_s + own_s + beside + 2 * residual_s(r, s) +
-                (hold.most - hold.least) * r->plain_s,
+        .most =
+            r->prefill_s + own_s + beside + around_s + (s->hold.most - s->hold.least) * r->plain_s,
         .tail = before_s + slot_s,
         .tail_share = r->arrivals_per_s * calc_max(prompt_s, taken_s / r->slots),
     };
@@ -382,14 +371,19 @@ static void run_open(calc_serving *r)
         r->slots = calc_max(1, r->held.running);
     }
     double most = calc_min(s.room, r->slots / (s.decoding + s.own));
-    r->overloaded = !balance(r, &s, most);
+    open_loop loop = {r, &s};
+    double above = surplus(&loop, most);
+    r->overloaded = !(above > 0); /* or there is a step that takes as many prompts as arrive */
+    if (above > 0) {
+        (void)calc_queue_balance(surplus, &loop, most, above - most, above);
+    }
+    s.hold = calc_hold_of(r->exec, &r->engine, r->arrivals_per_s * r->step_s, calc_serving_room(r));
     r->running = r->slots;
     if (!r->overloaded) {
         wait_in_turn(r, &s);
     }
     if (r->overloaded) {
-        open_loop full = {r, &s};
-        (void)surplus(&full, most);
+        (void)surplus(&loop, most);
         r->running = most * (s.decoding + s.own);
         r->waves = 1;
         r->first[0] = (calc_queue_times){1, NAN, NAN, NAN, NAN};

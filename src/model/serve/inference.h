@@ -166,8 +166,9 @@ void calc_pools_run(calc_serving *serving);
 
 /** How long prompts are held, in steps, so that more of them are prefilled together and fewer steps
  * are slow: SGLang looks for requests once in so many steps (--scheduler-recv-interval);
- * TensorRT-LLM with attention in data parallelism holds them until every rank has one, or that long
- * (attention_dp_config.timeout_iters). */
+ * TensorRT-LLM holds them that long (batch_wait_timeout_iters), or until a step is full of them;
+ * with attention in data parallelism until every rank has one (attention_dp_config.timeout_iters).
+ */
 typedef struct calc_hold {
     double least, most; /**< prompts are held uniformly between them */
     double looks;       /**< steps from one look for prompts to the next, >= 1 */
@@ -178,8 +179,10 @@ typedef struct calc_hold {
 double calc_hold_replicas(const calc_exec *exec, const calc_engine_traits *engine);
 
 /** The meaning of `hold_steps` for a layout.
- *  @param rate  prompts that come to a replica in a step, > 0 */
-calc_hold calc_hold_of(const calc_exec *exec, const calc_engine_traits *engine, double rate);
+ *  @param rate  prompts that come to a replica in a step, > 0
+ *  @param room  prompts that a step has room for */
+calc_hold calc_hold_of(const calc_exec *exec, const calc_engine_traits *engine, double rate,
+                       double room);
 
 /** Run phase serve. */
 void calc_batching_run(calc_serving *serving);

@@ -304,15 +304,6 @@ static size_t add_mixer(const mixer *x, const calc_inference_pass_work *w, size_
 
 /* ---- Lists of operators ---------------------------------------------------------------------- */
 
-/* How far the largest of n normal numbers lies above their mean, in standard deviations: Blom's
- * plotting position (Blom 1958, Statistical Estimates and Transformed Beta-Variables) at Tukey's
- * approximation of the quantile. */
-static double largest_of(double n)
-{
-    double p = (n - 0.375) / (n + 0.25);
-    return 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
-}
-
 /* How unequally experts are asked: the squared deviation of their shares of the tokens over the
  * squared mean. Fitted to half of the runs of mixtures; the other half agrees (docs/inference.md).
  */
@@ -335,7 +326,11 @@ static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *
     double mean =
         1 - (1 - one * calc_min(tokens, 1)) * pow(1 + UNEQUAL * one * others, -1 / UNEQUAL);
     double local = s->placed_experts / s->expert_par;
-    double above = largest_of(s->expert_par);
+    /* How far the largest of n normal numbers lies above their mean, in standard deviations: Blom's
+     * plotting position (Blom 1958, Statistical Estimates and Transformed Beta-Variables) at
+     * Tukey's approximation of the quantile. */
+    double p = (s->expert_par - 0.375) / (s->expert_par + 0.25);
+    double above = 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
     return (busiest){.touched = calc_min(1, mean + above * sqrt(mean * (1 - mean) / local)),
                      .times = busy * (1 + m->experts_undivided * (s->expert_par - 1) +
                                       above * sqrt(UNEQUAL / local))};

@@ -224,15 +224,6 @@ static double in_pages(const calc_kv_cache *cache, double tokens)
     return ceil(tokens / cache->page) * cache->page;
 }
 
-/* Entries in whole pages; mean over layers with and without window. */
-static double paged(const calc_kv_cache *cache, const calc_kv_layer *l, double context)
-{
-    if (l->compressed || l->chunk > 0) {
-        return in_pages(cache, layer_kept(l, context));
-    }
-    return mean(l, in_pages(cache, context), in_pages(cache, calc_min(context, l->window)));
-}
-
 double calc_kv_cache_stored(const calc_kv_cache *cache, double context)
 {
     double sum = 0;
@@ -241,7 +232,12 @@ double calc_kv_cache_stored(const calc_kv_cache *cache, double context)
         double split = cache->context_par; /* tokens are split over ranks, states are not */
         /* Index keys have no window, and are pages of their own. */
         double indices = l->index_bytes > 0 ? in_pages(cache, calc_kv_layer_scored(l, context)) : 0;
-        sum += l->share * l->rank_bytes / cache->rank_bytes * paged(cache, l, context);
+        /* In whole pages; mean over layers with and without window. */
+        double paged =
+            l->compressed || l->chunk > 0
+                ? in_pages(cache, layer_kept(l, context))
+                : mean(l, in_pages(cache, context), in_pages(cache, calc_min(context, l->window)));
+        sum += l->share * l->rank_bytes / cache->rank_bytes * paged;
         sum += l->share * l->index_bytes / cache->rank_bytes * indices;
         sum += l->share * l->state_rank_bytes * cache->states * split / cache->rank_bytes;
     }

@@ -161,18 +161,14 @@ size_t calc_queue_waves(double served, double round, double spread, double round
  * last of them ends than they do in the mean. What is left of a service of 1 - spread .. 1 + spread
  * is (1 + spread^2 / 3) / 2 in the mean; more than x > 1 - spread of it with the probability (1 +
  * spread - x)^2 / (4 spread). */
-static double last_after(double slots, double spread)
-{
-    const double pi = 3.141592653589793;
-    double all = pi / (slots + 0.75); /* (Gamma(slots + 1) / Gamma(slots + 1.5))^2 pi */
-    double last = spread > all / 4 ? 1 + spread - sqrt(all * spread) : 1 - 1 / (slots + 1);
-    return fmax(0, last - (1 + spread * spread / 3) / 2);
-}
-
 double calc_queue_drain(double slots, double served, double round, double spread, double rounds)
 {
     double width = rounds > 0 ? width_after(rounds, served, round, spread) / round : 0;
-    return rounds > 0 ? width * last_after(slots, spread) / rounds : 0;
+    const double pi = 3.141592653589793;
+    double all = pi / (slots + 0.75); /* (Gamma(slots + 1) / Gamma(slots + 1.5))^2 pi */
+    double last = spread > all / 4 ? 1 + spread - sqrt(all * spread) : 1 - 1 / (slots + 1);
+    double after = fmax(0, last - (1 + spread * spread / 3) / 2);
+    return rounds > 0 ? width * after / rounds : 0;
 }
 
 double calc_queue_mean(const calc_queue_times *times, size_t count)

@@ -10,6 +10,12 @@ double calc_serving_steps(const calc_serving *r)
     return (r->generate - 1) / r->tokens_per_step;
 }
 
+double calc_serving_room(const calc_serving *r)
+{
+    double chunk = (double)r->i->chunk_size;
+    return chunk > 0 ? r->groups * chunk / r->fresh : r->prefill_batch;
+}
+
 bool calc_serving_queues(const calc_serving *r)
 {
     return r->i->phase == CALC_INFERENCE_PHASE_SERVE ||

@@ -8,6 +8,9 @@
 /** Decoding steps of a request after its first token. */
 double calc_serving_steps(const calc_serving *serving);
 
+/** Prompts that a step has room for, in all micro-batches, or a pass between steps. */
+double calc_serving_room(const calc_serving *serving);
+
 /** Whether requests wait for one another: whether both phases run. */
 bool calc_serving_queues(const calc_serving *serving);
 

@@ -139,22 +139,30 @@ static bool is_idle(const calc_sim_stream *t)
     return t->count == 0 && !t->prefilled.first;
 }
 
-static bool waits(const calc_sim_server *v, double at_s)
+/* Requests that a step might take, no more than it has room for are counted. */
+static double waiting(const calc_sim_server *v, double at_s, double room)
 {
-    return v->waiting.first && v->waiting.first->joins_s < at_s;
+    double count = 0;
+    const calc_sim_request *q = v->waiting.first;
+    for (; q && q->joins_s < at_s && count < room; q = q->next) {
+        count++;
+    }
+    return count;
 }
 
-/* Requests are held until one waits at every replica, and then let go at all of them. */
+/* Requests are held until one waits at every replica, and then let go at all of them; those of one
+ * alone until they fill a step. */
 static bool gather(const calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
 {
-    size_t waiting = 0;
+    double each = s->replicas > 1 ? 1 : calc_serving_room(s->r);
+    double all = 0;
     for (size_t i = 0; i < s->replicas; i++) {
-        waiting += waits(&s->replica[i], at_s);
+        all += waiting(&s->replica[i], at_s, each);
     }
-    for (size_t i = 0; waiting == s->replicas && i < s->replicas; i++) {
+    for (size_t i = 0; all >= each * (double)s->replicas && i < s->replicas; i++) {
         s->replica[i].released = true;
     }
-    bool any = waits(v, at_s);
+    bool any = waiting(v, at_s, 1) > 0;
     t->held = any ? t->held + 1 : 0;
     v->released = any && (v->released || t->held > (double)s->r->i->hold_steps);
     return v->released;

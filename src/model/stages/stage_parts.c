@@ -78,11 +78,12 @@ static double host_once_s(const calc_cost_context *c, calc_block_kind kind, doub
     const calc_host *h = &c->chip->host;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
     double local = c->strategy->fused_experts ? 1 : c->shape->experts / c->shape->expert_par;
-    double quantized_s = kind == CALC_MOE_BLOCK && narrow ? h->expert_s * local : 0;
+    double left = c->strategy->cuda_graph < 1 ? 1 : GRAPH_LEAVES; /* parts hold no experts */
+    double quantized_s = kind == CALC_MOE_BLOCK && narrow ? h->expert_s * local * left : 0;
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = c->training ? 1 : 1.0 / 3;
-    return (issued_s(c, kind) + quantized_s) * (1 - (1 - GRAPH_LEAVES) * graphed) * meet * once;
+    return (issued_s(c, kind) * (1 - (1 - GRAPH_LEAVES) * graphed) + quantized_s) * meet * once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
@@ -130,16 +131,6 @@ double calc_stage_message_bytes(const calc_shape *shape)
                          ? 1 + shape->blocks / shape->streams / 2
                          : shape->streams;
     return shape->tokens * shape->hidden * shape->element_bytes * streams;
-}
-
-/* Memory that full recomputation keeps of a group of blocks: the input of the first, a rank's share
- * of it with sequence parallelism, or where it is distributed; whole by rule. */
-static double checkpoint_bytes(const calc_cost_context *c)
-{
-    bool split = (c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                  !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS)) ||
-                 c->strategy->distribute_saved_activations;
-    return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
 }
 
 static bool has_block(const calc_shape *shape, calc_block_kind kind)
@@ -301,9 +292,15 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     }
     double untouched = c->training ? calc_adapter_untouched(c->shape, c->strategy) : 0;
     if (recompute & CALC_RECOMPUTE_ALL) {
-        /* The blocks of a group behind the one at hand exist whole, too, but the one stored. */
+        /* Of a group of blocks the input of the first is kept, a rank's share of it with sequence
+         * parallelism, or where it is distributed; whole by rule. The blocks behind the one at hand
+         * exist whole, too, but the one stored. */
+        bool split = (c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                      !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS)) ||
+                     c->strategy->distribute_saved_activations;
         double group = calc_max(1, (double)c->strategy->recompute_group);
-        block->kept_bytes = checkpoint_bytes(c) / group;
+        double input = calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
+        block->kept_bytes = input / group;
         block->kept_bytes *= 1 - untouched;
         block->passing_bytes += (group - 1) * (block->kept_whole_bytes - block->kept_bytes);
     }

@@ -308,17 +308,6 @@ static const calc_cost *mtp_block(const calc_cost_context *c, const calc_stage_p
     return listed ? &none : &p->block[c->shape->experts > 0];
 }
 
-/* Multiplied copies of weights are of all blocks, and of those of multi-token prediction. */
-static void set_narrowed(const calc_cost_context *c, const calc_stage_parts *p, double bytes,
-                         calc_stage_terms *t)
-{
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        t->block[kind].narrowed_bytes = bytes * p->block[kind].matrix_weights;
-    }
-    t->head.narrowed_bytes =
-        bytes * mtp_sets(c->shape) * (p->mtp.matrix_weights + mtp_block(c, p)->matrix_weights);
-}
-
 /* Bytes per element: the part on every rank, and the part split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
@@ -696,7 +685,13 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
         set_parts(c, e, p, t);
     }
     set_state(e, &b, zero, t);
-    set_narrowed(c, p, calc_schedule_traits_of(e->pipeline_schedule).copies * b.narrowed, t);
+    /* Multiplied copies of weights are of all blocks, and of those of multi-token prediction. */
+    double bytes = calc_schedule_traits_of(e->pipeline_schedule).copies * b.narrowed;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        t->block[kind].narrowed_bytes = bytes * p->block[kind].matrix_weights;
+    }
+    t->head.narrowed_bytes =
+        bytes * mtp_sets(c->shape) * (p->mtp.matrix_weights + mtp_block(c, p)->matrix_weights);
     set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
     if (e->training && zero < 3) {
