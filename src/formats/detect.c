@@ -78,8 +78,8 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
             open = false;
             table = in_table ? setting->key : "";
         }
-        if (setting->key[0] == '$' ||
-            (!setting->value[0] && file && framework->syntax != CALC_SYNTAX_SHELL)) {
+        if (setting->key[0] == '$' || (!setting->value[0] && !setting->null && file &&
+                                       framework->syntax != CALC_SYNTAX_SHELL)) {
             continue; /* the name of a variable, or of a table */
         }
         const calc_setting_row *row = calc_framework_row(framework, setting->key);
@@ -788,8 +788,8 @@ calc_status calc_detect_options(const calc_framework **framework, const char *co
     if (status != CALC_OK || *framework) {
         return status == CALC_OK ? check_named(*framework, settings, NULL, errors) : status;
     }
-    for (size_t i = 0; i < count && strncmp(word[i], "--", 2) != 0; i++) {
-        calc_append(text, sizeof text, "%s ", word[i]);
+    for (size_t i = 0; i < count; i++) { /* programs, also behind options of a container */
+        calc_append(text, sizeof text, "%s ", word[i][0] == '-' ? "" : word[i]);
     }
     choose(&best, CALC_SYNTAX_SHELL, settings, text, strlen(text));
     return settle(framework, &best, NULL, NULL, errors);

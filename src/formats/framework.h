@@ -74,8 +74,8 @@ typedef struct calc_setting_row {
     const char *script;    /**< the program that takes it, where it is another; NULL: any */
     bool launcher;         /**< as an option it is the launcher's, which any program may have */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
-    /** Options without which the program refuses this one, if it is more than 1: words of options, of
-     *  which any counts, separated by '|': "--use-a|--use-b=1 --c". NULL: it needs none */
+    /** Options without which the program refuses this one, if it is more than 1: words of options,
+     * of which any counts, separated by '|': "--use-a|--use-b=1 --c". NULL: it needs none */
     const char *needs;
     /** A sentence: what is assumed where the value is "auto", or a default is taken, which .value
      *  then is */
@@ -179,8 +179,8 @@ struct calc_framework {
                              syntax is another */
     bool alone;         /**< only its program has its options */
     bool launched;      /**< the launcher, not the file, sets the number of processors */
-    /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher, or
-     *  by whoever sends requests, separated by blanks. NULL: none */
+    /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
+     * or by whoever sends requests, separated by blanks. NULL: none */
     const char *elsewhere;
     const calc_setting_row *rows;
     size_t count;

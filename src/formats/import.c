@@ -59,7 +59,8 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     char text[320];
     const calc_setting_row *other = r->owner[row->member];
     double before = plan->value[row->member];
-    if (!calc_row_read(row, setting->value, plan, expect, sizeof expect)) {
+    const char *value = setting->null ? "null" : setting->value;
+    if (!calc_row_read(row, value, plan, expect, sizeof expect)) {
         snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
                  calc_utf8_shown(setting->value, strlen(setting->value)));
         return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL, text, r->errors);
@@ -88,6 +89,17 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     return CALC_OK;
 }
 
+/* How many words of a row a text is: "llama3" is the name of several models. */
+static int count_words(const calc_setting_row *row, const char *text)
+{
+    int found = 0;
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        found += strlen(text) == word.length && strncasecmp(word.text, text, word.length) == 0;
+    }
+    return found;
+}
+
 /* Whether a value leaves the member open: null, "default", -1 for a size, or a value that the
  * framework computes ("${.hidden_size}", "auto"). */
 static bool says_nothing(const calc_import *import, const calc_setting *setting,
@@ -105,21 +117,10 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
         return import->framework->serves && number && strcmp(value, "auto") == 0;
     }
     if (syntax == CALC_SYNTAX_YAML) {
-        return !value[0] || strcmp(value, "null") == 0 ||
-               (number && strcasecmp(value, "none") == 0);
+        return (!value[0] && !(setting->null && listed && count_words(row, "null") > 0)) ||
+               strcmp(value, "null") == 0 || (number && strcasecmp(value, "none") == 0);
     }
     return !value[0] || (number && strcmp(value, "-1") == 0) || strcmp(value, "default") == 0;
-}
-
-/* How many words of a row a text is: "llama3" is the name of several models. */
-static int count_words(const calc_setting_row *row, const char *text)
-{
-    int found = 0;
-    calc_word word;
-    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
-        found += strlen(text) == word.length && strncasecmp(word.text, text, word.length) == 0;
-    }
-    return found;
 }
 
 void calc_import_tell(const calc_import *import, const char *key, calc_unread what,

@@ -1,9 +1,10 @@
 /* Members of calc_plan: resolved settings of a framework. CALC_PLAN(name, field, absent, meaning):
- * `field` is the path of our field that the member stands for; NULL: derived from others. Those of a
- * job of reinforcement learning begin with JOB_. `absent`
- * is the behaviour of Megatron-LM 0.20 without the option (megatron/training/arguments.py); it is 0
- * also for a default that follows from other members, as in plan_apply.c. */
-/* CALC_PLAN_OF(name, member, ...): the member of the layout e or the model a, in every plan of them. */
+ * `field` is the path of our field that the member stands for; NULL: derived from others. Those of
+ * a job of reinforcement learning begin with JOB_. `absent` is the behaviour of Megatron-LM 0.20
+ * without the option (megatron/training/arguments.py); it is 0 also for a default that follows from
+ * other members, as in plan_apply.c. */
+/* CALC_PLAN_OF(name, member, ...): the member of the layout e or the model a, in every plan of
+ * them. */
 #ifndef CALC_PLAN_OF
 #define CALC_PLAN_OF(name, of, ...) CALC_PLAN(name, __VA_ARGS__)
 #endif
@@ -126,6 +127,7 @@ CALC_PLAN(ONE_EXPERT,        NULL,                         0, "one expert per to
 CALC_PLAN(BIASED_EXPERTS,    NULL,                         0, "experts with biases")
 CALC_PLAN(NARROW,            "exe.weight_datatype",        0, "number formats of weights and their multiplications")
 CALC_PLAN(SERVE_PROGRAM,     NULL,                         0, "the program that serves")
+CALC_PLAN(SERVE_RELEASE,     "exe.inference.engine",       0, "release a.b.c of the program, 1000000 a + 1000 b + c")
 CALC_PLAN(SERVE_LENGTH,      NULL,                         0, "tokens of a request: prompt and answer")
 CALC_PLAN(SERVE_SLOTS,       NULL,                         0, "requests in flight on a replica")
 CALC_PLAN(SERVE_ALL_SLOTS,   NULL,                         0, "requests in flight on replicas that share their experts")

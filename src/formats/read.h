@@ -8,13 +8,6 @@
 
 #include "formats/settings.h"
 
-/** Whether a word is an option, --key or --key=value, or sets a nested key as Hydra does,
- *  outer.key=value. */
-bool calc_settings_is_option(const char *word);
-
-/** Whether a path is of a configuration in YAML or TOML. */
-bool calc_settings_is_file(const char *path, size_t length);
-
 /** Reads options from words: `--key value...`, `--key=value` or `outer.key=value`. Words before the
  * first option are skipped.
  *  @return CALC_OK or CALC_ERR_NOMEM */

@@ -13,32 +13,6 @@
 
 enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
 
-/* Also the short forms of parallel sizes, -tp and the like; flags of a shell are none. */
-bool calc_settings_is_option(const char *word)
-{
-    const char *dot = NULL;
-    if (word[0] == '-') {
-        bool brief = word[1] && strchr("tpdec", word[1]) && strcmp(word + 2, "p") == 0;
-        return brief || (word[1] == '-' && isalpha((unsigned char)word[2]));
-    }
-    word += strspn(word, "+~"); /* Hydra: the key is new, or removed */
-    for (; isalnum((unsigned char)*word) || *word == '_' || *word == '.'; word++) {
-        dot = *word == '.' ? word : dot;
-    }
-    return dot && word > dot + 1 && *word == '=';
-}
-
-bool calc_settings_is_file(const char *path, size_t length)
-{
-    static const char *const ends[] = {".yaml", ".yml", ".toml"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        is = is || (length > end && memcmp(path + length - end, ends[i], end) == 0);
-    }
-    return is;
-}
-
 /* Whether a word is the name of a configuration, which programs have without an option. */
 static bool is_file(const char *word)
 {
@@ -61,7 +35,7 @@ static bool is_server(const char *word)
     bool any = false;
     for (size_t i = 0; calc_framework_all[i] && image && !any; i++) {
         const calc_framework *f = calc_framework_all[i];
-        any = f->serves && f->program && strstr(word, f->program);
+        any = f->serves && (strstr(word, f->name) || (f->program && strstr(word, f->program)));
     }
     return any;
 }
@@ -76,6 +50,16 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     bool sets =
         last && !strchr("-$", last->key[0]) && isalpha((unsigned char)*word) && strchr(word, '=');
     bool server = is_server(word), serving = serves(word) || server;
+    int release[3] = {0};
+    const char *tag = server ? strrchr(word, ':') + 1 : "";
+    if (sscanf(tag + (*tag == 'v'), "%3d.%3d.%3d", &release[0], &release[1], &release[2]) >= 2) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", (release[0] * 1000 + release[1]) * 1000 + release[2]);
+        if (!calc_settings_put(settings, "image", number)) {
+            return false;
+        }
+        last = starts ? NULL : &settings->item[settings->count - 2]; /* the list may have moved */
+    }
     if (serving && last && serves(last->key) && !strchr(last->value, '/')) {
         last->value[last->length = 0] = '\0'; /* trtllm-serve serve, IMAGE vllm serve */
         return true;

@@ -229,7 +229,11 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
     }
     length = parted ? digits : null && !r->key ? 0 : length;
     at = parted || r->key || r->json ? at : absent_variable(at, &length);
-    return take_text(r, parted ? number : at, length, event->start_mark);
+    calc_status status = take_text(r, parted ? number : at, length, event->start_mark);
+    if (status == CALC_OK && null && r->lists == 0 && r->settings->count > 0) {
+        r->settings->item[r->settings->count - 1].null = r->key && *event->data.scalar.value;
+    }
+    return status;
 }
 
 static calc_status open_mapping(reader *r, yaml_mark_t mark)

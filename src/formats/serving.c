@@ -10,6 +10,7 @@
 
 /* clang-format off */
 static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
+static const char eager[] = "0=1 NONE=1 *=";
 static const char cache[] = "auto fp8=float8 fp8_e4m3=float8 fp8_e5m2=float8 bfloat16";
 /* CALC_PLAN_NARROW_8, CALC_PLAN_NARROW_4_STORED or CALC_PLAN_NARROW_4; 0: as the checkpoint is */
 static const char quantization[] =
@@ -27,8 +28,11 @@ static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len", .unset = true) CALC_ROW(NUMBER, SERVE_SLOTS, "--max-num-seqs")
     CALC_ROW(NUMBER, SERVE_STEP, "--max-num-batched-tokens") CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-chunked-prefill", .value = 1)
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--no-enable-chunked-prefill", .value = 0) CALC_ROW(SWITCH, SERVE_EAGER, "--enforce-eager", .value = 1)
-    CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config.level", .words = "0=1 *=", .read_only = true) CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config.mode", .words = "0=1 NONE=1 *=", .read_only = true)
-    CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config.cudagraph_mode", .words = "NONE=1 0=1 *=", .read_only = true)
+    CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config", .words = eager, .read_only = true) CALC_ROW(IS, SERVE_EAGER, "-O0", .value = 1, .read_only = true)
+    CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config.level", .also = "-O.level", .words = eager, .read_only = true)
+    CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config.mode", .also = "-cc.mode", .words = eager, .read_only = true)
+    CALC_ROW(WORDS, SERVE_EAGER, "--compilation-config.cudagraph_mode", .also = "-cc.cudagraph_mode", .words = eager, .read_only = true)
+    CALC_ROW(WORDS, SERVE_EAGER, "-O.mode", .also = "-O.cudagraph_mode", .words = eager, .read_only = true) CALC_ROW(NUMBER, SERVE_RELEASE, "image", .read_only = true)
     CALC_ROW(DECIMAL, SERVE_MEMORY, "--gpu-memory-utilization")
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = cache)
     CALC_ROW(NUMBER, SERVE_PAGE, "--block-size")
@@ -49,6 +53,7 @@ static const calc_setting_row sglang[] = {
     CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .when = CALC_PLAN_NARROW)
     CALC_ROW(NUMBER, SERVE_LENGTH, "--context-length") CALC_ROW(NUMBER, SERVE_ALL_SLOTS, "--max-running-requests")
     CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size") CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
+    CALC_ROW(NAME, MODEL, "serve", .read_only = true) CALC_ROW(NUMBER, SERVE_RELEASE, "image", .read_only = true)
     CALC_ROW(SWITCH, SERVE_EAGER, "--disable-cuda-graph", .value = 1) CALC_ROW(DECIMAL, SERVE_MEMORY, "--mem-fraction-static")
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = "auto fp8_e4m3=float8 fp8_e5m2=float8 bf16=bfloat16 bfloat16")
     CALC_ROW(NUMBER, SERVE_PAGE, "--page-size")
@@ -73,7 +78,8 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_PREDICTED, "speculative_config.num_nextn_predict_layers")
     CALC_ROW(NUMBER, SERVE_PREDICTED, "speculative_config.max_draft_len", .read_only = true)
     /* Options of trtllm-serve, which the file adds to. */
-    CALC_ROW(NAME, MODEL, "serve", .read_only = true)
+    CALC_ROW(NAME, MODEL, "serve", .read_only = true) CALC_ROW(NUMBER, SERVE_RELEASE, "image", .read_only = true)
+    CALC_ROW(WORDS, SERVE_EAGER, "cuda_graph_config", .words = "null=1 *=", .read_only = true)
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp_size", .read_only = true) CALC_ROW(NUMBER, PIPELINE, "--pp_size", .read_only = true)
     CALC_ROW(NUMBER, EXPERT, "--ep_size", .read_only = true) CALC_ROW(NUMBER, SERVE_LENGTH, "--max_seq_len", .read_only = true)
     CALC_ROW(NUMBER, SERVE_SLOTS, "--max_batch_size", .read_only = true) CALC_ROW(NUMBER, SERVE_STEP, "--max_num_tokens", .read_only = true)

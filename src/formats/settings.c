@@ -1,5 +1,6 @@
 #include "formats/settings.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,4 +111,33 @@ void calc_settings_free(calc_settings *settings)
     free(settings->item);
     free(settings->command);
     *settings = (calc_settings){0};
+}
+
+/* Also the short forms of parallel sizes, -tp and the like, and of what is compiled, -O0; flags of
+ * a shell are none. */
+bool calc_settings_is_option(const char *word)
+{
+    const char *dot = NULL;
+    if (word[0] == '-') {
+        size_t length = strcspn(word + 1, "=.0123456789");
+        bool brief = calc_word_in("tp pp dp ep cp cc", word + 1, length);
+        return brief || (word[1] == 'O' && length == 1 && word[2]) ||
+               (word[1] == '-' && isalpha((unsigned char)word[2]));
+    }
+    word += strspn(word, "+~"); /* Hydra: the key is new, or removed */
+    for (; isalnum((unsigned char)*word) || *word == '_' || *word == '.'; word++) {
+        dot = *word == '.' ? word : dot;
+    }
+    return dot && word > dot + 1 && *word == '=';
+}
+
+bool calc_settings_is_file(const char *path, size_t length)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".toml"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        is = is || (length > end && memcmp(path + length - end, ends[i], end) == 0);
+    }
+    return is;
 }

@@ -23,6 +23,7 @@ typedef struct calc_setting {
     int argument;      /**< 1-based on a command line; 0: not from one */
     const char *file;  /**< in which file it stands; NULL: the one at hand */
     bool conditional;  /**< a branch of a script has it */
+    bool null;         /**< the value is the word null, not an empty one */
     uint64_t commands; /**< a bit for each command of a script that has it, also by a list */
     uint64_t list;     /**< that of the command, or of the list, in which it stands */
 } calc_setting;
@@ -83,5 +84,12 @@ void calc_settings_compare(const calc_settings *from, const calc_settings *to,
 
 /** Frees the texts; {0} is allowed. */
 void calc_settings_free(calc_settings *settings);
+
+/** Whether a word is an option, --key or --key=value, or sets a nested key as Hydra does,
+ *  outer.key=value. */
+bool calc_settings_is_option(const char *word);
+
+/** Whether a path is of a configuration in YAML or TOML. */
+bool calc_settings_is_file(const char *path, size_t length);
 
 #endif

@@ -96,6 +96,7 @@ static void visit(const calc_field_at *at, void *context)
     for (int i = 0; i < count; i++) {
         calc_field_write(at->field, at->member, values[i]);
         bool absent = (at->field->flags & CALC_OPTIONAL) && calc_absent_is(at->field, at->member);
+        absent = absent || calc_idle(&layout.app, &layout.exec, at->field); /* as export has it */
         if (!absent && memcmp(&kept, &layout, sizeof kept) != 0 &&
             calc_check(&layout.app, &layout.system, &layout.exec, NULL) == CALC_OK &&
             moves(&layout)) {
