@@ -149,6 +149,7 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return app->encoder.hidden == 0 || !exec->training || s->trained != CALC_TRAINED_ALL;
     case ROW_loss_share:
     case ROW_loss_chunks:
+        return app->vocab_size == 0;
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0 || !exec->training;
     case ROW_recompute_early_stop:

@@ -208,7 +208,7 @@ static void choose(calc_rng *rng, char *line)
             snprintf(text, sizeof text, whole_number ? "%.0f" : "%.3g",
                      low * pow(high / low, calc_rng_real(rng)));
         }
-        sprintf(open, "%s%s", text, rest);
+        strcat(strcpy(open, text), rest);
     }
 }
 
