@@ -342,9 +342,10 @@ def layout_of(row, out):
         requests, tensor = (gpus, 1) if alone else (1, tensor)
         assumed.append(SQUARED)
         changed = True
-    # Of MiniMax-M2.5 they asked for --enable-expert-parallel where EP_SIZE was 1, too, before 3 April 2026.
+    # Of MiniMax-M2.5 they asked for --enable-expert-parallel where EP_SIZE was 1, too, from 11 (B200) or 13 (H200) March
+    # to 3 April 2026; the first runs on H200, of 1 March, did not.
     if "InferenceX" in row["source"] and "MiniMax" in row["model"] and row["software"].startswith("vllm") and \
-            row["date"] < "2026-04-03" and expert == 1 < tensor:
+            "2026-03-11" <= row["date"] < "2026-04-03" and expert == 1 < tensor:
         expert = tensor
         assumed.append(SPREAD)
         changed = True
