@@ -151,7 +151,7 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_loss_chunks:
         return app->vocab_size == 0;
     case ROW_fused_cross_entropy:
-        return app->vocab_size == 0 || !exec->training;
+        return app->vocab_size == 0 || exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     case ROW_recompute_early_stop:
         return !again && s->activation_recompute <= CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     case ROW_distribute_saved_activations:

@@ -274,7 +274,7 @@ void written_must_tensorrt_llm(const written *w, int64_t world)
 {
     int64_t ranks = N("tensor_parallel_size", 1);
     int64_t page = N("kv_cache_config.tokens_per_block", 32);
-    MUST(w, "mapping.py", ranks * N("pipeline_parallel_size", 1) == world);
+    MUST(w, "mapping.py", DIVIDES(ranks * N("pipeline_parallel_size", 1), world)); /* servers */
     MUST(w, "mapping.py",
          IF_THEN(HAS("moe_expert_parallel_size"),
                  N("moe_expert_parallel_size", 1) * N("moe_tensor_parallel_size", 1) == ranks));
