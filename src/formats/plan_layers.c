@@ -343,18 +343,6 @@ static bool set_letters(calc_plan *plan, const calc_app *a, const calc_exec *e)
 
 void calc_plan_layers_from(calc_plan *plan, const calc_app *a, const calc_exec *e)
 {
-    const struct {
-        calc_plan_member member;
-        double number;
-    } flat[] = {{CALC_PLAN_OUTPUT_GATE, a->output_gate},
-                {CALC_PLAN_SINKS, a->attention_sinks},
-                {CALC_PLAN_QKV_BIAS, a->qkv_bias},
-                {CALC_PLAN_SHARED_GATE, a->shared_gate},
-                {CALC_PLAN_EXPERT_LATENT, (double)a->expert_latent},
-                {CALC_PLAN_MTP_SHARED, a->mtp_shared}};
-    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
-        plan->value[flat[i].member] = flat[i].number > 0 ? flat[i].number : NAN;
-    }
     bool letters =
         a->stack.layers > 0 && !calc_plan_layers_are_blocks(&a->stack) && set_letters(plan, a, e);
     if (a->stack.layers > 0 && !letters) {
