@@ -72,9 +72,6 @@ void calc_plan_note(calc_plan *plan, const char *text)
     }
 }
 
-/* A number where something says it; else the member is left out. */
-#define WHERE(says, number) ((says) ? (double)(number) : (double)NAN)
-
 static void set_recompute(calc_plan *plan, const calc_exec *e)
 {
     switch (e->strategy.activation_recompute) {
@@ -500,17 +497,14 @@ static const char *text_of(int what, const calc_exec *exec, const calc_stage_run
     return text;
 }
 
-size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
-                             void (*tell)(void *context, const char *field, const char *value,
-                                          bool layout),
-                             void *context)
+void calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
+                           calc_tell_lost *tell, void *context)
 {
     static const char *const fields[] = {"stages.blocks", "stages.recompute_blocks"};
     calc_stage_run mine[CALC_MAX_PLACES], other[CALC_MAX_PLACES];
     char text[512];
-    size_t told = 0;
     if (exec->stages.count == 0 && back->stages.count == 0) {
-        return 0;
+        return;
     }
     int64_t count = calc_plan_places(app, exec, mine);
     bool same_count =
@@ -526,15 +520,12 @@ size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const c
         }
         if (lost) {
             tell(context, fields[what], text_of(what, exec, mine, count, text, sizeof text), true);
-            told++;
         }
     }
     if (exec->stages.chips > 0) {
         tell(context, "stages.system", text_of(SYSTEM, exec, mine, count, text, sizeof text),
              false);
-        told++;
     }
-    return told;
 }
 
 /* Writes one list per chunk if there are several. */
