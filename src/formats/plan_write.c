@@ -84,9 +84,9 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
      * and overlapped micro-batches need several. CUDA's own default is 8. */
     bool split = s->tensor_par > 1 || s->context_par > 1;
     bool batch = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
-    if (s->zero_stage >= 2 || split || batch) {
-        SET(QUEUES, s->zero_stage >= 2 ? 8 : split ? 1 : 32);
-    }
+    SET(QUEUES, WHERE(s->zero_stage >= 2 || split || batch, s->zero_stage >= 2 ? 8
+                                                            : split            ? 1
+                                                                               : 32));
     set_stages(plan, e);
     SET(TENSOR_SWITCHES, !async     ? 0
                          : scatters ? CALC_PLAN_TENSOR_SCATTER
