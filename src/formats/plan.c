@@ -72,35 +72,6 @@ void calc_plan_note(calc_plan *plan, const char *text)
     }
 }
 
-static void set_recompute(calc_plan *plan, const calc_exec *e)
-{
-    switch (e->strategy.activation_recompute) {
-    case CALC_ACTIVATION_RECOMPUTE_FULL:
-        SET(RECOMPUTE, 2);
-        SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
-        SET(RECOMPUTE_BLOCKS, e->recompute_blocks > 0
-                                  ? e->recompute_blocks / e->pipeline_interleaving
-                              : e->strategy.recompute_group > 1 ? e->strategy.recompute_group
-                                                                : 1);
-        SET(DISTRIBUTED, e->strategy.distribute_saved_activations);
-        break;
-    case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
-        SET(RECOMPUTE, 1);
-        SET(RECOMPUTE_MODULES, 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN);
-        break;
-    case CALC_ACTIVATION_RECOMPUTE_MODULES:
-        SET(RECOMPUTE, 1);
-        SET(RECOMPUTE_MODULES, e->strategy.recompute_modules);
-        break;
-    case CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP:
-        SET(RECOMPUTE, 3);
-        SET(RECOMPUTE_EVERY, 0);
-        break;
-    default:
-        SET(RECOMPUTE, 0);
-    }
-}
-
 /* Adapters; no framework is told of another part of the weights. */
 static void set_trained(calc_plan *plan, const calc_exec *e)
 {
@@ -188,12 +159,12 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     calc_plan_clear(plan);
     const calc_strategy *s = &e.strategy;
     const bool latent = s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    const bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     const bool experts = a.num_experts > 0;
 #define CALC_PLAN(...)
 #define CALC_PLAN_OF(name, of, ...) SET(name, of);
 #define CALC_PLAN_ABOVE(name, of, field, absent, ...) SET(name, WHERE((double)(of) > (absent), of));
 #include "formats/plan.fields.h"
-    set_recompute(plan, &e);
     set_trained(plan, &e);
     set_rest(plan, &a, &e);
     calc_plan_split(plan, &e);
