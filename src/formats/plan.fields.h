@@ -3,8 +3,8 @@
  * a job of reinforcement learning begin with JOB_. `absent` is the behaviour of Megatron-LM 0.20
  * without the option (megatron/training/arguments.py); it is 0 also for a default that follows from
  * other members, as in plan_apply.c. */
-/* CALC_PLAN_OF(name, value, ...): what it is in a plan of the layout e, its strategy s and the
- * model a, all resolved; CALC_PLAN_ABOVE: the same, and left out where it is not above `absent`. */
+/* CALC_PLAN_OF(name, value, ...): what it is in a plan of a layout, in the words of
+ * calc_plan_from(); CALC_PLAN_ABOVE: the same, and left out where it is not above `absent`. */
 #ifndef CALC_PLAN_OF
 #define CALC_PLAN_OF(name, of, ...) CALC_PLAN(name, __VA_ARGS__)
 #define CALC_PLAN_ABOVE(name, of, ...) CALC_PLAN(name, __VA_ARGS__)
