@@ -97,5 +97,5 @@ const calc_framework calc_framework_deepspeed = {.name = "deepspeed", .title = "
     .command = "torchrun \"${1:?the script that trains}\" --deepspeed --deepspeed_config \"$FILE\" \"${@:2}\"",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU), .syntax = CALC_SYNTAX_JSON,
     .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks recompute_group distribute_saved_activations ",
-    .settle = settle, CALC_FRAMEWORK_ROWS(rows, deepspeed), CALC_FRAMEWORK_REFUSALS(refusals)};
+    .reconcile = settle, CALC_FRAMEWORK_ROWS(rows, deepspeed), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

@@ -61,39 +61,56 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
 
 static CALC_MUST_USE calc_status calc_export_check(const calc_exec *exec, calc_errors *errors);
 
-/* For a layout that is one server, or is trained. */
-static void tell_layout(teller *t, const calc_framework *framework, const calc_app *app,
-                        const calc_exec *exec)
+static void tell_refusals(teller *t, const calc_framework *framework, const calc_app *app,
+                          const calc_exec *exec)
 {
     calc_refused refused = {0};
-    calc_settings settings = {0};
-    calc_errors errors; /* large, and nobody reads them */
-    errors.count = errors.dropped = 0;
-    /* The rules divide by sizes and need them to be consistent. */
-    if (calc_export_check(exec, &errors) != CALC_OK) {
-        tell_rule(t, "its sizes contradict each other");
-        return;
-    }
+    calc_refusals *const *refusals = framework->refusals;
     if (!t->resolved) {
         t->a = *app;
         t->e = *exec;
         calc_plan_resolve(&t->a, &t->e);
         t->resolved = true;
     }
-    for (size_t i = 0; framework->refusals[i] && !(t->first && refused.count > 0); i++) {
-        framework->refusals[i](&t->a, &t->e, &t->e.strategy, &refused);
+    for (; refusals && *refusals && !(t->first && refused.count > 0); refusals++) {
+        (*refusals)(&t->a, &t->e, &t->e.strategy, &refused);
     }
     for (size_t i = 0; i < refused.count; i++) {
         tell_rule(t, refused.text[i]);
     }
-    if (!framework->serves && !(t->first && t->told > 0)) {
-        calc_status status = calc_export(framework, app, exec, 1, &settings, &errors);
-        if (status == CALC_OK) {
-            status = calc_export_lost(framework, app, exec, &settings, tell_lost, t);
-        }
-        t->status = status == CALC_ERR_NOMEM ? status : t->status;
+}
+
+/* What is lost of a layout in the settings that are written for it. */
+static calc_status lost_of(const calc_framework *framework, const calc_app *app,
+                           const calc_exec *exec, calc_tell_lost *tell, void *context)
+{
+    calc_settings settings = {0};
+    calc_errors errors; /* large, and nobody reads them */
+    errors.count = errors.dropped = 0;
+    calc_status status = calc_export(framework, app, exec, 1, &settings, &errors);
+    if (status == CALC_OK) {
+        status = calc_export_lost(framework, app, exec, &settings, tell, context);
     }
     calc_settings_free(&settings);
+    return status;
+}
+
+/* For a layout that is one server, or is trained. */
+static void tell_layout(teller *t, const calc_framework *framework, const calc_app *app,
+                        const calc_exec *exec)
+{
+    calc_errors errors; /* likewise */
+    errors.count = errors.dropped = 0;
+    /* The rules divide by sizes and need them to be consistent. */
+    if (calc_export_check(exec, &errors) != CALC_OK) {
+        tell_rule(t, "its sizes contradict each other");
+        return;
+    }
+    tell_refusals(t, framework, app, exec);
+    if (!framework->serves && !(t->first && t->told > 0)) {
+        calc_status status = lost_of(framework, app, exec, tell_lost, t);
+        t->status = status == CALC_ERR_NOMEM ? status : t->status;
+    }
 }
 
 static void tell_reasons(teller *t, const calc_framework *framework, const calc_app *app,
@@ -119,16 +136,8 @@ void calc_import_refused(const calc_framework *framework, const calc_app *app,
                          const calc_exec *exec, void (*tell)(void *context, const char *reason),
                          void *context)
 {
-    calc_app a = *app;
-    calc_exec e = *exec;
-    calc_refused refused = {0};
-    calc_plan_resolve(&a, &e);
-    for (size_t i = 0; framework->refusals && framework->refusals[i]; i++) {
-        framework->refusals[i](&a, &e, &e.strategy, &refused);
-    }
-    for (size_t i = 0; i < refused.count; i++) {
-        tell(context, refused.text[i]);
-    }
+    teller t = {.tell = tell, .context = context};
+    tell_refusals(&t, framework, app, exec);
 }
 
 calc_status calc_export_refused(const calc_framework *framework, const calc_app *app,
@@ -212,18 +221,11 @@ static calc_status has_teller(const calc_app *app, const calc_system *system, co
     *told = false;
     for (size_t i = 0; calc_framework_list[i] && !*told && status != CALC_ERR_NOMEM; i++) {
         const calc_framework *f = calc_framework_list[i];
-        calc_settings settings = {0};
-        calc_errors errors = {0};
         size_t lost = 0;
-        if (!f->has_model || f->serves || !runs_on(f, system)) {
-            continue;
+        if (f->has_model && !f->serves && runs_on(f, system)) {
+            status = lost_of(f, app, &one, count_model, &lost);
+            *told = status == CALC_OK && lost == 0;
         }
-        status = calc_export(f, app, &one, 1, &settings, &errors);
-        if (status == CALC_OK) {
-            status = calc_export_lost(f, app, &one, &settings, count_model, &lost);
-            *told = lost == 0;
-        }
-        calc_settings_free(&settings);
     }
     return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
@@ -383,10 +385,7 @@ static calc_status read_back(const calc_framework *framework, const calc_app *ap
 }
 
 /* No framework accepts layers that are split differently. */
-static void layers_lost(const calc_exec *exec,
-                        void (*tell)(void *context, const char *field, const char *value,
-                                     bool layout),
-                        void *context)
+static void layers_lost(const calc_exec *exec, calc_tell_lost *tell, void *context)
 {
     const calc_layer_list *list = &exec->layers;
     char text[256] = "runs of ";
@@ -404,7 +403,7 @@ typedef struct comparison {
     const calc_app *app;
     const calc_exec *exec;
     bool listed; /* the list of layers says what they are */
-    void (*tell)(void *context, const char *field, const char *value, bool layout);
+    calc_tell_lost *tell;
     void *context;
 } comparison;
 
@@ -447,9 +446,7 @@ static void fields_lost(const comparison *c, calc_kind kind, const calc_table *t
 
 calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
                              const calc_exec *exec, const calc_settings *settings,
-                             void (*tell)(void *context, const char *field, const char *value,
-                                          bool layout),
-                             void *context)
+                             calc_tell_lost *tell, void *context)
 {
     calc_app a = *app, a_back;
     calc_exec e = *exec, e_back;

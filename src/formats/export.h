@@ -21,15 +21,10 @@ CALC_MUST_USE calc_status calc_export(const calc_framework *framework, const cal
  *  another value. Four groups are not reported: fields that are absent from the files, network
  *  indices, fields that are set elsewhere (calc_framework.elsewhere), and fields of the model if
  *  the framework's files do not describe a model.
- *  @param value   as in a file
- *  @param layout  true: without the field this would be another layout or another model; false: the
- *  field is a constant of calc's own, a kernel, an overlap, or a number format of messages
  *  @return CALC_OK, or CALC_ERR_NOMEM: nothing is told */
 CALC_MUST_USE calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
                                            const calc_exec *exec, const calc_settings *settings,
-                                           void (*tell)(void *context, const char *field,
-                                                        const char *value, bool layout),
-                                           void *context);
+                                           calc_tell_lost *tell, void *context);
 
 /* Explains why a framework cannot run a layout: the checks of its arguments
  * refuse the combination, or its settings lack a field without which it is another layout. A

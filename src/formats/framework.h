@@ -188,9 +188,10 @@ struct calc_framework {
     /** The layouts that it refuses; ends with NULL */
     calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
-     *  read and before its defaults; NULL: as its first base.
-     *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
-    calc_status (*settle)(calc_plan *plan, calc_errors *errors);
+     *  read and before its defaults; as its first base, if there is neither of these two */
+    void (*settle)(calc_plan *plan);
+    /** The same where what is said may contradict itself: CALC_ERR_RULE with an error added */
+    calc_status (*reconcile)(calc_plan *plan, calc_errors *errors);
 };
 
 /** Values of calc_framework.rows, .count and .unread, of .bases, and of .refusals. */

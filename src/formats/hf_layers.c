@@ -13,11 +13,6 @@
 #include "io/utf8.h"
 #include "spec/stack.h"
 
-#define SAYS(name) (!isnan(s->value[CALC_HF_##name]))
-#define COUNT(name) ((int64_t)calc_hf_get(s, CALC_HF_##name, 0))
-#define GET(name, absent) calc_hf_get(s, CALC_HF_##name, (double)(absent))
-#define YES(name) (GET(name, 0) > 0)
-
 /* What a layer can have. Layers of SAME keep what they have. */
 typedef enum what {
     SAME,
@@ -364,9 +359,7 @@ static calc_status take_mixers(plan *p)
     if (status == CALC_OK && SAYS(CHUNK) && !SAYS(LAYER_TYPES)) {
         status = take_list(p, CALC_HF_ROPE_LIST);
     }
-    for (int64_t i = 0; i < p->count && SAYS(LOCAL_LAYERS); i++) {
-        p->layer[i].mixer = FULL;
-    }
+    take_period(p, SAYS(LOCAL_LAYERS), 0, FULL, SAME);
     status = status == CALC_OK ? take_numbers(p, CALC_HF_LOCAL_LAYERS, 0, LOCAL, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_FULL_LAYERS, 0, FULL, SAME) : status;
     status = status == CALC_OK ? take_numbers(p, CALC_HF_LINEAR_FROM_1, 1, LINEAR, SAME) : status;
@@ -705,12 +698,9 @@ calc_status calc_hf_layers(const calc_hf_said *s, calc_app *app, calc_errors *er
         return CALC_ERR_NOMEM;
     }
     *p = (plan){.said = s, .app = app, .errors = errors, .count = app->num_blocks};
-    calc_status status = CALC_OK;
     bool fits = p->count * (s->family->twin ? 2 : 1) <= CALC_MAX_STACK;
-    if (!fits) {
-        p->count = CALC_MAX_STACK;
-    }
-    status = take_mixers(p);
+    p->count = fits ? p->count : CALC_MAX_STACK;
+    calc_status status = take_mixers(p);
     status = status == CALC_OK ? take_feed_forward(p) : status;
     status = status == CALC_OK ? take_list(p, CALC_HF_BLOCK_TYPES) : status;
     status = status == CALC_OK ? take_list(p, CALC_HF_HYBRID) : status;

@@ -5,6 +5,12 @@
 
 #include "formats/hf_model.h"
 
+/* Short forms for functions that are given what a configuration says, `s`. */
+#define GET(name, absent) calc_hf_get(s, CALC_HF_##name, (double)(absent))
+#define SAYS(name) (!isnan(s->value[CALC_HF_##name]))
+#define COUNT(name) ((int64_t)GET(name, 0))
+#define YES(name) (GET(name, 0) > 0)
+
 /** Whether the layers' widths are in "block_configs", as a search left them. */
 bool calc_hf_searched(const calc_hf *hf);
 

@@ -285,11 +285,6 @@ calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app, calc_e
 
 enum { NOTE_SIZE = 256 };
 
-#define GET(name, absent) calc_hf_get(s, CALC_HF_##name, (double)(absent))
-#define SAYS(name) (!isnan(s->value[CALC_HF_##name]))
-#define COUNT(name) ((int64_t)GET(name, 0))
-#define YES(name) (GET(name, 0) > 0)
-
 static calc_ffn_type ffn_of(const calc_hf_said *s)
 {
     calc_ffn_type said = (calc_ffn_type)GET(ACTIVATION, s->family->is.ffn_type);
@@ -300,11 +295,6 @@ static calc_ffn_type ffn_of(const calc_hf_said *s)
         return said == CALC_FFN_TYPE_SWIGLU ? said : CALC_FFN_TYPE_GEGLU;
     }
     return said == CALC_FFN_TYPE_RELU ? said : CALC_FFN_TYPE_GELU;
-}
-
-static calc_choice choice(bool yes, bool preset)
-{
-    return yes == preset ? CALC_CHOICE_AUTO : yes ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
 }
 
 /* Chooses the preset that explains most values, and sets the values that differ from it. */
@@ -326,9 +316,10 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     if (norm != f->norm_type) {
         a->norm_type = norm;
     }
-    a->bias = choice(bias, !llama);
-    a->dropout = choice(GET(DROPOUT, f->dropout == CALC_CHOICE_TRUE) > 0, !llama);
-    a->tied_embeddings = choice(GET(TIED, f->tied_embeddings == CALC_CHOICE_TRUE) > 0, !llama);
+    a->bias = calc_plan_choice(bias, !llama);
+    a->dropout = calc_plan_choice(GET(DROPOUT, f->dropout == CALC_CHOICE_TRUE) > 0, !llama);
+    a->tied_embeddings =
+        calc_plan_choice(GET(TIED, f->tied_embeddings == CALC_CHOICE_TRUE) > 0, !llama);
     a->causal = f->causal && GET(CAUSAL, 1) > 0 && !YES(TWO_WAYS);
     bool attention = GET(ATTN_BIAS, f->qkv_bias) > 0;
     a->qkv_bias = !bias && (attention || YES(QKV_BIAS));

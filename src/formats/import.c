@@ -366,11 +366,13 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     const calc_framework *const order[] = {r.named, import->framework};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         const calc_framework *settles = order[i];
-        while (settles && !settles->settle) {
+        while (settles && !settles->settle && !settles->reconcile) {
             settles = settles->bases ? settles->bases[0] : NULL;
         }
-        if (settles && status == CALC_OK) {
-            status = settles->settle(plan, errors);
+        if (settles && settles->reconcile && status == CALC_OK) {
+            status = settles->reconcile(plan, errors);
+        } else if (settles && status == CALC_OK) {
+            settles->settle(plan);
         }
         if (order[i]) {
             calc_framework_defaults(order[i], plan);

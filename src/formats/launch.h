@@ -80,9 +80,9 @@ void calc_job_launch_write(calc_output *out, const calc_job_launch_format *forma
 /** Calls `tell` with each field of the job that the settings do not carry, as
  *  calc_export_lost() does.
  *  @param layout  without it, the actor would be laid out otherwise */
-CALC_MUST_USE calc_status calc_job_launch_lost(
-    const calc_job_launch_format *format, const calc_job_launch *launch, const calc_app *app,
-    const calc_settings *settings,
-    void (*tell)(void *context, const char *field, const char *value, bool layout), void *context);
+CALC_MUST_USE calc_status calc_job_launch_lost(const calc_job_launch_format *format,
+                                               const calc_job_launch *launch, const calc_app *app,
+                                               const calc_settings *settings, calc_tell_lost *tell,
+                                               void *context);
 
 #endif

@@ -264,7 +264,7 @@ static calc_status settle_engine(calc_plan *plan, calc_errors *errors)
         SET(SERVE_EXPERTS, VALUE(EXPERT) > 1);
         SET(EXPERT, NAN);
     }
-    return calc_framework_vllm.settle(plan, errors);
+    return calc_framework_vllm.reconcile(plan, errors);
 }
 
 /* slime says the processors of an engine, SGLang those of a stage. */
@@ -273,12 +273,11 @@ static calc_status settle_slime_engine(calc_plan *plan, calc_errors *errors)
     if (SAYS(SERVE_RANKS) && COUNT(PIPELINE) > 1) {
         SET(SERVE_RANKS, fmax(1, floor(VALUE(SERVE_RANKS) / VALUE(PIPELINE))));
     }
-    return calc_framework_sglang.settle(plan, errors);
+    return calc_framework_sglang.reconcile(plan, errors);
 }
 
-static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
+static void settle_nemo_rl(calc_plan *plan)
 {
-    (void)errors;
     if (YES(FSDP)) {
         SET(SHARDED, 3);
         SET(GRAD_OVERLAP, 1);
@@ -292,17 +291,14 @@ static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
         SET(LORA_EXPERTS, YES(FSDP) ? CALC_LORA_EXPERTS_EACH : CALC_LORA_EXPERTS_SHARED);
     }
     calc_plan_note(plan, "the layout is of the policy's training; --job writes all of it");
-    return CALC_OK;
 }
 
-static calc_status settle_openrlhf(calc_plan *plan, calc_errors *errors)
+static void settle_openrlhf(calc_plan *plan)
 {
-    (void)errors;
     if (YES(LORA_RANK)) {
         SET(ADAPTER, CALC_TRAINED_ADAPTERS);
     }
     calc_plan_note(plan, "the layout is of the actor's training; --job writes all of it");
-    return CALC_OK;
 }
 
 /* clang-format off */
@@ -318,10 +314,10 @@ const calc_framework calc_framework_openrlhf = {.name = "openrlhf", .title = "Op
 #define ENGINE(name_, base, syntax_, ...) {.name = #name_, .title = #name_, .syntax = CALC_SYNTAX_##syntax_, .serves = true, \
     ROWS(name_##_rows), CALC_FRAMEWORK_BASES(&calc_framework_##base), __VA_ARGS__}
 #define ROWS(table) .rows = table, .count = sizeof table / sizeof *table
-static const calc_framework verl_engine = ENGINE(verl_engine, vllm, YAML, .settle = settle_engine);
-static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, YAML, .settle = settle_engine, .renamed = GENERATION "vllm_cfg.=--");
-static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, SHELL, .settle = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
-static const calc_framework slime_engine = ENGINE(slime_engine, sglang, SHELL, .settle = settle_slime_engine, .renamed = "--sglang-=--");
+static const calc_framework verl_engine = ENGINE(verl_engine, vllm, YAML, .reconcile = settle_engine);
+static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, YAML, .reconcile = settle_engine, .renamed = GENERATION "vllm_cfg.=--");
+static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, SHELL, .reconcile = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
+static const calc_framework slime_engine = ENGINE(slime_engine, sglang, SHELL, .reconcile = settle_slime_engine, .renamed = "--sglang-=--");
 
 /* The launcher of a program has other nodes than a job: as of what serves, its options are not read. */
 #define JOB(name_, unread_) {.name = #name_, .title = #name_, .serves = true, CALC_FRAMEWORK_ROWS(name_##_rows, unread_)}

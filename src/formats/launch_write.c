@@ -369,7 +369,7 @@ void calc_job_launch_write(calc_output *out, const calc_job_launch_format *forma
 
 /* Whom it is told. */
 typedef struct telling {
-    void (*tell)(void *context, const char *field, const char *value, bool layout);
+    calc_tell_lost *tell;
     void *context;
 } telling;
 
@@ -412,11 +412,9 @@ static void tell_layout(void *context, const char *field, const char *value, boo
     }
 }
 
-calc_status
-calc_job_launch_lost(const calc_job_launch_format *format, const calc_job_launch *launch,
-                     const calc_app *app, const calc_settings *settings,
-                     void (*tell)(void *context, const char *field, const char *value, bool layout),
-                     void *context)
+calc_status calc_job_launch_lost(const calc_job_launch_format *format,
+                                 const calc_job_launch *launch, const calc_app *app,
+                                 const calc_settings *settings, calc_tell_lost *tell, void *context)
 {
     const calc_import import = {.framework = format->framework, .settings = settings};
     telling t = {tell, context};

@@ -402,9 +402,8 @@ static CALC_REFUSALS(nemo)
 /* arguments.py, transformer_config.py: blocks that are not listed divide by stages, but for those
  * of the first and the last stage where they are given. DeepSpeed, whose file says what is sharded,
  * spreads them by itself. */
-static calc_status settle_core(calc_plan *plan, calc_errors *errors)
+static void settle_core(calc_plan *plan)
 {
-    (void)errors;
     bool ends = YES(ENDS) || (YES(EVEN_ENDS) && YES(EVEN_HEAD));
     double stages = VALUE(PIPELINE) - YES(FIRST_BLOCKS) - YES(LAST_BLOCKS);
     double blocks = VALUE(BLOCKS) - VALUE(FIRST_BLOCKS) - VALUE(LAST_BLOCKS) +
@@ -415,17 +414,14 @@ static calc_status settle_core(calc_plan *plan, calc_errors *errors)
                        "refuses --num-layers that --pipeline-model-parallel-size does not divide, "
                        "unless first, last or all stages are said to have others");
     }
-    return CALC_OK;
 }
 
 /* A recipe of fine-tuning has its adapters, of which a file may say some settings only. */
-static calc_status settle_bridge(calc_plan *plan, calc_errors *errors)
+static void settle_bridge(calc_plan *plan)
 {
-    (void)errors;
     if (!SAYS(LORA_CLASS) && (SAYS(LORA_RANK) || SAYS(LORA_MODULES))) {
         SET(LORA_CLASS, CALC_PLAN_LORA_TOGETHER);
     }
-    return CALC_OK;
 }
 
 /* clang-format off */

@@ -70,13 +70,11 @@ static CALC_REFUSALS(refusals)
 }
 
 /* One expert to which a token goes more than once is none. */
-static calc_status settle(calc_plan *plan, calc_errors *errors)
+static void settle(calc_plan *plan)
 {
-    (void)errors;
     if (COUNT(EXPERTS) == 1 && COUNT(TOP_K) > 1) {
         SET(EXPERTS, 0);
     }
-    return CALC_OK;
 }
 
 /* clang-format off */

@@ -155,6 +155,12 @@ void calc_plan_serve(calc_plan *plan, const calc_app *app, const calc_exec *exec
  *  @param exec  of the plan, otherwise finished */
 void calc_plan_serve_apply(const calc_plan *plan, calc_exec *exec);
 
+/** The choice that comes to `yes`: none where the preset of a structure has it. */
+static inline calc_choice calc_plan_choice(bool yes, bool preset)
+{
+    return yes == preset ? CALC_CHOICE_AUTO : yes ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+}
+
 /** Builds the model and the layout of a plan; the inverse of calc_plan_from(). Members that the
  *  plan does not set have Megatron-LM's defaults. Sizes that the model needs and the plan lacks are
  *  0. Network indices are 0 for tensor parallelism and 1 for the others.
@@ -185,14 +191,15 @@ void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec);
 CALC_MUST_USE calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app,
                                                  calc_exec *exec, calc_errors *errors);
 
+/** Receives a field that settings do not carry, and its value as in a file.
+ *  @param layout  true: without the field this would be another layout or another model; false: the
+ *  field is a constant of calc's own, a kernel, an overlap, or a number format of messages */
+typedef void calc_tell_lost(void *context, const char *field, const char *value, bool layout);
+
 /** Reports the parts of the stages that another execution does not have, where either lists them.
- *  Both are resolved.
- *  @param tell  as for calc_export_lost()
- *  @return the number of reports */
-size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
-                             void (*tell)(void *context, const char *field, const char *value,
-                                          bool layout),
-                             void *context);
+ *  Both are resolved. */
+void calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
+                           calc_tell_lost *tell, void *context);
 
 /** Reads and writes lists in texts for rows of frameworks: offsets of blocks from an even split,
  *  and numbers of recomputed blocks, one list per chunk if there are several. Both forms can be

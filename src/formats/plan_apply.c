@@ -650,11 +650,6 @@ static calc_status apply_dispatch(const calc_plan *plan, calc_exec *e, calc_erro
                                ranks, stage);
 }
 
-static calc_choice choice(bool yes, bool preset)
-{
-    return yes == preset ? CALC_CHOICE_AUTO : yes ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
-}
-
 /* Chooses the preset that explains most values, and sets the values that differ from it. */
 static void apply_structure(const calc_plan *plan, calc_app *a)
 {
@@ -671,9 +666,9 @@ static void apply_structure(const calc_plan *plan, calc_app *a)
         a->position_type =
             position == CALC_POSITION_TYPE_LEARNED ? CALC_POSITION_TYPE_AUTO : position;
     }
-    a->bias = choice(YES(BIAS), !llama);
-    a->dropout = choice(YES(DROPOUT), !llama);
-    a->tied_embeddings = choice(YES(TIED), !llama);
+    a->bias = calc_plan_choice(YES(BIAS), !llama);
+    a->dropout = calc_plan_choice(YES(DROPOUT), !llama);
+    a->tied_embeddings = calc_plan_choice(YES(TIED), !llama);
     a->causal = true;
 }
 

@@ -343,18 +343,6 @@ static bool set_letters(calc_plan *plan, const calc_app *a, const calc_exec *e)
 
 void calc_plan_layers_from(calc_plan *plan, const calc_app *a, const calc_exec *e)
 {
-    const struct {
-        calc_plan_member member;
-        double number;
-    } flat[] = {{CALC_PLAN_OUTPUT_GATE, a->output_gate},
-                {CALC_PLAN_SINKS, a->attention_sinks},
-                {CALC_PLAN_QKV_BIAS, a->qkv_bias},
-                {CALC_PLAN_SHARED_GATE, a->shared_gate},
-                {CALC_PLAN_EXPERT_LATENT, (double)a->expert_latent},
-                {CALC_PLAN_MTP_SHARED, a->mtp_shared}};
-    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
-        plan->value[flat[i].member] = flat[i].number > 0 ? flat[i].number : NAN;
-    }
     bool letters =
         a->stack.layers > 0 && !calc_plan_layers_are_blocks(&a->stack) && set_letters(plan, a, e);
     if (a->stack.layers > 0 && !letters) {
@@ -670,9 +658,7 @@ static const calc_part *next(cursor *c, bool *beside)
 
 /* Reports the fields in which a part differs from the one that takes its place. */
 static size_t part_lost(const calc_part *part, const calc_part *back, const char *elsewhere,
-                        void (*tell)(void *context, const char *field, const char *value,
-                                     bool layout),
-                        void *context, bool told[])
+                        calc_tell_lost *tell, void *context, bool told[])
 {
     const calc_table *table = calc_part_table();
     size_t count = 0;
@@ -695,10 +681,8 @@ static size_t part_lost(const calc_part *part, const calc_part *back, const char
 
 enum { MOST_FIELDS = 128 };
 
-static size_t
-sequence_lost(const calc_app *app, const calc_app *back, const char *elsewhere, bool mtp,
-              void (*tell)(void *context, const char *field, const char *value, bool layout),
-              void *context)
+static size_t sequence_lost(const calc_app *app, const calc_app *back, const char *elsewhere,
+                            bool mtp, calc_tell_lost *tell, void *context)
 {
     cursor mine = {.app = app, .mtp = mtp}, other = {.app = back, .mtp = mtp};
     bool told[CALC_MAX_PARTS + 1][MOST_FIELDS] = {{false}};
@@ -732,16 +716,13 @@ sequence_lost(const calc_app *app, const calc_app *back, const char *elsewhere, 
     }
 }
 
-size_t calc_plan_layers_lost(const calc_app *app, const calc_app *back, const char *elsewhere,
-                             void (*tell)(void *context, const char *field, const char *value,
-                                          bool layout),
-                             void *context)
+void calc_plan_layers_lost(const calc_app *app, const calc_app *back, const char *elsewhere,
+                           calc_tell_lost *tell, void *context)
 {
-    size_t count = 0;
     if (app->stack.layers == 0 && back->stack.layers == 0) {
-        return 0;
+        return;
     }
-    count = sequence_lost(app, back, elsewhere, false, tell, context);
+    size_t count = sequence_lost(app, back, elsewhere, false, tell, context);
     if (count == 0 && app->mtp_blocks > 0) {
         count = sequence_lost(app, back, elsewhere, true, tell, context);
     }
@@ -751,5 +732,4 @@ size_t calc_plan_layers_lost(const calc_app *app, const calc_app *back, const ch
                  (long long)app->num_blocks, (long long)back->num_blocks);
         tell(context, "num_blocks", text, false);
     }
-    return count;
 }

@@ -38,12 +38,8 @@ bool calc_plan_layers_letters(const char *text);
 
 /** Reports the parts of a model's layers that another model does not have, where either lists its
  *  layers. Both are resolved.
- *  @param elsewhere  fields that are not reported: calc_framework.elsewhere
- *  @param tell  as for calc_export_lost()
- *  @return the number of reports */
-size_t calc_plan_layers_lost(const calc_app *app, const calc_app *back, const char *elsewhere,
-                             void (*tell)(void *context, const char *field, const char *value,
-                                          bool layout),
-                             void *context);
+ *  @param elsewhere  fields that are not reported: calc_framework.elsewhere */
+void calc_plan_layers_lost(const calc_app *app, const calc_app *back, const char *elsewhere,
+                           calc_tell_lost *tell, void *context);
 
 #endif

@@ -48,10 +48,8 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     bool shared = a->num_experts > 0 && calc_serving_engine_shares(s);
     int64_t together = shared ? s->data_par : 1;
     SET(SERVE_LENGTH, prompt + i->generate_size);
-    if (slots > 0) {
-        SET(SERVE_SLOTS, slots);
-        SET(SERVE_ALL_SLOTS, slots * together);
-    }
+    SET(SERVE_SLOTS, WHERE(slots > 0, slots));
+    SET(SERVE_ALL_SLOTS, WHERE(slots > 0, slots * together));
     /* Weights that the checkpoint has wider are narrowed when they are loaded. */
     if (s->weight_datatype == CALC_FORMAT_FLOAT8 && s->matrix_datatype == CALC_FORMAT_FLOAT8 &&
         a->checkpoint.weight_datatype != CALC_FORMAT_FLOAT8) {
@@ -63,18 +61,14 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     SET(SERVE_TOGETHER, shared);
     SET(SERVE_RANKS, s->tensor_par * together);
     SET(SERVE_EXPERTS, a->num_experts > 0 && s->expert_par > 1);
-    if (i->page_size > 1) {
-        SET(SERVE_PAGE, i->page_size);
-    }
+    SET(SERVE_PAGE, WHERE(i->page_size > 1, i->page_size));
     SET(SERVE_EAGER, i->traits.eager);
     SET(SERVE_CACHE, i->kv_datatype);
-    if (calc_serving_engine_share(i) < 1) {
-        SET(SERVE_MEMORY, calc_serving_engine_share(i));
-    }
-    if (i->speculative_tokens > 0 && a->mtp_blocks > 0) {
-        SET(SERVE_PREDICTED, i->speculative_tokens);
-        SET(SERVE_VERIFIED, i->speculative_tokens + 1);
-    }
+    double share = calc_serving_engine_share(i);
+    bool predicts = i->speculative_tokens > 0 && a->mtp_blocks > 0;
+    SET(SERVE_MEMORY, WHERE(share < 1, share));
+    SET(SERVE_PREDICTED, WHERE(predicts, i->speculative_tokens));
+    SET(SERVE_VERIFIED, WHERE(predicts, i->speculative_tokens + 1));
 }
 
 void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)

@@ -69,17 +69,11 @@ static void join_stages(calc_plan *plan)
 void calc_plan_split(calc_plan *plan, const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;
-    bool heads = s->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES, staged = e->pipeline_par > 1;
+    bool staged = e->pipeline_par > 1;
     bool one = s->zero_stage == 1, sharded = s->zero_stage > 0;
     bool gathers = one && s->param_gather_overlap == CALC_CHOICE_TRUE;
     bool async = s->tensor_par > 1 && s->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
     bool scatters = s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    if (s->context_par > 1) {
-        plan->value[heads ? CALC_PLAN_HEADS_RANKS : CALC_PLAN_RING_RANKS] = (double)s->context_par;
-    }
-    if (sharded && s->data_par > 1) {
-        SET(SHARD_REPLICAS, calc_gcd(s->data_par, s->fsdp_par));
-    }
     /* Their product with context, tensor and pipeline parallelism is the number of processors. */
     int64_t copies = sharded ? s->data_par * s->context_par / s->fsdp_par : s->data_par;
     int64_t together = sharded ? s->fsdp_par / s->context_par : 1;
@@ -90,12 +84,10 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
      * and overlapped micro-batches need several. CUDA's own default is 8. */
     bool split = s->tensor_par > 1 || s->context_par > 1;
     bool batch = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
-    if (s->zero_stage >= 2 || split || batch) {
-        SET(QUEUES, s->zero_stage >= 2 ? 8 : split ? 1 : 32);
-    }
+    SET(QUEUES, WHERE(s->zero_stage >= 2 || split || batch, s->zero_stage >= 2 ? 8
+                                                            : split            ? 1
+                                                                               : 32));
     set_stages(plan, e);
-    SET(RECOMPUTES, s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
-    SET(WIDE_GRAD, s->grad_datatype == CALC_FORMAT_FLOAT32);
     SET(TENSOR_SWITCHES, !async     ? 0
                          : scatters ? CALC_PLAN_TENSOR_SCATTER
                                     : CALC_PLAN_TENSOR_REDUCE);

@@ -56,9 +56,8 @@ static const calc_setting_row automodel_rows[] = {
 };
 /* clang-format on */
 
-static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
+static void settle_automodel(calc_plan *plan)
 {
-    (void)errors;
     if (SAYS(REPLICATED) && !(VALUE(REPLICATED) > 1)) {
         SET(REPLICATED, NAN);
     }
@@ -71,7 +70,6 @@ static calc_status settle_automodel(calc_plan *plan, calc_errors *errors)
     if (SAYS(LORA_RANK) || SAYS(LORA_MODULES)) {
         SET(ADAPTER, CALC_TRAINED_ADAPTERS);
     }
-    return CALC_OK;
 }
 
 /* clang-format off */
@@ -147,14 +145,12 @@ static const calc_setting_row llm_foundry_rows[] = {
 };
 /* clang-format on */
 
-static calc_status settle_llm_foundry(calc_plan *plan, calc_errors *errors)
+static void settle_llm_foundry(calc_plan *plan)
 {
-    (void)errors;
     if (!SAYS(FFN) && SAYS(HIDDEN)) {
         SET(FFN, floor(VALUE(HIDDEN) * VALUE_OR(FFN_RATIO, 4)));
     }
     calc_plan_shard_in_nodes(plan);
-    return CALC_OK;
 }
 
 /* clang-format off */
@@ -279,7 +275,7 @@ static calc_status settle_maxtext(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .program = "axText|axtext", .alone = true, .version = "0.2.4, base.yml",
     .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .options = true, .has_model = true, .launched = true,
-    .settle = settle_maxtext, CALC_FRAMEWORK_ROWS(maxtext_rows, maxtext)};
+    .reconcile = settle_maxtext, CALC_FRAMEWORK_ROWS(maxtext_rows, maxtext)};
 /* clang-format on */
 
 /* nanotron: a YAML file. */
@@ -317,9 +313,8 @@ static const calc_setting_row nanotron_rows[] = {
 };
 /* clang-format on */
 
-static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
+static void settle_nanotron(calc_plan *plan)
 {
-    (void)errors;
     if (!YES(SHARED)) {
         SET(SHARED_FFN, NAN);
     }
@@ -331,7 +326,6 @@ static calc_status settle_nanotron(calc_plan *plan, calc_errors *errors)
         calc_plan_note(
             plan, "it divides blocks by their cost and that of the head; equal stages are taken");
     }
-    return CALC_OK;
 }
 
 /* clang-format off */

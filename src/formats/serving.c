@@ -147,7 +147,7 @@ const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .ve
     .launch = "run it with bash and the model: its folder or its name; options follow", .script = "vllm serve",
     .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
-    .syntax = CALC_SYNTAX_SHELL, .serves = true, .elsewhere = OF_REQUESTS, .settle = settle, CALC_FRAMEWORK_ROWS(vllm, vllm),
+    .syntax = CALC_SYNTAX_SHELL, .serves = true, .elsewhere = OF_REQUESTS, .reconcile = settle, CALC_FRAMEWORK_ROWS(vllm, vllm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
@@ -156,12 +156,12 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
     .pool = {"--disaggregation-mode prefill", "--disaggregation-mode decode"},
     .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true, .elsewhere = OF_REQUESTS,
-    .settle = settle, CALC_FRAMEWORK_ROWS(sglang, sglang),
+    .reconcile = settle, CALC_FRAMEWORK_ROWS(sglang, sglang),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
-    .serves = true, .one_replica = true, .elsewhere = OF_REQUESTS, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
+    .serves = true, .one_replica = true, .elsewhere = OF_REQUESTS, .reconcile = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

@@ -98,9 +98,8 @@ static CALC_REFUSALS(refusals)
 
 /* Sharding by TorchTitan's policy "default": weights stay gathered in the step if there are stages.
  * Replicas that consist of one shard are not sharded. */
-static calc_status settle(calc_plan *plan, calc_errors *errors)
+static void settle(calc_plan *plan)
 {
-    (void)errors;
     if (SAYS(SHARD_RANKS) && VALUE(SHARD_RANKS) == 1) {
         SET(SHARDED, 0);
     } else if (!SAYS(SHARDED) && VALUE(PIPELINE) > 1) {
@@ -116,7 +115,6 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     if (SAYS(MODEL) && (SAYS(CHUNK_BLOCKS) || VALUE(RECOMPUTE_EVERY) > 1)) {
         SET(BLOCKS, calc_plan_model_of(plan)->blocks);
     }
-    return CALC_OK;
 }
 
 /* clang-format off */

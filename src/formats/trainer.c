@@ -261,9 +261,8 @@ static void settle_sharding(calc_plan *plan, double loaded)
     }
 }
 
-static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
+static void settle_accelerate(calc_plan *plan)
 {
-    (void)errors;
     settle_sharding(plan, (double)NAN);
     if (SAYS(PIPELINE)) { /* of Megatron-LM's plugin */
         SET(LOSS_PARALLEL, 0);
@@ -271,12 +270,10 @@ static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
         calc_plan_note(plan, "the script says the batch of a processor; one sequence is assumed");
     }
-    return CALC_OK;
 }
 
-static calc_status settle_data(calc_plan *plan, calc_errors *errors)
+static void settle_data(calc_plan *plan)
 {
-    (void)errors;
     if (COUNT(ADAPTER) == OTHER) {
         calc_plan_note(plan, "its kind of adapters is not modelled; the layout is of training all "
                              "weights");
@@ -290,10 +287,9 @@ static calc_status settle_data(calc_plan *plan, calc_errors *errors)
     if (!YES(PACKED)) {
         calc_plan_note(plan, "sequences are not packed; each is taken as long as the longest");
     }
-    return CALC_OK;
 }
 
-static calc_status settle_loaded(calc_plan *plan, double loaded, calc_errors *errors)
+static void settle_loaded(calc_plan *plan, double loaded)
 {
     if (COUNT(OPTIMIZER) == OTHER) {
         calc_plan_note(plan, "the optimizer is taken as AdamW, with its state in float32");
@@ -307,30 +303,29 @@ static calc_status settle_loaded(calc_plan *plan, double loaded, calc_errors *er
         SET(RECOMPUTE, VALUE(RECOMPUTE) - OTHER);
         SET(ACT_OFFLOAD, 1);
     }
-    calc_status status = settle_data(plan, errors);
+    settle_data(plan);
     settle_sharding(plan, loaded);
     /* peft/tuners/tuners_utils.py, autocast_adapter_dtype: engines that shard convert them. */
     bool alone = !SAYS(SHARDED) && !SAYS(DIST_OPT) && !SAYS(TENSOR);
     if (COUNT(ADAPTER) == CALC_TRAINED_ADAPTERS && alone) {
         SET(STATE, CALC_FORMAT_FLOAT32);
     }
-    return status;
 }
 
 /* TRL's dtype of trl/trainer/model_config.py; that of other programs is not known, and is that of
  * most. */
-static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
+static void settle_trainer(calc_plan *plan)
 {
-    return settle_loaded(plan, CALC_FORMAT_FLOAT32, errors);
+    settle_loaded(plan, CALC_FORMAT_FLOAT32);
 }
 
-static calc_status settle_transformers(calc_plan *plan, calc_errors *errors)
+static void settle_transformers(calc_plan *plan)
 {
     if (SAYS(ADAPTER) && !SAYS(LORA_RANK)) {
         SET(LORA_RANK, 8); /* peft/tuners/lora/config.py */
         calc_plan_note(plan, "the program says the rank of its adapters; PEFT's 8 is assumed");
     }
-    return settle_trainer(plan, errors);
+    settle_trainer(plan);
 }
 
 /* The format in which a program computes, if it loads weights in that. */
@@ -343,13 +338,13 @@ static double computes_in(const calc_plan *plan)
 
 /* utils/config/, resolve_dtype(): weights are loaded in bfloat16, which "full" keeps under FSDP,
  * too. */
-static calc_status settle_axolotl(calc_plan *plan, calc_errors *errors)
+static void settle_axolotl(calc_plan *plan)
 {
     if (COUNT_OR(PRECISION, 0) >= OTHER) {
         SET(PRECISION, CALC_DATATYPE_BFLOAT16);
         SET(MASTER, CALC_FORMAT_BFLOAT16);
     }
-    return settle_loaded(plan, computes_in(plan), errors);
+    settle_loaded(plan, computes_in(plan));
 }
 
 /* LLaMA-Factory and ms-swift train an adapter unless they are told to train all weights. With
@@ -373,19 +368,19 @@ static double settle_adapter(calc_plan *plan, double loaded)
 }
 
 /* model/adapter.py: what is trained is converted to float32, unless pure_bf16 is said. */
-static calc_status settle_llama_factory(calc_plan *plan, calc_errors *errors)
+static void settle_llama_factory(calc_plan *plan)
 {
-    return settle_loaded(plan, settle_adapter(plan, CALC_FORMAT_FLOAT32), errors);
+    settle_loaded(plan, settle_adapter(plan, CALC_FORMAT_FLOAT32));
 }
 
 /* swift/arguments/sft_args.py: without gradient_accumulation_steps a step is of at least 16
  * sequences. Weights are loaded as the model has them. */
-static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
+static void settle_swift(calc_plan *plan)
 {
     if (!SAYS(MICROBATCHES) && SAYS(PROCS)) {
         SET(MICROBATCHES, fmax(1, ceil(16 / VALUE(MICROBATCH) / VALUE(PROCS))));
     }
-    return settle_loaded(plan, settle_adapter(plan, computes_in(plan)), errors);
+    settle_loaded(plan, settle_adapter(plan, computes_in(plan)));
 }
 
 #define COMMON(title_, version_, launch_)                                                          \

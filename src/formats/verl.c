@@ -75,9 +75,8 @@ static void settle_sequences(calc_plan *plan)
               "are not part of it");
 }
 
-static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
+static void settle_verl(calc_plan *plan)
 {
-    (void)errors;
     bool core =
         SAYS(FSDP) ? !YES(FSDP) : SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT);
     if (core) {
@@ -107,17 +106,14 @@ static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
         SET(LORA_EXPERTS, core ? CALC_LORA_EXPERTS_SHARED : CALC_LORA_EXPERTS_NONE);
     }
     settle_sequences(plan);
-    return CALC_OK;
 }
 
-static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
+static void settle_slime(calc_plan *plan)
 {
-    (void)errors;
     if (!SAYS(BATCH) && YES(SAMPLES) && YES(UPDATES)) {
         SET(BATCH, floor(VALUE(SAMPLES) / VALUE(UPDATES)));
     }
     settle_sequences(plan);
-    return CALC_OK;
 }
 
 /* clang-format off */
