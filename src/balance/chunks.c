@@ -436,64 +436,46 @@ static double least_of(search *s, const division *d)
     return step_s;
 }
 
-/* Whether other layers of the current division may recompute, so that it fits or takes less. */
-static bool is_open(const search *s)
-{
-    int again = 0;
-    for (int place = 0; place < s->places; place++) {
-        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-            again += s->now.share[place].full[kind] + s->now.share[place].selective[kind];
-        }
-    }
-    return !is_settled(s->p) && again > 0;
-}
-
-/* In how many ways: more than there are. */
+/* In how many ways other layers of the current division may recompute, so that it fits or takes
+ * less: more than there are; INFINITY: in none. */
 static double choices(const search *s)
 {
     double count = 1;
+    int again = 0;
     for (int place = 0; place < s->places; place++) {
+        const calc_balance_share *x = &s->now.share[place];
         for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-            int n = s->now.share[place].layers[kind] + 1;
+            int n = x->layers[kind] + 1;
+            again += x->full[kind] + x->selective[kind];
             count *= (s->p->may_full ? n : 1) * (s->p->may_select ? n : 1);
         }
     }
-    return count;
-}
-
-static void choose_rest(search *s, int index);
-
-/* With this choice for a place, those for the places after it. */
-static void choose(search *s, int index)
-{
-    int chunks = (int)s->p->shape.chunks;
-    int stage = index / chunks;
-    if (index % chunks == chunks - 1) {
-        s->now.bytes[stage] = calc_balance_flights_bytes(&s->flights, s->p, stage, s->now.share);
-        if (s->now.bytes[stage] > s->p->stage[stage].limit_bytes ||
-            !calc_balance_effort_evaluation(s->effort)) {
-            return;
-        }
-    }
-    choose_rest(s, index + 1);
+    return is_settled(s->p) || again == 0 ? INFINITY : count;
 }
 
 /* Every choice of recomputation for the places from one on, stage by stage. */
-static void choose_rest(search *s, int index)
+static void choose(search *s, int index)
 {
     const calc_balance_problem *p = s->p;
     int chunks = (int)p->shape.chunks;
+    int stage = index / chunks;
+    if (index > 0 && index % chunks == 0) { /* the stage before is chosen */
+        double bytes = calc_balance_flights_bytes(&s->flights, p, stage - 1, s->now.share);
+        s->now.bytes[stage - 1] = bytes;
+        if (bytes > p->stage[stage - 1].limit_bytes || !calc_balance_effort_evaluation(s->effort)) {
+            return;
+        }
+    }
     if (index == s->places) {
         sum_bytes(s, &s->now);
         measure(s, &s->now);
         take(s);
         return;
     }
-    calc_balance_share *x =
-        &s->now.share[calc_balance_place_of(&p->shape, index / chunks, index % chunks)];
+    calc_balance_share *x = &s->now.share[calc_balance_place_of(&p->shape, stage, index % chunks)];
     const int *n = x->layers;
     const int all = (n[0] + 1) * (n[1] + 1);
-    int number = s->now.full[p->stage[index / chunks].chip];
+    int number = s->now.full[p->stage[stage].chip];
     int alike = alike_chips(s) == 0 ? -1 : number < n[0] + n[1] ? number : n[0] + n[1];
     for (int i = 0; i < all * all && !s->effort->spent; i++) { /* four numbers, as one */
         int full = i % all;
@@ -508,7 +490,7 @@ static void choose_rest(search *s, int index)
                         (!p->spread || y.full[1] == 0 || y.full[0] == n[0]);
         if (is_legal) {
             *x = y;
-            choose(s, index);
+            choose(s, index + 1);
         }
     }
 }
@@ -533,8 +515,8 @@ static void try_layers(search *s)
         if (!s->any || s->best.over_bytes > 0 || least_s <= s->best.step_s) {
             measure(s, &s->now);
             take(s);
-            if (is_open(s) && choices(s) <= MOST_CHOICES) {
-                choose_rest(s, 0);
+            if (choices(s) <= MOST_CHOICES) {
+                choose(s, 0);
             } else if (!is_settled(s->p)) {
                 s->open_s = calc_min(s->open_s, least_s);
             }

@@ -252,8 +252,7 @@ calc_balance_parts calc_balance_parts_of(const calc_schedule_shape *s, bool less
     };
 }
 
-/* The k-th pass, chunks counted in the order in which they come. */
-static calc_balance_turn turn_of(const calc_balance_parts *p, int64_t k)
+calc_balance_turn calc_balance_forward(const calc_balance_parts *p, int64_t k)
 {
     int64_t before = 0; /* micro-batches of the parts before */
     int64_t size = p->first;
@@ -266,14 +265,9 @@ static calc_balance_turn turn_of(const calc_balance_parts *p, int64_t k)
     return (calc_balance_turn){.chunk = k / size, .microbatch = before + k % size};
 }
 
-calc_balance_turn calc_balance_forward(const calc_balance_parts *p, int64_t k)
-{
-    return turn_of(p, k);
-}
-
 calc_balance_turn calc_balance_backward(const calc_balance_parts *p, int64_t k)
 {
-    calc_balance_turn t = turn_of(p, k);
+    calc_balance_turn t = calc_balance_forward(p, k); /* the same but for the order of chunks */
     t.chunk = p->chunks - 1 - t.chunk;
     return t;
 }
@@ -362,7 +356,8 @@ CALC_FREES(calc_balance_room_end, calc_balance_room, of->bytes, of->pass[0], of-
 
 typedef struct walker {
     calc_balance_flights *out;
-    int rows, room, first; /**< rows of all stages; the first of this one */
+    int rows, first; /**< rows of all stages; the first of this one */
+    size_t room;
     int now[CALC_BALANCE_PLACES];
     bool no_memory;
 } walker;
@@ -394,15 +389,12 @@ static void enter(walker *w, int64_t part)
             memmove(w->out->live + (size_t)kept++ * (size_t)parts, row, row_bytes);
         }
     }
-    if (kept == w->room) {
-        int *grown = realloc(w->out->live, 2 * (size_t)(kept + 8) * row_bytes);
-        if (grown == NULL) {
-            w->no_memory = true;
-            return;
-        }
-        w->out->live = grown;
-        w->room = 2 * (kept + 8);
+    int *grown = calc_grown(w->out->live, (size_t)kept, &w->room, row_bytes);
+    if (grown == NULL) {
+        w->no_memory = true;
+        return;
     }
+    w->out->live = grown;
     memcpy(w->out->live + (size_t)kept * (size_t)parts, w->now, row_bytes);
     w->rows = kept + 1;
 }
@@ -420,21 +412,14 @@ static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int s
     }
 }
 
-/* Between its beginning and its end the order repeats itself, with the same counts. */
-static calc_schedule_shape without_repeats(const calc_schedule_shape *s)
-{
-    enum { ROUNDS = 8 }; /* of a micro-batch per stage; the first 4 at most are not as the others */
-    calc_schedule_shape brief = *s;
-    if (s->microbatches > (ROUNDS + 1) * s->stages) {
-        brief.microbatches = ROUNDS * s->stages + s->microbatches % s->stages;
-    }
-    return brief;
-}
-
 calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balance_problem *p)
 {
-    const calc_schedule_shape shape = without_repeats(&p->shape);
+    enum { ROUNDS = 8 }; /* of a micro-batch per stage; the first 4 at most are not as the others */
+    calc_schedule_shape shape = p->shape;
     int stages = (int)shape.stages;
+    if (shape.microbatches > (ROUNDS + 1) * stages) { /* between begin and end the order repeats */
+        shape.microbatches = ROUNDS * stages + shape.microbatches % stages;
+    }
     *f = (calc_balance_flights){.parts = (int)shape.chunks};
     walker w = {.out = f};
     for (int s = 0; s < stages && !w.no_memory; s++) {

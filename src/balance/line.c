@@ -28,11 +28,9 @@ calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_pro
     }
     size_t each = (size_t)(layers + 1) * CALC_BALANCE_KINDS;
     l->pure = calloc((size_t)stages * each, sizeof *l->pure);
-    calc_balance_range any[CALC_BALANCE_CHIPS];
     for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
-        any[chip] = CALC_BALANCE_ANY;
+        l->full[chip] = CALC_BALANCE_ANY;
     }
-    memcpy(l->full, any, sizeof any);
     return l->pure == NULL ? CALC_ERR_NOMEM : CALC_OK;
 }
 
@@ -364,21 +362,6 @@ static void go_forward(calc_balance_bound *b, double below_s)
 
 /* ---- Stages behind ----------------------------------------------------------------------------*/
 
-static bool reserve(calc_balance_behind **at, size_t *room, size_t count)
-{
-    if (count <= *room) {
-        return true;
-    }
-    size_t more = count > 2 * *room ? count : 2 * *room;
-    calc_balance_behind *grown = realloc(*at, more * sizeof *grown);
-    if (grown == NULL) {
-        return false;
-    }
-    *at = grown;
-    *room = more;
-    return true;
-}
-
 static int compare(const void *a, const void *b)
 {
     const calc_balance_behind *x = a, *y = b;
@@ -387,12 +370,12 @@ static int compare(const void *a, const void *b)
                                       : CALC_ORDER(x->layers, y->layers);
 }
 
-/* Every way to divide the layers from `from` on, combined with the divisions of the rest. */
-static int64_t gather(calc_balance_bound *b, int stage, int from, double below_s)
+/* Every way to divide the layers from `from` on, combined with the divisions of the rest: in
+ * scratch. @return false if memory is short */
+static bool gather(calc_balance_bound *b, int stage, int from, double below_s, size_t *count)
 {
     calc_balance_line *l = b->line;
     const calc_balance_before *x = &b->before[state(b, stage, from)];
-    size_t count = 0;
     int most = x->down_s < INFINITY ? most_of(l, stage, from) : -1;
     for (int n = l->least[stage]; n <= most; n++) {
         calc_balance_option o = calc_balance_line_option(l, stage, from, n);
@@ -403,26 +386,23 @@ static int64_t gather(calc_balance_bound *b, int stage, int from, double below_s
             continue;
         }
         int64_t rest = state(b, stage + 1, from + n);
-        if (!reserve(&b->scratch, &b->scratch_room, count + (size_t)b->count[rest])) {
-            return -1;
-        }
         for (int i = 0; i < b->count[rest]; i++) {
             int next = b->first[rest] + i;
             calc_balance_behind d = behind_on(&b->behind[next], &o.terms, n, next);
-            if (path_s(x, &d) <= below_s) {
-                b->scratch[count++] = d;
+            if (path_s(x, &d) <= below_s && !CALC_PUSH(b->scratch, *count, b->scratch_room, &d)) {
+                return false;
             }
         }
     }
-    return (int64_t)count;
+    return true;
 }
 
 /* Keep those that no other dominates; the first `count` of scratch. */
-static int64_t best_of(calc_balance_bound *b, int64_t count)
+static size_t best_of(calc_balance_bound *b, size_t count)
 {
-    qsort(b->scratch, (size_t)count, sizeof *b->scratch, compare);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++) {
+    qsort(b->scratch, count, sizeof *b->scratch, compare);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
         const calc_balance_behind *d = &b->scratch[i];
         if (kept == 0 || d->at_s < b->scratch[kept - 1].at_s * (1 - SAME)) {
             b->scratch[kept++] = *d;
@@ -431,13 +411,13 @@ static int64_t best_of(calc_balance_bound *b, int64_t count)
     return kept;
 }
 
-static int64_t merged(calc_balance_bound *b, int64_t count, int64_t most)
+static size_t merged(calc_balance_bound *b, size_t count, size_t most)
 {
     if (count <= most) {
         return count;
     }
     b->exact = false;
-    for (int64_t i = 0; i < most; i++) {
+    for (size_t i = 0; i < most; i++) {
         calc_balance_behind d = b->scratch[i * count / most];
         d.at_s = b->scratch[(i + 1) * count / most - 1].at_s;
         b->scratch[i] = d;
@@ -448,31 +428,27 @@ static int64_t merged(calc_balance_bound *b, int64_t count, int64_t most)
 calc_status calc_balance_bound_find(calc_balance_bound *b, double below_s, int most)
 {
     calc_balance_line *l = b->line;
+    const calc_balance_behind nothing = {0, -INFINITY, 0, -1};
     b->used = 0;
     b->exact = true;
     b->least_s = INFINITY;
     go_forward(b, below_s);
     for (int s = l->stages; s >= 0; s--) {
         for (int from = 0; from <= l->layers; from++) {
-            int64_t count = 0;
-            if (s == l->stages && from == l->layers) {
-                count = reserve(&b->scratch, &b->scratch_room, 1) ? 1 : -1;
-                if (count == 1) {
-                    b->scratch[0] = (calc_balance_behind){0, -INFINITY, 0, -1};
-                }
-            } else if (s < l->stages) {
-                count = gather(b, s, from, below_s);
-            }
+            size_t count = 0;
+            bool room = s < l->stages ? gather(b, s, from, below_s, &count)
+                                      : from < l->layers ||
+                                            CALC_PUSH(b->scratch, count, b->scratch_room, &nothing);
             if (count > 1) {
-                count = merged(b, best_of(b, count), most);
-            }
-            if (count < 0 || !reserve(&b->behind, &b->room, b->used + (size_t)count)) {
-                return CALC_ERR_NOMEM;
+                count = merged(b, best_of(b, count), (size_t)most);
             }
             b->first[state(b, s, from)] = (int32_t)b->used;
             b->count[state(b, s, from)] = (int32_t)count;
-            for (int64_t i = 0; i < count; i++) {
-                b->behind[b->used++] = b->scratch[i];
+            for (size_t i = 0; i < count && room; i++) {
+                room = CALC_PUSH(b->behind, b->used, b->room, &b->scratch[i]);
+            }
+            if (!room) {
+                return CALC_ERR_NOMEM;
             }
         }
     }

@@ -69,21 +69,15 @@ static double longest_layer_s(const calc_balance_problem *p)
     return most_s;
 }
 
-static double largest_bytes(const calc_balance_problem *p)
-{
-    double most = 0;
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        const calc_balance_stage *s = &p->stage[stage];
-        most = fmax(most, isfinite(s->limit_bytes) ? s->limit_bytes : 0);
-    }
-    return most;
-}
-
 /* Solvers tolerate errors of about 1e-7 where numbers are near one. */
 static void choose_units(calc_milp_maker *m)
 {
     double longest_s = longest_layer_s(m->problem);
-    double bytes = largest_bytes(m->problem);
+    double bytes = 0; /* the largest limit */
+    for (int stage = 0; stage < m->problem->shape.stages; stage++) {
+        double limit_bytes = m->problem->stage[stage].limit_bytes;
+        bytes = fmax(bytes, isfinite(limit_bytes) ? limit_bytes : 0);
+    }
     m->out->unit_s = 1;
     while (longest_s > 0 && longest_s < 0.5 * m->out->unit_s && m->out->unit_s > 1e-12) {
         m->out->unit_s /= 1e3; /* milliseconds, microseconds */
@@ -125,43 +119,22 @@ static calc_status refuse(const calc_balance_problem *p, calc_errors *errors)
     return CALC_OK;
 }
 
-static void reduce(calc_milp_maker *m)
-{
-    enum { FROM = 6, KEPT = 5 };
-    int64_t stages = m->problem->shape.stages;
-    int64_t rounds = m->microbatches / stages;
-    if (rounds >= FROM) {
-        m->left_out = rounds - KEPT;
-        m->microbatches -= m->left_out * stages;
-    }
-}
-
-/* The orders of the micro-batches that are in the program. */
-static bool make_orders(calc_milp_maker *m)
-{
-    calc_schedule_shape shape = m->problem->shape;
-    shape.microbatches = m->microbatches;
-    m->room = calc_schedule_ops_room(&shape);
-    m->op = malloc((size_t)(shape.stages * m->room) * sizeof *m->op);
-    m->count = malloc((size_t)shape.stages * sizeof *m->count);
-    if (!m->op || !m->count) {
-        return false;
-    }
-    calc_balance_orders(&shape, m->problem->less_memory, m->op, m->count);
-    return true;
-}
-
 static calc_status make(calc_milp_maker *m)
 {
-    const calc_schedule_shape *s = &m->problem->shape;
-    if (s->stages > CALC_BALANCE_STAGES || s->stages * s->chunks > CALC_BALANCE_PLACES ||
-        m->microbatches > CALC_MILP_MOST / (2 * s->stages * s->chunks)) {
+    calc_schedule_shape s = m->problem->shape;
+    s.microbatches = m->microbatches; /* those in the program */
+    if (s.stages > CALC_BALANCE_STAGES || s.stages * s.chunks > CALC_BALANCE_PLACES ||
+        m->microbatches > CALC_MILP_MOST / (2 * s.stages * s.chunks)) {
         return CALC_ERR_RANGE;
     }
-    if (!make_orders(m)) {
+    m->room = calc_schedule_ops_room(&s);
+    m->op = malloc((size_t)(s.stages * m->room) * sizeof *m->op);
+    m->count = malloc((size_t)s.stages * sizeof *m->count);
+    if (!m->op || !m->count) {
         return CALC_ERR_NOMEM;
     }
-    m->places = (int)(s->stages * s->chunks);
+    calc_balance_orders(&s, m->problem->less_memory, m->op, m->count);
+    m->places = (int)(s.stages * s.chunks);
     choose_units(m);
     m->horizon = horizon(m);
     calc_milp_make_layers(m);
@@ -184,8 +157,11 @@ calc_status calc_milp_build(const calc_balance_problem *problem, const calc_milp
     }
     *maker = (calc_milp_maker){
         .problem = problem, .out = out, .microbatches = problem->shape.microbatches};
-    if (options && options->reduce) {
-        reduce(maker);
+    enum { FROM = 6, KEPT = 5 };
+    int64_t rounds = maker->microbatches / problem->shape.stages;
+    if (options && options->reduce && rounds >= FROM) {
+        maker->left_out = rounds - KEPT;
+        maker->microbatches -= maker->left_out * problem->shape.stages;
     }
     status = make(maker);
     free(maker->op);
@@ -222,21 +198,15 @@ CALC_PRINTF(2, 3) static void put(text *t, const char *fmt, ...)
 
 /* ---- Numbers ----------------------------------------------------------------------------------*/
 
-/* "-0.5" as "-.5": a digit more. */
-static void drop_zero(char *number)
-{
-    char *zero = number + (*number == '-');
-    if (zero[0] == '0' && zero[1] == '.') {
-        memmove(zero, zero + 1, strlen(zero));
-    }
-}
-
 char *calc_mps_number(double value, char out[CALC_MPS_NUMBER_SIZE])
 {
     char number[40];
     for (int digits = 17; digits > 0; digits--) {
         snprintf(number, sizeof number, "%.*g", digits, value);
-        drop_zero(number);
+        char *zero = number + (*number == '-');
+        if (strncmp(zero, "0.", 2) == 0) { /* "-0.5" as "-.5": a digit more */
+            memmove(zero, zero + 1, strlen(zero));
+        }
         if (strlen(number) < CALC_MPS_NUMBER_SIZE) {
             break;
         }
@@ -247,17 +217,6 @@ char *calc_mps_number(double value, char out[CALC_MPS_NUMBER_SIZE])
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------*/
-
-static void put_rows(text *t, const calc_milp *milp)
-{
-    static const char sense[] = {
-        [CALC_MILP_LESS] = 'L', [CALC_MILP_EQUAL] = 'E', [CALC_MILP_MORE] = 'G'};
-    char name[CALC_MILP_NAME_SIZE];
-    put(t, "ROWS\n N  OBJ\n");
-    for (size_t row = 0; row < milp->rows; row++) {
-        put(t, " %c  %s\n", sense[milp->row[row].sense], calc_milp_row_name(row, name));
-    }
-}
 
 static void put_value(text *t, const char *set, const char *name, double value)
 {
@@ -333,14 +292,19 @@ static void put_bounds(text *t, const calc_milp *milp)
 
 calc_status calc_mps_program(const calc_milp *milp, calc_mps_write write, void *context)
 {
+    static const char sense[] = {
+        [CALC_MILP_LESS] = 'L', [CALC_MILP_EQUAL] = 'E', [CALC_MILP_MORE] = 'G'};
     text t = {write, context, false};
+    char name[CALC_MILP_NAME_SIZE];
     size_t *first = calloc(milp->columns + 2, sizeof *first);
     size_t *sorted = malloc((milp->terms + 1) * sizeof *sorted);
     bool fine = first && sorted;
     if (fine) {
         sort_terms(milp, first, sorted);
-        put(&t, "NAME          CALC\n");
-        put_rows(&t, milp);
+        put(&t, "NAME          CALC\nROWS\n N  OBJ\n");
+        for (size_t row = 0; row < milp->rows; row++) {
+            put(&t, " %c  %s\n", sense[milp->row[row].sense], calc_milp_row_name(row, name));
+        }
         put_columns(&t, milp, first, sorted);
         put_bounds(&t, milp);
         put(&t, "ENDATA\n");
@@ -563,15 +527,6 @@ static calc_status divide(const calc_balance_problem *problem, double time_limit
     return status;
 }
 
-/* Lower the limits of the stages that need more. */
-static void lower(calc_balance_problem *p, const calc_balance_answer *answer)
-{
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        double *limit_bytes = &p->stage[stage].limit_bytes;
-        *limit_bytes *= answer->peak_bytes[stage] > *limit_bytes ? 1 - TOLERATED : 1;
-    }
-}
-
 calc_status calc_solver_divide(const calc_balance_problem *problem, double time_limit_s,
                                calc_balance_solution *out, calc_errors *errors)
 {
@@ -586,7 +541,10 @@ calc_status calc_solver_divide(const calc_balance_problem *problem, double time_
     *less = *problem;
     double bound_s = out->bound_s;
     for (int i = 0; i < problem->shape.stages && out->feasible && !out->answer.fits; i++) {
-        lower(less, &out->answer);
+        for (int stage = 0; stage < less->shape.stages; stage++) { /* of those that need more */
+            double *limit_bytes = &less->stage[stage].limit_bytes;
+            *limit_bytes *= out->answer.peak_bytes[stage] > *limit_bytes ? 1 - TOLERATED : 1;
+        }
         status = divide(less, time_limit_s, out, errors);
         if (status != CALC_OK) {
             break;

@@ -8,11 +8,6 @@
 #include "balance/evaluate.h"
 #include "base/buffer.h"
 
-static calc_schedule_op op_of(calc_schedule_op_kind kind, calc_balance_turn turn)
-{
-    return (calc_schedule_op){.kind = (uint8_t)kind, .chunk = (uint16_t)turn.chunk};
-}
-
 static int64_t order(const calc_balance_parts *parts, int64_t stage, calc_schedule_op *op)
 {
     int64_t passes = parts->chunks * parts->microbatches;
@@ -20,10 +15,12 @@ static int64_t order(const calc_balance_parts *parts, int64_t stage, calc_schedu
     int64_t count = 0;
     for (int64_t k = 0; k < passes + warm_up; k++) {
         if (k < passes) {
-            op[count++] = op_of(CALC_SCHEDULE_FW, calc_balance_forward(parts, k));
+            uint16_t chunk = (uint16_t)calc_balance_forward(parts, k).chunk;
+            op[count++] = (calc_schedule_op){.kind = CALC_SCHEDULE_FW, .chunk = chunk};
         }
         if (k >= warm_up) {
-            op[count++] = op_of(CALC_SCHEDULE_BW_WHOLE, calc_balance_backward(parts, k - warm_up));
+            uint16_t chunk = (uint16_t)calc_balance_backward(parts, k - warm_up).chunk;
+            op[count++] = (calc_schedule_op){.kind = CALC_SCHEDULE_BW_WHOLE, .chunk = chunk};
         }
     }
     return count;
@@ -43,66 +40,76 @@ void calc_balance_orders(const calc_schedule_shape *s, bool less_memory, calc_sc
     }
 }
 
+/* Whether a program with so many columns, or rows, takes one more. */
+static bool takes_more(calc_milp_maker *maker, size_t count)
+{
+    if (maker->status == CALC_OK && count == CALC_MILP_MOST) {
+        maker->status = CALC_ERR_RANGE;
+    }
+    return maker->status == CALC_OK;
+}
+
 /* Add a column, or a row, or a term to the last row; column -1 or factor 0: none.
  * @return index of the column */
 static int milp_column_add(calc_milp_maker *maker, const calc_milp_column *column)
 {
     calc_milp *out = maker->out;
-    if (maker->status != CALC_OK) {
-        return -1;
-    }
-    if (out->columns == CALC_MILP_MOST) {
-        maker->status = CALC_ERR_RANGE;
-        return -1;
-    }
-    if (!CALC_PUSH(out->column, out->columns, out->column_room, column)) {
+    if (takes_more(maker, out->columns) &&
+        !CALC_PUSH(out->column, out->columns, out->column_room, column)) {
         maker->status = CALC_ERR_NOMEM;
-        return -1;
     }
-    return (int)out->columns - 1;
+    return maker->status == CALC_OK ? (int)out->columns - 1 : -1;
 }
 
 static void milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bound)
 {
     calc_milp *out = maker->out;
-    if (maker->status != CALC_OK) {
-        return;
-    }
-    if (out->rows == CALC_MILP_MOST) {
-        maker->status = CALC_ERR_RANGE;
-        return;
-    }
     const calc_milp_row row = {sense, bound};
-    maker->status = CALC_PUSH(out->row, out->rows, out->row_room, &row) ? CALC_OK : CALC_ERR_NOMEM;
+    if (takes_more(maker, out->rows) && !CALC_PUSH(out->row, out->rows, out->row_room, &row)) {
+        maker->status = CALC_ERR_NOMEM;
+    }
 }
 
 static void milp_term_add(calc_milp_maker *maker, int column, double factor)
 {
     calc_milp *out = maker->out;
-    if (maker->status != CALC_OK || column < 0 || factor == 0) {
-        return;
-    }
     const calc_milp_term term = {(int)out->rows - 1, column, factor};
-    bool room = CALC_PUSH(out->term, out->terms, out->term_room, &term);
-    maker->status = room ? CALC_OK : CALC_ERR_NOMEM;
+    if (maker->status == CALC_OK && column >= 0 && factor != 0 &&
+        !CALC_PUSH(out->term, out->terms, out->term_room, &term)) {
+        maker->status = CALC_ERR_NOMEM;
+    }
+}
+
+/* Add terms: a factor times the layers of a place that recompute in full, and a factor times all
+ * its layers. */
+static void place_terms(calc_milp_maker *m, int place, double full, double layers)
+{
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        milp_term_add(m, m->place[place].full[kind], full);
+        milp_term_add(m, m->place[place].layers[kind], layers);
+    }
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------*/
 
+/* @param place  -1: of none */
+static calc_milp_column on_place(const calc_milp_maker *m, calc_milp_what what, int place)
+{
+    const calc_schedule_shape *s = &m->problem->shape;
+    return (calc_milp_column){.what = what,
+                              .kind = -1,
+                              .stage = place < 0 ? -1 : calc_balance_stage_of(s, place),
+                              .chunk = place < 0 ? -1 : place / (int)s->stages,
+                              .microbatch = -1,
+                              .upper = m->horizon};
+}
+
 static int whole(calc_milp_maker *m, calc_milp_what what, int kind, int place, double upper)
 {
-    int stages = (int)m->problem->shape.stages;
-    calc_milp_column column = {.what = what,
-                               .kind = kind,
-                               .stage = -1,
-                               .chunk = -1,
-                               .microbatch = -1,
-                               .integer = true,
-                               .upper = upper};
-    if (place >= 0) {
-        column.stage = calc_balance_stage_of(&m->problem->shape, place);
-        column.chunk = place / stages;
-    }
+    calc_milp_column column = on_place(m, what, place);
+    column.kind = kind;
+    column.integer = true;
+    column.upper = upper;
     return milp_column_add(m, &column);
 }
 
@@ -154,18 +161,15 @@ static void keep_order(calc_milp_maker *m, int place)
 static void bound_layers(calc_milp_maker *m, int place)
 {
     const calc_balance_problem *p = m->problem;
-    const calc_milp_place *at = &m->place[place];
     int most = calc_milp_most_layers(m, 0) + calc_milp_most_layers(m, 1);
     int least = calc_balance_least_of(p, place);
     if (least > 0) {
         milp_row_add(m, CALC_MILP_MORE, least);
-        milp_term_add(m, at->layers[0], 1);
-        milp_term_add(m, at->layers[1], 1);
+        place_terms(m, place, 0, 1);
     }
     if (p->most_layers > 0 && p->most_layers < most) {
         milp_row_add(m, CALC_MILP_LESS, p->most_layers);
-        milp_term_add(m, at->layers[0], 1);
-        milp_term_add(m, at->layers[1], 1);
+        place_terms(m, place, 0, 1);
     }
 }
 
@@ -193,16 +197,6 @@ static void bound_recompute(calc_milp_maker *m, int place)
 }
 
 /* ---- Alike on a chip --------------------------------------------------------------------------*/
-
-/* Add terms: a factor times the layers of a place that recompute in full, and a factor times all
- * its layers. */
-static void place_terms(calc_milp_maker *m, int place, double full, double layers)
-{
-    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        milp_term_add(m, m->place[place].full[kind], full);
-        milp_term_add(m, m->place[place].layers[kind], layers);
-    }
-}
 
 /* r of a place is the smaller of r of the chip and its layers x: r <= both, and one of r >= r of
  * the chip, r >= x. r <= x is already stated by kind. */
@@ -277,18 +271,14 @@ void calc_milp_make_layers(calc_milp_maker *m)
 }
 
 /* Memory that a micro-batch in flight adds on a place. */
-static void make_flight(calc_milp_maker *m, int place, int stage)
+static void make_flight(calc_milp_maker *m, int place)
 {
     const calc_balance_layer *layer = milp_layers_of(m, place);
     calc_milp_place *at = &m->place[place];
     double unit = m->out->unit_bytes;
     double fixed = m->problem->place[place].flight_bytes / unit;
-    calc_milp_column column = {.what = CALC_MILP_FLIGHT,
-                               .kind = -1,
-                               .stage = stage,
-                               .chunk = place / (int)m->problem->shape.stages,
-                               .microbatch = -1,
-                               .upper = fixed};
+    calc_milp_column column = on_place(m, CALC_MILP_FLIGHT, place);
+    column.upper = fixed;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         const double *each = layer[kind].flight_bytes;
         double most = fmax(each[CALC_BALANCE_NONE],
@@ -315,19 +305,14 @@ static int make_works(calc_milp_maker *m, int stage)
     if (!p->may_full || p->stage[stage].working_bytes == 0) {
         return -1;
     }
-    calc_milp_column column = {.what = CALC_MILP_WORKS,
-                               .kind = -1,
-                               .stage = stage,
-                               .chunk = -1,
-                               .microbatch = -1,
-                               .integer = true,
-                               .upper = 1};
+    calc_milp_column column = on_place(m, CALC_MILP_WORKS, stage);
+    column.chunk = -1;
+    column.integer = true;
+    column.upper = 1;
     int works = milp_column_add(m, &column);
     milp_row_add(m, CALC_MILP_LESS, 0);
     for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
-        const calc_milp_place *at = &m->place[calc_balance_place_of(&p->shape, stage, chunk)];
-        milp_term_add(m, at->full[0], 1);
-        milp_term_add(m, at->full[1], 1);
+        place_terms(m, calc_balance_place_of(&p->shape, stage, chunk), 1, 0);
     }
     milp_term_add(m, works, -(p->layers[0] + p->layers[1]));
     return works;
@@ -367,7 +352,7 @@ void calc_milp_make_memory(calc_milp_maker *m)
             continue;
         }
         for (int chunk = 0; chunk < shape->chunks; chunk++) {
-            make_flight(m, calc_balance_place_of(shape, stage, chunk), stage);
+            make_flight(m, calc_balance_place_of(shape, stage, chunk));
         }
         int works = make_works(m, stage);
         if (shape->chunks == 1) {
@@ -380,17 +365,6 @@ void calc_milp_make_memory(calc_milp_maker *m)
         }
     }
     calc_balance_flights_end(&flights);
-}
-
-static calc_milp_column on_place(const calc_milp_maker *m, calc_milp_what what, int place)
-{
-    const calc_schedule_shape *s = &m->problem->shape;
-    return (calc_milp_column){.what = what,
-                              .kind = -1,
-                              .stage = calc_balance_stage_of(s, place),
-                              .chunk = place / (int)s->stages,
-                              .microbatch = -1,
-                              .upper = m->horizon};
 }
 
 /* How long a micro-batch takes, forward and backward. */
@@ -481,13 +455,8 @@ static void make_period(calc_milp_maker *m)
         return;
     }
     int stages = (int)m->problem->shape.stages;
-    calc_milp_column column = {.what = CALC_MILP_PERIOD,
-                               .kind = -1,
-                               .stage = -1,
-                               .chunk = -1,
-                               .microbatch = -1,
-                               .upper = m->horizon,
-                               .cost = (double)m->left_out};
+    calc_milp_column column = on_place(m, CALC_MILP_PERIOD, -1);
+    column.cost = (double)m->left_out;
     int period = milp_column_add(m, &column);
     for (int place = 0; place < stages; place++) {
         int last = m->place[place].fw_start + (int)m->microbatches - stages;

@@ -38,7 +38,7 @@ typedef struct paths {
     calc_balance_pass *pass;
     double *end_s, *weight; /* of passes, */
     double *before;         /* and how much of the weight goes on by the pass before */
-    way *way;
+    way way[MOST_WAYS];
     double *take_s;                                              /* [way][chunk][backward] */
     int from[CALC_BALANCE_STAGES + 1];                           /* ways of stages; */
     int most_on[CALC_BALANCE_STAGES];                            /* most layers of them, */
@@ -123,14 +123,7 @@ static int ways(paths *w)
     const calc_balance_problem *p = &w->least;
     int spare = -p->layers[0] - p->layers[1];
     for (int stage = 0; stage < w->stages; stage++) {
-        const calc_balance_layer *l = p->layer[p->stage[stage].chip];
-        const calc_balance_place *at = &p->place[stage];
-        double first_s = l[w->kind].fw_s + l[w->kind].agrad_s + l[w->kind].wgrad_s;
-        if (p->layers[0] > 0) {
-            first_s = calc_min(first_s, l[0].fw_s + l[0].agrad_s + l[0].wgrad_s);
-        }
-        w->fill_s[stage + 1] = w->fill_s[stage] + at->fw_s + at->agrad_s + at->wgrad_s +
-                               calc_balance_least_of(p, stage) * first_s;
+        w->fill_s[stage + 1] = w->fill_s[stage] + calc_balance_through_s(p, stage, 0);
         w->from[stage + 1] = w->from[stage];
         look(w, stage, 0, 0, 0, 0);
         for (int i = w->from[stage]; i < w->from[stage + 1]; i++) {
@@ -299,9 +292,8 @@ calc_status calc_balance_paths(const calc_balance_problem *p, const calc_balance
     paths *w = calloc(1, sizeof *w);
     calc_balance_pass *pass = calloc(passes, sizeof *pass);
     double *numbers = calloc(3 * passes + 2 * MOST_WAYS * (size_t)parts.chunks, sizeof *numbers);
-    way *room = calloc(MOST_WAYS, sizeof *room);
     calc_status status = CALC_ERR_NOMEM;
-    if (w && pass && numbers && room) {
+    if (w && pass && numbers) {
         void *at = numbers;
         calc_balance_passes_of(&parts, pass, at);
         *w = (paths){.p = p,
@@ -317,8 +309,7 @@ calc_status calc_balance_paths(const calc_balance_problem *p, const calc_balance
                      .end_s = numbers,
                      .weight = numbers + passes,
                      .before = numbers + 2 * passes,
-                     .take_s = numbers + 3 * passes,
-                     .way = room};
+                     .take_s = numbers + 3 * passes};
         memset(w->met, -1, sizeof w->met);
         calc_balance_least(p, &w->least);
         for (int i = 0; i < p->chips * CALC_BALANCE_KINDS;
@@ -339,6 +330,5 @@ calc_status calc_balance_paths(const calc_balance_problem *p, const calc_balance
     free(w);
     free(pass);
     free(numbers);
-    free(room);
     return status;
 }

@@ -81,12 +81,10 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The first chunk of a stage, with as few layers as may be and as few of them recomputing [s]. */
-static double through_s(const relaxed *r, int stage)
+double calc_balance_through_s(const calc_balance_problem *p, int stage, int full)
 {
-    const calc_balance_problem *p = &r->each;
     int least = calc_balance_least_of(p, stage);
-    int again = p->stage[stage].chip == r->chip ? smaller(least, r->full.least) : 0;
+    int again = smaller(least, full);
     double least_s = INFINITY;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         const calc_balance_layer *l = &p->layer[p->stage[stage].chip][kind];
@@ -209,7 +207,8 @@ static double bound_s(relaxed *r, double below_s, int *layers)
     const int stages = (int)r->one.shape.stages;
     memset(r->least_s, 0, (size_t)stages * r->mixes * sizeof *r->least_s);
     for (int s = 1; s < stages; s++) {
-        r->fill_s[s] = r->fill_s[s - 1] + through_s(r, s - 1);
+        int again = r->each.stage[s - 1].chip == r->chip ? r->full.least : 0;
+        r->fill_s[s] = r->fill_s[s - 1] + calc_balance_through_s(&r->each, s - 1, again);
     }
     if (!reaches(r, below_s)) {
         return reaches(r, INFINITY) ? below_s : INFINITY;

@@ -22,6 +22,9 @@ calc_status calc_balance_relaxed(const calc_balance_problem *problem, double bel
 /** Micro-batches that every chunk of a stage has in flight, at least, before its first backward. */
 double calc_balance_least_flight(const calc_balance_problem *problem, int stage);
 
+/** The first chunk of a stage [s] with as few layers as may be, and of them no more in full. */
+double calc_balance_through_s(const calc_balance_problem *problem, int stage, int full);
+
 /** A weaker bound [s] in a few microseconds: layers of two kinds are divisible, and stages on one
  *  chip may recompute different numbers. With one chunk and 1F1B it is of paths, too: a stage with
  *  the time T = F + B for a micro-batch does w = min(p - s, m) forwards before its first backward,

@@ -203,26 +203,11 @@ typedef struct tree {
 
 static CALC_ORDER_BY(compare, child, least_s, layers)
 
-static bool reserve(tree *t, size_t count)
-{
-    if (count > t->room) {
-        child *grown = realloc(t->child, 2 * count * sizeof *grown);
-        if (grown == NULL) {
-            t->no_memory = true;
-            t->effort->spent = true;
-            return false;
-        }
-        t->child = grown;
-        t->room = 2 * count;
-    }
-    return true;
-}
-
 /* Ways on from a stage, the most promising first; their number. */
 static size_t grow(tree *t, int stage, int from, const calc_balance_before *before, size_t base)
 {
     calc_balance_line *l = t->line;
-    size_t count = 0;
+    size_t end = base;
     for (int n = l->least[stage]; n <= l->most && from + n <= l->layers; n++) {
         calc_balance_option o = calc_balance_line_option(l, stage, from, n);
         if (o.fits ? o.terms.at_s[0] > t->best->step_s : l->grows) {
@@ -233,14 +218,15 @@ static size_t grow(tree *t, int stage, int from, const calc_balance_before *befo
         }
         child c = {.layers = n, .before = calc_balance_before_on(before, &o.terms)};
         c.least_s = calc_balance_bound_behind(t->bound, stage + 1, from + n, &c.before);
-        if (c.least_s < INFINITY && reserve(t, base + count + 1)) {
-            t->child[base + count++] = c;
+        if (c.least_s < INFINITY && !CALC_PUSH(t->child, end, t->room, &c)) {
+            t->no_memory = true;
+            t->effort->spent = true;
         }
     }
-    if (count > 0) {
-        qsort(t->child + base, count, sizeof *t->child, compare);
+    if (end > base) {
+        qsort(t->child + base, end - base, sizeof *t->child, compare);
     }
-    return count;
+    return end - base;
 }
 
 static void visit(tree *t, int stage, int from, const calc_balance_before *before, size_t base)
@@ -388,25 +374,24 @@ static int widest(const box *b, const chosen *of)
     return found;
 }
 
-static void leave(hunt *h, double least_s)
-{
-    h->open_s = calc_min(h->open_s, least_s);
-}
-
 static void alike_visit(hunt *h, box b);
 
-static void halve(hunt *h, box b, const int *layers)
+/* @return false if no chip has a choice */
+static bool halve(hunt *h, box b, const int *layers)
 {
     chosen of[CALC_BALANCE_CHIPS];
     choices(h, layers, of);
+    int chip = widest(&b, of);
+    if (chip < 0) {
+        return false;
+    }
     /* The division where all stages recompute as many as the fullest one. */
     box one = b;
-    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
-        one.full[chip] = (calc_balance_range){of[chip].most, of[chip].most};
+    for (int i = 0; i < CALC_BALANCE_CHIPS; i++) {
+        one.full[i] = (calc_balance_range){of[i].most, of[i].most};
     }
     calc_balance_line_limit(h->line, one.full, 0);
     balance_best_try(h->best, h->line, h->effort, layers);
-    int chip = widest(&b, of);
     const chosen *c = &of[chip];
     const calc_balance_range r = b.full[chip];
     int at = c->fewest < c->most ? c->fewest + (c->most - c->fewest) / 2 : c->most - 1;
@@ -418,6 +403,7 @@ static void halve(hunt *h, box b, const int *layers)
     high.full[chip].least = at + 1;
     alike_visit(h, high);
     alike_visit(h, low);
+    return true;
 }
 
 static void alike_visit(hunt *h, box b)
@@ -428,10 +414,6 @@ static void alike_visit(hunt *h, box b)
     calc_balance_line_limit(h->line, b.full, 0);
     int layers[CALC_BALANCE_STAGES];
     double least_s;
-    bool settled = true;
-    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
-        settled = settled && b.full[chip].least >= b.full[chip].most;
-    }
     h->status = balance_branch_bound(h->line, h->best, layers, &least_s);
     if (h->status != CALC_OK || least_s == INFINITY) {
         return;
@@ -439,12 +421,10 @@ static void alike_visit(hunt *h, box b)
     double best_s = h->best->any ? h->best->step_s : INFINITY;
     if (least_s > calc_balance_effort_goal_s(h->effort, best_s) ||
         !balance_effort_node(h->effort)) {
-        leave(h, least_s);
-    } else if (settled) {
+        h->open_s = calc_min(h->open_s, least_s);
+    } else if (!halve(h, b, layers)) {
         h->status = balance_branch(h->line, h->effort, h->best, &least_s);
-        leave(h, least_s);
-    } else {
-        halve(h, b, layers);
+        h->open_s = calc_min(h->open_s, least_s);
     }
 }
 
@@ -471,19 +451,14 @@ enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
 /* ---- One chunk per stage ----------------------------------------------------------------------*/
 
-static void any(calc_balance_range *full)
-{
-    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
-        full[chip] = CALC_BALANCE_ANY;
-    }
-}
-
 /* Memory that every stage may need beside its limit, as little as lets a division fit, and the
  * stage that needs it. */
 static void miss(calc_balance_line *l, calc_balance_solution *out)
 {
     calc_balance_range full[CALC_BALANCE_CHIPS];
-    any(full);
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        full[chip] = CALC_BALANCE_ANY;
+    }
     int layers[CALC_BALANCE_STAGES];
     double low_bytes = 0;
     double high_bytes = 1;

@@ -376,25 +376,17 @@ calc_status calc_galvatron_file_find(const calc_galvatron_request *request,
     return CALC_OK;
 }
 
-/* Times of collectives may be derived from bandwidths. */
-static bool is_left_out(const calc_galvatron_request *request, calc_galvatron_file file,
-                        const char *path)
-{
-    char found[CALC_GALVATRON_FILE_PATH_SIZE];
-    calc_errors ignored = {0};
-    return file == CALC_GALVATRON_FILE_COLLECTIVES &&
-           (!path || !path[0] ||
-            calc_galvatron_file_find(request, file, path, found, &ignored) != CALC_OK);
-}
-
 static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_request *request,
                              const calc_galvatron_paths *paths, calc_galvatron_file file,
                              calc_errors *errors)
 {
     const char *path = paths->of[file];
     char found[CALC_GALVATRON_FILE_PATH_SIZE], name[256];
+    calc_errors ignored = {0};
     calc_galvatron_file_name(request, file, name, sizeof name);
-    if (is_left_out(request, file, path)) {
+    if (file == CALC_GALVATRON_FILE_COLLECTIVES &&
+        (!path || !path[0] ||
+         calc_galvatron_file_find(request, file, path, found, &ignored) != CALC_OK)) {
         calc_galvatron_collectives_from_bandwidth(request, out);
         calc_notes_add(&out->notes,
                        "no %s: times of collectives follow from the bandwidth of all-reduces, "

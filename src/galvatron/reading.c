@@ -240,23 +240,20 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
             l.sp = true;
         }
     }
+    const calc_galvatron_needs needs = calc_galvatron_needs_of(r->request);
     for (int type = 0; type < r->request->types; type++) {
-        const calc_galvatron_request *request = l.reading->request;
-        calc_galvatron_needs needs = calc_galvatron_needs_of(request);
-        calc_galvatron_layer_memory *out = &l.reading->out->memory[type];
+        calc_galvatron_layer_memory *out = &r->out->memory[type];
         int most = needs.tp > needs.sp ? needs.tp : needs.sp;
         out->parameter_mb = value_of(&l, LAYERS + type, PARAMETERS, CHECKPOINT);
         for (int k = 0; k <= most; k++) {
             out->activation_mb[k] = value_of(&l, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
         }
         out->checkpoint_mb =
-            request->disable_ckpt ? 0 : value_of(&l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
+            r->request->disable_ckpt ? 0 : value_of(&l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
     }
-    bool stages = calc_galvatron_needs_of(r->request).pp > 0;
-    for (int place = 0; place < (stages ? CALC_GALVATRON_PLACES : 1); place++) {
+    for (int place = 0; place < (needs.pp > 0 ? CALC_GALVATRON_PLACES : 1); place++) {
         /* With several stages, a group can have at most half of the ranks. */
-        calc_galvatron_needs needs = calc_galvatron_needs_of(l.reading->request);
-        calc_galvatron_other_memory *out = &l.reading->out->other_memory[place];
+        calc_galvatron_other_memory *out = &r->out->other_memory[place];
         int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
         for (int k = 0; k <= widest; k++) {
             if (k <= needs.ends_tp) {
@@ -268,10 +265,10 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
         }
     }
     if (l.status == CALC_OK && r->request->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE) {
-        int64_t at = l.reading->request->layers[0].seq_len;
+        int64_t at = r->request->layers[0].seq_len;
         int64_t longest = profiled(&l, LAYERS, true), shortest = profiled(&l, LAYERS, false);
         if (at > longest || at < shortest) {
-            calc_notes_add(&l.reading->out->notes,
+            calc_notes_add(&r->out->notes,
                            "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
                            "): activations are scaled",
                            at, (double)at / (double)longest, longest);
@@ -340,19 +337,6 @@ calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_stat
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     return calc_errors_at(r->errors, status, r->name, 0, 0, hint, "%s", text);
-}
-
-static CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
-                                                            calc_galvatron_file file);
-
-calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_file file)
-{
-    static calc_status (*const readers[CALC_GALVATRON_FILE_COUNT])(
-        const calc_galvatron_reading *) = {
-        calc_galvatron_read_compute, calc_galvatron_read_memory,  calc_galvatron_read_allreduce,
-        calc_galvatron_read_p2p,     calc_galvatron_read_overlap, calc_galvatron_read_collectives};
-    calc_status status = readers[file](r);
-    return status ? status : calc_galvatron_units_check(r, file);
 }
 
 enum { DIGITS = 12 /* most digits of a number */ };
@@ -492,13 +476,15 @@ static calc_status check_ranks(const calc_galvatron_reading *r, calc_galvatron_f
     return status;
 }
 
-/* Checks that the numbers of a file can be in the expected units: no processor is a thousand times
- * faster than existing ones, and no layer is a thousand times larger than its width implies. Else
- * adds an error. */
-static calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
-                                              calc_galvatron_file file)
+calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_file file)
 {
-    calc_status status = CALC_OK;
+    static calc_status (*const readers[CALC_GALVATRON_FILE_COUNT])(
+        const calc_galvatron_reading *) = {
+        calc_galvatron_read_compute, calc_galvatron_read_memory,  calc_galvatron_read_allreduce,
+        calc_galvatron_read_p2p,     calc_galvatron_read_overlap, calc_galvatron_read_collectives};
+    calc_status status = readers[file](r);
+    /* Whether the numbers can be in the expected units: no processor is a thousand times faster
+     * than existing ones, and no layer is a thousand times larger than its width implies. */
     for (int type = 0; type < r->request->types && status == CALC_OK; type++) {
         status = file == CALC_GALVATRON_FILE_COMPUTATION ? check_compute(r, type)
                  : file == CALC_GALVATRON_FILE_MEMORY    ? check_memory(r, type)
@@ -709,16 +695,6 @@ static calc_json_number_use take_collective(void *context, const char *const *ke
     return CALC_JSON_NUMBER_TAKEN;
 }
 
-/* The smallest message of the search: one sample of the smallest layer. */
-static double least_mb(const calc_galvatron_request *request)
-{
-    double least = INFINITY;
-    for (int type = 0; type < request->types; type++) {
-        least = fmin(least, calc_galvatron_message_mb(request, 1, type));
-    }
-    return least;
-}
-
 static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collective *table,
                        const char *what, int ranks)
 {
@@ -730,7 +706,11 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
                                          table->count, what, ranks, POINTS);
     }
     table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
-    double least = least_mb(r->request), ms = calc_galvatron_collective_ms(table, least);
+    double least = INFINITY; /* message of the search: one sample of the smallest layer */
+    for (int type = 0; type < r->request->types; type++) {
+        least = fmin(least, calc_galvatron_message_mb(r->request, 1, type));
+    }
+    double ms = calc_galvatron_collective_ms(table, least);
     if (ms <= 0) {
         return calc_galvatron_file_error(r, CALC_ERR_RANGE, "look for an outlier",
                                          "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "

@@ -218,18 +218,6 @@ static void improve(calc_layers_table *t, double least_s, double limit_s, int *c
 
 /* ---- The join -------------------------------------------------------------------------------- */
 
-static double least_layer_s(const calc_layers_case *c)
-{
-    double least_s = INFINITY;
-    for (int i = 0; i < c->options; i++) {
-        for (int kind = 0; kind < 2; kind++) {
-            const calc_layers_option *o = &c->option[i];
-            least_s = o->layers[kind] ? fmin(least_s, o->part[kind].micro_s) : least_s;
-        }
-    }
-    return least_s;
-}
-
 static calc_status join(calc_layers_table *t, int *count, calc_layers_answer *out)
 {
     double limit_s = t->want->limit_s;
@@ -241,7 +229,12 @@ static calc_status join(calc_layers_table *t, int *count, calc_layers_answer *ou
     if (t->stages > 1 && t->chunks == 1) {
         double best_s = fmin(limit_s, out->planned_s);
         t->limit_s = (best_s - t->floor.after_s) / t->c->micro_weight;
-        improve(t, least_layer_s(t->c), best_s - t->floor.after_s, count, out);
+        double least_s = INFINITY; /* of a layer */
+        for (int i = 0; i < 2 * t->c->options; i++) {
+            const calc_layers_option *o = &t->c->option[i / 2];
+            least_s = o->layers[i % 2] ? fmin(least_s, o->part[i % 2].micro_s) : least_s;
+        }
+        improve(t, least_s, best_s - t->floor.after_s, count, out);
     }
     out->bound_s = fmin(out->bound_s, out->planned_s);
     return t->failed ? CALC_ERR_NOMEM : CALC_OK;

@@ -53,23 +53,17 @@ static bool is_of_layers(calc_axis axis)
     }
 }
 
-static uint64_t key_of(const maker *m, const calc_exec *e)
-{
-    int64_t value = calc_layer_list_sequences(e);
-    uint64_t hash = calc_hash(CALC_HASH_START, &value, sizeof value);
-    for (size_t i = 0; i < m->keys; i++) {
-        value = calc_axis_get(e, m->key[i]);
-        hash = calc_hash(hash, &value, sizeof value);
-    }
-    return hash;
-}
-
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
 static calc_layers_candidate *candidate_of(maker *m, const calc_exec *e)
 {
     calc_layers_list *l = m->out;
-    uint64_t key = key_of(m, e);
+    int64_t value = calc_layer_list_sequences(e);
+    uint64_t key = calc_hash(CALC_HASH_START, &value, sizeof value);
+    for (size_t i = 0; i < m->keys; i++) {
+        value = calc_axis_get(e, m->key[i]);
+        key = calc_hash(key, &value, sizeof value);
+    }
     for (size_t i = l->count; i > 0; i--) { /* neighbours are alike */
         if (l->candidate[i - 1].key == key) {
             return &l->candidate[i - 1];
@@ -97,16 +91,6 @@ calc_layer_strategy calc_layers_strategy_of(const calc_exec *e)
         .recompute = (int8_t)s->activation_recompute,
         .modules = (uint16_t)s->recompute_modules,
     };
-}
-
-static bool add_strategy(calc_layers_candidate *c, const calc_layer_strategy *s)
-{
-    for (size_t i = 0; i < c->strategies; i++) {
-        if (calc_layer_list_alike(&c->strategy[i], s)) {
-            return true;
-        }
-    }
-    return CALC_PUSH(c->strategy, c->strategies, c->strategy_room, s);
 }
 
 /* How many fields a layout supplies that others leave out: calc_layer_list_exec() turns off what
@@ -166,7 +150,12 @@ static void flush(maker *m)
         const calc_exec *e = &m->exec[i];
         calc_layers_candidate *c = candidate_of(m, e);
         const calc_layer_strategy strategy = calc_layers_strategy_of(e);
-        m->failed = !c || !add_strategy(c, &strategy);
+        bool known = false;
+        for (size_t k = 0; c && k < c->strategies && !known; k++) {
+            known = calc_layer_list_alike(&c->strategy[k], &strategy);
+        }
+        m->failed =
+            !c || (!known && !CALC_PUSH(c->strategy, c->strategies, c->strategy_room, &strategy));
         if (!m->failed) {
             take_base(c, e);
             take_uniform(m->out, c, &m->planner->chip[0].system, e, &m->stats[i]);
@@ -442,27 +431,6 @@ static void drop_covered(calc_layers_case *c)
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-static double switch_s(const calc_planner *p, const calc_exec *a, const calc_exec *b)
-{
-    calc_reshard r = calc_reshard_of(p->app, &p->chip[0].system, a, b);
-    return r.fw_s + r.bw_s;
-}
-
-/* Activations may be rearranged in several steps, which may take less than one. */
-static void set_detours(calc_layers_case *c)
-{
-    int n = c->groups;
-    memcpy(c->detour_s, c->switch_s, sizeof c->detour_s);
-    for (int by = 0; by < n; by++) {
-        for (int g = 0; g < n; g++) {
-            for (int h = 0; h < n; h++) {
-                double s = c->detour_s[g * n + by] + c->detour_s[by * n + h];
-                c->detour_s[g * n + h] = fmin(c->detour_s[g * n + h], s);
-            }
-        }
-    }
-}
-
 /* Options with the same distribution of activations form a group. @return false if there are too
  * many groups */
 static bool set_groups(const calc_planner *p, calc_layers_case *c)
@@ -487,12 +455,19 @@ static bool set_groups(const calc_planner *p, calc_layers_case *c)
         }
         o->group = g;
     }
-    for (int g = 0; g < c->groups; g++) {
-        for (int h = 0; h < c->groups; h++) {
-            c->switch_s[g * c->groups + h] = g == h ? 0 : switch_s(p, &first[g], &first[h]);
+    int n = c->groups;
+    for (int i = 0; i < n * n; i++) {
+        calc_reshard r = calc_reshard_of(p->app, &p->chip[0].system, &first[i / n], &first[i % n]);
+        c->switch_s[i] = i / n == i % n ? 0 : r.fw_s + r.bw_s;
+    }
+    /* Activations may be rearranged in several steps, which may take less than one. */
+    memcpy(c->detour_s, c->switch_s, sizeof c->detour_s);
+    for (int by = 0; by < n; by++) {
+        for (int i = 0; i < n * n; i++) {
+            double s = c->detour_s[i / n * n + by] + c->detour_s[by * n + i % n];
+            c->detour_s[i] = fmin(c->detour_s[i], s);
         }
     }
-    set_detours(c);
     return true;
 }
 
@@ -583,6 +558,15 @@ double calc_layers_room_bytes(const calc_layers_case *c, int ends, int stage, co
            calc_layers_bytes(&part, calc_layers_in_flight(m, stage));
 }
 
+double calc_layers_least_s(const calc_layers_case *c, const calc_layers_part *p, double reduce,
+                           double gather)
+{
+    const calc_layers_common *m = &c->common;
+    double exposed_s = calc_layers_exposed_line_s(m, p->reduce_s, p->reduce_room_s, reduce) +
+                       calc_layers_exposed_line_s(m, p->gather_s, p->gather_room_s, gather);
+    return p->micro_s + (exposed_s + p->optimizer_s) / c->micro_weight;
+}
+
 double calc_layers_weighted_s(const calc_layers_case *c, const calc_layers_part *p)
 {
     return p->micro_s + (calc_layers_exposed_s(&c->common, p) + p->optimizer_s) / c->micro_weight;
@@ -603,15 +587,6 @@ typedef struct water {
     int corners;
     corner *corner; /* convex: bytes ascending, seconds descending */
 } water;
-
-/* The least that a part adds to its stage's weighted time. */
-static double part_least_s(const calc_layers_case *c, const calc_layers_part *p)
-{
-    const calc_layers_common *m = &c->common;
-    double exposed_s = calc_layers_exposed_line_s(m, p->reduce_s, p->reduce_room_s, 0) +
-                       calc_layers_exposed_line_s(m, p->gather_s, p->gather_room_s, 0);
-    return p->micro_s + (exposed_s + p->optimizer_s) / c->micro_weight;
-}
 
 /* ---- A stage --------------------------------------------------------------------------------- */
 
@@ -660,7 +635,7 @@ static void set_fixed(const calc_layers_case *c, int ends, int stage, double wor
                            calc_layers_room_bytes(c, i, stage, (const int[2]){0, 1}));
         /* The logits have been freed when a pass runs through a layer. */
         room -= fmax(working, part.working_bytes) + passing;
-        w->fixed_s = fmin(w->fixed_s, part_least_s(c, &part));
+        w->fixed_s = fmin(w->fixed_s, calc_layers_least_s(c, &part, 0, 0));
         w->room_bytes = fmax(w->room_bytes, room);
     }
 }
@@ -679,7 +654,7 @@ static void make(const calc_layers_case *c, int ends, int stage, const double un
                 const calc_layers_part *p = &o->part[kind];
                 working = fmin(working, p->working_bytes);
                 passing = fmin(passing, p->passing_bytes);
-                insert(w, (corner){part_least_s(c, p) / unit[kind],
+                insert(w, (corner){calc_layers_least_s(c, p, 0, 0) / unit[kind],
                                    calc_layers_bytes(p, in_flight) / unit[kind]});
             }
         }
@@ -733,20 +708,6 @@ static double through_s(const calc_layers_case *c, int ends)
     return sum;
 }
 
-/* The most of the forward time that is messages and switches. */
-static double most_between_s(const calc_layers_case *c)
-{
-    double message_s = 0;
-    double switch_s = 0;
-    for (int i = 0; i < c->options; i++) {
-        message_s = fmax(message_s, c->option[i].message_s);
-    }
-    for (int i = 0; i < c->groups * c->groups; i++) {
-        switch_s = fmax(switch_s, c->switch_s[i]);
-    }
-    return message_s / 2 + switch_s;
-}
-
 static double forward_of(const calc_layers_part *p)
 {
     return p->micro_s > 0 ? p->fw_s / p->micro_s : 0;
@@ -757,9 +718,13 @@ calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends)
     const calc_layers_common *m = &c->common;
     bool waits = calc_schedule_traits_of(m->schedule).wgrad_apart;
     calc_layers_floor f = {.through_s = through_s(c, ends), .stage_s = INFINITY};
-    double tied_s = INFINITY;
+    double tied_s = INFINITY, message_s = 0, switch_s = 0;
+    for (int i = 0; i < c->groups * c->groups; i++) {
+        switch_s = fmax(switch_s, c->switch_s[i]);
+    }
     for (int i = 0; i < c->options; i++) {
         const calc_layers_option *o = &c->option[i];
+        message_s = fmax(message_s, o->message_s);
         if (ends >= 0 ? i == ends : o->ends) {
             f.forward = fmax(f.forward, forward_of(&o->part[CALC_LAYERS_EMBEDDING]));
             f.forward = fmax(f.forward, forward_of(&o->part[CALC_LAYERS_HEAD]));
@@ -773,7 +738,7 @@ calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends)
             }
         }
     }
-    f.between_s = most_between_s(c);
+    f.between_s = message_s / 2 + switch_s;
     f.after_s = m->after_s + tied_s;
     return f;
 }
@@ -828,7 +793,8 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
         double least_s = INFINITY; /* weighted time of a layer */
         for (int i = 0; i < c->options; i++) {
             const calc_layers_option *o = &c->option[i];
-            least_s = o->layers[kind] ? fmin(least_s, part_least_s(c, &o->part[kind])) : least_s;
+            least_s = o->layers[kind] ? fmin(least_s, calc_layers_least_s(c, &o->part[kind], 0, 0))
+                                      : least_s;
         }
         unit[kind] = m->layers[kind] > 0 ? least_s : 0;
         work += m->layers[kind] * unit[kind];

@@ -156,6 +156,11 @@ static inline double calc_layers_bytes(const calc_layers_part *p, double in_flig
     return p->held_bytes + in_flight * p->flight_bytes;
 }
 
+/** A linear lower bound of calc_layers_weighted_s(), at these weights of the two lines of gradients
+ *  and of weights: calc_layers_exposed_line_s(). @param part  of a layer, or sums over a stage */
+double calc_layers_least_s(const calc_layers_case *c, const calc_layers_part *part, double reduce,
+                           double gather);
+
 /** Time that the slowest stage adds to a step, divided by micro_weight [s]: a micro-batch, and its
  *  share of the work at the end of the step. @param part  sums over the stage */
 double calc_layers_weighted_s(const calc_layers_case *c, const calc_layers_part *part);

@@ -67,10 +67,7 @@ static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem
 /* Weighted time that a layer adds to its stage. */
 static double cost_s(const calc_layers_case *c, const calc_layers_part *x, shares of)
 {
-    const calc_layers_common *m = &c->common;
-    double reduce_s = calc_layers_exposed_line_s(m, x->reduce_s, x->reduce_room_s, of.reduce);
-    double gather_s = calc_layers_exposed_line_s(m, x->gather_s, x->gather_room_s, of.gather);
-    return x->micro_s + (reduce_s + gather_s + x->optimizer_s) / c->micro_weight;
+    return calc_layers_least_s(c, x, of.reduce, of.gather);
 }
 
 static void set_problem(problem *p, int number, shares of)

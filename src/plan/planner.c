@@ -99,20 +99,8 @@ static void add_exec(maker *m, const calc_exec *e)
     m->failed = !CALC_PUSH(out->exec, out->execs, out->exec_room, e) || m->failed;
 }
 
-/* Every number of chunks that a sweep may try: a division need not be even. */
-static void add_chunks(maker *m, calc_exec e)
-{
-    int64_t most = calc_stages_chunks_limit(m->planner->app, &e);
-    for (int64_t v = 1; v <= most; v++) {
-        e.pipeline_interleaving = v;
-        if (calc_stages_rounds_fit(&e) &&
-            calc_space_has(m->planner->space, CALC_AXIS_pipeline_interleaving, v)) {
-            add_exec(m, &e);
-        }
-    }
-}
-
-/* calc_worker_visit: all layouts of a row that networks connect. */
+/* calc_worker_visit: all layouts of a row that networks connect, with every number of chunks that a
+ * sweep may try: a division need not be even. */
 static void visit_row(void *context, const calc_worker_place *place)
 {
     maker *m = context;
@@ -121,8 +109,14 @@ static void visit_row(void *context, const calc_worker_place *place)
          i++) {
         calc_exec e;
         calc_verdict verdict = calc_worker_decode(place, i - place->first, &e);
-        if (verdict == CALC_VERDICT_OK) {
-            add_chunks(m, e);
+        int64_t most =
+            verdict == CALC_VERDICT_OK ? calc_stages_chunks_limit(m->planner->app, &e) : 0;
+        for (int64_t v = 1; v <= most; v++) {
+            e.pipeline_interleaving = v;
+            if (calc_stages_rounds_fit(&e) &&
+                calc_space_has(m->planner->space, CALC_AXIS_pipeline_interleaving, v)) {
+                add_exec(m, &e);
+            }
         }
     }
 }
@@ -184,16 +178,10 @@ static void get_chip(const void *context, uint64_t index, calc_app *app, calc_sy
 static void add_even(maker *m, int chip, const calc_exec *e)
 {
     planner_list *out = m->out;
-    planner_even_layout *grown = calc_grown(out->even, out->evens, &out->even_room, sizeof *grown);
-    m->failed = m->failed || !grown;
-    if (grown) {
-        planner_even_layout *to = &grown[out->evens++];
-        out->even = grown;
-        *to = (planner_even_layout){
-            .layout = *e, .chip = chip, .exec = SIZE_MAX, .candidate = SIZE_MAX};
-        calc_run(m->planner->app, &m->planner->chip[chip].system, &to->layout, CALC_COMPAT_NONE,
-                 &to->stats);
-    }
+    planner_even_layout even = {
+        .layout = *e, .chip = chip, .exec = SIZE_MAX, .candidate = SIZE_MAX};
+    calc_run(m->planner->app, &m->planner->chip[chip].system, e, CALC_COMPAT_NONE, &even.stats);
+    m->failed = !CALC_PUSH(out->even, out->evens, out->even_room, &even) || m->failed;
 }
 
 /* calc_sweep_options.progress: a plan has a layout at least. */
@@ -259,24 +247,20 @@ static calc_status sweep_chips(maker *m, calc_errors *errors)
     return m->failed ? calc_errors_no_memory(errors) : status;
 }
 
-/* Whether a layout is one of the list: of those without a part that every layer recomputes, in full
- * or not. */
-static bool is_even_of(const calc_exec *even, const calc_exec *listed)
-{
-    bool part = calc_planner_keeps_part(listed);
-    const calc_strategy *s = &even->strategy;
-    return part == calc_planner_keeps_part(even) && calc_planner_alike(even, listed) &&
-           (!part || (s->activation_recompute == listed->strategy.activation_recompute &&
-                      s->recompute_modules == listed->strategy.recompute_modules));
-}
-
-/* Find the layouts with equal stages among those of the list. */
+/* Find the layouts with equal stages among those of the list: of those without a part that every
+ * layer recomputes, in full or not. */
 static void find_evens(maker *m)
 {
     planner_list *out = m->out;
     for (size_t i = 0; i < out->execs; i++) {
+        const calc_exec *listed = &out->exec[i];
+        bool part = calc_planner_keeps_part(listed);
         for (size_t k = 0; k < out->evens; k++) {
-            if (is_even_of(&out->even[k].layout, &out->exec[i])) {
+            const calc_exec *even = &out->even[k].layout;
+            const calc_strategy *s = &even->strategy;
+            if (part == calc_planner_keeps_part(even) && calc_planner_alike(even, listed) &&
+                (!part || (s->activation_recompute == listed->strategy.activation_recompute &&
+                           s->recompute_modules == listed->strategy.recompute_modules))) {
                 out->even[k].exec = i;
                 m->places[i].is_even = true;
             }
@@ -425,20 +409,6 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
     return CALC_OK;
 }
 
-/* Fill it. @return CALC_OK or an error's status; in either case it is to be freed */
-static calc_status planner_list_make(const calc_planner *planner, planner_list *list,
-                                     calc_planner_stop *stop, calc_errors *errors)
-{
-    maker m = {.planner = planner, .out = list, .stop = stop};
-    calc_status status = sweep_chips(&m, errors);
-    status = status == CALC_OK ? list_candidates(&m, errors) : status;
-    for (size_t i = 0; m.places && i < list->execs; i++) {
-        free(m.places[i].item);
-    }
-    free(m.places);
-    return status;
-}
-
 static CALC_FREES(planner_list_free, planner_list, of->even, of->exec, of->candidate)
 
 /* ---- The search
@@ -566,18 +536,6 @@ static void take(search *s, const calc_planner_found *f)
     calc_planner_take(r, s->kept, f);
 }
 
-static void take_lacking(search *s, size_t i)
-{
-    calc_planner_result *r = s->out;
-    double lacks = s->at[i].needs_bytes - s->at[i].has_bytes;
-    if (s->at[i].has_bytes > 0 && (r->has_bytes == 0 || lacks < r->needs_bytes - r->has_bytes)) {
-        r->lacking_stage = s->at[i].stage;
-        r->needs_bytes = s->at[i].needs_bytes;
-        r->has_bytes = s->at[i].has_bytes;
-        r->lacking = s->list.exec[s->list.candidate[s->at[i].candidate].exec];
-    }
-}
-
 /* The least bound of the candidates from `next` on. */
 static double least_bound_s(const search *s, size_t next)
 {
@@ -651,6 +609,7 @@ static bool settle(void *context, size_t at)
     search *s = context;
     calc_planner_result *r = s->out;
     const calc_planner_found *f = &s->at[at].found;
+    double needs_bytes = s->at[at].needs_bytes, has_bytes = s->at[at].has_bytes;
     s->at[at].begun = false;
     r->balanced += s->at[at].outcome != CALC_PLANNER_UNBALANCED;
     if (atomic_load(&s->stop.stopped)) { /* amid its work */
@@ -665,7 +624,13 @@ static bool settle(void *context, size_t at)
         break;
     case CALC_PLANNER_NO_ROOM:
         r->infeasible++;
-        take_lacking(s, at);
+        if (has_bytes > 0 &&
+            (r->has_bytes == 0 || needs_bytes - has_bytes < r->needs_bytes - r->has_bytes)) {
+            r->lacking_stage = s->at[at].stage;
+            r->needs_bytes = needs_bytes;
+            r->has_bytes = has_bytes;
+            r->lacking = s->list.exec[s->list.candidate[s->at[at].candidate].exec];
+        }
         break;
     case CALC_PLANNER_NO_MEMORY:
         s->failed = true;
@@ -678,18 +643,6 @@ static bool settle(void *context, size_t at)
         break;
     }
     return !s->failed;
-}
-
-static calc_status balance_all(search *s)
-{
-    calc_planner_result *r = s->out;
-    r->bound_s = INFINITY;
-    take_evens(s);
-    calc_in_order(s->planner->threads, begin, balance, settle, s);
-    double least_s = least_bound_s(s, s->next);
-    r->bound_s = fmin(r->bound_s, least_s);
-    r->complete = !s->left && (least_s == INFINITY || !atomic_load(&s->stop.stopped));
-    return s->failed ? CALC_ERR_NOMEM : CALC_OK;
 }
 
 /* Balance one again with more effort, if a division of it may be the best. */
@@ -752,12 +705,24 @@ static calc_status search_all(search *s, calc_errors *errors)
     const double end_s = s->stop.end_s;
     s->stop.end_s -= isfinite(end_s) ? (1 - LISTING) * s->planner->time_limit_s : 0;
     calc_planner_stop_note(&s->stop, r, 0);
-    calc_status status = planner_list_make(s->planner, &s->list, &s->stop, errors);
+    maker m = {.planner = s->planner, .out = &s->list, .stop = &s->stop};
+    calc_status status = sweep_chips(&m, errors);
+    status = status == CALC_OK ? list_candidates(&m, errors) : status;
+    for (size_t i = 0; m.places && i < s->list.execs; i++) {
+        free(m.places[i].item);
+    }
+    free(m.places);
     s->stop.end_s = end_s;
     atomic_store(&s->stop.stopped, false); /* if it was by progress(), that says so again */
     if (status == CALC_OK) {
         r->candidates = s->list.count;
-        status = calc_errors_status(errors, balance_all(s));
+        r->bound_s = INFINITY;
+        take_evens(s);
+        calc_in_order(s->planner->threads, begin, balance, settle, s);
+        double least_s = least_bound_s(s, s->next);
+        r->bound_s = fmin(r->bound_s, least_s);
+        r->complete = !s->left && (least_s == INFINITY || !atomic_load(&s->stop.stopped));
+        status = s->failed ? calc_errors_no_memory(errors) : CALC_OK;
     }
     if (atomic_load(&s->list.cut)) {
         r->complete = false;

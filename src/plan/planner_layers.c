@@ -141,28 +141,6 @@ static bool settle(void *context, size_t at)
     return !s->failed;
 }
 
-static calc_status solve_all(search *s)
-{
-    calc_planner_result *r = s->out;
-    r->bound_s = INFINITY;
-    calc_in_order(s->planner->threads, begin, solve, settle, s);
-    r->complete = !atomic_load(&s->stop.stopped);
-    r->bound_s = fmin(r->bound_s, bound_at(s, s->next));
-    return s->failed ? CALC_ERR_NOMEM : CALC_OK;
-}
-
-static void free_search(search *s)
-{
-    for (size_t i = 0; s->ready && i < s->list.count; i++) {
-        calc_layers_case_free(&s->ready[i]);
-    }
-    free(s->ready);
-    free(s->status);
-    free(s->order);
-    calc_layers_list_free(&s->list);
-    free(s);
-}
-
 calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_result *out,
                                     calc_errors *errors)
 {
@@ -183,7 +161,11 @@ calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_re
         out->has_bytes = s->list.has_bytes;
         out->lacking = s->list.lacking;
         take_uniform(s);
-        status = solve_all(s);
+        out->bound_s = INFINITY;
+        calc_in_order(planner->threads, begin, solve, settle, s);
+        out->complete = !atomic_load(&s->stop.stopped);
+        out->bound_s = fmin(out->bound_s, bound_at(s, s->next));
+        status = s->failed ? CALC_ERR_NOMEM : CALC_OK;
     }
     if (status == CALC_OK && planner->curve && out->count > 0) {
         const calc_planner_found *best = &out->found[0];
@@ -192,8 +174,15 @@ calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_re
                                           &out->curve, &out->points);
         }
     }
+    for (size_t i = 0; s && s->ready && i < s->list.count; i++) {
+        calc_layers_case_free(&s->ready[i]);
+    }
     if (s) {
-        free_search(s);
+        free(s->ready);
+        free(s->status);
+        free(s->order);
+        calc_layers_list_free(&s->list);
+        free(s);
     }
     return calc_errors_status(errors, status);
 }

@@ -53,28 +53,23 @@ static calc_status take_all(filling *f, const calc_sweep_study *study, calc_erro
     return status;
 }
 
-static bool meets(const calc_sweep_study *study, const calc_sample_point *p)
-{
-    const calc_sweep_options *o = &study->options;
-    bool met = p->verdict == CALC_VERDICT_OK;
-    for (size_t i = 0; i < o->constraints && met; i++) {
-        met = calc_constraint_met(&o->constraint[i], &p->exec, &p->stats);
-    }
-    return met;
-}
-
 static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_point *drawn,
                         calc_errors *errors)
 {
+    const calc_sweep_options *o = &study->options;
     calc_status status = CALC_OK;
     uint64_t total;
     size_t draws = DRAWS; /* of the next round: a few more than it probably needs */
     for (uint64_t seed = 0; seed < ROUNDS && draws > 0 && status == CALC_OK; seed++) {
         size_t missing = CALC_SWEEP_CLOUD_POINTS - f->cloud->count;
-        status = calc_sample(&study->space, &study->designs, study->options.compat, seed, draws,
-                             drawn, &total, errors);
+        status = calc_sample(&study->space, &study->designs, o->compat, seed, draws, drawn, &total,
+                             errors);
         for (size_t i = 0; i < draws && status == CALC_OK; i++) {
-            if (meets(study, &drawn[i])) {
+            bool met = drawn[i].verdict == CALC_VERDICT_OK;
+            for (size_t k = 0; k < o->constraints && met; k++) {
+                met = calc_constraint_met(&o->constraint[k], &drawn[i].exec, &drawn[i].stats);
+            }
+            if (met) {
                 const calc_sweep_point point = {drawn[i].design, &drawn[i].exec, &drawn[i].stats,
                                                 0};
                 take(f, &point);
@@ -435,20 +430,6 @@ static void get_larger(const void *context, uint64_t index, calc_app *app, calc_
     }
 }
 
-/* The best of the larger machines. */
-static calc_status sweep_again(calc_sweep_more_item *item, const calc_sweep_study *study,
-                               calc_errors *errors)
-{
-    calc_status status =
-        calc_sweep_found_search(study, false, NULL, &item->found, &item->best, errors);
-    if (item->found) {
-        calc_sweep_found found;
-        calc_sweep_found_run(study, &item->best, &found);
-        item->stats = found.stats;
-    }
-    return status;
-}
-
 calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *study,
                                  const calc_sweep_result *result, calc_errors *errors)
 {
@@ -476,7 +457,13 @@ calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *s
         calc_sweep_found_run(&with, best, &found);
         item->same = found.stats;
         item->found = false;
-        status = again ? sweep_again(item, &with, errors) : CALC_OK;
+        if (again) { /* the best of the larger machines */
+            status = calc_sweep_found_search(&with, false, NULL, &item->found, &item->best, errors);
+        }
+        if (item->found) {
+            calc_sweep_found_run(&with, &item->best, &found);
+            item->stats = found.stats;
+        }
     }
     return status;
 }
@@ -491,21 +478,26 @@ static void get_roomy(const void *context, uint64_t index, calc_app *app, calc_s
     system->chip.mem1.capacity_bytes *= 1e6;
 }
 
+/* The best layout of a changed study, run as in the study itself. */
+static calc_status find(const calc_sweep_study *with, const calc_sweep_study *study, bool *found,
+                        calc_sweep_found *out, calc_errors *errors)
+{
+    calc_found best;
+    calc_status status = calc_sweep_found_search(with, false, NULL, found, &best, errors);
+    if (*found) {
+        calc_sweep_found_run(study, &best, out);
+    }
+    return status;
+}
+
 static calc_status find_least(calc_sweep_need *out, const calc_sweep_study *study,
                               calc_errors *errors)
 {
     calc_sweep_study with = *study;
-    calc_found least;
     with.designs =
         (calc_designs){.count = study->designs.count, .get = get_roomy, .context = &study->designs};
     calc_status status = calc_objective_parse(&with.options.top_by, "mem1", errors);
-    if (status == CALC_OK) {
-        status = calc_sweep_found_search(&with, false, NULL, &out->known, &least, errors);
-    }
-    if (status == CALC_OK && out->known) {
-        calc_sweep_found_run(study, &least, &out->least);
-    }
-    return status;
+    return status ? status : find(&with, study, &out->known, &out->least, errors);
 }
 
 const calc_axis calc_sweep_need_axes[] = {CALC_AXIS_activation_recompute,
@@ -523,7 +515,6 @@ static calc_status find_sparing(calc_sweep_need *out, const calc_sweep_study *st
     int64_t either[] = {false, true};
     int64_t recompute[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_sweep_study with = *study;
-    calc_found best;
     for (size_t i = 0; calc_sweep_need_axes[i] > 0; i++) {
         calc_values *values = &with.space.axis[calc_sweep_need_axes[i]];
         if (values->standard) {
@@ -531,11 +522,7 @@ static calc_status find_sparing(calc_sweep_need *out, const calc_sweep_study *st
             values->count = 2;
         }
     }
-    calc_status status = calc_sweep_found_search(&with, false, NULL, &out->spares, &best, errors);
-    if (out->spares) {
-        calc_sweep_found_run(study, &best, &out->sparing);
-    }
-    return status;
+    return find(&with, study, &out->spares, &out->sparing, errors);
 }
 
 static calc_status find_larger(calc_sweep_need *out, const calc_sweep_study *study,
@@ -547,13 +534,9 @@ static calc_status find_larger(calc_sweep_need *out, const calc_sweep_study *stu
     bool found = false;
     for (int times = 2; times <= CALC_SWEEP_NEED_TIMES && !found && status == CALC_OK; times *= 2) {
         int64_t more = procs->value[procs->count - 1] * times;
-        calc_found best;
         with.space.axis[CALC_AXIS_num_procs] = (calc_values){.count = 1, .value = &more};
-        status = calc_sweep_found_search(&with, false, NULL, &found, &best, errors);
-        if (found) {
-            out->num_procs = more;
-            calc_sweep_found_run(study, &best, &out->larger);
-        }
+        status = find(&with, study, &found, &out->larger, errors);
+        out->num_procs = found ? more : out->num_procs;
     }
     return status;
 }

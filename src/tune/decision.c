@@ -161,16 +161,6 @@ static const double least_weight = 0.03;
 
 /* ---- Measurements ---------------------------------------------------------------------------- */
 
-static void see_time(calc_tune_scene *s, const calc_tune_measurement *m)
-{
-    s->seen_time[s->times++] = (calc_effects_observation){
-        .item = m->candidate,
-        .side = CALC_EFFECTS_AT,
-        .value = log(m->step_s),
-        .noise_sd = fmax(s->options->noise, least_noise),
-    };
-}
-
 static void see_memory(calc_tune_scene *s, const calc_tune_measurement *m)
 {
     double capacity = log(s->candidate[m->candidate].capacity_bytes);
@@ -197,7 +187,12 @@ static void note(calc_tune_scene *s, const calc_tune_measurement *m)
             view->seen = s->times;
         }
         view->state = CALC_TUNE_MEASURED;
-        see_time(s, m);
+        s->seen_time[s->times++] = (calc_effects_observation){
+            .item = m->candidate,
+            .side = CALC_EFFECTS_AT,
+            .value = log(m->step_s),
+            .noise_sd = fmax(s->options->noise, least_noise),
+        };
         see_memory(s, m);
     } else if (m->end == CALC_TUNE_END_OOM) {
         view->state = view->state == CALC_TUNE_MEASURED ? view->state : CALC_TUNE_TOO_LARGE;
@@ -346,9 +341,8 @@ static calc_status imagine(calc_tune_scene *s, const calc_tune_sizes *sizes, cal
 
 static int by_weight(const void *left, const void *right)
 {
-    const calc_tune_world *a = left;
-    const calc_tune_world *b = right;
-    return (a->weight < b->weight) - (a->weight > b->weight);
+    const calc_tune_world *a = left, *b = right;
+    return CALC_ORDER(b->weight, a->weight);
 }
 
 /* How large errors are is learnt from the measurements, too: Bayes' rule over the sizes. Before

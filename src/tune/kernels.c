@@ -11,6 +11,10 @@
 #include "model/operators/operator.h"
 #include "spec/field.h"
 
+/* The coordinates of a cell. */
+static const calc_tune_coordinate which[CALC_TUNE_CELL_COORDINATES] = {
+    CALC_TUNE_COORDINATE_TOKENS, CALC_TUNE_COORDINATE_TENSOR, CALC_TUNE_COORDINATE_CONTEXT};
+
 /* Candidates in the order of their cells, and in each in their own. */
 typedef struct placed {
     double at[CALC_TUNE_CELL_COORDINATES];
@@ -29,17 +33,14 @@ static int compare(const placed *a, const placed *b)
 
 static int by_place(const void *left, const void *right)
 {
-    const placed *a = left;
-    const placed *b = right;
+    const placed *a = left, *b = right;
     int order = compare(a, b);
-    return order ? order : (a->candidate > b->candidate) - (a->candidate < b->candidate);
+    return order ? order : CALC_ORDER(a->candidate, b->candidate);
 }
 
 /* The first candidate of each cell comes to the front. @return how many there are */
 static size_t find_cells(placed *list, const calc_tune_candidate *candidate, size_t count)
 {
-    static const calc_tune_coordinate which[CALC_TUNE_CELL_COORDINATES] = {
-        CALC_TUNE_COORDINATE_TOKENS, CALC_TUNE_COORDINATE_TENSOR, CALC_TUNE_COORDINATE_CONTEXT};
     size_t cells = 0;
     for (size_t i = 0; i < count; i++) {
         list[i].candidate = i;
@@ -56,17 +57,6 @@ static size_t find_cells(placed *list, const calc_tune_candidate *candidate, siz
     return cells;
 }
 
-static bool cells_reserve(calc_tune_kernel_cells *out, size_t *capacity)
-{
-    calc_layout_kernel *more = realloc(out->kernel, 2 * *capacity * sizeof *more);
-    if (!more) {
-        return false;
-    }
-    out->kernel = more;
-    *capacity *= 2;
-    return true;
-}
-
 calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_app *app,
                                         const calc_system *system,
                                         const calc_tune_candidate *candidate, size_t count,
@@ -76,14 +66,17 @@ calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_
     *out = (calc_tune_kernel_cells){0};
     placed *list = malloc((count + 1) * sizeof *list);
     size_t cells = list ? find_cells(list, candidate, count) : 0;
-    size_t capacity = 2 * CALC_LAYOUT_KERNELS, used = 0;
+    const size_t most = CALC_LAYOUT_KERNELS; /* of a cell: room grows by that many */
+    size_t capacity = 0, used = 0;
     out->cell = calloc(cells + 1, sizeof *out->cell);
-    out->kernel = malloc(capacity * sizeof *out->kernel);
-    bool fine = list && out->cell && out->kernel;
+    bool fine = list && out->cell;
     for (size_t i = 0; i < cells && fine; i++) {
         calc_tune_kernel_cell *cell = &out->cell[i];
-        fine = used + CALC_LAYOUT_KERNELS <= capacity || cells_reserve(out, &capacity);
+        void *grown = calc_grown(out->kernel, (used + most - 1) / most, &capacity,
+                                 most * sizeof *out->kernel);
+        fine = grown != NULL;
         if (fine) {
+            out->kernel = grown;
             memcpy(cell->coordinate, list[i].at, sizeof cell->coordinate);
             const double *term = candidate[list[i].candidate].term;
             double kernels = term[CALC_TUNE_TERM_MATRIX] + term[CALC_TUNE_TERM_ATTENTION] +
@@ -161,9 +154,8 @@ static CALC_ORDER_BY(by_distance, datum, apart, row)
 
 static int by_row(const void *left, const void *right)
 {
-    const datum *a = left;
-    const datum *b = right;
-    return a->row < b->row ? -1 : a->row > b->row;
+    const datum *a = left, *b = right;
+    return CALC_ORDER(a->row, b->row);
 }
 
 static double distance(const double *point, size_t dimensions, const double *wanted, size_t count)
@@ -488,8 +480,6 @@ static size_t find_classes(calc_tune_kernels_learnt *out, const calc_tune_kernel
 
 static double field(const calc_tune_field *f, const double *a, const double *b)
 {
-    static const calc_tune_coordinate which[CALC_TUNE_CELL_COORDINATES] = {
-        CALC_TUNE_COORDINATE_TOKENS, CALC_TUNE_COORDINATE_TENSOR, CALC_TUNE_COORDINATE_CONTEXT};
     double square = 0;
     for (int i = 0; i < CALC_TUNE_CELL_COORDINATES; i++) {
         if (f->length[which[i]] > 0) {

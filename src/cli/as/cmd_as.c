@@ -24,6 +24,25 @@ void calc_as_tell_unused(const calc_args *args)
     }
 }
 
+void calc_as_tell_notes(const calc_args *args, const calc_notes *notes)
+{
+    for (int i = 0; i < notes->count; i++) {
+        calc_say("calc %s: %s\n", args->command->name, notes->text[i]);
+    }
+    if (notes->dropped > 0) {
+        calc_say("calc %s: and %d more\n", args->command->name, notes->dropped);
+    }
+}
+
+void calc_as_put_notes(calc_put *put, const calc_notes *notes)
+{
+    calc_put_array(put, "notes", CALC_PUT_LINES);
+    for (int i = 0; i < notes->count; i++) {
+        calc_put_text(put, NULL, notes->text[i]);
+    }
+    calc_put_close(put);
+}
+
 calc_status calc_as_make_folder(const char *path, calc_errors *errors)
 {
     char part[CALC_AS_PATH_SIZE];

@@ -3,7 +3,9 @@
 #ifndef CALC_CLI_AS_FLAGS_H
 #define CALC_CLI_AS_FLAGS_H
 
+#include "base/notes.h"
 #include "cli/shell/opt.h"
+#include "io/json_put.h"
 #include "io/output.h"
 #include "io/text.h"
 
@@ -15,6 +17,10 @@
 
 /** Lists on standard error the given flags that have no effect here. */
 void calc_as_tell_unused(const calc_args *args);
+
+/** Lists the notes of an answer, on standard error or as the array "notes". */
+void calc_as_tell_notes(const calc_args *args, const calc_notes *notes);
+void calc_as_put_notes(calc_put *put, const calc_notes *notes);
 
 enum { CALC_AS_PATH_SIZE = 4096 };
 

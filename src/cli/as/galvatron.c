@@ -260,7 +260,6 @@ static void put_best(calc_put *put, const task *s)
 static void show_json(const task *shown, calc_output *out)
 {
     const calc_galvatron_found *f = &shown->found;
-    const calc_notes *notes = &shown->profiles.notes;
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_putf(&put,
@@ -273,18 +272,13 @@ static void show_json(const task *shown, calc_output *out)
     } else {
         calc_put_number(&put, "least_mb", f->least_mb);
     }
-    calc_put_array(&put, "notes", CALC_PUT_LINES);
-    for (int i = 0; i < notes->count; i++) {
-        calc_put_text(&put, NULL, notes->text[i]);
-    }
-    calc_put_close(&put);
+    calc_as_put_notes(&put, &shown->profiles.notes);
     calc_put_end(&put);
 }
 
 static void tell(const task *shown)
 {
     const calc_galvatron_request *r = &shown->arguments.request;
-    const char *program = shown->flags->command->name;
     calc_notes notes = shown->profiles.notes;
     const calc_galvatron_layout *l = &shown->layout;
     if (shown->found.best.feasible) {
@@ -304,12 +298,7 @@ static void tell(const task *shown)
                            (long long)multiple);
         }
     }
-    for (int i = 0; i < notes.count; i++) {
-        calc_say("calc %s: %s\n", program, notes.text[i]);
-    }
-    if (notes.dropped > 0) {
-        calc_say("calc %s: and %d more\n", program, notes.dropped);
-    }
+    calc_as_tell_notes(shown->flags, &notes);
 }
 
 /* Searches with the profiles, writes the answer to folder/name and shows it.

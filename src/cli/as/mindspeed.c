@@ -195,20 +195,12 @@ static void show_row(const calc_mindspeed_candidate *c, calc_output *out)
                        c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
 }
 
-/* Explains why there is nothing to measure. */
-static const char *stop_words(calc_mindspeed_stop stop)
-{
-    switch (stop) {
-    case CALC_MINDSPEED_CONCENTRATED:
-        return "concentrated";
-    case CALC_MINDSPEED_EXHAUSTED:
-        return "exhausted";
-    case CALC_MINDSPEED_TRIALS:
-        return "trials";
-    default:
-        return "goes_on";
-    }
-}
+/* Why there is nothing to measure: for programs, and for people. */
+static const char *const stop_words[][2] = {
+    [CALC_MINDSPEED_GOES_ON] = {"goes_on"},
+    [CALC_MINDSPEED_CONCENTRATED] = {"concentrated", "hardly any may be faster"},
+    [CALC_MINDSPEED_EXHAUSTED] = {"exhausted", "all are measured, or failed"},
+    [CALC_MINDSPEED_TRIALS] = {"trials", "as many as --max-trials"}};
 
 static void show_next(const task *s, calc_output *out)
 {
@@ -223,10 +215,7 @@ static void show_next(const task *s, calc_output *out)
         calc_output_printf(out, "\nnext         %s\n",
                            calc_mindspeed_config_name(&r->next, s->study.generation, name));
     } else {
-        calc_output_printf(out, "\nnext         none: %s\n",
-                           r->stop == CALC_MINDSPEED_CONCENTRATED ? "hardly any may be faster"
-                           : r->stop == CALC_MINDSPEED_TRIALS     ? "as many as --max-trials"
-                                                                  : "all are measured, or failed");
+        calc_output_printf(out, "\nnext         none: %s\n", stop_words[r->stop][1]);
     }
 }
 
@@ -292,28 +281,20 @@ static void mindspeed_show_json(const task *shown, calc_output *out)
     calc_put_close(&put);
     if (r->count > 0) {
         char name[CALC_MINDSPEED_NAME];
-        calc_putf(&put, "next: {stop: %s", stop_words(r->stop));
+        calc_putf(&put, "next: {stop: %s", stop_words[r->stop][0]);
         if (r->stop == CALC_MINDSPEED_GOES_ON) {
             calc_putf(&put, "measure: %s",
                       calc_mindspeed_config_name(&r->next, shown->study.generation, name));
         }
         calc_putf(&put, "chance: %g, trials: %zu}", r->chance, r->trials);
     }
-    calc_put_array(&put, "notes", CALC_PUT_LINES);
-    for (int i = 0; i < r->notes.count; i++) {
-        calc_put_text(&put, NULL, r->notes.text[i]);
-    }
-    calc_put_close(&put);
+    calc_as_put_notes(&put, &r->notes);
     calc_put_end(&put);
 }
 
 static void csv_number(double value, double unit, calc_output *out)
 {
-    if (isfinite(value)) {
-        calc_output_printf(out, ",%.6g", value / unit);
-    } else {
-        calc_output_text(out, ",");
-    }
+    calc_output_printf(out, isfinite(value) ? ",%.6g" : ",", value / unit);
 }
 
 /* Writes the space as CSV; the first columns are those of the planner's model_results.csv. */
@@ -352,13 +333,7 @@ static void tell_none(const task *s)
 /* Writes notes to standard error and, if there is no answer, the reason. */
 static void mindspeed_show_notes(const task *shown)
 {
-    const calc_notes *notes = &shown->ranking.notes;
-    for (int i = 0; i < notes->count; i++) {
-        calc_say("calc as mindspeed: %s\n", notes->text[i]);
-    }
-    if (notes->dropped > 0) {
-        calc_say("calc as mindspeed: and %d more\n", notes->dropped);
-    }
+    calc_as_tell_notes(shown->flags, &shown->ranking.notes);
     size_t listed = rows_of(shown), full = 0;
     for (size_t i = 0; i < listed; i++) {
         double bytes = shown->ranking.item[i].calc_bytes;

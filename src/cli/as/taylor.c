@@ -251,35 +251,15 @@ typedef struct ranked {
 
 enum { TEXT_SIZE = 8192 };
 
-/* In order; the names are part of the format. */
-static const char *const columns[] = {
-    "test",
-    "layers",
-    "micro",
-    "dp",
-    "tp",
-    "pp",
-    "ep",
-    "vp",
-    "dense:moe",
-    "\xE5\x8F\x8D\xE5\x90\x91:\xE6\xAD\xA3\xE5\x90\x91",
-    "\xE9\x87\x8D\xE8\xAE\xA1\xE7\xAE\x97\xE5\xA2\x9E\xE5\x8A\xA0\xE6\xAF\x94\xE7\x8E\x87",
-    "mtp+head",
-    "moe\xE6\x97\xB6\xE9\x95\xBF",
-    "low_mem",
-    "\xE7\x9B\xAE\xE6\xA0\x87\xE5\x80\xBC",
-    "cost",
-    "x",
-    "offset",
-    "ra",
-    "\xE5\x86\x85\xE5\xAD\x98\xE4\xBF\xA1\xE6\x81\xAF",
-    "\xE5\x86\x85\xE5\xAD\x98\xE4\xB8\x8A\xE9\x99\x90(GB)",
-    "\xE6\xB1\x82\xE8\xA7\xA3\xE5\x99\xA8",
-    "GAP",
-    "solution_status",
-    "model_status",
-    "\xE6\xB1\x82\xE8\xA7\xA3\xE8\x80\x97\xE6\x97\xB6/s",
-    "dryrun_check"};
+/* The columns; their names are part of the format. */
+static const char columns[] =
+    "test,layers,micro,dp,tp,pp,ep,vp,dense:moe,\xE5\x8F\x8D\xE5\x90\x91:\xE6\xAD\xA3\xE5\x90\x91,"
+    "\xE9\x87\x8D\xE8\xAE\xA1\xE7\xAE\x97\xE5\xA2\x9E\xE5\x8A\xA0\xE6\xAF\x94\xE7\x8E\x87,mtp+head,"
+    "moe\xE6\x97\xB6\xE9\x95\xBF,low_mem,\xE7\x9B\xAE\xE6\xA0\x87\xE5\x80\xBC,cost,x,offset,ra,"
+    "\xE5\x86\x85\xE5\xAD\x98\xE4\xBF\xA1\xE6\x81\xAF,"
+    "\xE5\x86\x85\xE5\xAD\x98\xE4\xB8\x8A\xE9\x99\x90(GB),"
+    "\xE6\xB1\x82\xE8\xA7\xA3\xE5\x99\xA8,GAP,solution_status,model_status,"
+    "\xE6\xB1\x82\xE8\xA7\xA3\xE8\x80\x97\xE6\x97\xB6/s,dryrun_check\n";
 
 /* Writes nothing if it is not a number. */
 static void put_number(calc_output *out, double value)
@@ -294,15 +274,6 @@ static void put_matrix(const calc_taylor_job *j, calc_taylor_matrix which, calc_
         calc_taylor_matrix_text(&j->ask, j->solution.share, which, text, sizeof text);
     }
     calc_csv_text(out, text, false);
-}
-
-static void put_checked(const calc_taylor_job *j, calc_output *out)
-{
-    char text[TEXT_SIZE] = "";
-    for (int64_t s = 0; j->check && j->fits && s < j->ask.stages; s++) {
-        calc_append(text, sizeof text, "%s%.0f", s ? ", " : "[", j->checked_mb[s]);
-    }
-    calc_csv_text(out, *text ? calc_append(text, sizeof text, "]") : text, false);
 }
 
 static const char *model_status(const ranked *r)
@@ -361,7 +332,11 @@ static void put_row(const ranked *r, calc_output *out)
     calc_csv_text(out, j->fits ? "Feasible" : "None", false);
     calc_csv_text(out, model_status(r), false);
     calc_output_printf(out, solved ? ",%.3f" : ",", j->took_s);
-    put_checked(j, out);
+    char checked[TEXT_SIZE] = "";
+    for (int64_t stage = 0; j->check && j->fits && stage < j->ask.stages; stage++) {
+        calc_append(checked, sizeof checked, "%s%.0f", stage ? ", " : "[", j->checked_mb[stage]);
+    }
+    calc_csv_text(out, *checked ? calc_append(checked, sizeof checked, "]") : checked, false);
     calc_output_text(out, "\n");
 }
 
@@ -572,10 +547,7 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
     }
     calc_output *out = calc_write_to(calc_as_path(folder, name, path));
     calc_output_text(out, "\xEF\xBB\xBF");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        calc_csv_text(out, columns[i], i == 0);
-    }
-    calc_output_text(out, "\n");
+    calc_output_text(out, columns);
     for (size_t i = 0; i < r->count; i++) {
         put_row(r->item[i], out);
     }

@@ -24,18 +24,6 @@
 #include "session/study_load.h"
 #include "spec/stage_list.h"
 
-static void load_app(calc_plan_task *t, calc_errors *errors)
-{
-    calc_input input = {0};
-    calc_status status =
-        calc_input_load(&input, CALC_KIND_APP, &t->app, t->args->argument[0], errors);
-    snprintf(t->app_name, sizeof t->app_name, "%s", input.name);
-    if (status == CALC_OK) {
-        calc_input_remark(&input, CALC_KIND_APP, &t->app, t->remark[0]);
-    }
-    calc_text_free(&input.text);
-}
-
 static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
 {
     calc_input input = {0};
@@ -261,55 +249,6 @@ static void take_only(calc_plan_task *t, const char *argument, calc_errors *erro
     calc_text_free(&input.text);
 }
 
-static void calc_plan_room_take(calc_plan_task *task);
-
-static CALC_MUST_USE calc_status calc_plan_rows_runs(const void *task, int chip,
-                                                     const calc_exec *exec, bool *runs);
-
-calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_errors *errors)
-{
-    const char *only = calc_opt_value(args, CALC_PLAN_OPT_BALANCE_ONLY);
-    t->args = args;
-    t->listed = calc_opt_value(args, CALC_PLAN_OPT_PER_LAYER) != NULL;
-    load_app(t, errors);
-    load_chips(t, errors);
-    (void)calc_known_runs_try(&t->known);
-    if (errors->count > 0) {
-        return calc_errors_first(errors);
-    }
-    take_caps(t, errors);
-    const char *recompute = calc_opt_value(args, CALC_PLAN_OPT_RECOMPUTE);
-    t->planner.recompute = !recompute || strcmp(recompute, "none") != 0;
-    if (only) {
-        take_only(t, only, errors);
-    } else {
-        take_space(t, errors);
-    }
-    t->planner.join_latency_s = calc_opt_real(args, CALC_PLAN_OPT_JOIN);
-    t->planner.app = &t->app;
-    t->planner.chips = t->chips;
-    t->planner.chip = t->planned;
-    t->planner.space = &t->space;
-    t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
-    t->planner.top = (size_t)calc_opt_real(args, CALC_PLAN_OPT_TOP);
-    t->planner.threads = (int)calc_opt_real(args, CALC_PLAN_OPT_THREADS);
-    t->planner.runs = calc_plan_rows_runs;
-    t->planner.runs_context = t;
-    t->planner.curve = true;
-    /* A plan that no framework can run is of little use. */
-    const char *how = calc_opt_value(t->args, CALC_PLAN_OPT_RECOMPUTE);
-    bool told = true;
-    t->planner.ends_alone = true;
-    for (int i = 0; i < t->chips; i++) {
-        const calc_system *system = &t->chip[i].system;
-        told = told && calc_export_says(system, CALC_HOW_RECOMPUTED);
-        t->planner.ends_alone = t->planner.ends_alone && calc_export_says(system, CALC_HOW_STAGES);
-    }
-    t->planner.alike_on_chip = how ? strcmp(how, "chip") == 0 : !told;
-    calc_plan_room_take(t);
-    return calc_errors_first(errors);
-}
-
 /* Blocks that a stage recomputes in full, in all its chunks. */
 static double recomputed(const calc_placed *p, size_t stage, double blocks)
 {
@@ -519,13 +458,54 @@ static calc_exec typical(const calc_plan_task *t)
     return e;
 }
 
-/* Fill task->planned: the chips with as much memory as is planned for. */
-static void calc_plan_room_take(calc_plan_task *t)
+calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_errors *errors)
 {
+    const char *only = calc_opt_value(args, CALC_PLAN_OPT_BALANCE_ONLY);
+    t->args = args;
+    t->listed = calc_opt_value(args, CALC_PLAN_OPT_PER_LAYER) != NULL;
+    calc_input input = {0};
+    if (calc_input_load(&input, CALC_KIND_APP, &t->app, args->argument[0], errors) == CALC_OK) {
+        calc_input_remark(&input, CALC_KIND_APP, &t->app, t->remark[0]);
+    }
+    snprintf(t->app_name, sizeof t->app_name, "%s", input.name);
+    calc_text_free(&input.text);
+    load_chips(t, errors);
+    (void)calc_known_runs_try(&t->known);
+    if (errors->count > 0) {
+        return calc_errors_first(errors);
+    }
+    take_caps(t, errors);
+    const char *recompute = calc_opt_value(args, CALC_PLAN_OPT_RECOMPUTE);
+    t->planner.recompute = !recompute || strcmp(recompute, "none") != 0;
+    if (only) {
+        take_only(t, only, errors);
+    } else {
+        take_space(t, errors);
+    }
+    t->planner.join_latency_s = calc_opt_real(args, CALC_PLAN_OPT_JOIN);
+    t->planner.app = &t->app;
+    t->planner.chips = t->chips;
+    t->planner.chip = t->planned;
+    t->planner.space = &t->space;
+    t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
+    t->planner.top = (size_t)calc_opt_real(args, CALC_PLAN_OPT_TOP);
+    t->planner.threads = (int)calc_opt_real(args, CALC_PLAN_OPT_THREADS);
+    t->planner.runs = calc_plan_rows_runs;
+    t->planner.runs_context = t;
+    t->planner.curve = true;
+    /* A plan that no framework can run is of little use. */
+    bool told = true;
+    t->planner.ends_alone = true;
+    for (int i = 0; i < t->chips; i++) {
+        const calc_system *system = &t->chip[i].system;
+        told = told && calc_export_says(system, CALC_HOW_RECOMPUTED);
+        t->planner.ends_alone = t->planner.ends_alone && calc_export_says(system, CALC_HOW_STAGES);
+    }
+    t->planner.alike_on_chip = recompute ? strcmp(recompute, "chip") == 0 : !told;
     const calc_exec exec = typical(t);
-    bool all = calc_opt_value(t->args, CALC_PLAN_OPT_ALL_MEMORY) != NULL;
+    bool all = calc_opt_value(args, CALC_PLAN_OPT_ALL_MEMORY) != NULL;
     memcpy(t->planned, t->chip, sizeof t->planned);
-    for (int i = 0; i < t->chips && !all; i++) {
+    for (int i = 0; i < t->chips && !all; i++) { /* as much memory as is planned for */
         double *bytes = &t->planned[i].system.chip.mem1.capacity_bytes;
         const calc_fits_query query = {
             .app = &t->app,
@@ -535,6 +515,7 @@ static void calc_plan_room_take(calc_plan_task *t)
             .need_bytes = *bytes};
         *bytes = fmin(*bytes, calc_fits_of(&t->known, &query).sure_bytes);
     }
+    return calc_errors_first(errors);
 }
 
 void calc_plan_room_give(const calc_plan_task *t, int chip, calc_exec *exec, calc_stats *stats)
