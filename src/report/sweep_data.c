@@ -166,19 +166,6 @@ static void put_group(calc_put *put, const calc_sweep_data *data, const calc_swe
     put_layouts(put, "top", data, &group->top);
 }
 
-/* Members shared by the layouts of a group. */
-static void put_group_key(calc_put *put, const calc_sweep_study *study, size_t index)
-{
-    const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
-    size_t per_design = study->options.per_num_procs ? procs->count : 1;
-    if (study->options.per_num_procs) {
-        calc_put_count(put, "num_procs", procs->value[index % per_design]);
-    }
-    if (study->options.per_design) {
-        calc_sweep_put_design(put, "design", study, index / per_design);
-    }
-}
-
 void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
 {
     const calc_sweep_study *study = data->study;
@@ -194,10 +181,17 @@ void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
         put_group(put, data, &result->group[0]);
         return;
     }
+    const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
+    size_t per_design = study->options.per_num_procs ? procs->count : 1;
     calc_put_array(put, "groups", CALC_PUT_LINES);
     for (size_t g = 0; g < result->groups_count; g++) {
         calc_put_object(put, NULL, CALC_PUT_LINES);
-        put_group_key(put, study, g);
+        if (study->options.per_num_procs) {
+            calc_put_count(put, "num_procs", procs->value[g % per_design]);
+        }
+        if (study->options.per_design) {
+            calc_sweep_put_design(put, "design", study, g / per_design);
+        }
         put_group(put, data, &result->group[g]);
         calc_put_close(put);
     }
