@@ -97,7 +97,7 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
     }
     o->inputs = rows * inner;
     o->outputs = rows * columns;
-    o->weights = weights;
+    o->weights = o->read_weights = weights;
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         o->flop[pass] = 2 * rows * inner * columns;
         o->launches[pass] = 1;

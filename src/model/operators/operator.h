@@ -80,6 +80,7 @@ typedef struct calc_operator {
     double cached;          /**< ATTENTION that decodes: tokens whose keys are read; otherwise 0 */
     bool chooses;        /**< ATTENTION: scores of an indexer, which chooses what is attended to */
     double weights;      /**< trained elements on this rank */
+    double read_weights; /**< MATRIX, GROUPED, HEAD: of them, those among the bytes: no biases */
     double frozen_bytes; /**< of elements on this rank that are not trained */
     double untouched;    /**< share of the blocks of its kind that have it and that no backward pass
                               runs through: no trained weight lies before */

@@ -494,8 +494,7 @@ static void add_attention(calc_build *b)
         double groups = s->output_groups / s->tensor_par;
         calc_operator *each =
             calc_build_matrix(b, "attention output of groups", CALC_OPERATOR_MATRIX, 0,
-                              b->tokens * groups, output / groups, s->output_rank, 1);
-        each->weights *= groups;
+                              b->tokens * groups, output / groups, s->output_rank, groups);
         each->split = CALC_SPLIT_COLUMNS;
         calc_build_keep(each, b->tokens * output * s->element_bytes, CALC_RECOMPUTE_ALL);
         output = s->output_groups * s->output_rank / s->tensor_par;

@@ -346,7 +346,7 @@ static void set_weights(calc_operator *o, const calc_shape *s, double used)
     }
     double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     double read = s->weight_bytes < counted ? s->weight_bytes : counted;
-    o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
+    o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->read_weights;
 }
 
 /* The experts of the busiest rank. Kernels go over the tokens of others, too. */
@@ -354,7 +354,7 @@ static void set_experts(calc_operator *o, const calc_shape *s, const busiest *mo
 {
     double weight_bytes = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     o->bytes[CALC_PASS_FW] +=
-        (most->times - 1) * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
+        (most->times - 1) * (o->bytes[CALC_PASS_FW] - weight_bytes * o->read_weights);
     o->converted_bytes *= most->times;
     o->flop[CALC_PASS_FW] *= most->times;
     o->work[CALC_PASS_FW] *= most->times;
@@ -464,7 +464,7 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
             if (wide == CALC_WIDE_ATTENTION_ALL ? attends
                                                 : wide == CALC_WIDE_ATTENTION_INPUTS && before) {
                 o->kind = CALC_OPERATOR_HEAD;
-                o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->weights + o->outputs);
+                o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->read_weights + o->outputs);
             }
             attends = attends && before;
             set_weights(o, s, 1);
