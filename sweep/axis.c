@@ -302,18 +302,6 @@ static void read_item(reader *r, const char *item)
     }
 }
 
-static size_t sort_unique(double *value, size_t count)
-{
-    size_t kept = 0;
-    qsort(value, count, sizeof *value, calc_order_numbers);
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || value[kept - 1] < value[i]) {
-            value[kept++] = value[i];
-        }
-    }
-    return kept;
-}
-
 calc_status calc_axis_parse(const calc_field *field, const calc_axis_text *text, double **value,
                             size_t *count, calc_errors *errors)
 {
@@ -329,8 +317,16 @@ calc_status calc_axis_parse(const calc_field *field, const calc_axis_text *text,
         r.value = NULL;
         r.count = 0;
     }
+    if (r.count > 0) {
+        qsort(r.value, r.count, sizeof *r.value, calc_order_numbers);
+    }
     *value = r.value;
-    *count = r.value ? sort_unique(r.value, r.count) : 0;
+    *count = 0;
+    for (size_t i = 0; i < r.count; i++) {
+        if (*count == 0 || r.value[*count - 1] < r.value[i]) {
+            r.value[(*count)++] = r.value[i];
+        }
+    }
     return r.status;
 }
 

@@ -300,17 +300,6 @@ static double exec_of(const axis *a, const calc_sweep_cloud_point *p)
     return calc_member_number(a->field, (const char *)&p->exec + a->offset);
 }
 
-/* Whether the points differ in it. */
-static bool varies(const axis *a, const calc_sweep_cloud *cloud)
-{
-    for (size_t i = 1; i < cloud->count; i++) {
-        if (exec_of(a, &cloud->point[i]) != exec_of(a, &cloud->point[0])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* An axis, with its values if there is a cloud. */
 static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
 {
@@ -333,31 +322,26 @@ static void put_table(calc_put *put, const calc_table *table, const char *before
         const calc_field *field = &table->rows[f];
         axis a = {.field = field, .offset = offset + field->offset};
         snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
-        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
-        if (value && varies(&a, cloud)) {
+        size_t i = field->type <= CALC_TYPE_SET ? 1 : cloud->count; /* no curve, object or list */
+        while (i < cloud->count && exec_of(&a, &cloud->point[i]) == exec_of(&a, cloud->point)) {
+            i++;
+        }
+        if (i < cloud->count) {
             put_axis(put, &a, cloud);
         }
     }
-}
-
-/* Whether a statistic is worth showing: the points differ in it. */
-static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
-{
-    for (size_t i = 1; i < cloud->count; i++) {
-        double a = stat_of(field, &cloud->point[i - 1].stats);
-        double b = stat_of(field, &cloud->point[i].stats);
-        if (isfinite(b) && a != b) {
-            return true;
-        }
-    }
-    return cloud->count <= 1;
 }
 
 static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_sweep_cloud *cloud)
 {
     calc_put_array(put, "metrics", CALC_PUT_LINES);
     for (size_t f = 0; f < c->count; f++) {
-        if (!tells(c->field[f], cloud)) {
+        bool tells = cloud->count <= 1; /* the points differ in it */
+        for (size_t i = 1; i < cloud->count && !tells; i++) {
+            double b = stat_of(c->field[f], &cloud->point[i].stats);
+            tells = isfinite(b) && stat_of(c->field[f], &cloud->point[i - 1].stats) != b;
+        }
+        if (!tells) {
             continue;
         }
         calc_putf(put, "{key: %s, values: [", c->field[f]->key);
