@@ -196,26 +196,6 @@ static double to_15_digits(double value)
     return value == floor(value) ? value : strtod(text, NULL);
 }
 
-static bool add_by_step(reader *r, const char *range, double lo, double hi, double step)
-{
-    /* The last step may miss hi by a rounding error. */
-    double steps = floor((hi - lo) / step + 1e-9);
-    bool added = has_room(r, steps + 1, range);
-    for (double i = 0; i <= steps && added; i++) {
-        added = add(r, to_15_digits(lo + i * step), range);
-    }
-    return added;
-}
-
-static bool add_by_factor(reader *r, const char *range, double lo, double hi, double factor)
-{
-    bool added = has_room(r, log(hi / lo) / log(factor), range);
-    for (double value = lo; value <= hi && added; value = to_15_digits(value * factor)) {
-        added = add(r, value, range);
-    }
-    return added;
-}
-
 /* Split a word at colons, which become ends. @return parts, at most 4 */
 static int split(char *word, char *part[4])
 {
@@ -260,7 +240,15 @@ static bool read_range(reader *r, const char *word)
     if (step <= 0) {
         return FAIL(r, CALC_ERR_RANGE, NULL, "the step of \"%s\" is not more than 0", shown);
     }
-    return factor ? add_by_factor(r, word, lo, hi, step) : add_by_step(r, word, lo, hi, step);
+    /* The last step may miss hi by a rounding error. */
+    double steps = factor ? log(hi / lo) / log(step) : floor((hi - lo) / step + 1e-9) + 1;
+    double value = factor ? lo : to_15_digits(lo);
+    bool added = has_room(r, steps, word);
+    for (double i = 1; (factor ? value <= hi : i <= steps) && added; i++) {
+        added = add(r, value, word);
+        value = to_15_digits(factor ? value * step : lo + i * step);
+    }
+    return added;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------ */
@@ -314,18 +302,6 @@ static void read_item(reader *r, const char *item)
     }
 }
 
-static size_t sort_unique(double *value, size_t count)
-{
-    size_t kept = 0;
-    qsort(value, count, sizeof *value, calc_order_numbers);
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || value[kept - 1] < value[i]) {
-            value[kept++] = value[i];
-        }
-    }
-    return kept;
-}
-
 calc_status calc_axis_parse(const calc_field *field, const calc_axis_text *text, double **value,
                             size_t *count, calc_errors *errors)
 {
@@ -341,8 +317,16 @@ calc_status calc_axis_parse(const calc_field *field, const calc_axis_text *text,
         r.value = NULL;
         r.count = 0;
     }
+    if (r.count > 0) {
+        qsort(r.value, r.count, sizeof *r.value, calc_order_numbers);
+    }
     *value = r.value;
-    *count = r.value ? sort_unique(r.value, r.count) : 0;
+    *count = 0;
+    for (size_t i = 0; i < r.count; i++) {
+        if (*count == 0 || r.value[*count - 1] < r.value[i]) {
+            r.value[(*count)++] = r.value[i];
+        }
+    }
     return r.status;
 }
 
@@ -431,20 +415,6 @@ static bool exists(const calc_system *system, const calc_field_ref *ref)
     return true;
 }
 
-/* Whether all systems have the element that a field is in; an error if not. */
-static calc_status check_designs(const calc_designs_builder *designs, const calc_axis_text *text,
-                                 const calc_field_ref *ref, const char *path, calc_errors *errors)
-{
-    for (size_t i = 0; i < designs->systems && ref->kind == CALC_KIND_SYSTEM; i++) {
-        if (!exists(&designs->system[i].system, ref)) {
-            char shown[CALC_SHOW_SIZE];
-            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
-                                   "%s has no %s", designs->system[i].name, calc_show(shown, path));
-        }
-    }
-    return CALC_OK;
-}
-
 /* ---- Fields of the execution ---------------------------------------------------------------- */
 
 static calc_status set_values(calc_space *space, calc_axis axis, const double *value, size_t count)
@@ -502,20 +472,6 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
     return status;
 }
 
-/* A field deeper inside `inference`, of which all layouts have one value. */
-static calc_status set_inside(calc_space *space, const calc_axis_text *text,
-                              const calc_field_ref *ref, const double *value, size_t count,
-                              const char *path, calc_errors *errors)
-{
-    if (count > 1) {
-        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, "give one",
-                               "\"%s\" has one value for all layouts", path);
-    }
-    size_t start = calc_axis_field(CALC_AXIS_inference)->offset;
-    calc_member_set(ref->field, (char *)&space->inference + (ref->offset - start), value[0]);
-    return CALC_OK;
-}
-
 /* The name of a document, which is for the caller to find: one, as a file has it.
  * @param what  it is of */
 static calc_status set_name(char *out, size_t size, const char *what, const calc_axis_text *text,
@@ -541,8 +497,14 @@ static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
                                 size_t count, calc_errors *errors)
 {
     calc_axis axis = calc_axis_of(ref->field);
-    if (axis == CALC_AXIS_COUNT) {
-        return set_inside(space, text, ref, value, count, path, errors);
+    if (axis == CALC_AXIS_COUNT) { /* deeper inside `inference`, of which all have one value */
+        if (count > 1) {
+            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, "give one",
+                                   "\"%s\" has one value for all layouts", path);
+        }
+        size_t start = calc_axis_field(CALC_AXIS_inference)->offset;
+        calc_member_set(ref->field, (char *)&space->inference + (ref->offset - start), value[0]);
+        return CALC_OK;
     }
     for (size_t i = 0; i < count && count > 1 && axis == CALC_AXIS_inference_phase; i++) {
         if (value[i] == CALC_INFERENCE_PHASE_NONE) {
@@ -581,6 +543,7 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     const char *path;
     const char *item = text->count == 1 ? text->item[0] : "";
     calc_axis_text parsed = *text;
+    char shown[CALC_SHOW_SIZE];
     double *value;
     size_t count;
     calc_status status = find(text, &path, &ref, errors);
@@ -615,10 +578,13 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     }
     item += maximum ? 2 : 0;
     parsed.item = maximum ? &item : text->item;
-    status = check_designs(designs, text, &ref, path, errors);
-    if (status == CALC_OK) {
-        status = calc_axis_parse(ref.field, &parsed, &value, &count, errors);
+    for (size_t i = 0; i < designs->systems && ref.kind == CALC_KIND_SYSTEM; i++) {
+        if (!exists(&designs->system[i].system, &ref)) {
+            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
+                                   "%s has no %s", designs->system[i].name, calc_show(shown, path));
+        }
     }
+    status = calc_axis_parse(ref.field, &parsed, &value, &count, errors);
     if (status != CALC_OK) {
         return status;
     }

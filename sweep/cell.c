@@ -138,18 +138,6 @@ static bool balanced_before(calc_cell *k, const calc_space *space, const calc_sh
     return same;
 }
 
-static void put_shape(calc_kernel_chunking *to, const calc_shape *shape, const calc_stages *s,
-                      bool overlapped)
-{
-    to->chunks = s->chunks;
-    to->overlapped = overlapped;
-    to->classes = calc_stages_classes(s);
-    to->experts = shape->experts > 0;
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        to->item[i] = s->item[i];
-    }
-}
-
 void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *rows,
                      calc_compat compat)
 {
@@ -186,7 +174,12 @@ void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *row
         for (size_t o = 0; o < overlaps; o++) {
             calc_cell_chunking c = {v, overlap[o] != 0};
             if (fit) {
-                put_shape(&k->shape[k->fitting], &rows->shape, &s, c.overlapped);
+                calc_kernel_chunking *to = &k->shape[k->fitting];
+                to->chunks = s.chunks;
+                to->overlapped = c.overlapped;
+                to->classes = calc_stages_classes(&s);
+                to->experts = rows->shape.experts > 0;
+                memcpy(to->item, s.item, sizeof to->item);
                 k->chunking[k->fitting++] = c;
             } else {
                 k->unfit_chunking[k->unfit++] = c;

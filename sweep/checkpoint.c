@@ -83,18 +83,6 @@ static uint64_t hash_values(uint64_t hash, const calc_values *values)
                              : hash;
 }
 
-static uint64_t hash_space(uint64_t hash, const calc_space *space)
-{
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        hash = hash_values(hash, &space->axis[axis]);
-    }
-    hash = hash_values(hash, &space->all_procs);
-    hash = hash_struct(hash, calc_axis_field(CALC_AXIS_inference)->table,
-                       (const char *)&space->inference);
-    hash = hash_u64(hash, (uint64_t)space->most_tokens);
-    return hash_u64(hash, space->batch_is_maximum + 2u * space->batch_is_of_replica);
-}
-
 static uint64_t hash_objective(uint64_t hash, const calc_objective *objective)
 {
     return hash_u64(hash_text(hash, objective->field->key), objective->up);
@@ -130,7 +118,14 @@ uint64_t calc_fingerprint(const calc_space *space, const calc_designs *designs,
                           const calc_sweep_options *options)
 {
     uint64_t hash = hash_text(CALC_HASH_START, CALC_VERSION);
-    hash = hash_space(hash, space);
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        hash = hash_values(hash, &space->axis[axis]);
+    }
+    hash = hash_values(hash, &space->all_procs);
+    hash = hash_struct(hash, calc_axis_field(CALC_AXIS_inference)->table,
+                       (const char *)&space->inference);
+    hash = hash_u64(hash, (uint64_t)space->most_tokens);
+    hash = hash_u64(hash, space->batch_is_maximum + 2u * space->batch_is_of_replica);
     hash = hash_options(hash, options);
     hash = hash_u64(hash, designs->count);
     for (uint64_t d = 0; d < designs->count; d++) {
@@ -379,19 +374,6 @@ static bool has_designs(const calc_front *list, uint64_t designs)
     return i == list->count;
 }
 
-/* Whether the result has the shape of the sweep's. The first checkpoint has no groups yet. */
-static bool has_shape(const calc_checkpoint *part, const calc_sweep_mark *sweep)
-{
-    const calc_sweep_result *result = &part->result;
-    bool is_first = result->groups_count == 0 && part->shard.next != CALC_SHARD_DONE;
-    bool fits = is_first || result->groups_count == sweep->groups;
-    for (size_t g = 0; g < result->groups_count && fits; g++) {
-        fits = has_designs(&result->group[g].front, sweep->designs) &&
-               has_designs(&result->group[g].top, sweep->designs);
-    }
-    return fits;
-}
-
 calc_status calc_checkpoint_belongs(const calc_checkpoint *part, const char *path,
                                     const calc_sweep_mark *sweep, const calc_shard *shard,
                                     calc_errors *errors)
@@ -409,7 +391,15 @@ calc_status calc_checkpoint_belongs(const calc_checkpoint *part, const char *pat
                  (unsigned long long)shard->index, (unsigned long long)shard->count);
         return fail(errors, CALC_ERR_RANGE, path, NULL, text);
     }
-    return has_shape(part, sweep) ? CALC_OK : fail(errors, CALC_ERR_SYNTAX, path, redo, no_sense);
+    /* Whether the result has the shape of the sweep's. The first checkpoint has no groups yet. */
+    const calc_sweep_result *result = &part->result;
+    bool is_first = result->groups_count == 0 && own->next != CALC_SHARD_DONE;
+    bool fits = is_first || result->groups_count == sweep->groups;
+    for (size_t g = 0; g < result->groups_count && fits; g++) {
+        fits = has_designs(&result->group[g].front, sweep->designs) &&
+               has_designs(&result->group[g].top, sweep->designs);
+    }
+    return fits ? CALC_OK : fail(errors, CALC_ERR_SYNTAX, path, redo, no_sense);
 }
 
 void calc_checkpoint_free(calc_checkpoint *part)

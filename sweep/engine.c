@@ -169,18 +169,6 @@ static bool tell(void *context, calc_worker *w)
     return atomic_load(&s->stop);
 }
 
-static void run_unit(shared *s, size_t position)
-{
-    if (atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-        return;
-    }
-    calc_worker *w = s->worker[omp_get_thread_num()];
-    calc_units_run(w, &s->units, position);
-    calc_batch_end(w);
-    atomic_fetch_add(&s->done, 1);
-    tell(s, w);
-}
-
 /* Evaluate the units at these positions: a thread that takes one also takes the next ones. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
@@ -190,7 +178,13 @@ static void run_units(shared *s, const size_t *position, size_t count)
         for (size_t n = i; n < count && (n > 0 && calc_units_share(&s->units, position[n - 1],
                                                                    position[n])) == (n > i);
              n++) {
-            run_unit(s, position[n]);
+            if (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+                calc_worker *w = s->worker[omp_get_thread_num()];
+                calc_units_run(w, &s->units, position[n]);
+                calc_batch_end(w);
+                atomic_fetch_add(&s->done, 1);
+                tell(s, w);
+            }
         }
     }
 }

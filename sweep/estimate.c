@@ -170,18 +170,6 @@ static calc_status add_kind(calc_census *sum, const calc_census *one, uint64_t m
                                   "sweep fewer values", "there are 2^64 or more layouts");
 }
 
-static calc_status prepare(walk *w, calc_errors *errors)
-{
-    w->kind_total = calloc(kinds_of(w->designs), sizeof *w->kind_total);
-    w->worker = calloc((size_t)w->threads, sizeof *w->worker);
-    bool fine = w->kind_total && w->worker;
-    for (int t = 0; t < w->threads && fine; t++) {
-        w->worker[t] = calc_worker_create(w->space, &w->options, NULL, 1);
-        fine = w->worker[t] != NULL;
-    }
-    return fine ? CALC_OK : calc_errors_no_memory(errors);
-}
-
 calc_status calc_census_take(calc_census *out, const calc_space *space, const calc_designs *designs,
                              calc_compat compat, calc_errors *errors)
 {
@@ -194,7 +182,14 @@ calc_status calc_census_take(calc_census *out, const calc_space *space, const ca
                 .designs = designs,
                 .options = {.compat = compat},
                 .threads = omp_get_num_procs()};
-    calc_status status = prepare(w, errors);
+    w->kind_total = calloc(kinds_of(designs), sizeof *w->kind_total);
+    w->worker = calloc((size_t)w->threads, sizeof *w->worker);
+    bool fine = w->kind_total && w->worker;
+    for (int t = 0; t < w->threads && fine; t++) {
+        w->worker[t] = calc_worker_create(space, &w->options, NULL, 1);
+        fine = w->worker[t] != NULL;
+    }
+    calc_status status = fine ? CALC_OK : calc_errors_no_memory(errors);
     for (uint64_t k = 0; k < kinds_of(designs) && status == CALC_OK; k++) {
         calc_census one;
         status = list_units(w, k, errors);

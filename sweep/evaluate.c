@@ -669,19 +669,6 @@ static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_pane
     }
 }
 
-/* Adds the lanes that may matter. A sheet of few lanes has no corners: its lanes are bounded at
- * once. */
-static void add_bounded(calc_worker *w, const calc_sheet *sheet)
-{
-    static const unsigned char first = 0;
-    if (sheet->corners == 0 && sheet->panels > 0) {
-        add_neighbours(w, sheet, sheet->first, &first, 1);
-    }
-    for (size_t i = 0; i < sheet->corners && w->status == CALC_OK; i++) {
-        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
-    }
-}
-
 /* The lanes of a sheet with the current pairs and flags. */
 static void run_lanes(calc_worker *w, const calc_sheet *sheet)
 {
@@ -708,10 +695,16 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
     if (w->rows.shape.experts > 0) {
         share_experts(w, sheet);
     }
-    if (calc_worker_prunes(w)) {
-        add_bounded(w, sheet);
+    bool prunes = calc_worker_prunes(w);
+    if (prunes && sheet->corners == 0 && sheet->panels > 0) {
+        /* A sheet of few lanes has no corners: its lanes are bounded at once. */
+        static const unsigned char first = 0;
+        add_neighbours(w, sheet, sheet->first, &first, 1);
     }
-    for (size_t i = 0; i < sheet->panels && !calc_worker_prunes(w) && w->status == CALC_OK; i++) {
+    for (size_t i = 0; i < sheet->corners && prunes && w->status == CALC_OK; i++) {
+        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
+    }
+    for (size_t i = 0; i < sheet->panels && !prunes && w->status == CALC_OK; i++) {
         add_panel(w, sheet, sheet->first + i);
     }
     run_alive(w);

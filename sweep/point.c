@@ -89,18 +89,6 @@ static bool enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec
     return true;
 }
 
-/* Enter a point that the kernel evaluated. */
-static void enter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
-                        const calc_point *p)
-{
-    double objective[CALC_MAX_OBJECTIVES] = {0};
-    double top_objective = objectives_of(w->options, (double)exec->batch_size, p, objective);
-    if (enter(w, group, exec, top_objective, objective)) {
-        calc_screening_enter(w, objective);
-        w->entered++;
-    }
-}
-
 /* Compare one point with calc_run(): every bit of time and memory must agree. */
 static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
 {
@@ -129,7 +117,12 @@ void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
         /* Enter a point that the kernel evaluated, if it meets the conditions; if it does not,
          * count it if it would matter, unless all are counted. */
         if (calc_filter_point(w, exec, p->total_s)) {
-            enter_point(w, group, exec, p);
+            double objective[CALC_MAX_OBJECTIVES] = {0};
+            double top = objectives_of(w->options, (double)exec->batch_size, p, objective);
+            if (enter(w, group, exec, top, objective)) {
+                calc_screening_enter(w, objective);
+                w->entered++;
+            }
         } else if (!calc_filter_counts(w)) {
             w->counts.filtered++;
         }

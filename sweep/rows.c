@@ -26,27 +26,21 @@ size_t calc_rows_bytes(const calc_rows *rows)
            (rows->timed ? TIMED * sizeof *rows->timed : 0);
 }
 
-/* Whether two rows have the same layers with weights. */
-static bool same_weights(const calc_stage_parts *a, const calc_stage_parts *b)
-{
-    bool same = true;
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        same = same && a->layers[kind] == b->layers[kind];
-        for (size_t i = 0; i < a->layers[kind] && same; i++) {
-            same = a->weights[kind][i] == b->weights[kind][i];
-        }
-    }
-    return same;
-}
-
-/* Number the weights of row `index`: as those of a row before it, or new. */
+/* Number the weights of row `index`: as those of a row before it
+ * that has the same layers with weights, or new. */
 static size_t weights_of(const calc_rows *rows, size_t index, size_t known)
 {
     for (size_t i = 0; i < index; i++) {
-        const calc_row *row = &rows->row[i];
-        bool comparable = row->weights < CALC_ROW_WEIGHTS;
-        if (comparable && same_weights(&row->parts, &rows->row[index].parts)) {
-            return row->weights;
+        const calc_stage_parts *a = &rows->row[i].parts, *b = &rows->row[index].parts;
+        bool same = rows->row[i].weights < CALC_ROW_WEIGHTS;
+        for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && same; kind++) {
+            same = a->layers[kind] == b->layers[kind];
+            for (size_t n = 0; n < a->layers[kind] && same; n++) {
+                same = a->weights[kind][n] == b->weights[kind][n];
+            }
+        }
+        if (same) {
+            return rows->row[i].weights;
         }
     }
     return known < CALC_ROW_WEIGHTS ? known : CALC_ROW_WEIGHTS;

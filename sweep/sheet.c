@@ -277,19 +277,6 @@ static bool same_state(const calc_row_choice *a, const calc_row_choice *b)
     return a->sharding == b->sharding && a->zero == b->zero && a->alone == b->alone;
 }
 
-static void put_lane(calc_sheets *s, calc_panel *p, const calc_rows *rows, size_t index,
-                     size_t choice)
-{
-    const calc_row *row = &rows->row[index];
-    size_t lane = p->count++;
-    p->row[lane] = (unsigned short)index;
-    p->choice[lane] = (unsigned char)choice;
-    p->spread[lane] = (unsigned char)row->spread;
-    p->message[lane] = message_of(s, row->parts.message_bytes);
-    calc_panel_put(p, lane, &rows->terms[row->terms + choice]);
-    p->expert_shards[lane] = 1; /* a cell knows better */
-}
-
 /* The lanes of a sheet: spread after spread, as few go with all cells, and then choice after
  * choice, so that neighbours are alike. */
 static bool add_lanes(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
@@ -313,7 +300,13 @@ static bool add_lanes(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
             if (!p) {
                 return false;
             }
-            put_lane(s, p, rows, i, c);
+            size_t lane = p->count++;
+            p->row[lane] = (unsigned short)i;
+            p->choice[lane] = (unsigned char)c;
+            p->spread[lane] = (unsigned char)spread;
+            p->message[lane] = message_of(s, row->parts.message_bytes);
+            calc_panel_put(p, lane, &rows->terms[row->terms + c]);
+            p->expert_shards[lane] = 1; /* a cell knows better */
         }
     }
     sheet->panels = s->panels - sheet->first;
@@ -375,16 +368,6 @@ static bool add_sheet(calc_sheets *s, int64_t spread, size_t network, int64_t da
     return true;
 }
 
-static void put_sources(const calc_panel *p, const calc_rows *rows, calc_adapt_source *out)
-{
-    memcpy(out->head_weights, p->head_weights, sizeof out->head_weights);
-    for (size_t lane = 0; lane < calc_panel_whole(p->count); lane++) {
-        const calc_row *row = &rows->row[p->row[lane]];
-        calc_adapt_put(out, lane, row, &rows->choice[p->choice[lane]],
-                       &rows->terms[row->terms + p->choice[lane]]);
-    }
-}
-
 /* Sources of the panels of a sheet. */
 static bool add_sources(calc_sheets *s, const calc_sheet *sheet, const calc_rows *rows)
 {
@@ -397,7 +380,14 @@ static bool add_sources(calc_sheets *s, const calc_sheet *sheet, const calc_rows
         s->source = source;
     }
     for (size_t n = 0; n < sheet->panels; n++) {
-        put_sources(&s->panel[sheet->first + n], rows, &s->source[sheet->first + n]);
+        const calc_panel *p = &s->panel[sheet->first + n];
+        calc_adapt_source *out = &s->source[sheet->first + n];
+        memcpy(out->head_weights, p->head_weights, sizeof out->head_weights);
+        for (size_t lane = 0; lane < calc_panel_whole(p->count); lane++) {
+            const calc_row *row = &rows->row[p->row[lane]];
+            calc_adapt_put(out, lane, row, &rows->choice[p->choice[lane]],
+                           &rows->terms[row->terms + p->choice[lane]]);
+        }
     }
     return true;
 }

@@ -23,17 +23,6 @@ static bool serves(const calc_space *space)
     return space->inference.phase != CALC_INFERENCE_PHASE_NONE;
 }
 
-/* Variants with the same rows are one unit. */
-static size_t variants_per_unit(const calc_units *units, size_t variant)
-{
-    const calc_variants *v = &units->variants;
-    size_t end = variant + 1;
-    while (end < v->count && v->item[end].first == variant) {
-        end++;
-    }
-    return end - variant;
-}
-
 /* A growing list of numbers. */
 typedef struct numbers {
     size_t count, capacity;
@@ -198,9 +187,14 @@ static bool add_microbatch(calc_units *units, const calc_space *space, size_t va
         serves(space) ? STAGES_PER_UNIT : count[0], serves(space) ? BATCHES_PER_UNIT : count[1],
         /* Replicas that serve answer the same however many there are. */
         procs < MOST_PROCS_PER_UNIT && !serves(space) ? (size_t)procs : MOST_PROCS_PER_UNIT};
+    const calc_variants *v = &units->variants;
+    size_t end = variant + 1; /* variants with the same rows are one unit */
+    while (end < v->count && v->item[end].first == variant) {
+        end++;
+    }
     calc_unit unit = {.variant = variant,
-                      .variants = variants_per_unit(units, variant),
-                      .served = units->variants.item[variant].served,
+                      .variants = end - variant,
+                      .served = v->item[variant].served,
                       .tensor_par = base->strategy.tensor_par,
                       .expert_tensor_par = base->strategy.expert_tensor_par,
                       .microbatch_size = base->microbatch_size};

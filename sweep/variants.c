@@ -400,24 +400,17 @@ static bool stages_legal(const calc_exec *e)
     return paired && shards && whole;
 }
 
-/* Whether two pools have as many processors as there are. */
-static bool pools_legal(const calc_space *space, const calc_exec *e)
-{
-    int64_t both = e->num_procs + e->inference.prefill_procs;
-    bool found = space->all_procs.count == 0;
-    for (size_t i = 0; i < space->all_procs.count && !found; i++) {
-        found = space->all_procs.value[i] == both;
-    }
-    return found;
-}
-
 /* Whether the sizes of a cell are compatible with the requests served. */
 static bool served_legal(const calc_space *space, const calc_app *app, const calc_exec *exec)
 {
     if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {
         return true;
     }
-    if (!pools_legal(space, exec)) {
+    bool found = space->all_procs.count == 0; /* two pools have as many processors as there are */
+    for (size_t i = 0; i < space->all_procs.count && !found; i++) {
+        found = space->all_procs.value[i] == exec->num_procs + exec->inference.prefill_procs;
+    }
+    if (!found) {
         return false;
     }
     calc_exec e = *exec;

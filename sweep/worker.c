@@ -79,18 +79,6 @@ static bool bounded(const calc_sweep_options *o)
     return fine;
 }
 
-static bool make_groups(calc_worker *w, size_t groups)
-{
-    w->groups_count = groups;
-    w->groups = calloc(groups, sizeof *w->groups);
-    w->screens = calloc(groups, sizeof *w->screens);
-    w->lock = malloc(groups * sizeof *w->lock);
-    for (size_t i = 0; w->lock && i < groups; i++) {
-        pthread_mutex_init(&w->lock[i], NULL); /* of a plain one it cannot fail */
-    }
-    return w->groups && w->screens && w->lock;
-}
-
 calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_options *options,
                                 const calc_kernel *kernel, size_t groups)
 {
@@ -111,7 +99,14 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->best = INFINITY;
     w->guest = groups == 0;
     w->serve = serves ? calc_serve_create(options) : NULL;
-    if ((serves && !w->serve) || (groups > 0 && !make_groups(w, groups))) {
+    w->groups_count = groups;
+    w->groups = groups > 0 ? calloc(groups, sizeof *w->groups) : NULL; /* a guest's are lent */
+    w->screens = groups > 0 ? calloc(groups, sizeof *w->screens) : NULL;
+    w->lock = groups > 0 ? malloc(groups * sizeof *w->lock) : NULL;
+    for (size_t i = 0; w->lock && i < groups; i++) {
+        pthread_mutex_init(&w->lock[i], NULL); /* of a plain one it cannot fail */
+    }
+    if ((serves && !w->serve) || (groups > 0 && (!w->groups || !w->screens || !w->lock))) {
         calc_worker_free(w);
         return NULL;
     }
@@ -319,18 +314,6 @@ static calc_row_kind kind_of(const calc_row *row)
     return (calc_row_kind){row->spread, row->network, row->data_network, row->choices, 1};
 }
 
-static void skip(calc_worker *w, size_t first, size_t last)
-{
-    bool all = first == 0 && last == w->rows.count;
-    for (size_t i = 0; i < w->rows.kinds && all; i++) {
-        skip_rows(w, &w->rows.kind[i]);
-    }
-    for (size_t i = first; i < last && !all; i++) {
-        const calc_row_kind alone = kind_of(&w->rows.row[i]);
-        skip_rows(w, &alone);
-    }
-}
-
 pthread_mutex_t *calc_worker_set_group(calc_worker *w)
 {
     size_t group = w->options->per_num_procs ? w->cell.procs_index : 0;
@@ -357,7 +340,14 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     if (w->by_run) {
         points_run(w, first, last, w->group);
     } else if (calc_worker_hopeless(w)) {
-        skip(w, first, last);
+        bool all = first == 0 && last == w->rows.count;
+        for (size_t i = 0; i < w->rows.kinds && all; i++) {
+            skip_rows(w, &w->rows.kind[i]);
+        }
+        for (size_t i = first; i < last && !all; i++) {
+            const calc_row_kind alone = kind_of(&w->rows.row[i]);
+            skip_rows(w, &alone);
+        }
     } else {
         calc_worker_lay_out(w);
         calc_evaluate_cell(w, first, last);

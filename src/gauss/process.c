@@ -221,17 +221,6 @@ void calc_process_free(calc_process *p)
     calc_process_start(p, p->dimensions, p->prior_mean, p->prior_sd);
 }
 
-/* @return the datum at a point; `count` if there is none */
-static size_t find(const calc_process *p, const double *point)
-{
-    size_t i = 0;
-    while (i < p->count &&
-           memcmp(p->point + i * p->dimensions, point, p->dimensions * sizeof *point) != 0) {
-        i++;
-    }
-    return i;
-}
-
 calc_status calc_process_add(calc_process *p, const double *point, double value, double count)
 {
     bool finite = true;
@@ -245,7 +234,11 @@ calc_status calc_process_add(calc_process *p, const double *point, double value,
     for (size_t j = 0; j < p->dimensions; j++) {
         exact[j] = point[j] + 0.0;
     }
-    size_t i = find(p, exact);
+    size_t i = 0; /* the datum at the point; a new one if there is none */
+    while (i < p->count &&
+           memcmp(p->point + i * p->dimensions, exact, p->dimensions * sizeof *exact) != 0) {
+        i++;
+    }
     if (i == CALC_PROCESS_DATA) {
         return CALC_ERR_RANGE;
     }
@@ -292,18 +285,6 @@ static double covariance_of(const calc_process *p, const double *a, const double
         square += apart * apart;
     }
     return p->terms.scale * exp(-sqrt(square));
-}
-
-static void fill_covariance(calc_process *p)
-{
-    size_t n = p->count, d = p->dimensions;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < i; k++) {
-            p->factor[i * n + k] = p->factor[k * n + i] =
-                covariance_of(p, p->point + i * d, p->point + k * d);
-        }
-        p->factor[i * n + i] = p->terms.scale + p->terms.noise;
-    }
 }
 
 static double dot(const double *a, const double *b, size_t count)
@@ -381,7 +362,13 @@ calc_status calc_process_condition(calc_process *p, const calc_process_terms *te
         forget(p);
         return CALC_ERR_NOMEM;
     }
-    fill_covariance(p);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            p->factor[i * n + k] = p->factor[k * n + i] =
+                covariance_of(p, p->point + i * p->dimensions, p->point + k * p->dimensions);
+        }
+        p->factor[i * n + i] = p->terms.scale + p->terms.noise;
+    }
     if (!calc_gauss_factor(p->factor, n)) {
         forget(p);
         return CALC_ERR_RANGE;

@@ -26,7 +26,6 @@ static const calc_kind kinds[KINDS] = {CALC_KIND_APP, CALC_KIND_SYSTEM, CALC_KIN
 typedef struct assignment {
     calc_kind only;       /* the prefix; CALC_KIND_NONE if there is none */
     char path[PATH_SIZE]; /* without the prefix */
-    const char *value;
     void *object[KINDS];
 } assignment;
 
@@ -41,29 +40,6 @@ static bool split_path(assignment *set, const char *text, const char *end, calc_
     }
     snprintf(set->path, sizeof set->path, "%.*s", (int)(end - text), text);
     return true;
-}
-
-/* Split `[app.|sys.|exe.]path=value`. */
-static bool split(assignment *set, const char *text, calc_json_report *report)
-{
-    const char *equals = strchr(text, '=');
-    if (!equals) {
-        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, "for example tensor_par=8",
-                             "expected FIELD=VALUE");
-        return false;
-    }
-    set->value = equals + 1;
-    return split_path(set, text, equals, report);
-}
-
-static void unknown_field(const assignment *set, calc_json_report *report)
-{
-    char hint[PATH_SIZE + 32];
-    calc_alias_hint(set->only, set->path, NULL, hint, sizeof hint);
-    const char *shown = calc_utf8_shown(set->path, strlen(set->path));
-    calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "unknown field \"%s\"%s%s",
-                         shown, set->only == CALC_KIND_NONE ? "" : " in ",
-                         calc_kind_name(set->only));
 }
 
 static void ambiguous_field(const assignment *set, const calc_field_ref *refs, int count,
@@ -126,7 +102,12 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
         }
     }
     if (count == 0) {
-        unknown_field(set, report);
+        char hint[PATH_SIZE + 32];
+        calc_alias_hint(set->only, set->path, NULL, hint, sizeof hint);
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint,
+                             "unknown field \"%s\"%s%s",
+                             calc_utf8_shown(set->path, strlen(set->path)),
+                             set->only == CALC_KIND_NONE ? "" : " in ", calc_kind_name(set->only));
     } else if (refs[0].field->type == CALC_TYPE_NOTE && !calc_json_is_list(refs[0].field)) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "\"%s\" is a note for people and cannot be set", set->path);
@@ -272,7 +253,13 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
     memset(&report, 0, offsetof(calc_json_report, found.item));
     report.kind = CALC_KIND_NONE;
     report.name = name;
-    if (!split(set, text, &report) || (!known && !find(set, &ref, &which, &report))) {
+    const char *equals = strchr(text, '=');
+    if (!equals) {
+        calc_json_report_add(&report, CALC_ERR_FIELD, CALC_JSON_VALUE, "for example tensor_par=8",
+                             "expected FIELD=VALUE");
+    }
+    if (!equals || !split_path(set, text, equals, &report) ||
+        (!known && !find(set, &ref, &which, &report))) {
         return calc_json_report_close(&report, errors);
     }
     if (known) {
@@ -283,7 +270,7 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
     }
     report.kind = ref.kind;
     enter_path(&report, set->path);
-    json_t *value = read_value(ref.field, set->value, &report);
+    json_t *value = read_value(ref.field, equals + 1, &report);
     if (value) {
         bind(set, &ref, which, value, &report);
         json_decref(value);

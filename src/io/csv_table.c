@@ -194,18 +194,6 @@ static bool fill(const calc_csv_column *c, const char *cell, void *member)
     }
 }
 
-static calc_status refuse(reading *r, int column)
-{
-    const calc_csv_column *c = &r->table->column[column];
-    const char *cell = r->cell[r->at[column]];
-    char allowed[128];
-    return calc_errors_at(
-        r->errors, CALC_ERR_TYPE, r->csv.name, r->line, calc_csv_read_column(&r->csv, cell),
-        c->flags & CALC_CSV_BLANK ? "leave it blank if it is not known" : NULL,
-        "%s: expected %s, found \"%s\"", r->title[r->at[column]],
-        expected(c, allowed, sizeof allowed), calc_utf8_shown(cell, strlen(cell)));
-}
-
 static calc_status fill_row(reading *r, char *row)
 {
     memset(row, 0, r->table->row_bytes);
@@ -231,7 +219,14 @@ static calc_status fill_row(reading *r, char *row)
         }
     }
     if (wrong >= 0) {
-        return refuse(r, wrong);
+        const calc_csv_column *c = &r->table->column[wrong];
+        const char *cell = r->cell[r->at[wrong]];
+        char allowed[128];
+        return calc_errors_at(
+            r->errors, CALC_ERR_TYPE, r->csv.name, r->line, calc_csv_read_column(&r->csv, cell),
+            c->flags & CALC_CSV_BLANK ? "leave it blank if it is not known" : NULL,
+            "%s: expected %s, found \"%s\"", r->title[r->at[wrong]],
+            expected(c, allowed, sizeof allowed), calc_utf8_shown(cell, strlen(cell)));
     }
     const calc_csv_row from = {&r->csv, r->title, r->cell, r->head, r->count, r->line};
     return r->table->finish ? r->table->finish(r->table->context, row, &from, r->errors) : CALC_OK;

@@ -233,9 +233,9 @@ static void put_op(calc_put *put, const calc_field *field, const calc_network_op
 }
 
 /* The members of a set, in the order of their choices. */
-static void put_set(calc_put *put, const calc_field *field, int64_t set)
+static void put_set(calc_put *put, const char *key, const calc_field *field, int64_t set)
 {
-    calc_put_array(put, field->key, CALC_PUT_LINE);
+    calc_put_array(put, key, CALC_PUT_LINE);
     for (size_t i = 0; field->choices[i]; i++) {
         if (set >> i & 1) {
             calc_put_text(put, NULL, field->choices[i]);
@@ -254,23 +254,17 @@ static void put_list(calc_put *put, const calc_field *field, const char *member)
     calc_put_close(put);
 }
 
-static bool is_zero(const char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (bytes[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* An element that is all zero is not offered. */
 static void put_map(calc_put *put, const calc_field *field, const char *member)
 {
     calc_put_object(put, field->key, CALC_PUT_LINES);
     for (size_t i = 0; field->choices[i]; i++) {
         const char *element = member + i * field->element;
-        if (!is_zero(element, field->element)) {
+        size_t zeros = 0;
+        while (zeros < field->element && !element[zeros]) {
+            zeros++;
+        }
+        if (zeros < field->element) {
             put_table(put, field->choices[i], field->table, element);
         }
     }
@@ -298,7 +292,7 @@ void calc_json_put_member(calc_put *put, const calc_field *field, const void *va
         (plain ? calc_put_raw : calc_put_text)(put, field->key, choice);
         break;
     case CALC_TYPE_SET:
-        put_set(put, field, *(const int64_t *)value);
+        put_set(put, field->key, field, *(const int64_t *)value);
         break;
     case CALC_TYPE_CURVE:
         put_curve(put, field, value);
@@ -392,17 +386,6 @@ static const char *type_of(const calc_field *field)
                                           : types[field->type];
 }
 
-static void put_choices(calc_put *put, const calc_field *field)
-{
-    if (field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET) {
-        calc_put_array(put, "choices", CALC_PUT_LINE);
-        for (size_t i = 0; field->choices[i]; i++) {
-            calc_put_text(put, NULL, field->choices[i]);
-        }
-        calc_put_close(put);
-    }
-}
-
 const char *calc_json_absent_text(const calc_field *field, const char *set, char buffer[64])
 {
     switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {
@@ -421,18 +404,6 @@ const char *calc_json_absent_text(const calc_field *field, const char *set, char
     }
 }
 
-static void put_names(calc_put *put, const calc_table *table, const calc_field *field)
-{
-    const calc_alias *alias = calc_alias_next(table, field->key, NULL);
-    if (alias) {
-        calc_put_array(put, "also", CALC_PUT_LINE);
-        for (; alias; alias = calc_alias_next(table, field->key, alias)) {
-            calc_put_text(put, NULL, alias->key);
-        }
-        calc_put_close(put);
-    }
-}
-
 /* calc_field_visitor */
 static void put_field(void *context, const calc_table *table, const char *path,
                       const calc_field *field)
@@ -442,7 +413,9 @@ static void put_field(void *context, const calc_table *table, const char *path,
     bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
     calc_put_object(put, path, CALC_PUT_LINE);
     calc_put_text(put, "type", type_of(field));
-    put_choices(put, field);
+    if (field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET) {
+        put_set(put, "choices", field, -1);
+    }
     if (number && field->lo < field->hi) {
         calc_putf(put, "minimum: %g, maximum: %g", field->flags & CALC_OR_ZERO ? 0 : field->lo,
                   field->hi);
@@ -460,7 +433,14 @@ static void put_field(void *context, const calc_table *table, const char *path,
     if (field->flags & CALC_MORE) {
         calc_put_flag(put, "more_is_better", true);
     }
-    put_names(put, table, field);
+    const calc_alias *alias = calc_alias_next(table, field->key, NULL);
+    if (alias) {
+        calc_put_array(put, "also", CALC_PUT_LINE);
+        for (; alias; alias = calc_alias_next(table, field->key, alias)) {
+            calc_put_text(put, NULL, alias->key);
+        }
+        calc_put_close(put);
+    }
     calc_putf(put, "description: %s}", field->doc);
 }
 

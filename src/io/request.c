@@ -119,19 +119,6 @@ static void read_document(reading *r, json_t *value)
     }
 }
 
-/* A change as text: "tensor_par=8". */
-static void set_text(reading *r, json_t *value)
-{
-    calc_request_documents *used = &r->request->used;
-    calc_errors errors = {0};
-    if (!json_is_string(value)) {
-        calc_json_value_type_error(r->report, "\"FIELD=VALUE\"", value, NULL);
-    } else if (calc_set(&used->app, &used->system, &used->exec, json_string_value(value), NULL,
-                        &errors) != CALC_OK) {
-        append(r->report, &errors.item[0]);
-    }
-}
-
 /* "KEY=" and a value as `calc sweep --set` takes it: words of a set are joined by plus signs.
  * @return NULL: memory is short */
 static char *words_of(const char *key, const json_t *value)
@@ -191,15 +178,20 @@ static void read_set(reading *r, json_t *value)
     bool notes = used->facts[CALC_KIND_EXEC].partial != NULL;
     CALC_JSON_MEMBERS (r->report, value, key, element) {
         calc_assign(r->report, object, key, element);
-    }
-    json_object_foreach (notes ? value : NULL, key, element) {
-        note(r, key, element);
+        if (notes) {
+            note(r, key, element);
+        }
     }
     CALC_JSON_ELEMENTS (r->report, value, i, element) {
-        set_text(r, element);
-    }
-    json_array_foreach (notes ? value : NULL, i, element) {
-        if (json_is_string(element)) {
+        const char *text = json_string_value(element);
+        calc_errors errors = {0};
+        if (!text) {
+            calc_json_value_type_error(r->report, "\"FIELD=VALUE\"", element, NULL);
+        } else if (calc_set(&used->app, &used->system, &used->exec, text, NULL, &errors) !=
+                   CALC_OK) {
+            append(r->report, &errors.item[0]);
+        }
+        if (text && notes) {
             note(r, NULL, element);
         }
     }

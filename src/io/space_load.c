@@ -237,25 +237,18 @@ char *calc_space_entry_pointer(const calc_space_entry *entry, size_t item, char 
     return buffer;
 }
 
-/* Position of the key that an error is about; CALC_JSON_VALUE if it is about a value. */
-static int key_of(const calc_space_entries *entries, const calc_error *error)
-{
-    for (size_t i = 0; i < entries->count && error->status == CALC_ERR_FIELD; i++) {
-        const calc_space_entry *entry = &entries->entry[i];
-        if (strcmp(entry->pointer, error->pointer) == 0 && entry->position >= 0) {
-            return entry->position;
-        }
-    }
-    return CALC_JSON_VALUE;
-}
-
 void calc_space_entries_locate(const calc_space_entries *entries, calc_errors *errors, int first)
 {
     for (int i = first; i < errors->count; i++) {
         calc_error *error = &errors->item[i];
         if (error->pointer[0] && !error->file[0]) {
             calc_json_place place;
-            int key = key_of(entries, error);
+            int key = CALC_JSON_VALUE; /* position of the key that it is about, if of one */
+            for (size_t n = entries->count; n-- > 0 && error->status == CALC_ERR_FIELD;) {
+                const calc_space_entry *entry = &entries->entry[n];
+                bool same = strcmp(entry->pointer, error->pointer) == 0 && entry->position >= 0;
+                key = same ? entry->position : key;
+            }
             calc_json_locate(entries->text.data, entries->text.length,
                              key == CALC_JSON_VALUE ? error->pointer : "", key, &place);
             calc_error_place(error, entries->name, place.line, place.column);

@@ -15,32 +15,11 @@ typedef struct kernels {
     size_t count;
 } kernels;
 
-static bool is_finite(const calc_kernel_key *key)
-{
-    bool finite = true;
-    for (int i = 0; i < key->sizes; i++) {
-        finite = finite && isfinite(key->log2_size[i]);
-    }
-    return finite;
-}
-
 static void put(kernels *k, bool keyed, const calc_kernel_key *key, double time_s)
 {
     if (time_s > 0) {
         k->out[k->count++] = (calc_layout_kernel){keyed, *key, time_s};
     }
-}
-
-static void add(kernels *k, const calc_operator *o, calc_pass pass, double blocks)
-{
-    double again = pass == CALC_PASS_FW ? calc_operator_again(o, k->recompute) : 0;
-    double times = blocks * (1 + again * k->again) * calc_operator_share(o);
-    double time_s = calc_cost_kernel_s(k->context, o, pass);
-    double beside_s;
-    calc_kernel_key key = {0};
-    bool keyed = calc_kernel_lookup_key(k->context, o, pass, &key, &beside_s) && is_finite(&key);
-    put(k, false, &key, times * beside_s);
-    put(k, keyed, &key, times * (time_s - beside_s));
 }
 
 static void add_block(kernels *k, calc_block_kind kind, double blocks)
@@ -50,9 +29,20 @@ static void add_block(kernels *k, calc_block_kind kind, double blocks)
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
-            if (o->kind != CALC_OPERATOR_COLLECTIVE && calc_operator_runs(o, pass)) {
-                add(k, o, pass, blocks);
+            if (o->kind == CALC_OPERATOR_COLLECTIVE || !calc_operator_runs(o, pass)) {
+                continue;
             }
+            double again = pass == CALC_PASS_FW ? calc_operator_again(o, k->recompute) : 0;
+            double times = blocks * (1 + again * k->again) * calc_operator_share(o);
+            double time_s = calc_cost_kernel_s(k->context, o, pass);
+            double beside_s;
+            calc_kernel_key key = {0};
+            bool keyed = calc_kernel_lookup_key(k->context, o, pass, &key, &beside_s);
+            for (int n = 0; n < key.sizes; n++) {
+                keyed = keyed && isfinite(key.log2_size[n]);
+            }
+            put(k, false, &key, times * beside_s);
+            put(k, keyed, &key, times * (time_s - beside_s));
         }
     }
 }

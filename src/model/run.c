@@ -337,8 +337,9 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     s->energy_per_token = chips.watts > 0 ? chips.watts * procs * s->total_time / tokens : NAN;
 }
 
-void calc_step_put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                         double perfect_s, calc_stats *s)
+/* All of a step's rates. @param perfect_s  time of its arithmetic at the peak */
+static void put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                      double perfect_s, calc_stats *s)
 {
     double compute_s = s->fw_time + s->bw_time + s->head_time + s->optim_step_time;
     bool frozen = exec->training && exec->strategy.trained != CALC_TRAINED_ALL;
@@ -814,7 +815,7 @@ calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
     double perfect_s = rule(l, CALC_COMPAT_BLOCK_EFFICIENCY)
                            ? r->most_blocks * l->stages.microbatches * s->useful_flops / peak
                            : s->model_flops / (peak * (double)p->exec->num_procs);
-    calc_step_put_rates(p->app, p->system, p->exec, perfect_s, s);
+    put_rates(p->app, p->system, p->exec, perfect_s, s);
     s->verdict = networks != CALC_VERDICT_OK ? networks
                  : !p->fit                   ? CALC_VERDICT_INTERLEAVING
                  : calc_verdict_offload_blocks(p->exec, r->fewest_blocks)

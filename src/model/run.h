@@ -64,9 +64,4 @@ calc_run_chips calc_run_chips_of(const calc_system *system, const calc_exec *exe
 void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_stats *stats);
 
-/** All of a step's rates.
- *  @param perfect_s  time of its arithmetic at the peak */
-void calc_step_put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                         double perfect_s, calc_stats *stats);
-
 #endif

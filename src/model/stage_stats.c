@@ -22,19 +22,6 @@ static void put_stage_time(const calc_placed *p, const calc_placed_stage *at, ca
     }
 }
 
-static void put_stage_memory(const calc_placed *p, const calc_placed_stage *at,
-                             calc_stage_stats *out)
-{
-    calc_stage_memory m = calc_placed_memory(p, at);
-    out->in_flight = m.in_flight;
-    out->act_space = m.activation;
-    out->working_space = m.working;
-    out->head_space = m.ends;
-    out->framework_space = m.framework;
-    out->mem_tier1 = m.total * at->terms.used_share + at->terms.reserved_bytes;
-    out->mem_overhead = out->mem_tier1 - m.total;
-}
-
 /* By rule the parts are counted block by block; for offloaded parts, the rest that stays. */
 static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
 {
@@ -89,7 +76,14 @@ size_t calc_each_stage(const calc_app *app, const calc_system *system, const cal
         row = p.listed || at.class.position == (double)i ? row_of(&p, &at) : row;
         at.class.position = (double)i;
         row.stage = (int64_t)i;
-        put_stage_memory(&p, &at, &row);
+        calc_stage_memory m = calc_placed_memory(&p, &at);
+        row.in_flight = m.in_flight;
+        row.act_space = m.activation;
+        row.working_space = m.working;
+        row.head_space = m.ends;
+        row.framework_space = m.framework;
+        row.mem_tier1 = m.total * at.terms.used_share + at.terms.reserved_bytes;
+        row.mem_overhead = row.mem_tier1 - m.total;
         if (calc_stage_rule(&at.terms, CALC_COMPAT_BLOCK_MEMORY)) {
             put_parts_by_rule(at.layout, &row);
         }

@@ -467,20 +467,6 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     }
 }
 
-/* The second tier of processors that share a host. */
-static void node_memory(const calc_system *system, const calc_exec *exec, const calc_stats *stats,
-                        char text[128])
-{
-    const double gib = 1073741824.0;
-    double procs = fmin((double)system->networks[0].size, (double)exec->num_procs);
-    text[0] = '\0';
-    if (procs > 1) {
-        snprintf(text, 128, "; %.0f processors of a node need %.0f GiB of its %.0f", procs,
-                 procs * stats->proc_mem_tier2_cap_req / gib,
-                 procs * stats->mem_tier2_capacity / gib);
-    }
-}
-
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_compat compat, const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
@@ -516,7 +502,14 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     }
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, most, hint);
-    node_memory(system, exec, stats, most);
+    const double gib = 1073741824.0; /* of the second tier of processors that share a host */
+    double procs = fmin((double)system->networks[0].size, (double)exec->num_procs);
+    most[0] = '\0';
+    if (procs > 1) {
+        snprintf(most, sizeof most, "; %.0f processors of a node need %.0f GiB of its %.0f", procs,
+                 procs * stats->proc_mem_tier2_cap_req / gib,
+                 procs * stats->mem_tier2_capacity / gib);
+    }
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
                     stats->mem_tier2_capacity, most, "offload less, or to a larger second tier");
     if (stats->verdict == CALC_VERDICT_OVERLOADED) {

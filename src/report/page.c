@@ -19,18 +19,6 @@ static void write_element(calc_output *out, const char *tag, const char *attribu
     calc_output_printf(out, "</%s>\n", tag);
 }
 
-/* The module and what uses it, where this build has it. */
-static void write_live(calc_output *out, const calc_page_data *script)
-{
-    if (calc_page_module.length > 0) {
-        write_element(out, "script", " type=\"text/plain\" id=\"calc-module\"", &calc_page_module);
-        write_element(out, "script", " type=\"text/plain\" id=\"calc-catalogue\"",
-                      &calc_page_catalogue);
-        write_element(out, "script", "", &calc_page_live);
-        write_element(out, "script", "", script);
-    }
-}
-
 calc_status calc_page_check(calc_errors *errors)
 {
     return calc_page_charts.length > 0
@@ -102,8 +90,14 @@ void calc_page_end(calc_put *put, calc_page page)
                       scripts[page][i]);
     }
     bool run = page == CALC_PAGE_RUN || page == CALC_PAGE_PLAN;
-    if (run || page == CALC_PAGE_SWEEP || page == CALC_PAGE_APP) {
-        write_live(put->out, run ? &calc_page_live_run : &calc_page_live_sweep);
+    bool live = run || page == CALC_PAGE_SWEEP || page == CALC_PAGE_APP;
+    if (live && calc_page_module.length > 0) { /* where this build has it */
+        write_element(put->out, "script", " type=\"text/plain\" id=\"calc-module\"",
+                      &calc_page_module);
+        write_element(put->out, "script", " type=\"text/plain\" id=\"calc-catalogue\"",
+                      &calc_page_catalogue);
+        write_element(put->out, "script", "", &calc_page_live);
+        write_element(put->out, "script", "", run ? &calc_page_live_run : &calc_page_live_sweep);
     }
     calc_output_text(put->out, "</body>\n</html>\n");
 }

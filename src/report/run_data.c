@@ -16,24 +16,28 @@
 #include "spec/serving_engine.h"
 #include "spec/value_text.h"
 
-static const char *const time_labels[CALC_BREAKDOWN_TIMES] = {
-    "forward",
-    "backward",
-    "optimizer",
-    "recompute",
-    "repeated communication",
-    "pipeline bubble",
-    "tensor-parallel comm.",
-    "pipeline comm.",
-    "data-parallel comm.",
-    "forward offload",
-    "backward offload",
-    "embedding and head",
-    "context-parallel comm.",
-    "expert-parallel comm.",
-    "waiting for the host",
-    "stragglers",
-    "fixed overhead",
+/* Parts of the time of a step, in the order in which they are drawn. */
+static const struct {
+    const char *label;
+    size_t member;
+} times[CALC_BREAKDOWN_TIMES] = {
+    {"forward", offsetof(calc_stats, fw_time)},
+    {"backward", offsetof(calc_stats, bw_time)},
+    {"optimizer", offsetof(calc_stats, optim_step_time)},
+    {"recompute", offsetof(calc_stats, recompute_time)},
+    {"repeated communication", offsetof(calc_stats, recomm_exposed_time)},
+    {"pipeline bubble", offsetof(calc_stats, bubble_time)},
+    {"tensor-parallel comm.", offsetof(calc_stats, tp_comm_exposed_time)},
+    {"pipeline comm.", offsetof(calc_stats, pp_comm_exposed_time)},
+    {"data-parallel comm.", offsetof(calc_stats, dp_comm_exposed_time)},
+    {"forward offload", offsetof(calc_stats, fw_offload_exposed_time)},
+    {"backward offload", offsetof(calc_stats, bw_offload_exposed_time)},
+    {"embedding and head", offsetof(calc_stats, head_time)},
+    {"context-parallel comm.", offsetof(calc_stats, cp_comm_exposed_time)},
+    {"expert-parallel comm.", offsetof(calc_stats, ep_comm_exposed_time)},
+    {"waiting for the host", offsetof(calc_stats, host_time)},
+    {"stragglers", offsetof(calc_stats, straggler_time)},
+    {"fixed overhead", offsetof(calc_stats, overhead_time)},
 };
 
 static const char *const space_labels[CALC_BREAKDOWN_SPACES] = {
@@ -43,7 +47,7 @@ static const char *const space_labels[CALC_BREAKDOWN_SPACES] = {
 
 const char *calc_breakdown_time_label(size_t part)
 {
-    return time_labels[part];
+    return times[part].label;
 }
 
 const char *calc_breakdown_space_label(size_t part)
@@ -59,26 +63,9 @@ const char *calc_breakdown_space_name(size_t part, bool ours)
 
 void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
 {
-    const double parts[CALC_BREAKDOWN_TIMES] = {
-        s->fw_time,
-        s->bw_time,
-        s->optim_step_time,
-        s->recompute_time,
-        s->recomm_exposed_time,
-        s->bubble_time,
-        s->tp_comm_exposed_time,
-        s->pp_comm_exposed_time,
-        s->dp_comm_exposed_time,
-        s->fw_offload_exposed_time,
-        s->bw_offload_exposed_time,
-        s->head_time,
-        s->cp_comm_exposed_time,
-        s->ep_comm_exposed_time,
-        s->host_time,
-        s->straggler_time,
-        s->overhead_time,
-    };
-    memcpy(time_s, parts, sizeof parts);
+    for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        time_s[i] = *(const double *)(const void *)((const char *)s + times[i].member);
+    }
 }
 
 void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
@@ -162,7 +149,7 @@ void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *s
     calc_breakdown_times(stats, time_s);
     calc_put_object(put, key, CALC_PUT_LINE);
     for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
-        put_part(put, time_labels[i], time_s[i]);
+        put_part(put, times[i].label, time_s[i]);
     }
     calc_put_close(put);
 }

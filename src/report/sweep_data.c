@@ -166,19 +166,6 @@ static void put_group(calc_put *put, const calc_sweep_data *data, const calc_swe
     put_layouts(put, "top", data, &group->top);
 }
 
-/* Members shared by the layouts of a group. */
-static void put_group_key(calc_put *put, const calc_sweep_study *study, size_t index)
-{
-    const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
-    size_t per_design = study->options.per_num_procs ? procs->count : 1;
-    if (study->options.per_num_procs) {
-        calc_put_count(put, "num_procs", procs->value[index % per_design]);
-    }
-    if (study->options.per_design) {
-        calc_sweep_put_design(put, "design", study, index / per_design);
-    }
-}
-
 void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
 {
     const calc_sweep_study *study = data->study;
@@ -194,10 +181,17 @@ void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
         put_group(put, data, &result->group[0]);
         return;
     }
+    const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
+    size_t per_design = study->options.per_num_procs ? procs->count : 1;
     calc_put_array(put, "groups", CALC_PUT_LINES);
     for (size_t g = 0; g < result->groups_count; g++) {
         calc_put_object(put, NULL, CALC_PUT_LINES);
-        put_group_key(put, study, g);
+        if (study->options.per_num_procs) {
+            calc_put_count(put, "num_procs", procs->value[g % per_design]);
+        }
+        if (study->options.per_design) {
+            calc_sweep_put_design(put, "design", study, g / per_design);
+        }
         put_group(put, data, &result->group[g]);
         calc_put_close(put);
     }
@@ -306,17 +300,6 @@ static double exec_of(const axis *a, const calc_sweep_cloud_point *p)
     return calc_member_number(a->field, (const char *)&p->exec + a->offset);
 }
 
-/* Whether the points differ in it. */
-static bool varies(const axis *a, const calc_sweep_cloud *cloud)
-{
-    for (size_t i = 1; i < cloud->count; i++) {
-        if (exec_of(a, &cloud->point[i]) != exec_of(a, &cloud->point[0])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* An axis, with its values if there is a cloud. */
 static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
 {
@@ -339,31 +322,26 @@ static void put_table(calc_put *put, const calc_table *table, const char *before
         const calc_field *field = &table->rows[f];
         axis a = {.field = field, .offset = offset + field->offset};
         snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
-        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
-        if (value && varies(&a, cloud)) {
+        size_t i = field->type <= CALC_TYPE_SET ? 1 : cloud->count; /* no curve, object or list */
+        while (i < cloud->count && exec_of(&a, &cloud->point[i]) == exec_of(&a, cloud->point)) {
+            i++;
+        }
+        if (i < cloud->count) {
             put_axis(put, &a, cloud);
         }
     }
-}
-
-/* Whether a statistic is worth showing: the points differ in it. */
-static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
-{
-    for (size_t i = 1; i < cloud->count; i++) {
-        double a = stat_of(field, &cloud->point[i - 1].stats);
-        double b = stat_of(field, &cloud->point[i].stats);
-        if (isfinite(b) && a != b) {
-            return true;
-        }
-    }
-    return cloud->count <= 1;
 }
 
 static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_sweep_cloud *cloud)
 {
     calc_put_array(put, "metrics", CALC_PUT_LINES);
     for (size_t f = 0; f < c->count; f++) {
-        if (!tells(c->field[f], cloud)) {
+        bool tells = cloud->count <= 1; /* the points differ in it */
+        for (size_t i = 1; i < cloud->count && !tells; i++) {
+            double b = stat_of(c->field[f], &cloud->point[i].stats);
+            tells = isfinite(b) && stat_of(c->field[f], &cloud->point[i - 1].stats) != b;
+        }
+        if (!tells) {
             continue;
         }
         calc_putf(put, "{key: %s, values: [", c->field[f]->key);

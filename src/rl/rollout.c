@@ -22,12 +22,6 @@ static double moment(double log_mean, double deviation, double cap, int power)
     return whole * below + pow(cap, power) * above;
 }
 
-static double mean_of(const calc_rl_lengths *l)
-{
-    double cut = moment(l->log_mean, l->log_deviation, l->cap, 1);
-    return l->at_cap > 0 ? (1 - l->at_cap) * cut + l->at_cap * l->cap : cut;
-}
-
 calc_rl_lengths calc_rl_lengths_of(const calc_job_response *response)
 {
     enum { HALVINGS = 100 };
@@ -42,7 +36,9 @@ calc_rl_lengths calc_rl_lengths_of(const calc_job_response *response)
     double low = log(response->mean) - 60, high = log(response->mean) + 60;
     for (int i = 0; i < HALVINGS && l.log_deviation > 0; i++) {
         l.log_mean = (low + high) / 2;
-        *(mean_of(&l) < l.mean ? &low : &high) = l.log_mean;
+        double cut = moment(l.log_mean, l.log_deviation, l.cap, 1);
+        double mean = l.at_cap > 0 ? (1 - l.at_cap) * cut + l.at_cap * l.cap : cut;
+        *(mean < l.mean ? &low : &high) = l.log_mean;
     }
     return l;
 }
@@ -260,17 +256,6 @@ static void put_memory(const calc_app *app, const calc_system *system, const cal
     out->cache_bytes = stats.kv_cache_space / (ask->prompt + ask->lengths.mean) * out->cache_tokens;
 }
 
-/* Sequences that run at once: those that are under way are in the middle of their responses, and
- * long ones stay longer. */
-static double slots_of(const calc_exec *exec, const calc_rl_ask *ask, double cache_tokens)
-{
-    double attended = calc_rl_lengths_attended(&ask->lengths, 0);
-    double held = ask->prompt / ask->samples + attended / 2;
-    double room = fmax(1, floor(cache_tokens / held));
-    int64_t most = exec->inference.max_sequences;
-    return most > 0 ? fmin((double)most, room) : room;
-}
-
 static void evaluate(engine *g, const calc_rl_ask *ask, double *length, calc_rl_rollout *out)
 {
     size_t n = (size_t)fmin(out->requests, MOST_REQUESTS);
@@ -307,7 +292,12 @@ calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
     if (!out->fits) {
         return CALC_OK;
     }
-    out->running = slots_of(exec, ask, out->cache_tokens);
+    /* Sequences that run at once: those that are under way are in the middle of their responses,
+     * and long ones stay longer. */
+    double held = ask->prompt / ask->samples + calc_rl_lengths_attended(&ask->lengths, 0) / 2;
+    double most = (double)exec->inference.max_sequences;
+    out->running = fmax(1, floor(out->cache_tokens / held));
+    out->running = most > 0 ? fmin(most, out->running) : out->running;
     size_t count = (size_t)fmin(out->requests, MOST_REQUESTS);
     engine g = {.exec = serving_exec(exec, CALC_INFERENCE_PHASE_DECODE, 1, ask->prompt, 0),
                 .prompt = ask->prompt};

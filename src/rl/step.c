@@ -375,18 +375,6 @@ static void put_need(work *w, calc_rl_phase_index phase, double own_bytes)
     }
 }
 
-/* A pass without gradients of what is trained also holds what is not moved away. */
-static double forward_bytes(const work *w, calc_job_role_index role)
-{
-    double bytes = w->forward[role].proc_mem_tier1_cap_req;
-    if (is_trained(role)) {
-        const calc_stats *s = &w->trained[role];
-        bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_GRADIENTS) ? 0 : s->weight_grad_space;
-        bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 0 : s->optimizer_space;
-    }
-    return bytes;
-}
-
 static void put_needs(work *w)
 {
     for (int i = 0; i < CALC_RL_PHASES; i++) {
@@ -394,9 +382,15 @@ static void put_needs(work *w)
         calc_job_role_index role = phases[phase].role;
         bool pass = phase != CALC_RL_ROLLOUT && phase < CALC_RL_CRITIC_UPDATE;
         bool update = phase == CALC_RL_UPDATE || phase == CALC_RL_CRITIC_UPDATE;
+        const calc_stats *s = &w->trained[role];
+        double bytes = (update ? s : &w->forward[role])->proc_mem_tier1_cap_req;
+        if (!update && is_trained(role)) {
+            /* A pass without gradients of what is trained also holds what is not moved away. */
+            bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_GRADIENTS) ? 0 : s->weight_grad_space;
+            bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 0 : s->optimizer_space;
+        }
         if (w->step->phase[phase].runs && (update || (pass && seat(w, role)->runs))) {
-            put_need(w, phase,
-                     update ? w->trained[role].proc_mem_tier1_cap_req : forward_bytes(w, role));
+            put_need(w, phase, bytes);
         }
     }
 }

@@ -156,17 +156,6 @@ static void check_blocks(rules *r)
     }
 }
 
-static bool is_recomputing(const calc_stage_list *list)
-{
-    bool some = false;
-    for (int32_t i = 0; i < list->count; i++) {
-        const calc_stage_run *run = &list->run[i];
-        some = some || run->recompute != CALC_STAGE_AS_EXEC ||
-               run->recompute_blocks != CALC_STAGE_AS_EXEC || run->modules != 0;
-    }
-    return some;
-}
-
 static void check_beside(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -187,7 +176,13 @@ static void check_beside(rules *r)
          "that some of the layers that are listed are frozen is not modelled");
     RULE(e->recompute_blocks > 0, r, "leave recompute_blocks out",
          "which layers recompute is what their list says");
-    RULE(is_recomputing(&e->stages), r, "leave it out of the list of stages",
+    bool recomputing = false;
+    for (int32_t i = 0; i < e->stages.count; i++) {
+        const calc_stage_run *run = &e->stages.run[i];
+        recomputing = recomputing || run->recompute != CALC_STAGE_AS_EXEC ||
+                      run->recompute_blocks != CALC_STAGE_AS_EXEC || run->modules != 0;
+    }
+    RULE(recomputing, r, "leave it out of the list of stages",
          "which layers recompute is what their list says, not that of stages");
     RULE(e->pipeline_par * e->pipeline_interleaving > CALC_MAX_PLACES, r,
          "leave the list out, or lower pipeline_par or pipeline_interleaving",
@@ -264,20 +259,6 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
     return true;
 }
 
-/* The rules of a layout whose layers all have one strategy. With stages on several systems the
- * first system is checked here, and each of them by the rules of stages. */
-static bool check_strategy(rules *r, const calc_layer_strategy *layer, const char *name)
-{
-    calc_errors found = {0};
-    calc_exec e = calc_layer_list_exec(r->exec, layer);
-    if (calc_check(r->app, r->system, &e, &found) != CALC_OK) {
-        const calc_error *f = &found.item[0];
-        BROKEN(r, f->hint, "%s: %s: %.200s", name, *f->pointer ? f->pointer + 1 : "", f->text);
-        return false;
-    }
-    return true;
-}
-
 /* Number of chips in the list of stages; 1 without a list. */
 static int chips_of(const calc_exec *exec)
 {
@@ -312,12 +293,21 @@ static void check_strategies(rules *r)
             return;
         }
         name_of(r, is_end ? -1 : i, name);
-        if (!divides(r, layer, name) || (k == count && !check_strategy(r, layer, name))) {
+        if (!divides(r, layer, name)) {
             return;
         }
-        if (k == count) {
-            seen[count++] = e;
+        if (k < count) {
+            continue;
         }
+        /* With stages on several systems the first system is checked here, and each of them by the
+         * rules of stages. */
+        calc_errors found = {0};
+        if (calc_check(r->app, r->system, &e, &found) != CALC_OK) {
+            const calc_error *f = &found.item[0];
+            BROKEN(r, f->hint, "%s: %s: %.200s", name, *f->pointer ? f->pointer + 1 : "", f->text);
+            return;
+        }
+        seen[count++] = e;
     }
 }
 

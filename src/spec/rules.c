@@ -802,17 +802,6 @@ static calc_status status_since(const calc_errors *errors, int before)
     return before < errors->count ? errors->item[before].status : CALC_ERR_RULE;
 }
 
-/* Listed layers: first the execution, for layers that inherit from it, then the list. */
-static calc_status check_listed(rules *r)
-{
-    const calc_exec own = calc_layer_list_exec(r->exec, &calc_layer_as_exec);
-    int before = r->errors->count + r->errors->dropped;
-    if (calc_check(r->app, r->system, &own, r->errors) == CALC_OK) {
-        calc_rules_layers(r->app, r->system, r->exec, r->errors);
-    }
-    return status_since(r->errors, before);
-}
-
 calc_status calc_check(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_errors *errors)
 {
@@ -820,7 +809,12 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     rules r = {app, system, exec, errors ? errors : &own};
     int before = r.errors->count + r.errors->dropped;
     if (exec->layers.count > 0) {
-        return check_listed(&r);
+        /* First the execution, for layers that inherit from it, then the list. */
+        const calc_exec inherited = calc_layer_list_exec(exec, &calc_layer_as_exec);
+        if (calc_check(app, system, &inherited, r.errors) == CALC_OK) {
+            calc_rules_layers(app, system, exec, r.errors);
+        }
+        return status_since(r.errors, before);
     }
     if (exec->software[0] && !exec->software_read) {
         calc_errors_add(r.errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/software",

@@ -298,16 +298,6 @@ static bool read_items(reader *r)
     }
 }
 
-/* Whether every character names a part. */
-static bool is_lettered(const reader *r)
-{
-    bool all = r->text[0] != '\0' && r->text[1] != '\0';
-    for (const char *at = r->text; *at && all; at++) {
-        all = part_named(r->stack, (char[]){*at, '\0'}) >= 0;
-    }
-    return all;
-}
-
 static bool read_letters(reader *r)
 {
     for (; *r->at; r->at++) {
@@ -339,7 +329,11 @@ bool calc_stack_read(calc_app *app, const char *pattern, bool mtp, calc_stack_fa
                                 : "say those of multi-token prediction in \"mtp_layers\"",
                     "\"%c\" is not part of a pattern", *cut);
     }
-    if (!(is_lettered(&r) ? read_letters(&r) : read_items(&r))) {
+    bool lettered = pattern[0] != '\0' && pattern[1] != '\0'; /* every character names a part */
+    for (const char *at = pattern; *at && lettered; at++) {
+        lettered = part_named(&s, (char[]){*at, '\0'}) >= 0;
+    }
+    if (!(lettered ? read_letters(&r) : read_items(&r))) {
         return false;
     }
     if (*r.at == ')') {

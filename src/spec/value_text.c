@@ -36,20 +36,6 @@ bool calc_choice_set_parse(const char *const *choices, const char *text, int64_t
     return true;
 }
 
-/* A curve or an operation, as a file would have it. */
-static void pairs_text(const double *first, const double *second, size_t count, double scale,
-                       char *buffer, size_t size)
-{
-    snprintf(buffer, size, "[");
-    for (size_t i = 0; i < count; i++) {
-        char a[32], b[32];
-        calc_number_text(first[i], scale, a);
-        calc_number_text(second[i], 1, b);
-        calc_append(buffer, size, "%s[%s, %s]", i ? ", " : "", a, b);
-    }
-    calc_append(buffer, size, "]");
-}
-
 char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT])
 {
     const calc_curve *curve = member;
@@ -70,8 +56,13 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
         calc_number_text(*(const double *)member, calc_field_scale(field), buffer);
         break;
     case CALC_TYPE_CURVE:
-        pairs_text(curve->threshold, curve->efficiency, (size_t)curve->count,
-                   calc_field_scale(field), buffer, CALC_VALUE_TEXT);
+        snprintf(buffer, CALC_VALUE_TEXT, "[");
+        for (int64_t i = 0; i < curve->count; i++) {
+            calc_append(buffer, CALC_VALUE_TEXT, "%s[%s, %s]", i ? ", " : "",
+                        calc_number_text(curve->threshold[i], calc_field_scale(field), a),
+                        calc_number_text(curve->efficiency[i], 1, b));
+        }
+        calc_append(buffer, CALC_VALUE_TEXT, "]");
         break;
     case CALC_TYPE_OP:
         snprintf(buffer, CALC_VALUE_TEXT, "[%s, %s]", calc_number_text(op->scalar, 1, a),

@@ -240,15 +240,6 @@ static size_t count_more(const repeats *a, const repeats *b)
     return pairs;
 }
 
-static void rank_pairs(const repeats *a, const repeats *b, double *score, size_t *pairs)
-{
-    size_t more = count_more(a, b), less = count_more(b, a);
-    double difference = a->item->predicted - b->item->predicted;
-    double right = difference > 0 ? (double)more : difference < 0 ? (double)less : 0;
-    *score += 2 * right - (double)(more + less);
-    *pairs += more + less;
-}
-
 /* The layouts that compete with the one at `item`. @return how many */
 static size_t list_layouts(const competitor *item, const competitor *end, repeats *layout)
 {
@@ -307,7 +298,12 @@ calc_status calc_ranking_of(const calc_result *const *result, size_t count, calc
         size_t layouts = list_layouts(&list[at], &list[n], layout);
         for (size_t i = 0; i < layouts; i++) {
             for (size_t j = i + 1; j < layouts; j++) {
-                rank_pairs(&layout[i], &layout[j], &score, &out->pairs);
+                size_t more = count_more(&layout[i], &layout[j]);
+                size_t less = count_more(&layout[j], &layout[i]);
+                double difference = layout[i].item->predicted - layout[j].item->predicted;
+                double right = difference > 0 ? (double)more : difference < 0 ? (double)less : 0;
+                score += 2 * right - (double)(more + less);
+                out->pairs += more + less;
             }
             at += layout[i].count;
         }

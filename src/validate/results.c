@@ -107,18 +107,6 @@ static double memory_of(const calc_run_map *map, const calc_system *system, cons
                                                  : stats->proc_mem_tier1_cap_req;
 }
 
-static void say_misfit(calc_prediction *p, calc_verdict verdict, const calc_stats *stats)
-{
-    bool first = verdict == CALC_VERDICT_MEM1_CAPACITY;
-    double needed = first ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req;
-    double there = first ? stats->mem_tier1_capacity : stats->mem_tier2_capacity;
-    p->misfit[0] = '\0';
-    if (verdict != CALC_VERDICT_OK) {
-        snprintf(p->misfit, sizeof p->misfit, "does not fit: %.4g of %.4g GiB", needed / GIB,
-                 there / GIB);
-    }
-}
-
 /* The machine of a run, and its measured operators. */
 typedef struct machine {
     const calc_system *system;
@@ -146,7 +134,13 @@ static double try_layout(calc_prediction *p, const machine *m, const calc_exec *
     }
     p->need_bytes = stats.proc_mem_tier1_cap_req;
     p->memory_bytes = memory_of(&p->map, m->system, &stats);
-    say_misfit(p, verdict, &stats);
+    bool first = verdict == CALC_VERDICT_MEM1_CAPACITY;
+    double there = first ? stats.mem_tier1_capacity : stats.mem_tier2_capacity;
+    p->misfit[0] = '\0';
+    if (full) {
+        snprintf(p->misfit, sizeof p->misfit, "does not fit: %.4g of %.4g GiB",
+                 (first ? p->need_bytes : stats.proc_mem_tier2_cap_req) / GIB, there / GIB);
+    }
     if (full && !p->map.search) {
         calc_assumptions_add(&p->map.assumed, "predicted to need more memory than the machine has");
     }

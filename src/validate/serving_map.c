@@ -168,23 +168,18 @@ static calc_status finish_row(void *context, void *item, const calc_csv_row *fro
     return status;
 }
 
-static void describe(calc_csv_column *column)
-{
-    for (size_t k = 0; column->name && k < sizeof special / sizeof *special; k++) {
-        if (strcmp(column->name, special[k].name) == 0) {
-            column->words = *special[k].words ? special[k].words : NULL;
-            column->flags &= special[k].needed ? ~CALC_CSV_OPTIONAL : ~0;
-        }
-    }
-}
-
 calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, const char *name,
                                     calc_errors *errors)
 {
     calc_csv_column column[COLUMNS];
     memcpy(column, columns, sizeof column);
     for (size_t i = 0; i < COLUMNS; i++) {
-        describe(&column[i]);
+        for (size_t k = 0; column[i].name && k < sizeof special / sizeof *special; k++) {
+            if (strcmp(column[i].name, special[k].name) == 0) {
+                column[i].words = *special[k].words ? special[k].words : NULL;
+                column[i].flags &= special[k].needed ? ~CALC_CSV_OPTIONAL : ~0;
+            }
+        }
     }
     *out = (calc_serving_rows){.text = text, .fields = malloc(sizeof *out->fields)};
     if (!out->fields) {

@@ -179,17 +179,6 @@ static void add_collective(const common *m, const calc_operator *o, const calc_c
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Bandwidth at which tiles take as long as the matrix beside them. */
-static void require(const calc_cost_context *c, const calc_operator *tiles, calc_pass pass,
-                    double flop_s, calc_cost *out)
-{
-    double slowed_tile_s = flop_s / (1 - c->usage) / c->shape->tensor_par;
-    for (int edge = 0; edge < 2; edge++) {
-        double tile_bytes = calc_operator_sent_bytes(tiles, pass, edge) / c->shape->tensor_par;
-        out->required_bytes_per_s = calc_max(out->required_bytes_per_s, tile_bytes / slowed_tile_s);
-    }
-}
-
 /* Times of a matrix with communication beside it.
  * @param s  filled, those of its passes */
 static void slow(const common *m, const calc_operator *o, const calc_cost_times *t,
@@ -204,8 +193,13 @@ static void slow(const common *m, const calc_operator *o, const calc_cost_times 
         }
         double link_s = third && !(tiles->repeated_by & m->recompute) ? 0 : link->link_s[pass];
         s[pass] = calc_cost_tiles_timed(m->context, o, t, pass, link_s).time_s;
-        if (!third) {
-            require(m->context, tiles, pass, t->work[pass].flop_s, out);
+        /* Bandwidth at which tiles take as long as the matrix beside them. */
+        double ranks = m->context->shape->tensor_par;
+        double slowed_tile_s = t->work[pass].flop_s / (1 - m->context->usage) / ranks;
+        for (int edge = 0; edge < 2 && !third; edge++) {
+            double tile_bytes = calc_operator_sent_bytes(tiles, pass, edge) / ranks;
+            out->required_bytes_per_s =
+                calc_max(out->required_bytes_per_s, tile_bytes / slowed_tile_s);
         }
     }
 }

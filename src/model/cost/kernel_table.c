@@ -13,16 +13,6 @@ void calc_kernel_key_sizes(calc_kernel_key *key, const double *size, int sizes)
     }
 }
 
-static double distance(const calc_kernel_key *a, const calc_kernel_key *b)
-{
-    double sum = 0;
-    for (int i = 0; i < a->sizes; i++) {
-        double step = a->log2_size[i] - b->log2_size[i];
-        sum += step * step;
-    }
-    return sqrt(sum);
-}
-
 double calc_kernel_table_s(const calc_kernel_table *table, const calc_kernel_key *key,
                            double model_s, calc_kernel_source *source)
 {
@@ -38,7 +28,12 @@ double calc_kernel_table_s(const calc_kernel_table *table, const calc_kernel_key
             p->key.sizes != key->sizes) {
             continue;
         }
-        double d = distance(&p->key, key);
+        double square = 0;
+        for (int n = 0; n < key->sizes; n++) {
+            double step = p->key.log2_size[n] - key->log2_size[n];
+            square += step * step;
+        }
+        double d = sqrt(square);
         same_kind = true;
         if (d <= EQUAL) {
             exact_s += p->measured_s;

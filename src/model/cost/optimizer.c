@@ -96,16 +96,6 @@ static calc_shape shape_of(const calc_shape *model, const calc_operator *o)
     return *model;
 }
 
-static void add_query_key_value(const calc_cost_context *c, const calc_operator *o, calc_muon *sum)
-{
-    const calc_shape s = shape_of(c->shape, o);
-    const calc_group *group = &c->groups.tensor;
-    double share = calc_operator_share(o) * (1 - o->untouched);
-    add(c, s.hidden, s.heads * s.qk_size, share, group, false, sum);
-    add(c, s.hidden, s.kv_heads * s.qk_size, share, group, false, sum);
-    add(c, s.hidden, s.kv_heads * s.v_size, share, group, false, sum);
-}
-
 calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operators, size_t count)
 {
     calc_muon sum = {0, 0, 0};
@@ -127,7 +117,11 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
         double rank = (double)c->strategy->lora_rank;
         columns = o->adapter && inner != rank ? rank : columns; /* of lora_A, all pairs beside */
         if (o->products == 3 && o->split == CALC_SPLIT_COLUMNS) {
-            add_query_key_value(c, o, &sum);
+            double share = calc_operator_share(o) * (1 - o->untouched);
+            const calc_shape s = shape_of(c->shape, o);
+            add(c, s.hidden, s.heads * s.qk_size, share, group, false, &sum);
+            add(c, s.hidden, s.kv_heads * s.qk_size, share, group, false, &sum);
+            add(c, s.hidden, s.kv_heads * s.v_size, share, group, false, &sum);
         } else {
             double copies = o->adapter ? o->pairs
                             : grouped  ? c->shape->experts / c->shape->expert_par

@@ -153,34 +153,6 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
     }
 }
 
-/* Room for tokens over those that come: for each pass, and for what is stored of it. */
-typedef struct room {
-    double passing, stored;
-} room;
-
-static room room_of(const calc_strategy *x, double capacity)
-{
-    double come = capacity * (1 + x->moe_imbalance);
-    room r = {1, 1};
-    if (x->rank_capacity_factor > 0) {
-        r.passing = calc_max(1, x->rank_capacity_factor / come);
-        r.stored = x->paged_stash > 0 ? calc_max(1, x->paged_stash / come) : r.passing;
-    }
-    return r;
-}
-
-/* Activations are packed when the block is done, and unpacked to be as large again when its
- * backward pass comes.
- * @param bytes  of the tokens that come */
-static void add_unpacked(calc_build *b, const room *r, double bytes)
-{
-    if (r->passing > r->stored) {
-        calc_operator *o = calc_build_vector(b, "experts unpacked", 0, 0, 0, 0);
-        o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = 0;
-        calc_build_keep(o, (r->passing - r->stored) * bytes, CALC_RECOMPUTE_HELD);
-    }
-}
-
 /* Buffers in the forward pass, when tokens come back: the tokens as they arrived, the experts'
  * output, the sorted output, and the data sent back; the first two until the block is done, as
  * measured peaks of Megatron-LM have it (tests/golden/b200). Without an exchange only the second
@@ -328,7 +300,12 @@ void calc_feedforward_experts(calc_build *b)
     double traffic = !x->unfused_experts || x->fused_experts  ? 1
                      : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
                                                               : 2.5;
-    room place = room_of(x, capacity);
+    /* Room for tokens over those that come: for each pass, and for what is stored of it. */
+    double come = capacity * (1 + x->moe_imbalance), passing = 1, stored = 1;
+    if (x->rank_capacity_factor > 0) {
+        passing = calc_max(1, x->rank_capacity_factor / come);
+        stored = x->paged_stash > 0 ? calc_max(1, x->paged_stash / come) : passing;
+    }
     b->reached = x->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
                      ? calc_shape_reached(s, s->expert_par)
                      : 0;
@@ -345,7 +322,7 @@ void calc_feedforward_experts(calc_build *b)
     up->split = CALC_SPLIT_COLUMNS;
     up->expert = true;
     calc_build_bias(b, up, local * gates * width);
-    calc_build_keep(up, place.stored * rows * s->expert_latent * s->kept_bytes, MOE);
+    calc_build_keep(up, stored * rows * s->expert_latent * s->kept_bytes, MOE);
     up->moved_by = MOVE_EXPERT_FC1 | MOVE_FUSED;
     const calc_adapter_product products[] = {{CALC_LORA_MODULES_UP_PROJ, width},
                                              {CALC_LORA_MODULES_GATE_PROJ, s->gated ? width : 0},
@@ -358,7 +335,7 @@ void calc_feedforward_experts(calc_build *b)
                                          (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
-    calc_build_keep(o, place.stored * gates * rows * width * s->activated_bytes, MOE);
+    calc_build_keep(o, stored * gates * rows * width * s->activated_bytes, MOE);
     o->moved_by = MOVE_MOE_ACT | MOVE_FUSED;
     calc_operator *activation = o;
     o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width,
@@ -366,7 +343,7 @@ void calc_feedforward_experts(calc_build *b)
     o->split = CALC_SPLIT_INNER;
     o->expert = true;
     calc_build_bias(b, o, local * s->expert_latent);
-    calc_build_keep(o, place.stored * rows * width * s->kept_bytes, MOE | MOE_ACT);
+    calc_build_keep(o, stored * rows * width * s->kept_bytes, MOE | MOE_ACT);
     o->moved_by = MOVE_FUSED;
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
@@ -380,13 +357,20 @@ void calc_feedforward_experts(calc_build *b)
             each->launches[pass] *= each->loops;
         }
     }
-    add_unpacked(
-        b, &place,
-        rows * ((s->expert_latent + width) * s->kept_bytes + gates * width * s->activated_bytes));
+    if (passing > stored) {
+        /* Activations are packed when the block is done, and unpacked to be as large again when
+         * its backward pass comes. */
+        double bytes = (s->expert_latent + width) * s->kept_bytes;
+        o = calc_build_vector(b, "experts unpacked", 0, 0, 0, 0);
+        o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = 0;
+        calc_build_keep(o,
+                        (passing - stored) * (rows * (bytes + gates * width * s->activated_bytes)),
+                        CALC_RECOMPUTE_HELD);
+    }
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
-    add_way_back(b, routed, place.passing);
+    add_way_back(b, routed, passing);
     if (calc_framework_takes(x, CALC_FRAMEWORK_MEM_WIDE_SCORES)) {
         add_scores(b, routed * s->expert_latent);
     }

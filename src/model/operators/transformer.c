@@ -432,19 +432,6 @@ static void add_compressed_query_key_value(calc_build *b)
     o->flop[CALC_PASS_FW] = o->flop[CALC_PASS_AGRAD] = 3 * b->tokens * query;
 }
 
-/* Latent attention that reads chosen keys works on the latents: as wide as those are, all heads
- * share them, and each sees the up projection in its query and behind its output. */
-static calc_shape absorbed(const calc_shape *s)
-{
-    calc_shape a = *s;
-    if (s->latent && s->index_heads > 0) {
-        a.qk_size = s->kv_rank + s->rope_size;
-        a.v_size = s->kv_rank;
-        a.local_kv_heads = a.qk_size / (a.qk_size + a.v_size); /* keys are values */
-    }
-    return a;
-}
-
 /* Sigmoid gate of the output; it keeps the gate and the output before it. */
 static void add_gate(calc_build *b)
 {
@@ -487,7 +474,14 @@ static void add_attention(calc_build *b)
     }
     add_indexer(b);
     add_context_exchange(b);
-    const calc_shape core = absorbed(s);
+    calc_shape core = *s;
+    if (s->latent && s->index_heads > 0) {
+        /* Latent attention that reads chosen keys works on the latents: as wide as those are, all
+         * heads share them, and each sees the up projection in its query and behind its output. */
+        core.qk_size = s->kv_rank + s->rope_size;
+        core.v_size = s->kv_rank;
+        core.local_kv_heads = core.qk_size / (core.qk_size + core.v_size); /* keys are values */
+    }
     b->shape = &core;
     if (s->flash || s->index_heads > 0 || s->mixer == CALC_PART_TYPE_COMPRESSED) {
         add_flash(b, kept_bytes_of(&core, b->tokens));

@@ -31,16 +31,6 @@ int64_t calc_schedule_ops_room(const calc_schedule_shape *shape)
 
 /* ---- One chunk per stage ----------------------------------------------------------------------*/
 
-static void gpipe(order *o, int64_t m)
-{
-    for (int64_t i = 0; i < m; i++) {
-        put_fw(o);
-    }
-    for (int64_t i = 0; i < m; i++) {
-        put(o, CALC_SCHEDULE_BW_WHOLE, 0);
-    }
-}
-
 static void one_f_one_b(order *o, int64_t m, int64_t warmup)
 {
     for (int64_t i = 0; i < warmup; i++) {
@@ -236,7 +226,12 @@ static void stage_order(order *o, const calc_schedule_shape *s, int64_t stage)
     int64_t after = s->stages - 1 - stage;
     switch (s->kind) {
     case CALC_PIPELINE_SCHEDULE_GPIPE:
-        gpipe(o, s->microbatches);
+        for (int64_t i = 0; i < s->microbatches; i++) {
+            put_fw(o);
+        }
+        for (int64_t i = 0; i < s->microbatches; i++) {
+            put(o, CALC_SCHEDULE_BW_WHOLE, 0);
+        }
         return;
     case CALC_PIPELINE_SCHEDULE_ZB_H1:
         zero_bubble(o, s->microbatches, after, stage);
@@ -566,18 +561,6 @@ static run start(const calc_schedule_sim *sim, void *workspace, calc_schedule_ev
     return r;
 }
 
-static void report(const run *r, double end_s, calc_schedule_stage *stage)
-{
-    double parts_of_stage = both_ends(&r->sim->shape) ? 1 : (double)r->chunks;
-    for (int64_t i = 0; i < r->sim->shape.stages; i++) {
-        const worker *w = &r->workers[i];
-        stage[i] = w->seen;
-        stage[i].end_s = w->now_s;
-        stage[i].bubble_s = end_s - w->seen.busy_s;
-        stage[i].in_flight = (double)w->peak / parts_of_stage;
-    }
-}
-
 double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
                            calc_schedule_stage *stage, calc_schedule_events *events)
 {
@@ -595,8 +578,12 @@ double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
     for (int64_t i = 0; i < sim->shape.stages; i++) {
         end_s = calc_max(end_s, r.workers[i].now_s);
     }
-    if (stage != NULL) {
-        report(&r, end_s, stage);
+    for (int64_t i = 0; i < sim->shape.stages && stage; i++) {
+        const worker *w = &r.workers[i];
+        stage[i] = w->seen;
+        stage[i].end_s = w->now_s;
+        stage[i].bubble_s = end_s - w->seen.busy_s;
+        stage[i].in_flight = (double)w->peak / (both_ends(&sim->shape) ? 1 : (double)r.chunks);
     }
     return end_s;
 }

@@ -90,32 +90,6 @@ void calc_inference_prefill_of(const calc_inference_pass_model *model, double pr
     out->busy_s = whole * out->chunk.slow.total_s + out->last.slow.total_s;
 }
 
-/* Prompts of the batch, one pass after the other. */
-static void run_prompts(calc_serving *r)
-{
-    r->prefill_s = calc_serving_run_prefill(r, r->prefill_batch);
-    r->work = r->prefilled.work;
-    double passes = ceil(r->batch / r->prefill_batch);
-    calc_serving_report_prefill(r, passes);
-    r->batches = 1;
-    r->total_s = r->prefilled.latency_s + (passes - 1) * r->prefilled.busy_s + r->overhead_s;
-    r->requests_per_s = r->batch * r->replicas / r->total_s;
-}
-
-/* ---- Decoding ------------------------------------------------------------------------------- */
-
-static void run_decode(calc_serving *r)
-{
-    r->overhead_s = calc_serving_run_decode(r, r->batch);
-    r->part[r->parts++] = (calc_serving_part){&r->plain, 1};
-    r->batches = r->groups;
-    r->step_s = r->plain_s;
-    r->total_s = r->step_s;
-    r->requests_per_s =
-        r->generate > 0 ? r->batch * r->replicas * r->tokens_per_step / (r->step_s * r->generate)
-                        : NAN;
-}
-
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
 double calc_serving_received_s(const calc_serving *r)
@@ -136,9 +110,16 @@ static void receive(calc_serving *r)
 
 static void run_phase(calc_serving *r)
 {
+    double passes;
     switch (r->i->phase) {
     case CALC_INFERENCE_PHASE_PREFILL:
-        run_prompts(r);
+        r->prefill_s = calc_serving_run_prefill(r, r->prefill_batch);
+        r->work = r->prefilled.work;
+        passes = ceil(r->batch / r->prefill_batch); /* one after the other */
+        calc_serving_report_prefill(r, passes);
+        r->batches = 1;
+        r->total_s = r->prefilled.latency_s + (passes - 1) * r->prefilled.busy_s + r->overhead_s;
+        r->requests_per_s = r->batch * r->replicas / r->total_s;
         break;
     case CALC_INFERENCE_PHASE_SERVE:
         calc_batching_run(r);
@@ -149,7 +130,13 @@ static void run_phase(calc_serving *r)
         receive(r);
         break;
     default:
-        run_decode(r);
+        r->overhead_s = calc_serving_run_decode(r, r->batch);
+        r->part[r->parts++] = (calc_serving_part){&r->plain, 1};
+        r->batches = r->groups;
+        r->total_s = r->step_s = r->plain_s;
+        r->requests_per_s = r->generate > 0 ? r->batch * r->replicas * r->tokens_per_step /
+                                                  (r->step_s * r->generate)
+                                            : NAN;
     }
 }
 

@@ -250,16 +250,6 @@ static mixer mixer_of(const calc_inference_pass_model *m, const calc_shape *s, i
                    own ? own->name : NULL, without};
 }
 
-/* The part that an operator is of, 0 where layers are not listed. */
-static int part_of(const calc_stack *stack, const calc_operator *o)
-{
-    int part = 0;
-    while (stack && stack->part[part].name != o->part) {
-        part++;
-    }
-    return part;
-}
-
 /* Share of the blocks of a kind that have a part as mixer; all, where layers are not listed. */
 static double share_of(const calc_stack *stack, calc_block_kind kind, int part)
 {
@@ -430,7 +420,11 @@ static void set_scan(calc_operator *o, const mixer *x, const calc_inference_pass
 static void set_core(const calc_inference_pass_model *m, const calc_shape *s,
                      const calc_inference_pass_work *w, calc_operator *o)
 {
-    const mixer x = mixer_of(m, s, part_of(s->stack, o), o->without);
+    int part = 0; /* that the operator is of; 0 where layers are not listed */
+    while (s->stack && s->stack->part[part].name != o->part) {
+        part++;
+    }
+    const mixer x = mixer_of(m, s, part, o->without);
     if (o->kind == CALC_OPERATOR_SCAN) {
         set_scan(o, &x, w);
         label(&x, o);
@@ -464,7 +458,8 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
             if (wide == CALC_WIDE_ATTENTION_ALL ? attends
                                                 : wide == CALC_WIDE_ATTENTION_INPUTS && before) {
                 o->kind = CALC_OPERATOR_HEAD;
-                o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->read_weights + o->outputs);
+                o->bytes[CALC_PASS_FW] =
+                    s->element_bytes * (o->inputs + o->read_weights + o->outputs);
             }
             attends = attends && before;
             set_weights(o, s, 1);

@@ -193,18 +193,6 @@ static void put_times(const calc_inference_pass_model *m, const calc_cost_contex
     out->message_hidden = t->message_hidden;
 }
 
-/* A message from a stage to the next one. */
-static void put_message(const calc_system *system, double bytes, calc_pass_cost *out)
-{
-    out->message_bytes = bytes;
-    for (int64_t i = 0; i < CALC_MAX_NETWORKS; i++) {
-        calc_group pair = {2, 0, i};
-        bool is = i < system->networks_count;
-        double sent_s = is ? calc_collective_s(system, CALC_OP_P2P, &pair, bytes) : 0;
-        out->message_s[i] = is ? calc_pass_link_s(system, CALC_OP_P2P, &pair, bytes, sent_s) : 0;
-    }
-}
-
 static void put_memory(const calc_stage_terms *t, calc_pass_cost *out)
 {
     out->embedding = t->embedding.weights;
@@ -232,7 +220,14 @@ static void cost_of(const calc_inference_pass_model *m, const calc_inference_pas
     s.mtp_blocks = 0;
     terms_of(m, &c, &parts, &lines, &terms);
     put_times(m, &c, &parts, &lines, &terms, out);
-    put_message(m->system, parts.message_bytes, out);
+    out->message_bytes = parts.message_bytes; /* from a stage to the next one */
+    for (int64_t i = 0; i < CALC_MAX_NETWORKS; i++) {
+        calc_group pair = {2, 0, i};
+        double bytes = parts.message_bytes;
+        bool is = i < m->system->networks_count;
+        double sent_s = is ? calc_collective_s(m->system, CALC_OP_P2P, &pair, bytes) : 0;
+        out->message_s[i] = is ? calc_pass_link_s(m->system, CALC_OP_P2P, &pair, bytes, sent_s) : 0;
+    }
     out->head_s += w->drafts > 0 && w->sequences > 0 ? w->drafts * draft_s(m, &c, w) : 0;
     if (m->shape.mtp_blocks > 0) {
         s.mtp_blocks = m->shape.mtp_blocks;

@@ -180,18 +180,6 @@ double calc_queue_mean(const calc_queue_times *times, size_t count)
     return sum;
 }
 
-static double share_within(const calc_queue_times *times, size_t count, double time)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const calc_queue_times *t = &times[i];
-        double most = t->most + 2 * t->tail;
-        double within = most > t->least ? (time - t->least) / (most - t->least) : time >= most;
-        sum += t->share * fmin(1, fmax(0, within));
-    }
-    return sum;
-}
-
 double calc_queue_quantile(const calc_queue_times *times, size_t count, double quantile)
 {
     enum { HALVINGS = 50 };
@@ -210,9 +198,15 @@ double calc_queue_quantile(const calc_queue_times *times, size_t count, double q
     }
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (low + high) / 2;
-        bool within = share_within(times, count, middle) >= quantile;
-        high = within ? middle : high;
-        low = within ? low : middle;
+        double share = 0; /* within this time */
+        for (size_t k = 0; k < count; k++) {
+            const calc_queue_times *t = &times[k];
+            double most = t->most + 2 * t->tail;
+            double part =
+                most > t->least ? (middle - t->least) / (most - t->least) : middle >= most;
+            share += t->share * fmin(1, fmax(0, part));
+        }
+        *(share >= quantile ? &high : &low) = middle;
     }
     return high;
 }

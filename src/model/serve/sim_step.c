@@ -121,17 +121,6 @@ static bool has_room(const calc_sim *s, const calc_sim_server *v, const calc_sim
            used(s, v, s->r->tokens_per_step) + kept(s, q, calc_max(q->held, q->prompt)) <= s->room;
 }
 
-/* Let the youngest go until the others have room for a step. */
-static void preempt(calc_sim *s, calc_sim_server *v, calc_sim_stream *t)
-{
-    while (!isinf(s->room) && t->count > 1 && used(s, v, s->r->tokens_per_step) > s->room) {
-        calc_sim_put_before(&v->waiting, calc_sim_drop(t));
-        v->running--;
-        v->queued++;
-        s->out->preempted++;
-    }
-}
-
 /* ---- Requests that are held ------------------------------------------------------------------ */
 
 static bool is_idle(const calc_sim_stream *t)
@@ -271,7 +260,13 @@ static void run_step(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double
 {
     prompts c = {0};
     double slow_s;
-    preempt(s, v, t);
+    /* The youngest go until the others have room for a step. */
+    while (!isinf(s->room) && t->count > 1 && used(s, v, s->r->tokens_per_step) > s->room) {
+        calc_sim_put_before(&v->waiting, calc_sim_drop(t));
+        v->running--;
+        v->queued++;
+        s->out->preempted++;
+    }
     if (s->r->i->chunk_size > 0 && s->pool.streams == 0) {
         fill(s, v, t, at_s, &c);
     }

@@ -9,18 +9,6 @@ enum { WORKSPACE = 1 << 20 /* enough for CALC_MAX_PLACES, whatever the schedule 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Activations of a micro-batch in a chunk of listed layers, without the head. */
-static double layers_bytes(const calc_placed *p, const calc_placed_chunk *c)
-{
-    double bytes = 0;
-    for (int i = c->part; i < c->part + c->parts; i++) {
-        const calc_placed_part *part = &p->part[i];
-        const calc_stage_part *block = p->recipe[part->recipe].terms.block;
-        bytes += part->dense * block[0].kept_bytes + part->moe * block[1].kept_bytes;
-    }
-    return bytes;
-}
-
 /* Memory of a slice for the current block and the next one, gathered or not yet scattered. */
 static double passing_state(const calc_placed_stage *slice, const calc_stage_weights *w)
 {
@@ -133,7 +121,13 @@ static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *a
     double sum = 0;
     for (int64_t k = 0; k < p->chunks; k++) {
         if (p->layered) {
-            bytes[k] = layers_bytes(p, &p->chunk[k * p->stages + (int64_t)at->class.position]);
+            const calc_placed_chunk *own = &p->chunk[k * p->stages + (int64_t)at->class.position];
+            bytes[k] = 0; /* without the head */
+            for (int i = own->part; i < own->part + own->parts; i++) {
+                const calc_placed_part *part = &p->part[i];
+                const calc_stage_part *kind = p->recipe[part->recipe].terms.block;
+                bytes[k] += part->dense * kind[0].kept_bytes + part->moe * kind[1].kept_bytes;
+            }
             sum += bytes[k];
             continue;
         }
@@ -240,18 +234,6 @@ calc_stage_state calc_placed_state(const calc_placed *p, const calc_placed_stage
 
 /* ---- Behind the passes ----------------------------------------------------------------------- */
 
-/* Exposed parts of a reduction that `each_s` of every micro-batch takes (zero_stage 2) and `once_s`
- * at the end: both behind the last micro-batch, the former alone behind the others. */
-static double exposed_s(const calc_stage_terms *t, double once_s, double each_s, double pass_s,
-                        double windows)
-{
-    double last_s = once_s + each_s;
-    double window_s = pass_s * (once_s > 0 ? windows : 1);
-    double others = calc_max(0, t->microbatches - 1);
-    return calc_stage_exposed_s(t, last_s, window_s, CALC_STAGE_LAST_BUCKET * last_s) +
-           others * calc_stage_exposed_s(t, each_s, pass_s, CALC_STAGE_LAST_BUCKET * each_s);
-}
-
 /* Weights of a slice and of those whose gradients the same ranks reduce; none, if an earlier one
  * has them. */
 static calc_stage_weights weights_with(const calc_placed *p, int64_t stage, size_t slice,
@@ -297,7 +279,14 @@ static calc_stage_reduction layers_reduction(const calc_placed *p, const calc_pl
     double round = calc_min(t->stages, t->microbatches);
     bool several = p->chunks > 1 && p->stages > 1;
     double windows = several ? round * ((double)p->chunks - 1) / (double)p->chunks : 1;
-    sum.reduce_beside_s = exposed_s(t, once_s, each_s, pass->agrad_s + pass->wgrad_s, windows);
+    /* `each_s` of every micro-batch (zero_stage 2) and `once_s` at the end: both behind the last
+     * micro-batch, the former alone behind the others. */
+    double last_s = once_s + each_s, pass_s = pass->agrad_s + pass->wgrad_s;
+    sum.reduce_beside_s =
+        calc_stage_exposed_s(t, last_s, pass_s * (once_s > 0 ? windows : 1),
+                             CALC_STAGE_LAST_BUCKET * last_s) +
+        calc_max(0, t->microbatches - 1) *
+            calc_stage_exposed_s(t, each_s, pass_s, CALC_STAGE_LAST_BUCKET * each_s);
     sum.gather_beside_s = calc_stage_exposed_s(t, sum.gather_s, pass->fw_s * windows,
                                                CALC_STAGE_LAST_BUCKET * sum.gather_s);
     return sum;

@@ -464,24 +464,15 @@ static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsi
     out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
 }
 
-/* Sums that were made before, or NULL. */
-static const calc_stage_common *find_common(const calc_stage_timed *t, unsigned recompute,
-                                            calc_tensor_par_overlap overlap)
-{
-    for (size_t i = 0; i < t->commons && i < CALC_STAGE_COMMONS; i++) {
-        const calc_stage_common *s = &t->common[i];
-        if (s->recompute == recompute && s->overlap == overlap) {
-            return s;
-        }
-    }
-    return NULL;
-}
-
 void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_stage_parts *out)
 {
     unsigned recompute = calc_operator_recompute(c->strategy, c->training);
     calc_tensor_par_overlap overlap = c->strategy->tensor_par_overlap;
-    const calc_stage_common *known = find_common(t, recompute, overlap);
+    const calc_stage_common *known = NULL; /* sums that were made before */
+    for (size_t i = 0; i < t->commons && i < CALC_STAGE_COMMONS && !known; i++) {
+        const calc_stage_common *s = &t->common[i];
+        known = s->recompute == recompute && s->overlap == overlap ? s : NULL;
+    }
     if (known) {
         out->block[CALC_DENSE_BLOCK] = known->block;
         out->embedding = known->embedding;

@@ -108,18 +108,6 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
     return l;
 }
 
-/* Every rank that holds tensors sends them, one after the other. */
-static void set_broadcasts(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
-                           calc_stage_links *out)
-{
-    double dense, expert;
-    calc_parameters_tensors(shape, (double)e->pipeline_par, &dense, &expert);
-    dense = calc_min(dense, l->dense_shards);
-    expert = calc_min(expert, l->expert_shards);
-    out->gather_dense_latency_s = dense * (l->dense.gather.latency_s + l->dense.broadcast_s);
-    out->gather_expert_latency_s = expert * (l->expert.gather.latency_s + l->expert.broadcast_s);
-}
-
 static void set_data_links(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
                            calc_stage_links *out)
 {
@@ -138,7 +126,14 @@ static void set_data_links(const calc_shape *shape, const calc_exec *e, const ca
         out->gather_expert_s_per_byte = l->expert.gather.s_per_byte;
     }
     if (zero == 1 && e->strategy.optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
-        set_broadcasts(shape, e, l, out);
+        /* Every rank that holds tensors sends them, one after the other. */
+        double held, experts;
+        calc_parameters_tensors(shape, (double)e->pipeline_par, &held, &experts);
+        held = calc_min(held, l->dense_shards);
+        experts = calc_min(experts, l->expert_shards);
+        out->gather_dense_latency_s = held * (l->dense.gather.latency_s + l->dense.broadcast_s);
+        out->gather_expert_latency_s =
+            experts * (l->expert.gather.latency_s + l->expert.broadcast_s);
     }
 }
 

@@ -138,18 +138,6 @@ static void merge(calc_stages *s, const calc_exec *exec)
     s->count = kept + 1;
 }
 
-/* Rule `even-stages`: one class of stages that all have the ceiling, as its first one has. */
-static void add_even(calc_stages *s, double blocks)
-{
-    double most = ceil(blocks / s->stages);
-    add_class(s, s->stages, most, 0);
-    s->divide[0] = most;
-    s->divided = 1;
-    s->item[0].missing = most * s->stages - blocks;
-    s->item[0].first = 1 / s->stages;
-    s->item[0].last = 1 / s->stages;
-}
-
 bool calc_stages_rounds_fit(const calc_exec *exec)
 {
     int64_t microbatches = calc_microbatches(exec);
@@ -197,7 +185,13 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
     double middle = 0;
     double last = 0;
     if (calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES)) {
-        add_even(&s, blocks);
+        /* One class of stages that all have the ceiling, as its first one has. */
+        double most = ceil(blocks / s.stages);
+        add_class(&s, s.stages, most, 0);
+        s.divide[0] = most;
+        s.divided = 1;
+        s.item[0].missing = most * s.stages - blocks;
+        s.item[0].first = s.item[0].last = 1 / s.stages;
         set_kinds(&s, shape);
         s.fit = calc_stages_fit(&s, exec, compat);
         return s;
