@@ -53,19 +53,10 @@ static calc_status take_all(filling *f, const calc_sweep_study *study, calc_erro
     return status;
 }
 
-static bool meets(const calc_sweep_study *study, const calc_sample_point *p)
-{
-    const calc_sweep_options *o = &study->options;
-    bool met = p->verdict == CALC_VERDICT_OK;
-    for (size_t i = 0; i < o->constraints && met; i++) {
-        met = calc_constraint_met(&o->constraint[i], &p->exec, &p->stats);
-    }
-    return met;
-}
-
 static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_point *drawn,
                         calc_errors *errors)
 {
+    const calc_sweep_options *o = &study->options;
     calc_status status = CALC_OK;
     uint64_t total;
     size_t draws = DRAWS; /* of the next round: a few more than it probably needs */
@@ -74,10 +65,13 @@ static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_p
         status = calc_sample(&study->space, &study->designs, study->options.compat, seed, draws,
                              drawn, &total, errors);
         for (size_t i = 0; i < draws && status == CALC_OK; i++) {
-            if (meets(study, &drawn[i])) {
-                const calc_sweep_point point = {drawn[i].design, &drawn[i].exec, &drawn[i].stats,
-                                                0};
-                take(f, &point);
+            const calc_sample_point *p = &drawn[i];
+            bool met = p->verdict == CALC_VERDICT_OK;
+            for (size_t k = 0; k < o->constraints && met; k++) {
+                met = calc_constraint_met(&o->constraint[k], &p->exec, &p->stats);
+            }
+            if (met) {
+                take(f, &(calc_sweep_point){p->design, &p->exec, &p->stats, 0});
             }
         }
         size_t left = CALC_SWEEP_CLOUD_POINTS - f->cloud->count;
@@ -137,15 +131,6 @@ static void note(few *v, int64_t value)
     v->count++;
 }
 
-static void note_list(few *tensor, few *pipeline, const calc_front *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const calc_exec exec = calc_found_exec(&list->item[i]);
-        note(tensor, exec.strategy.tensor_par);
-        note(pipeline, exec.pipeline_par);
-    }
-}
-
 /* Restrict an axis of a copy of the space to one value; the value is borrowed. */
 static void fix(calc_space *space, calc_axis axis, int64_t *value)
 {
@@ -187,9 +172,14 @@ calc_status calc_sweep_cells_splits(calc_sweep_cells *out, const calc_sweep_stud
                                     calc_errors *errors)
 {
     few tensor = {0}, pipeline = {0};
-    for (size_t g = 0; g < result->groups_count; g++) {
-        note_list(&tensor, &pipeline, &result->group[g].top);
-        note_list(&tensor, &pipeline, &result->group[g].front);
+    for (size_t g = 0; g < 2 * result->groups_count; g++) {
+        const calc_sweep_group *group = &result->group[g / 2];
+        const calc_front *list = g % 2 == 0 ? &group->top : &group->front;
+        for (size_t i = 0; i < list->count; i++) {
+            const calc_exec exec = calc_found_exec(&list->item[i]);
+            note(&tensor, exec.strategy.tensor_par);
+            note(&pipeline, exec.pipeline_par);
+        }
     }
     for (size_t i = 0; i < cloud->count; i++) {
         note(&tensor, cloud->point[i].exec.strategy.tensor_par);
@@ -291,11 +281,12 @@ bool calc_sweep_study_compares(const calc_sweep_study *study, const calc_found *
     return alike;
 }
 
-calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top, bool front,
+calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top, bool each,
                                    bool no_prune, calc_sweep_result *result, calc_errors *errors)
 {
     calc_sweep_options options = {.compat = study->options.compat,
-                                  .objectives = front ? study->options.objectives : 0,
+                                  .objectives = each ? study->options.objectives : 0,
+                                  .per_design = each,
                                   .top = top,
                                   .top_by = study->options.top_by,
                                   .constraints = study->options.constraints,
@@ -435,20 +426,6 @@ static void get_larger(const void *context, uint64_t index, calc_app *app, calc_
     }
 }
 
-/* The best of the larger machines. */
-static calc_status sweep_again(calc_sweep_more_item *item, const calc_sweep_study *study,
-                               calc_errors *errors)
-{
-    calc_status status =
-        calc_sweep_found_search(study, false, NULL, &item->found, &item->best, errors);
-    if (item->found) {
-        calc_sweep_found found;
-        calc_sweep_found_run(study, &item->best, &found);
-        item->stats = found.stats;
-    }
-    return status;
-}
-
 calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *study,
                                  const calc_sweep_result *result, calc_errors *errors)
 {
@@ -476,7 +453,13 @@ calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *s
         calc_sweep_found_run(&with, best, &found);
         item->same = found.stats;
         item->found = false;
-        status = again ? sweep_again(item, &with, errors) : CALC_OK;
+        if (again) { /* the best of the larger machines */
+            status = calc_sweep_found_search(&with, false, NULL, &item->found, &item->best, errors);
+        }
+        if (item->found) {
+            calc_sweep_found_run(&with, &item->best, &found);
+            item->stats = found.stats;
+        }
     }
     return status;
 }
