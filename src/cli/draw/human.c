@@ -437,32 +437,23 @@ CALC_FREES(calc_listing_free, calc_listing, of->at, of->text)
 
 const char *calc_field_text_type(const calc_field *field)
 {
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        return "integer";
-    case CALC_TYPE_REAL:
-        return "number";
-    case CALC_TYPE_BOOL:
-        return "true or false";
-    case CALC_TYPE_ENUM:
-        return "one of";
-    case CALC_TYPE_SET:
-        return "any, joined by +, of";
-    case CALC_TYPE_SYSTEM:
-        return "name of a system";
-    case CALC_TYPE_ENGINE:
-        return "name of an engine";
-    case CALC_TYPE_CURVE:
-        return "[[size, efficiency], ...]";
-    case CALC_TYPE_OP:
-        return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]" : "[scalar, offset]";
-    default:
-        return field->flags & CALC_STAGES     ? "list of stages"
-               : field->flags & CALC_LAYERS   ? "list of layers"
-               : field->flags & CALC_STACK    ? "pattern of layers"
-               : field->flags & CALC_SOFTWARE ? "name of a software document"
+    static const char *const texts[] = {[CALC_TYPE_INT] = "integer",
+                                        [CALC_TYPE_REAL] = "number",
+                                        [CALC_TYPE_BOOL] = "true or false",
+                                        [CALC_TYPE_ENUM] = "one of",
+                                        [CALC_TYPE_SET] = "any, joined by +, of",
+                                        [CALC_TYPE_SYSTEM] = "name of a system",
+                                        [CALC_TYPE_ENGINE] = "name of an engine",
+                                        [CALC_TYPE_CURVE] = "[[size, efficiency], ...]",
+                                        [CALC_TYPE_OP] = "[scalar, offset]"};
+    const char *text = field->type < sizeof texts / sizeof *texts ? texts[field->type] : NULL;
+    return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]"
+           : text                             ? text
+           : field->flags & CALC_STAGES       ? "list of stages"
+           : field->flags & CALC_LAYERS       ? "list of layers"
+           : field->flags & CALC_STACK        ? "pattern of layers"
+           : field->flags & CALC_SOFTWARE     ? "name of a software document"
                                               : "text";
-    }
 }
 
 void calc_field_text_range(const calc_field *field, char *buffer, size_t size)

@@ -86,26 +86,27 @@ static void diff_rules_write(calc_output *out, const calc_inputs *in)
     write_total(out, all == CALC_COMPAT_CALCULON ? "calculon" : "all that apply", before);
 }
 
-enum { CALC_DIFF_STAGES_KEYS = 4 };
-
+/* Only lists on several chips have systems, and latencies where two of them join. */
 static char *systems(const calc_exec *exec, char *text)
 {
-    return calc_stage_words_chips(exec, "that of the run", text);
+    return exec->stages.chips > 0 ? calc_stage_words_chips(exec, "that of the run", text)
+                                  : strcpy(text, "-");
 }
 
 static char *join_latency(const calc_exec *exec, char *text)
 {
-    snprintf(text, CALC_STAGE_WORDS_SIZE, "%s", calc_human_seconds(exec->stages.join_latency_s));
-    return text;
+    double join_s = exec->stages.chips > 0 ? exec->stages.join_latency_s : 0;
+    return join_s > 0 ? calc_human_seconds_in(join_s, text) : strcpy(text, "-");
 }
 
 static const struct {
     const char *key;
     char *(*words)(const calc_exec *exec, char *text);
-} keys[CALC_DIFF_STAGES_KEYS] = {{"stages.blocks", calc_stage_words_blocks},
-                                 {"stages.system", systems},
-                                 {"stages.recompute", calc_stage_words_recompute},
-                                 {"stages.join_latency", join_latency}};
+} keys[] = {{"stages.blocks", calc_stage_words_blocks},
+            {"stages.system", systems},
+            {"stages.recompute", calc_stage_words_recompute},
+            {"stages.join_latency", join_latency},
+            {NULL, NULL}};
 
 enum { COLUMN = 30, WIDTH = 22 };
 
@@ -145,17 +146,15 @@ static void *object_of(calc_inputs *inputs, calc_kind kind)
                                       : (void *)&inputs->exec;
 }
 
-static calc_status load_both(sides *s, calc_kind kind, const char *const *argument,
+/* Loads a document of each side. */
+static calc_status load_both(sides *s, calc_kind kind, const char *const argument[2],
                              calc_errors *errors)
 {
-    calc_status status = CALC_OK;
     for (int i = 0; i < 2; i++) {
-        if (calc_input_load(&s->side[i].input[kind], kind, object_of(&s->side[i], kind),
-                            argument[i], errors) != CALC_OK) {
-            status = calc_errors_first(errors);
-        }
+        (void)!calc_input_load(&s->side[i].input[kind], kind, object_of(&s->side[i], kind),
+                               argument[i], errors);
     }
-    return status;
+    return calc_errors_first(errors);
 }
 
 /* Loads both arguments as the first kind that fits both. On failure reports the errors for the kind
@@ -305,42 +304,20 @@ static void write_elements(calc_output *out, const calc_field *field, const char
     }
 }
 
-/* Compares lists of layers, one row for each key that differs. */
-static void write_layers(calc_output *out, pair executions, size_t *count)
+/* Compares lists of stages, or of layers, one row for each key that differs. */
+static void write_lists(calc_output *out, bool stages, pair executions, size_t *count)
 {
     char text[2][CALC_LAYER_WORDS_SIZE];
-    for (int k = 0; calc_layer_words_keys[k]; k++) {
+    for (int k = 0; stages ? keys[k].key : calc_layer_words_keys[k]; k++) {
         for (int i = 0; i < 2; i++) {
             const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
-            snprintf(text[i], sizeof text[i], "-");
-            if (e->layers.count > 0) {
-                calc_layer_words_of(e, k, text[i]);
-            }
+            bool none = (stages ? e->stages.count : e->layers.count) == 0;
+            (void)(none     ? strcpy(text[i], "-")
+                   : stages ? keys[k].words(e, text[i])
+                            : calc_layer_words_of(e, k, text[i]));
         }
         if (strcmp(text[0], text[1]) != 0) {
-            write_row(out, calc_layer_words_keys[k], text[0], text[1]);
-            ++*count;
-        }
-    }
-}
-
-/* Compares lists of stages, one row for each key that differs. */
-static void write_stages(calc_output *out, pair executions, size_t *count)
-{
-    char text[2][CALC_STAGE_WORDS_SIZE];
-    for (int key = 0; key < CALC_DIFF_STAGES_KEYS; key++) {
-        bool chips = key == 1 || key == 3; /* only lists on several chips have these keys */
-        for (int i = 0; i < 2; i++) {
-            const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
-            bool said = key != 3 || e->stages.join_latency_s > 0;
-            if (e->stages.count == 0 || (chips && e->stages.chips == 0) || !said) {
-                snprintf(text[i], sizeof text[i], "-");
-            } else {
-                keys[key].words(e, text[i]);
-            }
-        }
-        if (strcmp(text[0], text[1]) != 0) {
-            write_row(out, keys[key].key, text[0], text[1]);
+            write_row(out, stages ? keys[k].key : calc_layer_words_keys[k], text[0], text[1]);
             ++*count;
         }
     }
@@ -361,10 +338,8 @@ static void write_table(calc_output *out, const calc_table *table, const char *p
             }
             snprintf(path, sizeof path, "%s%s.", prefix, field->key);
             write_table(out, field->table, path, members, count);
-        } else if (field->flags & CALC_STAGES) {
-            write_stages(out, objects, count);
-        } else if (field->flags & CALC_LAYERS) {
-            write_layers(out, objects, count);
+        } else if (field->flags & (CALC_STAGES | CALC_LAYERS)) {
+            write_lists(out, field->flags & CALC_STAGES, objects, count);
         } else if (field->type != CALC_TYPE_NOTE) {
             snprintf(path, sizeof path, "%s%s", prefix, field->key);
             write_leaf(out, path, field, objects, count);
