@@ -247,31 +247,22 @@ int calc_paint_columns(void)
     return columns > 0 ? columns : USUAL;
 }
 
-calc_status calc_fold_open(calc_fold *fold, calc_output **out, calc_errors *errors)
+calc_status calc_fold_print(calc_status (*write)(calc_output *out, void *what, calc_errors *errors),
+                            void *what, calc_errors *errors)
 {
-    *fold = (calc_fold){.columns = columns_known()};
-    if (fold->columns == 0) {
-        return calc_output_open(out, "-", errors);
+    calc_text text = {0};
+    const int columns = columns_known();
+    calc_output *out = columns > 0 ? calc_write_to_memory(&text) : calc_write_to("-");
+    if (columns > 0) {
+        calc_output_for_stdout(out);
     }
-    calc_status status = calc_output_open_memory(out, &fold->text, errors);
-    if (status == CALC_OK) {
-        calc_output_for_stdout(*out);
+    calc_status status = calc_output_end(out, write(out, what, errors), errors);
+    if (columns > 0 && status == CALC_OK) {
+        out = calc_write_to("-");
+        calc_fold_write(out, text.data, text.length, columns);
+        status = calc_output_close(out, errors);
     }
-    return status;
-}
-
-calc_status calc_fold_end(calc_fold *fold, calc_output *out, calc_status status,
-                          calc_errors *errors)
-{
-    status = calc_output_end(out, status, errors);
-    if (fold->columns > 0 && status == CALC_OK) {
-        status = calc_output_open(&out, "-", errors);
-        if (status == CALC_OK) {
-            calc_fold_write(out, fold->text.data, fold->text.length, fold->columns);
-            status = calc_output_close(out, errors);
-        }
-    }
-    calc_text_free(&fold->text);
+    calc_text_free(&text);
     return status;
 }
 

@@ -136,6 +136,7 @@ static const char *const examples[] = {
 typedef struct sides {
     calc_inputs side[2];
     calc_kind kind; /* kind of the documents to compare */
+    bool runs;      /* the other documents are given: with results */
     calc_stats stats[2];
 } sides;
 
@@ -207,11 +208,12 @@ static calc_status load_others(sides *s, const char *const *argument, calc_error
 }
 
 /* Applies --set to both sides. */
-static calc_status set_both(sides *s, const calc_args *args, bool all, calc_errors *errors)
+static calc_status set_both(sides *s, const calc_args *args, calc_errors *errors)
 {
     calc_status status = CALC_OK;
     for (int i = 0; i < 2 && status == CALC_OK; i++) {
         calc_inputs *in = &s->side[i];
+        bool all = s->runs;
         status = calc_inputs_set(args, OPT_SET, all || s->kind == CALC_KIND_APP ? &in->app : NULL,
                                  all || s->kind == CALC_KIND_SYSTEM ? &in->system : NULL,
                                  all || s->kind == CALC_KIND_EXEC ? &in->exec : NULL, errors);
@@ -408,26 +410,22 @@ static void write_numbers(calc_output *out, const sides *s)
     }
 }
 
-static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
+static calc_status write_all(calc_output *out, void *what, calc_errors *errors)
 {
+    sides *s = what;
     size_t count = 0;
+    (void)errors;
     const calc_kind kind = s->kind;
     const pair objects = {{object_of(&s->side[0], kind), object_of(&s->side[1], kind)}};
-    calc_fold fold;
-    calc_output *out;
-    calc_status status = calc_fold_open(&fold, &out, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
     write_row(out, "", s->side[0].input[kind].name, s->side[1].input[kind].name);
     write_table(out, calc_table_of(kind), "", objects, &count);
     if (count == 0) {
         calc_output_text(out, "  no field differs\n");
     }
-    if (with_numbers) {
+    if (s->runs) {
         write_numbers(out, s);
     }
-    return calc_fold_end(&fold, out, CALC_OK, errors);
+    return CALC_OK;
 }
 
 /* calc diff --rules APP SYS EXE. */
@@ -453,16 +451,14 @@ static calc_exit run(const calc_args *args)
     if (calc_opt_value(args, OPT_RULES)) {
         return run_rules(args);
     }
-    sides s = {0};
-    bool with_numbers = args->argument_count > 2;
-    if (with_numbers && args->argument_count != 4) {
+    sides s = {.runs = args->argument_count > 2};
+    if (s.runs && args->argument_count != 4) {
         return calc_complain_usage(args->command, "give both other documents of a run, or none");
     }
     if (load_compared(&s, args->argument, &errors) == CALC_OK &&
-        (!with_numbers || load_others(&s, args->argument + 2, &errors) == CALC_OK) &&
-        set_both(&s, args, with_numbers, &errors) == CALC_OK &&
-        (!with_numbers || run_both(&s, &errors) == CALC_OK)) {
-        (void)!write_all(&s, with_numbers, &errors);
+        (!s.runs || load_others(&s, args->argument + 2, &errors) == CALC_OK) &&
+        set_both(&s, args, &errors) == CALC_OK && (!s.runs || run_both(&s, &errors) == CALC_OK)) {
+        (void)!calc_fold_print(write_all, &s, &errors);
     }
     calc_inputs_free(&s.side[0]);
     calc_inputs_free(&s.side[1]);

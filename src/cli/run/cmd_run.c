@@ -75,9 +75,16 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
-static calc_status write_parts(calc_output *out, const calc_args *args, const calc_run_outcome *o,
-                               calc_errors *errors)
+/* A run, and how it is shown. */
+typedef struct showing {
+    const calc_args *args;
+    const calc_run_outcome *o;
+} showing;
+
+static calc_status write_parts(calc_output *out, void *what, calc_errors *errors)
 {
+    const calc_args *args = ((const showing *)what)->args;
+    const calc_run_outcome *o = ((const showing *)what)->o;
     double tokens = 0;
     const char *tokens_text = calc_opt_value(args, OPT_TOKENS);
     if (tokens_text) {
@@ -251,12 +258,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
     calc_status status = o->has_band ? calc_run_band_make(&o->band, &o->inputs, errors) : CALC_OK;
     status = status == CALC_OK ? write_files(args, o, errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
-        calc_fold fold;
-        calc_output *out;
-        status = calc_fold_open(&fold, &out, errors);
-        status = status == CALC_OK
-                     ? calc_fold_end(&fold, out, write_parts(out, args, o, errors), errors)
-                     : status;
+        status = calc_fold_print(write_parts, &(showing){args, o}, errors);
     }
     if (calc_opt_takes_stdout(args) || !isatty(STDOUT_FILENO)) {
         for (size_t i = 0; i < o->reason_count; i++) {
