@@ -380,14 +380,19 @@ calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
 
 enum { POINTS = 8 /* of a curve that are written */ };
 
+/* The layers of a layout; without a list one run that has all. */
+static calc_layer_list layers_of(const calc_plan_task *t, const calc_exec *exec)
+{
+    const calc_layer_list all = {.count = 1,
+                                 .ends = calc_layer_as_exec,
+                                 .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
+    return exec->layers.count > 0 ? exec->layers : all;
+}
+
 char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, char *text)
 {
     calc_exec e = *exec;
-    if (e.layers.count == 0) {
-        e.layers = (calc_layer_list){.count = 1,
-                                     .ends = calc_layer_as_exec,
-                                     .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
-    }
+    e.layers = layers_of(t, exec);
     return calc_layer_words(&e, text);
 }
 
@@ -484,18 +489,6 @@ static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_
     }
 }
 
-static void write_more(calc_output *out, const calc_planner_result *r,
-                       const calc_planner_result *more)
-{
-    if (!more || more->count == 0) {
-        return;
-    }
-    double s = fmin(more->found[0].stats.total_time, r->found[0].stats.total_time);
-    calc_output_printf(out, "One GiB more on every processor would save %s: %s.\n",
-                       calc_human_percent(1 - s / r->found[0].stats.total_time),
-                       calc_human_seconds(s));
-}
-
 /* Some points of the curve: its ends, the last one that fits, and others between. */
 static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
@@ -531,7 +524,11 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     write_layers(out, t, f);
     calc_plan_table_stages(out, t, f);
     write_uniform(out, t, r);
-    write_more(out, r, more);
+    if (more && more->count > 0) {
+        double s = fmin(more->found[0].stats.total_time, f->stats.total_time);
+        calc_output_printf(out, "One GiB more on every processor would save %s: %s.\n",
+                           calc_human_percent(1 - s / f->stats.total_time), calc_human_seconds(s));
+    }
     calc_plan_table_gap(out, f, fmax(0, 1 - r->bound_s / f->stats.total_time), "list of layers");
     write_curve(out, t, r);
 }
@@ -558,12 +555,7 @@ static double rearranging_s(const calc_plan_task *t, const calc_exec *a, const c
 void calc_layers_runs_put(calc_put *put, const calc_plan_task *t, const calc_exec *exec)
 {
     calc_exec plain = *exec;
-    calc_layer_list list = exec->layers;
-    if (list.count == 0) {
-        list = (calc_layer_list){.count = 1,
-                                 .ends = calc_layer_as_exec,
-                                 .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
-    }
+    const calc_layer_list list = layers_of(t, exec);
     plain.layers = (calc_layer_list){0};
     const calc_layer_strategy end[] = {calc_layer_list_end(&t->app, &list, false),
                                        calc_layer_list_end(&t->app, &list, true)};

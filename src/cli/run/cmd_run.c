@@ -125,16 +125,13 @@ enum { FILES = sizeof files / sizeof *files };
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
                                calc_errors *errors)
 {
-    for (size_t i = 0; i < FILES; i++) {
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < FILES && status == CALC_OK; i++) {
         const char *path = calc_opt_value(args, files[i].opt);
-        if (!path) {
-            continue;
-        }
-        calc_output *out = calc_write_to(path);
-        files[i].write(out, o);
-        calc_status status = calc_output_close(out, errors);
-        if (status != CALC_OK) {
-            return status;
+        if (path) {
+            calc_output *out = calc_write_to(path);
+            files[i].write(out, o);
+            status = calc_output_close(out, errors);
         }
     }
     const struct {
@@ -144,7 +141,6 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
     } saved[] = {{OPT_SAVE_APP, CALC_KIND_APP, &o->inputs.app},
                  {OPT_SAVE_SYS, CALC_KIND_SYSTEM, &o->inputs.system},
                  {OPT_SAVE_EXE, CALC_KIND_EXEC, &o->inputs.exec}};
-    calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof saved / sizeof *saved && status == CALC_OK; i++) {
         status = calc_save_to(calc_opt_value(args, saved[i].opt), saved[i].kind, saved[i].object,
                               errors);
