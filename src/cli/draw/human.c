@@ -18,16 +18,6 @@
 
 _Static_assert((int)CALC_HUMAN_MAX >= (int)CALC_DECIMAL_SIZE, "a buffer takes a grouped number");
 
-/* Decimals that show `digits` significant digits, after rounding to them. */
-static int decimals(double value, int digits)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
-    int count = digits - 1 - exponent;
-    return count < 0 ? 0 : count > 12 ? 12 : count;
-}
-
 static char *not_available(char *buffer)
 {
     return strcpy(buffer, "n/a");
@@ -51,7 +41,11 @@ char *calc_human_number_in(double value, char *buffer)
     if (!isfinite(value) || fabs(value) >= 999.95) {
         return calc_human_integer_in(value, buffer);
     }
-    snprintf(buffer, CALC_HUMAN_MAX, "%.*f", value == 0 ? 0 : decimals(value, 4), value);
+    enum { DIGITS = 4 /* that are shown, after rounding to them */ };
+    snprintf(buffer, CALC_HUMAN_MAX, "%.*e", DIGITS - 1, value);
+    int count = DIGITS - 1 - (int)strtol(strchr(buffer, 'e') + 1, NULL, 10);
+    count = value == 0 || count < 0 ? 0 : count > 12 ? 12 : count;
+    snprintf(buffer, CALC_HUMAN_MAX, "%.*f", count, value);
     return buffer;
 }
 

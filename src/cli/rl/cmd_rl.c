@@ -562,28 +562,21 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     const calc_rl_seat *seat = task->problem.seat;
     bool stdout_is_taken = calc_opt_takes_stdout(args);
     bool refused = false;
-    calc_status status = calc_rl_task_read(task, words, errors);
-    status = status == CALC_OK ? calc_rl_task_load(task, words, errors) : status;
-    status = status == CALC_OK ? calc_rl_step_of(&task->problem, &step, errors) : status;
-    status = status == CALC_OK ? write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors)
-                               : status;
-    status = status == CALC_OK ? write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors)
-                               : status;
-    if (status == CALC_OK) {
-        status =
-            save_layouts(args, seat[CALC_JOB_ACTOR].runs ? seat[CALC_JOB_ACTOR].exec : NULL,
-                         seat[CALC_JOB_ROLLOUT].runs ? seat[CALC_JOB_ROLLOUT].exec : NULL, errors);
-    }
-    status =
-        status == CALC_OK && !stdout_is_taken ? calc_fold_print(write_text, &a, errors) : status;
-    status = status == CALC_OK ? save_script(task, &calc_framework_verl,
-                                             calc_opt_value(args, OPT_SAVE_VERL), &refused, errors)
-                               : status;
-    status = status == CALC_OK ? save_script(task, &calc_framework_slime,
-                                             calc_opt_value(args, OPT_SAVE_SLIME), &refused, errors)
-                               : status;
+    bool fine = calc_rl_task_read(task, words, errors) == CALC_OK &&
+                calc_rl_task_load(task, words, errors) == CALC_OK &&
+                calc_rl_step_of(&task->problem, &step, errors) == CALC_OK &&
+                write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors) == CALC_OK &&
+                write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors) == CALC_OK &&
+                save_layouts(args, seat[CALC_JOB_ACTOR].runs ? seat[CALC_JOB_ACTOR].exec : NULL,
+                             seat[CALC_JOB_ROLLOUT].runs ? seat[CALC_JOB_ROLLOUT].exec : NULL,
+                             errors) == CALC_OK &&
+                (stdout_is_taken || calc_fold_print(write_text, &a, errors) == CALC_OK) &&
+                save_script(task, &calc_framework_verl, calc_opt_value(args, OPT_SAVE_VERL),
+                            &refused, errors) == CALC_OK &&
+                save_script(task, &calc_framework_slime, calc_opt_value(args, OPT_SAVE_SLIME),
+                            &refused, errors) == CALC_OK;
     calc_rl_task_locate(task, words, errors);
-    if (status != CALC_OK) {
+    if (!fine) {
         return calc_complain_failure(errors);
     }
     for (size_t i = 0; i < step.reasons; i++) {
@@ -597,22 +590,16 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
 static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_errors *errors)
 {
     calc_rl_found found = {.words = words, .top = (size_t)calc_opt_real(args, OPT_TOP)};
-    calc_status status = calc_rl_search(words, &found, errors);
-    bool some = found.count > 0;
-    status = status == CALC_OK
-                 ? write_file(calc_opt_value(args, OPT_JSON), calc_rl_put_found, &found, errors)
-                 : status;
-    status = status == CALC_OK && some
-                 ? save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors)
-                 : status;
-    status = status == CALC_OK && !calc_opt_takes_stdout(args)
-                 ? calc_fold_print(calc_rl_write_found, &found, errors)
-                 : status;
+    bool fine = calc_rl_search(words, &found, errors) == CALC_OK, some = found.count > 0;
+    fine =
+        fine &&
+        write_file(calc_opt_value(args, OPT_JSON), calc_rl_put_found, &found, errors) == CALC_OK &&
+        (!some ||
+         save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors) == CALC_OK) &&
+        (calc_opt_takes_stdout(args) ||
+         calc_fold_print(calc_rl_write_found, &found, errors) == CALC_OK);
     calc_rl_found_free(&found);
-    if (status != CALC_OK) {
-        return calc_complain_failure(errors);
-    }
-    return some ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
+    return !fine ? calc_complain_failure(errors) : some ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
 }
 
 /* @return the mistake; NULL: none */
