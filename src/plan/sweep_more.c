@@ -65,13 +65,14 @@ static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_p
         status = calc_sample(&study->space, &study->designs, study->options.compat, seed, draws,
                              drawn, &total, errors);
         for (size_t i = 0; i < draws && status == CALC_OK; i++) {
-            const calc_sample_point *p = &drawn[i];
-            bool met = p->verdict == CALC_VERDICT_OK;
+            bool met = drawn[i].verdict == CALC_VERDICT_OK;
             for (size_t k = 0; k < o->constraints && met; k++) {
-                met = calc_constraint_met(&o->constraint[k], &p->exec, &p->stats);
+                met = calc_constraint_met(&o->constraint[k], &drawn[i].exec, &drawn[i].stats);
             }
             if (met) {
-                take(f, &(calc_sweep_point){p->design, &p->exec, &p->stats, 0});
+                const calc_sweep_point point = {drawn[i].design, &drawn[i].exec, &drawn[i].stats,
+                                                0};
+                take(f, &point);
             }
         }
         size_t left = CALC_SWEEP_CLOUD_POINTS - f->cloud->count;

@@ -380,19 +380,20 @@ calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
 
 enum { POINTS = 8 /* of a curve that are written */ };
 
-/* The layers of a layout; without a list one run that has all. */
-static calc_layer_list layers_of(const calc_plan_task *t, const calc_exec *exec)
+/* The list of an execution; without one, that of layers which are all as it says. */
+static calc_layer_list list_of(const calc_plan_task *t, const calc_exec *exec)
 {
-    const calc_layer_list all = {.count = 1,
-                                 .ends = calc_layer_as_exec,
-                                 .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
-    return exec->layers.count > 0 ? exec->layers : all;
+    return exec->layers.count > 0
+               ? exec->layers
+               : (calc_layer_list){.count = 1,
+                                   .ends = calc_layer_as_exec,
+                                   .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
 }
 
 char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, char *text)
 {
     calc_exec e = *exec;
-    e.layers = layers_of(t, exec);
+    e.layers = list_of(t, exec);
     return calc_layer_words(&e, text);
 }
 
@@ -555,7 +556,7 @@ static double rearranging_s(const calc_plan_task *t, const calc_exec *a, const c
 void calc_layers_runs_put(calc_put *put, const calc_plan_task *t, const calc_exec *exec)
 {
     calc_exec plain = *exec;
-    const calc_layer_list list = layers_of(t, exec);
+    const calc_layer_list list = list_of(t, exec);
     plain.layers = (calc_layer_list){0};
     const calc_layer_strategy end[] = {calc_layer_list_end(&t->app, &list, false),
                                        calc_layer_list_end(&t->app, &list, true)};
