@@ -132,15 +132,6 @@ static void note(few *v, int64_t value)
     v->count++;
 }
 
-static void note_list(few *tensor, few *pipeline, const calc_front *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const calc_exec exec = calc_found_exec(&list->item[i]);
-        note(tensor, exec.strategy.tensor_par);
-        note(pipeline, exec.pipeline_par);
-    }
-}
-
 /* Restrict an axis of a copy of the space to one value; the value is borrowed. */
 static void fix(calc_space *space, calc_axis axis, int64_t *value)
 {
@@ -182,9 +173,14 @@ calc_status calc_sweep_cells_splits(calc_sweep_cells *out, const calc_sweep_stud
                                     calc_errors *errors)
 {
     few tensor = {0}, pipeline = {0};
-    for (size_t g = 0; g < result->groups_count; g++) {
-        note_list(&tensor, &pipeline, &result->group[g].top);
-        note_list(&tensor, &pipeline, &result->group[g].front);
+    for (size_t g = 0; g < 2 * result->groups_count; g++) {
+        const calc_sweep_group *group = &result->group[g / 2];
+        const calc_front *list = g % 2 == 0 ? &group->top : &group->front;
+        for (size_t i = 0; i < list->count; i++) {
+            const calc_exec exec = calc_found_exec(&list->item[i]);
+            note(&tensor, exec.strategy.tensor_par);
+            note(&pipeline, exec.pipeline_par);
+        }
     }
     for (size_t i = 0; i < cloud->count; i++) {
         note(&tensor, cloud->point[i].exec.strategy.tensor_par);
@@ -286,11 +282,12 @@ bool calc_sweep_study_compares(const calc_sweep_study *study, const calc_found *
     return alike;
 }
 
-calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top, bool front,
+calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top, bool each,
                                    bool no_prune, calc_sweep_result *result, calc_errors *errors)
 {
     calc_sweep_options options = {.compat = study->options.compat,
-                                  .objectives = front ? study->options.objectives : 0,
+                                  .objectives = each ? study->options.objectives : 0,
+                                  .per_design = each,
                                   .top = top,
                                   .top_by = study->options.top_by,
                                   .constraints = study->options.constraints,

@@ -62,11 +62,11 @@ bool calc_sweep_study_compares(const calc_sweep_study *study, const calc_found *
                                const calc_found *b);
 
 /** Sweep a study again, without groups and files.
- *  @param top    how many best layouts to keep
- *  @param front  keep the front, too
+ *  @param top   how many best layouts to keep
+ *  @param each  those of every design, with its front, as a group
  *  @return as calc_sweep(); *result must be freed in any case */
 CALC_MUST_USE calc_status calc_sweep_study_again(const calc_sweep_study *study, size_t top,
-                                                 bool front, bool no_prune,
+                                                 bool each, bool no_prune,
                                                  calc_sweep_result *result, calc_errors *errors);
 
 /** Sweep a study for its best layout alone.
@@ -163,11 +163,7 @@ enum {
 };
 
 /** A feasible layout that meets the constraints. */
-typedef struct calc_sweep_cloud_point {
-    uint64_t design;
-    calc_exec exec;
-    calc_stats stats;
-} calc_sweep_cloud_point;
+typedef calc_sweep_found calc_sweep_cloud_point;
 
 /** Points. Owns them. Start with {0}. */
 typedef struct calc_sweep_cloud {

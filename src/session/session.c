@@ -303,16 +303,13 @@ static calc_status keep(void *context, calc_kind kind, const char *name, const v
     }
     memcpy(made.object, object, size);
     kept_document *slot = find_kept(session, kind, name);
-    if (slot) {
-        forget(slot);
-        *slot = made;
-        return CALC_OK;
+    if (!slot) {
+        slot = &session->kept[session->next];
+        session->next = (session->next + 1) % KEPT;
+        session->count += session->count < KEPT;
     }
-    slot = &session->kept[session->next];
     forget(slot);
     *slot = made;
-    session->next = (session->next + 1) % KEPT;
-    session->count += session->count < KEPT;
     return CALC_OK;
 }
 

@@ -70,18 +70,6 @@ static void blame_option(const sources *s, int first, const char *option, const 
     }
 }
 
-/* ... or of an item in the file. */
-static void blame_item(const sources *s, int first, const calc_space_entry *entry, size_t item)
-{
-    for (int i = first; i < s->errors->count; i++) {
-        calc_error *error = &s->errors->item[i];
-        if (!error->file[0] && !error->pointer[0]) {
-            calc_space_entry_pointer(entry, item, error->pointer);
-        }
-    }
-    calc_space_entries_locate(&s->in->file, s->errors, first);
-}
-
 /* ---- Settings: lists of words, in an option or in the file ----------------------------------- */
 
 /* Take one word of a setting. */
@@ -120,14 +108,20 @@ static const calc_space_entry *find_entry(const sources *s, calc_study_key key)
     return NULL;
 }
 
-/* Take the words of a key of the file. */
+/* Take the words of a key of the file. Errors that have no place yet get that of the item. */
 static void take_entry(sources *s, calc_study_key key, setting *take)
 {
     const calc_space_entry *entry = find_entry(s, key);
     for (size_t i = 0; entry && i < entry->count; i++) {
         int first = s->errors->count;
         take(s, entry->item[i]);
-        blame_item(s, first, entry, i);
+        for (int e = first; e < s->errors->count; e++) {
+            calc_error *error = &s->errors->item[e];
+            if (!error->file[0] && !error->pointer[0]) {
+                calc_space_entry_pointer(entry, i, error->pointer);
+            }
+        }
+        calc_space_entries_locate(&s->in->file, s->errors, first);
     }
 }
 
@@ -323,35 +317,30 @@ static void take_options(sources *s)
 
 /* ---- Models and machines --------------------------------------------------------------------- */
 
-static calc_status named_twice(sources *s, const char *name)
+/* Load a document; none may be there already. */
+static calc_status take_document(sources *s, calc_kind kind, const char *word)
 {
-    return calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
-                           "%s is named twice", name);
+    const calc_designs_builder *b = &s->study->builder;
+    bool app = kind == CALC_KIND_APP;
+    calc_status status = s->in->document(s->in->context, s->study, kind, word, s->errors);
+    for (size_t i = 0; i + 1 < (app ? b->apps : b->systems) && status == CALC_OK; i++) {
+        if (app ? memcmp(&b->app[i], &b->app[b->apps - 1], sizeof *b->app) == 0
+                : memcmp(&b->system[i], &b->system[b->systems - 1], sizeof *b->system) == 0) {
+            status = calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                                     "%s is named twice", app ? b->app[i].name : b->system[i].name);
+        }
+    }
+    return status;
 }
 
 static calc_status take_app(sources *s, const char *word)
 {
-    const calc_designs_builder *b = &s->study->builder;
-    calc_status status = s->in->document(s->in->context, s->study, CALC_KIND_APP, word, s->errors);
-    for (size_t i = 0; i + 1 < b->apps && status == CALC_OK; i++) {
-        status = memcmp(&b->app[i], &b->app[b->apps - 1], sizeof *b->app) == 0
-                     ? named_twice(s, b->app[i].name)
-                     : CALC_OK;
-    }
-    return status;
+    return take_document(s, CALC_KIND_APP, word);
 }
 
 static calc_status take_system(sources *s, const char *word)
 {
-    const calc_designs_builder *b = &s->study->builder;
-    calc_status status =
-        s->in->document(s->in->context, s->study, CALC_KIND_SYSTEM, word, s->errors);
-    for (size_t i = 0; i + 1 < b->systems && status == CALC_OK; i++) {
-        status = memcmp(&b->system[i], &b->system[b->systems - 1], sizeof *b->system) == 0
-                     ? named_twice(s, b->system[i].name)
-                     : CALC_OK;
-    }
-    return status;
+    return take_document(s, CALC_KIND_SYSTEM, word);
 }
 
 /* Load the documents that are named, or otherwise those that the file names. */
@@ -471,19 +460,6 @@ static calc_status read_batch(const calc_sweep_study *study, const char *text, c
     return CALC_OK;
 }
 
-/* Sets the axes of --axis and --set, in the order given. */
-static void take_assignments(sources *s)
-{
-    for (size_t i = 0; i < s->in->uses; i++) {
-        const calc_space_option *use = &s->in->use[i];
-        bool one = strcmp(use->name, "set") == 0;
-        if (one || strcmp(use->name, "axis") == 0) {
-            (void)!calc_axis_assign(&s->study->space, &s->study->builder, one, use->value,
-                                    s->errors);
-        }
-    }
-}
-
 static void take_batch(sources *s)
 {
     char name[NAME_SIZE], item[ITEM_SIZE];
@@ -500,7 +476,7 @@ static void take_batch(sources *s)
     }
 }
 
-/* Errors name their options. */
+/* Errors name their options; --axis and --set are taken in the order given. */
 static void take_axis_options(sources *s)
 {
     char name[NAME_SIZE];
@@ -509,7 +485,14 @@ static void take_axis_options(sources *s)
         name_option(name, "procs", procs);
         set_axis(s, "num_procs", procs, name);
     }
-    take_assignments(s);
+    for (size_t i = 0; i < s->in->uses; i++) {
+        const calc_space_option *use = &s->in->use[i];
+        bool one = strcmp(use->name, "set") == 0;
+        if (one || strcmp(use->name, "axis") == 0) {
+            (void)!calc_axis_assign(&s->study->space, &s->study->builder, one, use->value,
+                                    s->errors);
+        }
+    }
     take_batch(s); /* it may be in tokens, of sequences whose length an axis sets */
 }
 

@@ -125,8 +125,7 @@ static const char *check_operators(const task *t)
     static const int of_runs[] = {OPT_FIELDS,    OPT_START,        OPT_CROSS,     OPT_WORST,
                                   OPT_CONSTANTS, OPT_UNDETERMINED, OPT_RESIDUALS, OPT_HOLD_OUT};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
-        size_t cursor = 0;
-        runs = runs || calc_opt_next(t->args, of_runs[i], &cursor);
+        runs = runs || calc_opt_given(t->args, of_runs[i]);
     }
     return !t->operators ? t->rows ? "--rows is of --operators; --worst N shows runs" : NULL
            : runs        ? "--operators takes --system, --rows, --into, --json and --date only"
@@ -203,8 +202,7 @@ static const char *check_serving(const task *t)
          "--undetermined: engines of serving have few traits, all of them are fitted"},
         {OPT_RESIDUALS, "--residuals: no band is known of serving"}};
     for (size_t i = 0; i < sizeof of_training / sizeof *of_training; i++) {
-        size_t cursor = 0;
-        if (calc_opt_next(t->args, of_training[i].opt, &cursor)) {
+        if (calc_opt_given(t->args, of_training[i].opt)) {
             return of_training[i].complaint;
         }
     }

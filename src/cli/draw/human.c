@@ -18,16 +18,6 @@
 
 _Static_assert((int)CALC_HUMAN_MAX >= (int)CALC_DECIMAL_SIZE, "a buffer takes a grouped number");
 
-/* Decimals that show `digits` significant digits, after rounding to them. */
-static int decimals(double value, int digits)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
-    int count = digits - 1 - exponent;
-    return count < 0 ? 0 : count > 12 ? 12 : count;
-}
-
 static char *not_available(char *buffer)
 {
     return strcpy(buffer, "n/a");
@@ -51,7 +41,11 @@ char *calc_human_number_in(double value, char *buffer)
     if (!isfinite(value) || fabs(value) >= 999.95) {
         return calc_human_integer_in(value, buffer);
     }
-    snprintf(buffer, CALC_HUMAN_MAX, "%.*f", value == 0 ? 0 : decimals(value, 4), value);
+    enum { DIGITS = 4 /* that are shown, after rounding to them */ };
+    snprintf(buffer, CALC_HUMAN_MAX, "%.*e", DIGITS - 1, value);
+    int count = DIGITS - 1 - (int)strtol(strchr(buffer, 'e') + 1, NULL, 10);
+    count = value == 0 || count < 0 ? 0 : count > 12 ? 12 : count;
+    snprintf(buffer, CALC_HUMAN_MAX, "%.*f", count, value);
     return buffer;
 }
 
@@ -247,31 +241,22 @@ int calc_paint_columns(void)
     return columns > 0 ? columns : USUAL;
 }
 
-calc_status calc_fold_open(calc_fold *fold, calc_output **out, calc_errors *errors)
+calc_status calc_fold_print(calc_status (*write)(calc_output *out, void *what, calc_errors *errors),
+                            void *what, calc_errors *errors)
 {
-    *fold = (calc_fold){.columns = columns_known()};
-    if (fold->columns == 0) {
-        return calc_output_open(out, "-", errors);
+    calc_text text = {0};
+    const int columns = columns_known();
+    calc_output *out = columns > 0 ? calc_write_to_memory(&text) : calc_write_to("-");
+    if (columns > 0) {
+        calc_output_for_stdout(out);
     }
-    calc_status status = calc_output_open_memory(out, &fold->text, errors);
-    if (status == CALC_OK) {
-        calc_output_for_stdout(*out);
+    calc_status status = calc_output_end(out, write(out, what, errors), errors);
+    if (columns > 0 && status == CALC_OK) {
+        out = calc_write_to("-");
+        calc_fold_write(out, text.data, text.length, columns);
+        status = calc_output_close(out, errors);
     }
-    return status;
-}
-
-calc_status calc_fold_end(calc_fold *fold, calc_output *out, calc_status status,
-                          calc_errors *errors)
-{
-    status = calc_output_end(out, status, errors);
-    if (fold->columns > 0 && status == CALC_OK) {
-        status = calc_output_open(&out, "-", errors);
-        if (status == CALC_OK) {
-            calc_fold_write(out, fold->text.data, fold->text.length, fold->columns);
-            status = calc_output_close(out, errors);
-        }
-    }
-    calc_text_free(&fold->text);
+    calc_text_free(&text);
     return status;
 }
 
@@ -437,32 +422,23 @@ CALC_FREES(calc_listing_free, calc_listing, of->at, of->text)
 
 const char *calc_field_text_type(const calc_field *field)
 {
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        return "integer";
-    case CALC_TYPE_REAL:
-        return "number";
-    case CALC_TYPE_BOOL:
-        return "true or false";
-    case CALC_TYPE_ENUM:
-        return "one of";
-    case CALC_TYPE_SET:
-        return "any, joined by +, of";
-    case CALC_TYPE_SYSTEM:
-        return "name of a system";
-    case CALC_TYPE_ENGINE:
-        return "name of an engine";
-    case CALC_TYPE_CURVE:
-        return "[[size, efficiency], ...]";
-    case CALC_TYPE_OP:
-        return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]" : "[scalar, offset]";
-    default:
-        return field->flags & CALC_STAGES     ? "list of stages"
-               : field->flags & CALC_LAYERS   ? "list of layers"
-               : field->flags & CALC_STACK    ? "pattern of layers"
-               : field->flags & CALC_SOFTWARE ? "name of a software document"
+    static const char *const texts[] = {[CALC_TYPE_INT] = "integer",
+                                        [CALC_TYPE_REAL] = "number",
+                                        [CALC_TYPE_BOOL] = "true or false",
+                                        [CALC_TYPE_ENUM] = "one of",
+                                        [CALC_TYPE_SET] = "any, joined by +, of",
+                                        [CALC_TYPE_SYSTEM] = "name of a system",
+                                        [CALC_TYPE_ENGINE] = "name of an engine",
+                                        [CALC_TYPE_CURVE] = "[[size, efficiency], ...]",
+                                        [CALC_TYPE_OP] = "[scalar, offset]"};
+    const char *text = field->type < sizeof texts / sizeof *texts ? texts[field->type] : NULL;
+    return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]"
+           : text                             ? text
+           : field->flags & CALC_STAGES       ? "list of stages"
+           : field->flags & CALC_LAYERS       ? "list of layers"
+           : field->flags & CALC_STACK        ? "pattern of layers"
+           : field->flags & CALC_SOFTWARE     ? "name of a software document"
                                               : "text";
-    }
 }
 
 void calc_field_text_range(const calc_field *field, char *buffer, size_t size)

@@ -56,19 +56,13 @@ void calc_human_apportion(const double *part, size_t count, int64_t whole, int64
  *  UTF-8 characters are one column wide; colours take none. */
 void calc_fold_write(calc_output *out, const char *text, size_t length, int columns);
 
-/** Standard output for a text that may be wider than the terminal. */
-typedef struct calc_fold {
-    calc_text text;
-    int columns; /* 0: nobody said how wide it is */
-} calc_fold;
-
-/** Open it: if COLUMNS or a terminal say how wide it is, lines are folded to that.
- *  @return CALC_OK, or as calc_output_open() with an error */
-CALC_MUST_USE calc_status calc_fold_open(calc_fold *fold, calc_output **out, calc_errors *errors);
-
-/** Write what was written to it, if `status` is CALC_OK. @return the status, or that of writing */
-CALC_MUST_USE calc_status calc_fold_end(calc_fold *fold, calc_output *out, calc_status status,
-                                        calc_errors *errors);
+/** Write a text to standard output: if COLUMNS or a terminal say how wide it is, lines are folded
+ * to that.
+ *  @param write  writes it; unless it returns CALC_OK nothing is folded, and an error was added
+ *  @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_fold_print(calc_status (*write)(calc_output *out, void *what,
+                                                               calc_errors *errors),
+                                          void *what, calc_errors *errors);
 
 /* Writes colours and bars on a terminal that supports them. */
 

@@ -86,26 +86,27 @@ static void diff_rules_write(calc_output *out, const calc_inputs *in)
     write_total(out, all == CALC_COMPAT_CALCULON ? "calculon" : "all that apply", before);
 }
 
-enum { CALC_DIFF_STAGES_KEYS = 4 };
-
+/* Only lists on several chips have systems, and latencies where two of them join. */
 static char *systems(const calc_exec *exec, char *text)
 {
-    return calc_stage_words_chips(exec, "that of the run", text);
+    return exec->stages.chips > 0 ? calc_stage_words_chips(exec, "that of the run", text)
+                                  : strcpy(text, "-");
 }
 
 static char *join_latency(const calc_exec *exec, char *text)
 {
-    snprintf(text, CALC_STAGE_WORDS_SIZE, "%s", calc_human_seconds(exec->stages.join_latency_s));
-    return text;
+    double join_s = exec->stages.chips > 0 ? exec->stages.join_latency_s : 0;
+    return join_s > 0 ? calc_human_seconds_in(join_s, text) : strcpy(text, "-");
 }
 
 static const struct {
     const char *key;
     char *(*words)(const calc_exec *exec, char *text);
-} keys[CALC_DIFF_STAGES_KEYS] = {{"stages.blocks", calc_stage_words_blocks},
-                                 {"stages.system", systems},
-                                 {"stages.recompute", calc_stage_words_recompute},
-                                 {"stages.join_latency", join_latency}};
+} keys[] = {{"stages.blocks", calc_stage_words_blocks},
+            {"stages.system", systems},
+            {"stages.recompute", calc_stage_words_recompute},
+            {"stages.join_latency", join_latency},
+            {NULL, NULL}};
 
 enum { COLUMN = 30, WIDTH = 22 };
 
@@ -135,6 +136,7 @@ static const char *const examples[] = {
 typedef struct sides {
     calc_inputs side[2];
     calc_kind kind; /* kind of the documents to compare */
+    bool runs;      /* the other documents are given: with results */
     calc_stats stats[2];
 } sides;
 
@@ -145,17 +147,15 @@ static void *object_of(calc_inputs *inputs, calc_kind kind)
                                       : (void *)&inputs->exec;
 }
 
-static calc_status load_both(sides *s, calc_kind kind, const char *const *argument,
+/* Loads a document of each side. */
+static calc_status load_both(sides *s, calc_kind kind, const char *const argument[2],
                              calc_errors *errors)
 {
-    calc_status status = CALC_OK;
     for (int i = 0; i < 2; i++) {
-        if (calc_input_load(&s->side[i].input[kind], kind, object_of(&s->side[i], kind),
-                            argument[i], errors) != CALC_OK) {
-            status = calc_errors_first(errors);
-        }
+        (void)!calc_input_load(&s->side[i].input[kind], kind, object_of(&s->side[i], kind),
+                               argument[i], errors);
     }
-    return status;
+    return calc_errors_first(errors);
 }
 
 /* Loads both arguments as the first kind that fits both. On failure reports the errors for the kind
@@ -208,11 +208,12 @@ static calc_status load_others(sides *s, const char *const *argument, calc_error
 }
 
 /* Applies --set to both sides. */
-static calc_status set_both(sides *s, const calc_args *args, bool all, calc_errors *errors)
+static calc_status set_both(sides *s, const calc_args *args, calc_errors *errors)
 {
     calc_status status = CALC_OK;
     for (int i = 0; i < 2 && status == CALC_OK; i++) {
         calc_inputs *in = &s->side[i];
+        bool all = s->runs;
         status = calc_inputs_set(args, OPT_SET, all || s->kind == CALC_KIND_APP ? &in->app : NULL,
                                  all || s->kind == CALC_KIND_SYSTEM ? &in->system : NULL,
                                  all || s->kind == CALC_KIND_EXEC ? &in->exec : NULL, errors);
@@ -305,42 +306,20 @@ static void write_elements(calc_output *out, const calc_field *field, const char
     }
 }
 
-/* Compares lists of layers, one row for each key that differs. */
-static void write_layers(calc_output *out, pair executions, size_t *count)
+/* Compares lists of stages, or of layers, one row for each key that differs. */
+static void write_lists(calc_output *out, bool stages, pair executions, size_t *count)
 {
     char text[2][CALC_LAYER_WORDS_SIZE];
-    for (int k = 0; calc_layer_words_keys[k]; k++) {
+    for (int k = 0; stages ? keys[k].key : calc_layer_words_keys[k]; k++) {
         for (int i = 0; i < 2; i++) {
             const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
-            snprintf(text[i], sizeof text[i], "-");
-            if (e->layers.count > 0) {
-                calc_layer_words_of(e, k, text[i]);
-            }
+            bool none = (stages ? e->stages.count : e->layers.count) == 0;
+            (void)(none     ? strcpy(text[i], "-")
+                   : stages ? keys[k].words(e, text[i])
+                            : calc_layer_words_of(e, k, text[i]));
         }
         if (strcmp(text[0], text[1]) != 0) {
-            write_row(out, calc_layer_words_keys[k], text[0], text[1]);
-            ++*count;
-        }
-    }
-}
-
-/* Compares lists of stages, one row for each key that differs. */
-static void write_stages(calc_output *out, pair executions, size_t *count)
-{
-    char text[2][CALC_STAGE_WORDS_SIZE];
-    for (int key = 0; key < CALC_DIFF_STAGES_KEYS; key++) {
-        bool chips = key == 1 || key == 3; /* only lists on several chips have these keys */
-        for (int i = 0; i < 2; i++) {
-            const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
-            bool said = key != 3 || e->stages.join_latency_s > 0;
-            if (e->stages.count == 0 || (chips && e->stages.chips == 0) || !said) {
-                snprintf(text[i], sizeof text[i], "-");
-            } else {
-                keys[key].words(e, text[i]);
-            }
-        }
-        if (strcmp(text[0], text[1]) != 0) {
-            write_row(out, keys[key].key, text[0], text[1]);
+            write_row(out, stages ? keys[k].key : calc_layer_words_keys[k], text[0], text[1]);
             ++*count;
         }
     }
@@ -361,10 +340,8 @@ static void write_table(calc_output *out, const calc_table *table, const char *p
             }
             snprintf(path, sizeof path, "%s%s.", prefix, field->key);
             write_table(out, field->table, path, members, count);
-        } else if (field->flags & CALC_STAGES) {
-            write_stages(out, objects, count);
-        } else if (field->flags & CALC_LAYERS) {
-            write_layers(out, objects, count);
+        } else if (field->flags & (CALC_STAGES | CALC_LAYERS)) {
+            write_lists(out, field->flags & CALC_STAGES, objects, count);
         } else if (field->type != CALC_TYPE_NOTE) {
             snprintf(path, sizeof path, "%s%s", prefix, field->key);
             write_leaf(out, path, field, objects, count);
@@ -433,26 +410,22 @@ static void write_numbers(calc_output *out, const sides *s)
     }
 }
 
-static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
+static calc_status write_all(calc_output *out, void *what, calc_errors *errors)
 {
+    sides *s = what;
     size_t count = 0;
+    (void)errors;
     const calc_kind kind = s->kind;
     const pair objects = {{object_of(&s->side[0], kind), object_of(&s->side[1], kind)}};
-    calc_fold fold;
-    calc_output *out;
-    calc_status status = calc_fold_open(&fold, &out, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
     write_row(out, "", s->side[0].input[kind].name, s->side[1].input[kind].name);
     write_table(out, calc_table_of(kind), "", objects, &count);
     if (count == 0) {
         calc_output_text(out, "  no field differs\n");
     }
-    if (with_numbers) {
+    if (s->runs) {
         write_numbers(out, s);
     }
-    return calc_fold_end(&fold, out, CALC_OK, errors);
+    return CALC_OK;
 }
 
 /* calc diff --rules APP SYS EXE. */
@@ -478,16 +451,14 @@ static calc_exit run(const calc_args *args)
     if (calc_opt_value(args, OPT_RULES)) {
         return run_rules(args);
     }
-    sides s = {0};
-    bool with_numbers = args->argument_count > 2;
-    if (with_numbers && args->argument_count != 4) {
+    sides s = {.runs = args->argument_count > 2};
+    if (s.runs && args->argument_count != 4) {
         return calc_complain_usage(args->command, "give both other documents of a run, or none");
     }
     if (load_compared(&s, args->argument, &errors) == CALC_OK &&
-        (!with_numbers || load_others(&s, args->argument + 2, &errors) == CALC_OK) &&
-        set_both(&s, args, with_numbers, &errors) == CALC_OK &&
-        (!with_numbers || run_both(&s, &errors) == CALC_OK)) {
-        (void)!write_all(&s, with_numbers, &errors);
+        (!s.runs || load_others(&s, args->argument + 2, &errors) == CALC_OK) &&
+        set_both(&s, args, &errors) == CALC_OK && (!s.runs || run_both(&s, &errors) == CALC_OK)) {
+        (void)!calc_fold_print(write_all, &s, &errors);
     }
     calc_inputs_free(&s.side[0]);
     calc_inputs_free(&s.side[1]);

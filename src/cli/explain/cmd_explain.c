@@ -139,21 +139,21 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
                            "no field or statistic \"%.100s\"", name);
 }
 
+/* @param text  NULL: there is no such line */
 static void write_line(calc_output *out, const char *label, const char *text)
 {
-    calc_output_printf(out, "  %-*s", COLUMN - 2, label);
-    calc_help_wrapped(out, text, COLUMN);
+    if (text) {
+        calc_output_printf(out, "  %-*s", COLUMN - 2, label);
+        calc_help_wrapped(out, text, COLUMN);
+    }
 }
 
 static void write_value(calc_output *out, const calc_field *field, const void *member)
 {
     char value[CALC_VALUE_TEXT], text[CALC_VALUE_TEXT + 64];
     calc_value_text(field, member, value);
-    snprintf(text, sizeof text, "%s%s%s", value, field->unit ? " " : "",
-             field->unit ? field->unit : "");
-    if (field->unit && strcmp(value, "null") == 0) {
-        snprintf(text, sizeof text, "null");
-    }
+    bool unit = field->unit && strcmp(value, "null") != 0;
+    snprintf(text, sizeof text, "%s%s%s", value, unit ? " " : "", unit ? field->unit : "");
     write_line(out, "value", text);
 }
 
@@ -253,9 +253,7 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
             calc_append(list, sizeof list, "%s%s", *list ? ", " : "", table->rows[i].key);
         }
     }
-    if (*list) {
-        write_line(out, "used by", list);
-    }
+    write_line(out, "used by", *list ? list : NULL);
 }
 
 /* Explains an alias. */
@@ -298,18 +296,10 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
         write_line(out, "takes", text);
         write_absent(out, field);
     }
-    if (field->unit) {
-        write_line(out, "unit", field->unit);
-    }
-    if (field->equation) {
-        write_line(out, "equation", field->equation);
-    }
-    if (field->source) {
-        write_line(out, "source", field->source);
-    }
-    if (field->where) {
-        write_line(out, "computed by", field->where);
-    }
+    write_line(out, "unit", field->unit);
+    write_line(out, "equation", field->equation);
+    write_line(out, "source", field->source);
+    write_line(out, "computed by", field->where);
     write_users(out, ref);
     if (n && object_of(n, ref->kind) && !field->table) {
         write_value(out, field, (const char *)object_of(n, ref->kind) + ref->offset);

@@ -390,14 +390,13 @@ enum { NODE_PROCS = 8, MARGIN = 4, PINNED = 64, PIN = CALC_VALUE_TEXT + 64 };
 /* The framework of the script that is APP, if calc export writes its files; else NULL. */
 static const calc_framework *calc_why_script_of(const calc_inputs *inputs)
 {
-    const calc_framework *framework = inputs->input[CALC_KIND_APP].framework;
-    bool own = framework && !inputs->input[CALC_KIND_EXEC].text.data;
-    for (size_t i = 0; own && calc_framework_list[i]; i++) {
-        if (calc_framework_list[i] == framework) {
-            return framework;
-        }
+    const calc_input *input = inputs->input;
+    const calc_framework *const *found = calc_framework_list;
+    while (*found &&
+           (*found != input[CALC_KIND_APP].framework || input[CALC_KIND_EXEC].text.data)) {
+        found++;
     }
-    return NULL;
+    return *found;
 }
 
 /* Assignments that a layout is asked for with. */
@@ -490,17 +489,6 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
     return is;
 }
 
-/* Both layouts as settings. @return whether there are any */
-static bool export_both(const calc_inputs *in, const calc_exec *other, calc_settings two[2])
-{
-    const calc_framework *framework = calc_why_script_of(in);
-    calc_errors ignored = {0};
-    return framework &&
-           calc_is_yes(
-               calc_export(framework, &in->app, &in->exec, NODE_PROCS, &two[0], &ignored)) &&
-           calc_is_yes(calc_export(framework, &in->app, other, NODE_PROCS, &two[1], &ignored));
-}
-
 /* A line under way. */
 typedef struct line {
     calc_output *out;
@@ -525,19 +513,6 @@ static void add(void *context, const char *key, const char *from, const char *to
     l->used += width;
 }
 
-/* Write the options of the script that make its layout another, on lines of their own. */
-static void calc_why_script_write(calc_output *out, const calc_inputs *in, const calc_exec *other)
-{
-    calc_settings two[2] = {{0}};
-    line l = {out, calc_paint_columns(), 0};
-    if (export_both(in, other, two)) {
-        calc_settings_compare(&two[0], &two[1], add, &l);
-        calc_output_text(out, l.used ? "\n" : "");
-    }
-    calc_settings_free(&two[0]);
-    calc_settings_free(&two[1]);
-}
-
 static void put_setting(void *context, const char *key, const char *from, const char *to)
 {
     (void)from;
@@ -548,17 +523,29 @@ static void put_setting(void *context, const char *key, const char *from, const 
     }
 }
 
-/* ... as the member "settings", an object of their new values; null: it is left out. */
-static void calc_why_script_put(calc_put *put, const calc_inputs *in, const calc_exec *other)
+/* Write the options of the script that make its layout another, on lines of their own, or as the
+ * member "settings", an object of their new values; null: it is left out. @param put  or `out` */
+static void write_settings(calc_output *out, calc_put *put, const calc_inputs *in,
+                           const calc_exec *other)
 {
-    calc_settings two[2] = {{0}};
-    if (export_both(in, other, two)) {
+    const calc_framework *framework = calc_why_script_of(in);
+    calc_settings a = {0}, b = {0};
+    calc_errors ignored = {0};
+    line l = {out, calc_paint_columns(), 0};
+    bool both =
+        framework &&
+        calc_is_yes(calc_export(framework, &in->app, &in->exec, NODE_PROCS, &a, &ignored)) &&
+        calc_is_yes(calc_export(framework, &in->app, other, NODE_PROCS, &b, &ignored));
+    if (both && put) {
         calc_put_object(put, "settings", CALC_PUT_LINE);
-        calc_settings_compare(&two[0], &two[1], put_setting, put);
+        calc_settings_compare(&a, &b, put_setting, put);
         calc_put_close(put);
+    } else if (both) {
+        calc_settings_compare(&a, &b, add, &l);
+        calc_output_text(out, l.used ? "\n" : "");
     }
-    calc_settings_free(&two[0]);
-    calc_settings_free(&two[1]);
+    calc_settings_free(&a);
+    calc_settings_free(&b);
 }
 
 enum { WIDTH = 46 };
@@ -697,7 +684,7 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
     char command[4096] = "";
     calc_output_text(out, "\n");
     write_change(out, why, start, ' ', true);
-    calc_why_script_write(out, in, &start->exec);
+    write_settings(out, NULL, in, &start->exec);
     calc_append(command, sizeof command, "calc sweep %s %s --procs %jd --for %s", model,
                 in->input[CALC_KIND_SYSTEM].name, in->exec.num_procs, framework->name);
     if (framework->serves) {
@@ -714,16 +701,28 @@ static void write_start(calc_output *out, const calc_inputs *in, const calc_why 
     calc_output_text(out, "  has the others, also of other number formats\n");
 }
 
-static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why,
-                       const calc_why_change *start, const calc_why_log *log, size_t top)
+/* What calc why answers. */
+typedef struct told {
+    const calc_inputs *in;
+    const calc_why *why;
+    const calc_why_change *start; /* NULL: there is none */
+    const calc_why_log *log;      /* likewise */
+    size_t top;
+} told;
+
+static calc_status write_text(calc_output *out, void *what, calc_errors *errors)
 {
-    size_t count = useful(why, top);
+    const told *t = what;
+    const calc_inputs *in = t->in;
+    const calc_why *why = t->why;
+    size_t count = useful(why, t->top);
+    (void)errors;
     bool starts = runs(in, &in->exec);
     bool marked = false;
     calc_inputs_write_remarks(out, in);
     write_bottleneck(out, in, why);
-    if (log) {
-        calc_why_log_write(out, log);
+    if (t->log) {
+        calc_why_log_write(out, t->log);
     }
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
@@ -731,7 +730,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
         bool mark = starts && !runs(in, &why->change[i].exec);
         write_change(out, why, &why->change[i], mark ? '!' : ' ', true);
         if (!mark) {
-            calc_why_script_write(out, in, &why->change[i].exec);
+            write_settings(out, NULL, in, &why->change[i].exec);
         }
         marked |= mark;
     }
@@ -744,8 +743,8 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
                            framework ? " does not run" : " runs");
     }
     calc_output_text(out, "\n");
-    if (start) {
-        write_start(out, in, why, start);
+    if (t->start) {
+        write_start(out, in, why, t->start);
     }
     const char *system = in->input[CALC_KIND_SYSTEM].name;
     char title[160] = "10 % more of each rate";
@@ -755,11 +754,11 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, head_of(why), "change");
     if (why->resources == 0) {
         calc_output_printf(out, "  no stage runs on %s\n", system);
-        return;
     }
     for (size_t i = 0; i < why->resources && why->before.total_time > 0; i++) {
         write_change(out, why, &why->resource[i], ' ', false);
     }
+    return CALC_OK;
 }
 
 static void put_list(calc_put *put, const calc_inputs *in, const char *key, const char *counts,
@@ -770,15 +769,16 @@ static void put_list(calc_put *put, const calc_inputs *in, const char *key, cons
         calc_putf(put, "{change: %s", change[i].text);
         calc_put_number(put, counts, change[i].value);
         calc_put_number(put, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
-        calc_why_script_put(put, in, &change[i].exec);
+        write_settings(NULL, put, in, &change[i].exec);
         calc_put_close(put);
     }
     calc_put_close(put);
 }
 
-static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why,
-                       const calc_why_change *start, const calc_why_log *log, size_t top)
+static void write_json(calc_output *out, const told *t)
 {
+    const calc_inputs *in = t->in;
+    const calc_why *why = t->why;
     const bottleneck b = bottleneck_of(in, &why->before);
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
@@ -789,13 +789,13 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     calc_putf(&put,
               "most_time: {part: %s, time: %g}, most_memory: {part: %s, bytes: %g}, tried: %zu",
               b.time, b.time_s, b.space, b.space_bytes, (size_t)why->tried);
-    put_list(&put, in, "changes", why->counts->key, why->change, useful(why, top));
-    if (start) {
-        put_list(&put, in, "start", why->counts->key, start, 1);
+    put_list(&put, in, "changes", why->counts->key, why->change, useful(why, t->top));
+    if (t->start) {
+        put_list(&put, in, "start", why->counts->key, t->start, 1);
     }
     put_list(&put, in, "ten_percent_more", why->counts->key, why->resource, why->resources);
-    if (log) {
-        calc_why_log_put(&put, log);
+    if (t->log) {
+        calc_why_log_put(&put, t->log);
     }
     calc_put_end(&put);
 }
@@ -830,15 +830,13 @@ static bool answer(const calc_args *args, const calc_inputs *inputs, size_t top,
         start.value = serves ? stats.output_tokens_per_s : stats.total_time;
         start.tier1_bytes = stats.proc_mem_tier1_cap_req;
     }
-    if (status == CALC_OK) {
-        calc_fold fold = {0};
-        calc_output *out;
-        status = json ? calc_output_open(&out, json, errors) : calc_fold_open(&fold, &out, errors);
-        if (status == CALC_OK) {
-            (json ? write_json : write_text)(out, inputs, why, found ? &start : NULL,
-                                             file ? &log : NULL, top);
-            status = calc_fold_end(&fold, out, CALC_OK, errors);
-        }
+    told t = {inputs, why, found ? &start : NULL, file ? &log : NULL, top};
+    if (status == CALC_OK && json) {
+        calc_output *out = calc_write_to(json);
+        write_json(out, &t);
+        (void)!calc_output_close(out, errors);
+    } else if (status == CALC_OK) {
+        (void)!calc_fold_print(write_text, &t, errors);
     }
     bool runs = why->before.verdict == CALC_VERDICT_OK;
     free(why);

@@ -179,15 +179,26 @@ static void write_layouts(calc_output *out, const calc_rl_task *task, const calc
     }
 }
 
-static void calc_rl_write_text(calc_output *out, const calc_paint *paint, const calc_rl_task *task,
-                               const calc_rl_step *s)
+/* What calc rl answers. */
+typedef struct answer {
+    const calc_rl_words *words;
+    const calc_rl_task *task;
+    const calc_rl_step *step;
+    calc_paint paint;
+} answer;
+
+static calc_status write_text(calc_output *out, void *what, calc_errors *errors)
 {
+    const answer *a = what;
+    const calc_rl_task *task = a->task;
+    const calc_rl_step *s = a->step;
+    (void)errors;
     write_answer(out, task, s);
     for (size_t i = 0; i < s->reasons; i++) {
         calc_output_printf(out, "It cannot run: %s\n", s->reason[i]);
     }
     write_waits(out, task, s);
-    write_phases(out, paint, s);
+    write_phases(out, &a->paint, s);
     write_memory(out, task, s);
     write_layouts(out, task, s);
     calc_output_text(out, "\nOne more processor\n");
@@ -196,6 +207,7 @@ static void calc_rl_write_text(calc_output *out, const calc_paint *paint, const 
                            s->gain_s[pool] > 0 ? calc_human_seconds(-s->gain_s[pool])
                                                : "nothing waits for this pool");
     }
+    return CALC_OK;
 }
 
 static void put_roles(calc_put *put, const calc_rl_task *task)
@@ -265,9 +277,10 @@ static void put_count(calc_put *put, const char *name, int64_t value)
 }
 
 /* The page of --html: the same, with a drawing of each pool and of the memory of each phase. */
-static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
-                               const calc_rl_task *task, const calc_rl_step *s)
+static void write_page(calc_output *out, const void *what)
 {
+    const answer *a = what;
+    const calc_rl_words *words = a->words;
     const char *const names[] = {words->app, words->system, words->job};
     calc_put put = calc_page_begin(out, CALC_PAGE_RL);
     calc_put_array(&put, "names", CALC_PUT_LINE);
@@ -285,7 +298,7 @@ static void calc_rl_write_page(calc_output *out, const calc_rl_words *words,
     }
     calc_put_close(&put);
     calc_put_object(&put, "step", CALC_PUT_LINES);
-    put_step(&put, task, s);
+    put_step(&put, a->task, a->step);
     calc_put_close(&put);
     calc_page_end(&put, CALC_PAGE_RL);
 }
@@ -301,8 +314,9 @@ static void placement_text(const calc_rl_choice *c, char *text, size_t size)
 }
 
 /* The placements and layouts that a search found, a row each. */
-static void calc_rl_write_found(calc_output *out, const void *what)
+static calc_status calc_rl_write_found(calc_output *out, void *what, calc_errors *errors)
 {
+    (void)errors;
     const calc_rl_found *found = what;
     calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
                        found->words->app, found->words->system,
@@ -316,7 +330,7 @@ static void calc_rl_write_found(calc_output *out, const void *what)
                                found->nearest.step.reason[0]);
         }
         calc_output_text(out, "\n");
-        return;
+        return CALC_OK;
     }
     calc_listing_column column[] = {CALC_COLUMN("train + rollout", .left = true),
                                     CALC_COLUMN("step"),
@@ -338,6 +352,7 @@ static void calc_rl_write_found(calc_output *out, const void *what)
     }
     calc_output_text(out, "\n");
     calc_listing_end(&l, out);
+    return CALC_OK;
 }
 
 static void calc_rl_put_found(calc_output *out, const void *what)
@@ -425,19 +440,6 @@ static calc_status write_file(const char *path, writer *write, const void *what,
     if (status == CALC_OK) {
         write(out, what);
         status = calc_output_close(out, errors);
-    }
-    return status;
-}
-
-/* What people read, no wider than they see. */
-static calc_status print(writer *write, const void *what, calc_errors *errors)
-{
-    calc_fold fold;
-    calc_output *out;
-    calc_status status = calc_fold_open(&fold, &out, errors);
-    if (status == CALC_OK) {
-        write(out, what);
-        status = calc_fold_end(&fold, out, status, errors);
     }
     return status;
 }
@@ -542,13 +544,6 @@ static calc_status save_script(const calc_rl_task *task, const calc_framework *f
     return status;
 }
 
-typedef struct answer {
-    const calc_args *args;
-    const calc_rl_words *words;
-    const calc_rl_task *task;
-    const calc_rl_step *step;
-} answer;
-
 static void write_json(calc_output *out, const void *what)
 {
     const answer *a = what;
@@ -559,48 +554,29 @@ static void write_json(calc_output *out, const void *what)
     calc_put_end(&put);
 }
 
-static void write_page(calc_output *out, const void *what)
-{
-    const answer *a = what;
-    calc_rl_write_page(out, a->words, a->task, a->step);
-}
-
-static void write_text(calc_output *out, const void *what)
-{
-    const answer *a = what;
-    const calc_paint paint = calc_paint_stdout(calc_opt_value(a->args, OPT_COLOR));
-    calc_rl_write_text(out, &paint, a->task, a->step);
-}
-
 static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_rl_words *words,
                           calc_errors *errors)
 {
     calc_rl_step step;
-    const answer a = {args, words, task, &step};
+    answer a = {words, task, &step, calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     const calc_rl_seat *seat = task->problem.seat;
     bool stdout_is_taken = calc_opt_takes_stdout(args);
     bool refused = false;
-    calc_status status = calc_rl_task_read(task, words, errors);
-    status = status == CALC_OK ? calc_rl_task_load(task, words, errors) : status;
-    status = status == CALC_OK ? calc_rl_step_of(&task->problem, &step, errors) : status;
-    status = status == CALC_OK ? write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors)
-                               : status;
-    status = status == CALC_OK ? write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors)
-                               : status;
-    if (status == CALC_OK) {
-        status =
-            save_layouts(args, seat[CALC_JOB_ACTOR].runs ? seat[CALC_JOB_ACTOR].exec : NULL,
-                         seat[CALC_JOB_ROLLOUT].runs ? seat[CALC_JOB_ROLLOUT].exec : NULL, errors);
-    }
-    status = status == CALC_OK && !stdout_is_taken ? print(write_text, &a, errors) : status;
-    status = status == CALC_OK ? save_script(task, &calc_framework_verl,
-                                             calc_opt_value(args, OPT_SAVE_VERL), &refused, errors)
-                               : status;
-    status = status == CALC_OK ? save_script(task, &calc_framework_slime,
-                                             calc_opt_value(args, OPT_SAVE_SLIME), &refused, errors)
-                               : status;
+    bool fine = calc_rl_task_read(task, words, errors) == CALC_OK &&
+                calc_rl_task_load(task, words, errors) == CALC_OK &&
+                calc_rl_step_of(&task->problem, &step, errors) == CALC_OK &&
+                write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors) == CALC_OK &&
+                write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors) == CALC_OK &&
+                save_layouts(args, seat[CALC_JOB_ACTOR].runs ? seat[CALC_JOB_ACTOR].exec : NULL,
+                             seat[CALC_JOB_ROLLOUT].runs ? seat[CALC_JOB_ROLLOUT].exec : NULL,
+                             errors) == CALC_OK &&
+                (stdout_is_taken || calc_fold_print(write_text, &a, errors) == CALC_OK) &&
+                save_script(task, &calc_framework_verl, calc_opt_value(args, OPT_SAVE_VERL),
+                            &refused, errors) == CALC_OK &&
+                save_script(task, &calc_framework_slime, calc_opt_value(args, OPT_SAVE_SLIME),
+                            &refused, errors) == CALC_OK;
     calc_rl_task_locate(task, words, errors);
-    if (status != CALC_OK) {
+    if (!fine) {
         return calc_complain_failure(errors);
     }
     for (size_t i = 0; i < step.reasons; i++) {
@@ -614,22 +590,16 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
 static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_errors *errors)
 {
     calc_rl_found found = {.words = words, .top = (size_t)calc_opt_real(args, OPT_TOP)};
-    calc_status status = calc_rl_search(words, &found, errors);
-    bool some = found.count > 0;
-    status = status == CALC_OK
-                 ? write_file(calc_opt_value(args, OPT_JSON), calc_rl_put_found, &found, errors)
-                 : status;
-    status = status == CALC_OK && some
-                 ? save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors)
-                 : status;
-    status = status == CALC_OK && !calc_opt_takes_stdout(args)
-                 ? print(calc_rl_write_found, &found, errors)
-                 : status;
+    bool fine = calc_rl_search(words, &found, errors) == CALC_OK, some = found.count > 0;
+    fine =
+        fine &&
+        write_file(calc_opt_value(args, OPT_JSON), calc_rl_put_found, &found, errors) == CALC_OK &&
+        (!some ||
+         save_layouts(args, &found.choice[0].actor, &found.choice[0].rollout, errors) == CALC_OK) &&
+        (calc_opt_takes_stdout(args) ||
+         calc_fold_print(calc_rl_write_found, &found, errors) == CALC_OK);
     calc_rl_found_free(&found);
-    if (status != CALC_OK) {
-        return calc_complain_failure(errors);
-    }
-    return some ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
+    return !fine ? calc_complain_failure(errors) : some ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
 }
 
 /* @return the mistake; NULL: none */

@@ -75,9 +75,16 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
-static calc_status write_parts(calc_output *out, const calc_args *args, const calc_run_outcome *o,
-                               calc_errors *errors)
+/* A run, and how it is shown. */
+typedef struct showing {
+    const calc_args *args;
+    const calc_run_outcome *o;
+} showing;
+
+static calc_status write_parts(calc_output *out, void *what, calc_errors *errors)
 {
+    const calc_args *args = ((const showing *)what)->args;
+    const calc_run_outcome *o = ((const showing *)what)->o;
     double tokens = 0;
     const char *tokens_text = calc_opt_value(args, OPT_TOKENS);
     if (tokens_text) {
@@ -118,16 +125,13 @@ enum { FILES = sizeof files / sizeof *files };
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
                                calc_errors *errors)
 {
-    for (size_t i = 0; i < FILES; i++) {
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < FILES && status == CALC_OK; i++) {
         const char *path = calc_opt_value(args, files[i].opt);
-        if (!path) {
-            continue;
-        }
-        calc_output *out = calc_write_to(path);
-        files[i].write(out, o);
-        calc_status status = calc_output_close(out, errors);
-        if (status != CALC_OK) {
-            return status;
+        if (path) {
+            calc_output *out = calc_write_to(path);
+            files[i].write(out, o);
+            status = calc_output_close(out, errors);
         }
     }
     const struct {
@@ -137,7 +141,6 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
     } saved[] = {{OPT_SAVE_APP, CALC_KIND_APP, &o->inputs.app},
                  {OPT_SAVE_SYS, CALC_KIND_SYSTEM, &o->inputs.system},
                  {OPT_SAVE_EXE, CALC_KIND_EXEC, &o->inputs.exec}};
-    calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof saved / sizeof *saved && status == CALC_OK; i++) {
         status = calc_save_to(calc_opt_value(args, saved[i].opt), saved[i].kind, saved[i].object,
                               errors);
@@ -251,12 +254,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
     calc_status status = o->has_band ? calc_run_band_make(&o->band, &o->inputs, errors) : CALC_OK;
     status = status == CALC_OK ? write_files(args, o, errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
-        calc_fold fold;
-        calc_output *out;
-        status = calc_fold_open(&fold, &out, errors);
-        status = status == CALC_OK
-                     ? calc_fold_end(&fold, out, write_parts(out, args, o, errors), errors)
-                     : status;
+        status = calc_fold_print(write_parts, &(showing){args, o}, errors);
     }
     if (calc_opt_takes_stdout(args) || !isatty(STDOUT_FILENO)) {
         for (size_t i = 0; i < o->reason_count; i++) {

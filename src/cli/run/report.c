@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
@@ -57,14 +58,27 @@ static void calc_report_half(calc_output *out, bool right, const char *label, co
     }
 }
 
-/* Skip a missing number; a missing left one leaves its column blank. */
-static void write_half(calc_output *out, bool right, const char *label, double value, to_text *text)
+/* Write rows of two numbers, or of one if the right label is NULL; those without a label are not
+ * there.
+ * @param known  skip numbers that are missing: a left one leaves its column blank */
+static void write_rows(calc_output *out, const row *rows, size_t count, bool known)
 {
-    char buffer[CALC_HUMAN_MAX];
-    if (!isnan(value)) {
-        calc_report_half(out, right, label, text(value, buffer));
-    } else if (!right && !calc_report_is_narrow()) {
-        calc_report_half(out, false, "", "");
+    for (const row *r = rows; r < rows + count; r++) {
+        char text[CALC_HUMAN_MAX];
+        bool left = r->left && !(known && isnan(r->left_value));
+        bool right = r->right && !(known && isnan(r->right_value));
+        bool blank = !left && !calc_report_is_narrow();
+        if (!r->left || (!left && !right)) {
+            continue;
+        }
+        if (left || blank) {
+            calc_report_half(out, false, left ? r->left : "",
+                             left ? r->left_text(r->left_value, text) : "");
+        }
+        if (right) {
+            calc_report_half(out, left || blank, r->right, r->right_text(r->right_value, text));
+        }
+        calc_output_text(out, "\n");
     }
 }
 
@@ -93,21 +107,11 @@ static void report_inference_write(calc_output *out, const calc_stats *s)
         {"cache per token", s->kv_bytes_per_token, calc_human_bytes_in, "tokens that fit, replica",
          s->kv_capacity_tokens, calc_human_integer_in},
         {"state per sequence", s->state_bytes_per_sequence > 0 ? s->state_bytes_per_sequence : NAN,
-         calc_human_bytes_in, "", NAN, calc_human_number_in},
+         calc_human_bytes_in, NULL, NAN, NULL},
         {"J/token", s->energy_per_token, calc_human_number_in, "USD/1e6 output tokens",
          s->usd_per_million_output_tokens, calc_human_number_in},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (isnan(rows[i].left_value) && isnan(rows[i].right_value)) {
-            continue;
-        }
-        write_half(out, false, rows[i].left, rows[i].left_value, rows[i].left_text);
-        bool alone = calc_report_is_narrow() && isnan(rows[i].left_value);
-        if (!isnan(rows[i].right_value)) {
-            write_half(out, !alone, rows[i].right, rows[i].right_value, rows[i].right_text);
-        }
-        calc_output_text(out, "\n");
-    }
+    write_rows(out, rows, sizeof rows / sizeof *rows, true);
 }
 
 void calc_report_title(calc_output *out, const calc_report *r, const char *title)
@@ -115,17 +119,6 @@ void calc_report_title(calc_output *out, const calc_report *r, const char *title
     calc_output_text(out, "\n");
     calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
     calc_output_text(out, "\n");
-}
-
-/* Parameters of a mixture of experts that one token uses. */
-static void write_experts(calc_output *out, const calc_app *app, const calc_parameters *parameters)
-{
-    if (app->num_experts > 0) {
-        calc_output_printf(out, "%s experts, %jd per token%s: %s parameters active\n",
-                           calc_human_integer((double)app->num_experts), app->experts_per_token,
-                           app->shared_feedforward > 0 ? " beside the shared" : "",
-                           calc_human_count(parameters->active));
-    }
 }
 
 static void write_head(calc_output *out, const calc_report *r)
@@ -149,7 +142,13 @@ static void write_head(calc_output *out, const calc_report *r)
                        calc_human_count(parameters.total),
                        calc_human_counted((double)in->app.num_blocks, "block"),
                        calc_human_integer((double)in->app.hidden), calc_human_integer((double)seq));
-    write_experts(out, &in->app, &parameters);
+    if (in->app.num_experts > 0) {
+        calc_output_printf(out, "%s experts, %jd per token%s: %s parameters active\n",
+                           calc_human_integer((double)in->app.num_experts),
+                           in->app.experts_per_token,
+                           in->app.shared_feedforward > 0 ? " beside the shared" : "",
+                           calc_human_count(parameters.active));
+    }
     if (in->app.vocab_size == 0) {
         calc_paint_text(out, &r->paint, CALC_PAINT_RED, "no vocab_size");
         calc_output_text(out, ": embedding, head and loss take no time and no memory here\n");
@@ -170,50 +169,35 @@ static void write_reasons(calc_output *out, const calc_report *r)
     }
 }
 
-static void write_rows(calc_output *out, const row *rows, size_t count)
+static char *no_price(double value, char *buffer)
 {
-    for (size_t i = 0; i < count; i++) {
-        char text[CALC_HUMAN_MAX];
-        calc_report_half(out, false, rows[i].left, rows[i].left_text(rows[i].left_value, text));
-        calc_report_half(out, true, rows[i].right, rows[i].right_text(rows[i].right_value, text));
-        calc_output_text(out, "\n");
-    }
+    (void)value;
+    return strcpy(buffer, "no price");
 }
 
 /* Time and cost of a long run, and utilisation by other conventions. */
 static void write_costs(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
-    const calc_system *system = &r->inputs->system;
+    const calc_chip *chip = &r->inputs->system.chip;
+    double trillions = r->tokens / 1e12;
+    bool priced = chip->usd_per_hour > 0;
+    char days[64], usd[64];
+    snprintf(days, sizeof days, "days/%.30s", r->tokens > 0 ? r->tokens_text : "");
+    snprintf(usd, sizeof usd, "USD/%.30s", r->tokens > 0 ? r->tokens_text : "");
     const row rows[] = {
         {"days/1e12 tokens", s->days_per_trillion_tokens, calc_human_number_in, "MFU, full square",
          s->model_flops_utilization_square, calc_human_percent_in},
         {"proc.-h/1e12 tokens", s->proc_hours_per_trillion_tokens, calc_human_number_in,
          "hardware FLOPs utilis.", s->hardware_flops_utilization, calc_human_percent_in},
+        {priced ? "USD/1e12 tokens" : NULL, s->usd_per_trillion_tokens, calc_human_number_in, NULL,
+         0, NULL},
+        {r->tokens > 0 ? days : NULL, s->days_per_trillion_tokens * trillions, calc_human_number_in,
+         usd, s->usd_per_trillion_tokens * trillions, priced ? calc_human_number_in : no_price},
+        {chip->watts > 0 ? "J/token" : NULL, s->energy_per_token, calc_human_number_in, NULL, 0,
+         NULL},
     };
-    write_rows(out, rows, sizeof rows / sizeof *rows);
-    if (system->chip.usd_per_hour > 0) {
-        calc_report_half(out, false, "USD/1e12 tokens",
-                         calc_human_number(s->usd_per_trillion_tokens));
-        calc_output_text(out, "\n");
-    }
-    if (r->tokens > 0) {
-        double trillions = r->tokens / 1e12;
-        char label[64];
-        snprintf(label, sizeof label, "days/%.30s", r->tokens_text);
-        calc_report_half(out, false, label,
-                         calc_human_number(s->days_per_trillion_tokens * trillions));
-        snprintf(label, sizeof label, "USD/%.30s", r->tokens_text);
-        calc_report_half(out, true, label,
-                         system->chip.usd_per_hour > 0
-                             ? calc_human_number(s->usd_per_trillion_tokens * trillions)
-                             : "no price");
-        calc_output_text(out, "\n");
-    }
-    if (system->chip.watts > 0) {
-        calc_report_half(out, false, "J/token", calc_human_number(s->energy_per_token));
-        calc_output_text(out, "\n");
-    }
+    write_rows(out, rows, sizeof rows / sizeof *rows, false);
 }
 
 static void write_rates(calc_output *out, const calc_report *r)
@@ -235,7 +219,7 @@ static void write_rates(calc_output *out, const calc_report *r)
          calc_human_number_in},
     };
     calc_report_title(out, r, "Speed");
-    write_rows(out, rows, sizeof rows / sizeof *rows);
+    write_rows(out, rows, sizeof rows / sizeof *rows, false);
     if (r->compat == CALC_COMPAT_NONE &&
         r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_costs(out, r);
@@ -263,12 +247,11 @@ static void write_exact(calc_output *out, const calc_stats *s)
     if (isnan(percent)) {
         return;
     }
-    if (fabs(percent) < 0.005) {
-        calc_output_text(out, "  the pipeline is simulated; its closed form agrees\n");
-    } else {
-        calc_output_printf(out, "  the pipeline is simulated; its closed form is off by %+.2f %%\n",
-                           percent);
-    }
+    calc_output_printf(out,
+                       fabs(percent) < 0.005
+                           ? "  the pipeline is simulated; its closed form agrees\n"
+                           : "  the pipeline is simulated; its closed form is off by %+.2f %%\n",
+                       percent);
 }
 
 static void write_times(calc_output *out, const calc_report *r)

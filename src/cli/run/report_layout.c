@@ -23,6 +23,17 @@ static const char *choice(const calc_exec *exec, const char *key)
     return field->choices[*(const int *)((const char *)exec + field->offset)];
 }
 
+/* ... and of a set of choices, behind `before`; nothing where it has none. */
+static void append_set(char text[256], const char *before, const calc_exec *exec, const char *key)
+{
+    char words[CALC_CHOICE_SET_SIZE];
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
+    int64_t set = (int64_t)calc_member_number(field, (const char *)exec + field->offset);
+    if (set) {
+        calc_append(text, 256, "%s%s", before, calc_choice_set_text(field->choices, set, words));
+    }
+}
+
 /* Names the networks that a group spans: "NVLink: 8 procs, 450 GB/s" or, beyond one node,
  * "NVLink, network 1: 8 in a node"; "networks 0 and 1" where neither has a name. "-" for one rank.
  * With stages on several systems, it names the networks of the first system, without their numbers.
@@ -137,24 +148,21 @@ static void write_schedule(calc_output *out, const calc_report *r)
     calc_shape shape =
         calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
     calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
-    snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
-             e->strategy.pipeline_par_overlap ? ", messages overlapped" : "",
-             choice(e, "pipeline_balance"));
-    if (e->stages.count > 0) {
-        snprintf(text, sizeof text, "%s%s", choice(e, "pipeline_schedule"),
-                 e->strategy.pipeline_par_overlap ? ", messages overlapped" : "");
-        write_note(out, "schedule", text);
-        return;
+    snprintf(text, sizeof text, "%s%s", choice(e, "pipeline_schedule"),
+             e->strategy.pipeline_par_overlap ? ", messages overlapped" : "");
+    bool even = e->stages.count == 0;
+    if (even) {
+        calc_append(text, sizeof text, "; balance %s:", choice(e, "pipeline_balance"));
     }
     double before = -1;
-    for (size_t i = 0; i < stages.count; i++) {
+    for (size_t i = 0; i < stages.count && even; i++) {
         double blocks = stages.item[i].dense + stages.item[i].moe;
         if (blocks != before) {
             calc_append(text, sizeof text, "%s %.4g", i > 0 ? "," : "", blocks);
         }
         before = blocks;
     }
-    write_note(out, "schedule", calc_append(text, sizeof text, " blocks"));
+    write_note(out, "schedule", calc_append(text, sizeof text, even ? " blocks" : ""));
 }
 
 /* Stages in order: "7x11" means seven stages of 11 blocks. */
@@ -275,7 +283,7 @@ static void write_numbers(calc_output *out, const calc_report *r)
 static void write_trained(calc_output *out, const calc_report *r)
 {
     const calc_strategy *s = &r->inputs->exec.strategy;
-    char text[256], set[CALC_CHOICE_SET_SIZE];
+    char text[256];
     if (s->trained == CALC_TRAINED_ALL) {
         return;
     }
@@ -284,10 +292,8 @@ static void write_trained(calc_output *out, const calc_report *r)
     double trained = calc_parameters_trained(&r->inputs->app, &r->inputs->exec);
     snprintf(text, sizeof text, "%s", choice(&r->inputs->exec, "trained"));
     if (s->trained == CALC_TRAINED_ADAPTERS) {
-        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "lora_modules");
-        calc_append(
-            text, sizeof text, " of rank %jd%s%s", s->lora_rank, s->lora_modules ? " on " : "",
-            s->lora_modules ? calc_choice_set_text(field->choices, s->lora_modules, set) : "");
+        calc_append(text, sizeof text, " of rank %jd", s->lora_rank);
+        append_set(text, " on ", &r->inputs->exec, "lora_modules");
     }
     if (s->trained_blocks > 0) {
         calc_append(text, sizeof text, "%s the last %jd",
@@ -334,28 +340,21 @@ static void write_sharding(calc_output *out, const calc_report *r)
                                        "optimizer, gradients sharded (ZeRO 2)",
                                        "all state sharded (ZeRO 3)"};
     const calc_exec *e = &r->inputs->exec;
-    char text[256], modules[CALC_CHOICE_SET_SIZE];
+    char text[256];
     snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
     if (e->stages.count > 0) {
         char words[CALC_STAGE_WORDS_SIZE];
         snprintf(text, sizeof text, "recompute %.240s", calc_stage_words_recompute(e, words));
     } else if (e->layers.count > 0) {
         snprintf(text, sizeof text, "recompute and sharding by layer");
-    } else if (e->strategy.recompute_modules) {
-        const calc_field *field =
-            calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
-        calc_append(text, sizeof text, " %s",
-                    calc_choice_set_text(field->choices, e->strategy.recompute_modules, modules));
+    } else {
+        append_set(text, " ", e, "recompute_modules");
     }
     if (e->recompute_blocks > 0 && e->stages.count == 0) {
         calc_append(text, sizeof text, " in %.40s of a stage",
                     calc_human_counted((double)e->recompute_blocks, "block"));
     }
-    if (e->strategy.offload_modules) {
-        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "offload_modules");
-        calc_append(text, sizeof text, ", offload %s",
-                    calc_choice_set_text(field->choices, e->strategy.offload_modules, modules));
-    }
+    append_set(text, ", offload ", e, "offload_modules");
     write_note(out, "memory", text);
     snprintf(text, sizeof text, "%s",
              e->layers.count > 0 ? "" : what[calc_zero_stage(&e->strategy)]);
@@ -398,21 +397,13 @@ static void write_batch(calc_output *out, const calc_report *r)
     double microbatches = r->stats->num_microbatches;
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         double batch = (double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size);
-        calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer(batch));
-        calc_output_printf(out, "  %s per replica\n",
+        calc_output_printf(out, "  %-9s%9s  %s per replica\n", "batch", calc_human_integer(batch),
                            calc_human_counted(batch / (double)e->strategy.data_par, "request"));
         return;
     }
-    calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer((double)e->batch_size));
-    calc_output_printf(out, "  %s micro-batch%s of %jd per replica\n",
-                       calc_human_integer(microbatches), microbatches == 1 ? "" : "es",
-                       e->microbatch_size);
-}
-
-/* How pipeline and data-parallel messages are hidden. */
-static const char *hidden(bool overlapped)
-{
-    return overlapped ? "overlapped" : "overlap none";
+    calc_output_printf(out, "  %-9s%9s  %s micro-batch%s of %jd per replica\n", "batch",
+                       calc_human_integer((double)e->batch_size), calc_human_integer(microbatches),
+                       microbatches == 1 ? "" : "es", e->microbatch_size);
 }
 
 void calc_report_layout_write(calc_output *out, const calc_report *r)
@@ -439,21 +430,21 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
              calc_human_counted((double)e->pipeline_interleaving, "chunk"));
     write_dimension(out, r, "pipeline", (double)e->pipeline_par, &groups.pipeline, how);
     write_dimension(out, r, "data", (double)e->strategy.data_par, &groups.dense_data,
-                    hidden(e->strategy.data_par_overlap));
+                    e->strategy.data_par_overlap ? "overlapped" : "overlap none");
     write_batch(out, r);
     if (r->compat != CALC_COMPAT_NONE) {
         write_saving(out, r);
         return;
     }
     if (r->inputs->exec.software[0]) {
-        calc_output_printf(out, "  %-18s  %s\n", "software", r->inputs->exec.software);
+        write_note(out, "software", r->inputs->exec.software);
     }
     write_prefill_pool(out, r);
     write_schedule(out, r);
     write_stages(out, r);
     char layers[CALC_LAYER_WORDS_SIZE];
     if (e->layers.count > 0) {
-        calc_output_printf(out, "  %-18s  %s\n", "layers", calc_layer_words(e, layers));
+        write_note(out, "layers", calc_layer_words(e, layers));
         calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, layers));
     }
     write_attention(out, r);

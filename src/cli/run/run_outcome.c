@@ -252,16 +252,6 @@ static void write_other(calc_output *out, const calc_run_band *b, const char *so
     calc_output_text(out, ")\n");
 }
 
-static void write_parameters(calc_output *out, const calc_run_band *b)
-{
-    bool inside = b->is_assumed || b->machine != CALC_RUN_BAND_MACHINE_UNMEASURED;
-    calc_output_printf(out, "  %s of %s: %s of the time%s\n",
-                       b->is_assumed ? "plausible errors" : "standard errors",
-                       calc_human_counted((double)b->errors.count,
-                                          b->is_assumed ? "assumed constant" : "fitted constant"),
-                       calc_human_percent(b->deviation), inside ? ", in the band" : "");
-}
-
 static void write_statistic(calc_output *out, const statistic *s, const calc_report *report)
 {
     double value[POINTS];
@@ -310,7 +300,12 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
                            calc_human_bytes(report->stats->mem_tier1_capacity));
     }
     calc_output_text(out, "\n");
-    write_parameters(out, b);
+    bool inside = b->is_assumed || b->machine != CALC_RUN_BAND_MACHINE_UNMEASURED;
+    calc_output_printf(out, "  %s of %s: %s of the time%s\n",
+                       b->is_assumed ? "plausible errors" : "standard errors",
+                       calc_human_counted((double)b->errors.count,
+                                          b->is_assumed ? "assumed constant" : "fitted constant"),
+                       calc_human_percent(b->deviation), inside ? ", in the band" : "");
 }
 
 static void put_points(calc_put *put, const double value[POINTS])

@@ -107,17 +107,6 @@ typedef struct canvas {
     bool seen[CALC_PLOT_KINDS];
 } canvas;
 
-static void add(canvas *c, int64_t row, calc_plot_kind kind, double start_s, double end_s)
-{
-    double start = start_s / c->column_s;
-    double end = fmin(end_s / c->column_s, c->columns);
-    for (int i = (int)start; i < c->columns && i < end; i++) {
-        double part = fmin(end, i + 1) - fmax(start, i);
-        c->share[row * c->columns + i].of[kind] += part;
-    }
-    c->seen[kind] = c->seen[kind] || end > start;
-}
-
 static void add_events(canvas *c, const calc_schedule_events *events)
 {
     static const calc_plot_kind of[] = {CALC_PLOT_FORWARD, CALC_PLOT_BACKWARD, CALC_PLOT_WGRAD,
@@ -125,10 +114,17 @@ static void add_events(canvas *c, const calc_schedule_events *events)
     for (int64_t i = 0; i < events->count; i++) {
         const calc_schedule_event *e = &events->event[i];
         bool pair = i + 1 < events->count && calc_simulation_paired(e);
-        if (e->stage % c->every == 0) {
-            add(c, e->stage / c->every, pair ? CALC_PLOT_PAIR : of[e->kind], e->start_s, e->end_s);
-        }
         i += pair;
+        if (e->stage % c->every != 0) {
+            continue;
+        }
+        calc_plot_kind kind = pair ? CALC_PLOT_PAIR : of[e->kind];
+        calc_plot_share *row = &c->share[e->stage / c->every * c->columns];
+        double start = e->start_s / c->column_s, end = fmin(e->end_s / c->column_s, c->columns);
+        for (int k = (int)start; k < c->columns && k < end; k++) {
+            row[k].of[kind] += fmin(end, k + 1) - fmax(start, k);
+        }
+        c->seen[kind] = c->seen[kind] || end > start;
     }
 }
 

@@ -250,24 +250,28 @@ calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *com
     return calc_complain_errors(&errors);
 }
 
-/* Fill in the placeholder at the start of the text. @return bytes of the text consumed */
-static size_t fill_in(calc_output *out, const char *text, const calc_fill_place *places)
-{
-    for (; places->text; places++) {
-        size_t length = strlen(places->text);
-        if (strncmp(text, places->text, length) == 0) {
-            places->write(out, places->which);
-            return length;
-        }
-    }
-    calc_output_write(out, text, 1);
-    return 1;
-}
-
 void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places)
 {
     for (size_t i = 0; i < file->length;) {
-        i += fill_in(out, file->bytes + i, places);
+        const calc_fill_place *place = places;
+        while (place->text && strncmp(file->bytes + i, place->text, strlen(place->text)) != 0) {
+            place++;
+        }
+        if (place->text) {
+            place->write(out, place->which);
+        } else {
+            calc_output_write(out, file->bytes + i, 1);
+        }
+        i += place->text ? strlen(place->text) : 1;
+    }
+}
+
+/* Text with a backslash before its special characters, a backslash itself as this letter. */
+static void write_escaped(calc_output *out, const char *text, const char *special, char backslash)
+{
+    for (; *text; text++) {
+        calc_output_printf(out, "%s%c", strchr(special, *text) ? "\\" : "",
+                           *text == '\\' ? backslash : *text);
     }
 }
 
@@ -279,15 +283,7 @@ static void write_text(calc_output *out, const char *text)
     if (*text == '.' || *text == '\'') {
         calc_output_text(out, "\\&");
     }
-    for (; *text; text++) {
-        if (*text == '-') {
-            calc_output_text(out, "\\-");
-        } else if (*text == '\\') {
-            calc_output_text(out, "\\e");
-        } else {
-            calc_output_write(out, text, 1);
-        }
-    }
+    write_escaped(out, text, "-\\", 'e');
 }
 
 static void write_section(calc_output *out, const char *title)
@@ -448,12 +444,8 @@ static void write_arguments(calc_output *out, const calc_command *command)
         if (!arg->names_document && !arg->choices) {
             continue;
         }
-        if (arg->repeated) {
-            calc_output_printf(out, "        %s/*) ", calc_command_word(command));
-        } else {
-            calc_output_printf(out, "        %s/%d) ", calc_command_word(command),
-                               (int)(arg - command->args));
-        }
+        calc_output_printf(out, arg->repeated ? "        %s/*) " : "        %s/%d) ",
+                           calc_command_word(command), (int)(arg - command->args));
         if (arg->names_document) {
             write_names(out, arg);
         } else {
@@ -481,12 +473,7 @@ static void complete_options(calc_output *out, const calc_command *command)
 static void write_quoted(calc_output *out, const char *text)
 {
     calc_output_text(out, "'");
-    for (; *text; text++) {
-        if (*text == '\'' || *text == '\\') {
-            calc_output_text(out, "\\");
-        }
-        calc_output_write(out, text, 1);
-    }
+    write_escaped(out, text, "'\\", '\\');
     calc_output_text(out, "'");
 }
 
@@ -534,20 +521,17 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
         if (!arg->repeated) {
             calc_output_printf(out, " %d", (int)(arg - command->args));
         }
-        if (arg->names_document) {
-            calc_output_text(out, "' -F -a '");
-            for (const calc_arg *a = arg; a <= arg + arg->or_next; a++) {
-                calc_output_printf(out,
-                                   a->kind == CALC_KIND_EXEC ? "(__calc_executions)"
-                                                             : "(calc show names %s 2>/dev/null) ",
-                                   calc_kind_name(a->kind));
-            }
-            calc_output_text(out, "'\n");
-        } else {
-            calc_output_text(out, "' -a '");
-            write_words(out, arg->choices);
-            calc_output_text(out, "'\n");
+        calc_output_text(out, arg->names_document ? "' -F -a '" : "' -a '");
+        for (const calc_arg *a = arg; arg->names_document && a <= arg + arg->or_next; a++) {
+            calc_output_printf(out,
+                               a->kind == CALC_KIND_EXEC ? "(__calc_executions)"
+                                                         : "(calc show names %s 2>/dev/null) ",
+                               calc_kind_name(a->kind));
         }
+        if (!arg->names_document) {
+            write_words(out, arg->choices);
+        }
+        calc_output_text(out, "'\n");
     }
 }
 

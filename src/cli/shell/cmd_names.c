@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
@@ -62,18 +63,6 @@ typedef struct description {
     int group;            /* of a machine; the last one where none suits, and of other documents */
 } description;
 
-static int group_of(const calc_system *s)
-{
-    const double pcie5_x16 = 64e9;
-    int group = 0;
-    bool cards = s->networks[0].bytes_per_s <= pcie5_x16;
-    while (group < GROUPS - 1 &&
-           (groups[group].platform != s->platform || groups[group].cards != cards)) {
-        group++;
-    }
-    return group;
-}
-
 static void describe_app(const calc_input *input, const calc_app *app, char line[LINE_SIZE])
 {
     char remark[CALC_REMARK_SIZE];
@@ -94,25 +83,21 @@ static void describe_app(const calc_input *input, const calc_app *app, char line
     }
 }
 
-static void describe_system(const calc_input *input, const calc_system *system,
-                            char line[LINE_SIZE])
+static void describe_system(const calc_input *input, const calc_system *system, description *out)
 {
     char memory[32];
-    const double bytes = system->chip.mem1.capacity_bytes;
+    const double pcie5_x16 = 64e9, bytes = system->chip.mem1.capacity_bytes;
+    bool cards = system->networks[0].bytes_per_s <= pcie5_x16;
     bool limited = bytes < 1e15; /* files give a huge number for memory without limit */
-    snprintf(line, LINE_SIZE, "%7s TFLOP/s %9s GiB  %s",
+    snprintf(out->line, LINE_SIZE, "%7s TFLOP/s %9s GiB  %s",
              calc_human_number(system->chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s / 1e12),
              limited ? calc_number_text(bytes, 0x1p30, memory) : "unlimited",
              calc_remark_origin_text(calc_remark_read(&input->text).origin));
-}
-
-static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
-{
-    int used = snprintf(line, LINE_SIZE, "%8s processors: tensor %jd, pipeline %jd, data %jd",
-                        calc_human_integer((double)e->num_procs), e->strategy.tensor_par,
-                        e->pipeline_par, e->strategy.data_par);
-    if (e->strategy.expert_par > 1) {
-        snprintf(line + used, (size_t)(LINE_SIZE - used), ", expert %jd", e->strategy.expert_par);
+    for (out->group = 0; out->group < GROUPS - 1; out->group++) {
+        const int g = out->group;
+        if (groups[g].platform == system->platform && groups[g].cards == cards) {
+            return;
+        }
     }
 }
 
@@ -143,16 +128,18 @@ static void describe(int kind, const char *path, description *out)
     if (kind > ASIDE) {
         describe_aside(path, out->line);
     } else if (calc_is_yes(calc_input_load(&input, (calc_kind)kind, &object, path, &ignored))) {
-        switch ((calc_kind)kind) {
-        case CALC_KIND_APP:
+        const calc_exec *e = &object.exec;
+        if (kind == CALC_KIND_APP) {
             describe_app(&input, &object.app, out->line);
-            break;
-        case CALC_KIND_SYSTEM:
-            describe_system(&input, &object.system, out->line);
-            out->group = group_of(&object.system);
-            break;
-        default:
-            describe_exec(&object.exec, out->line);
+        } else if (kind == CALC_KIND_SYSTEM) {
+            describe_system(&input, &object.system, out);
+        } else {
+            snprintf(out->line, LINE_SIZE, "%8s processors: tensor %jd, pipeline %jd, data %jd",
+                     calc_human_integer((double)e->num_procs), e->strategy.tensor_par,
+                     e->pipeline_par, e->strategy.data_par);
+        }
+        if (kind == CALC_KIND_EXEC && e->strategy.expert_par > 1) {
+            calc_append(out->line, LINE_SIZE, ", expert %jd", e->strategy.expert_par);
         }
     }
     calc_text_free(&input.text);

@@ -207,16 +207,9 @@ const char *calc_find_aside_name(const char *name)
     return name + strlen(asides[calc_find_aside_of(name)].folder);
 }
 
-/* "folder/name" is found under both names, but what lies beside executions is none. */
-static bool is_named(const calc_find_entry *entry, const char *name)
-{
-    const char *slash =
-        calc_find_aside_of(entry->name) != CALC_FIND_ASIDE_NONE ? NULL : strchr(entry->name, '/');
-    return strcmp(entry->name, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
-}
-
-/* The entry of that name in the first directory that has one; a full name takes precedence over a
- * name in a folder. *rival is another entry that matches equally well. */
+/* The entry of that name in the first directory that has one. "folder/name" is found under both
+ * names, the full one first, but what lies beside executions is not. *rival is another entry that
+ * matches equally well. */
 static const calc_find_entry *look_up(const calc_find_list *list, const char *name,
                                       const calc_find_entry **rival)
 {
@@ -224,14 +217,20 @@ static const calc_find_entry *look_up(const calc_find_list *list, const char *na
     *rival = NULL;
     for (size_t i = 0; i < list->count; i++) {
         const calc_find_entry *entry = &list->entry[i];
-        if ((found && entry->place != found->place) || !is_named(entry, name)) {
+        bool whole = strcmp(entry->name, name) == 0;
+        const char *slash = calc_find_aside_of(entry->name) == CALC_FIND_ASIDE_NONE
+                                ? strchr(entry->name, '/')
+                                : NULL;
+        if (found && entry->place != found->place) {
             continue;
         }
-        if (strcmp(entry->name, name) == 0) {
+        if (whole) {
             *rival = NULL;
             return entry;
         }
-        *(found ? rival : &found) = entry;
+        if (slash && strcmp(slash + 1, name) == 0) {
+            *(found ? rival : &found) = entry;
+        }
     }
     return found;
 }
@@ -439,15 +438,6 @@ static size_t letters(const char *name)
     return strcspn(name, "0123456789");
 }
 
-static size_t in_common(const char *a, const char *b)
-{
-    size_t length = 0;
-    while (a[length] && a[length] == b[length]) {
-        length++;
-    }
-    return length;
-}
-
 static bool has_same_digits(const char *a, const char *b)
 {
     static const char digits[] = "0123456789";
@@ -464,8 +454,11 @@ static bool has_same_digits(const char *a, const char *b)
 static size_t likeness_of(likeness kind, const char *name, const char *other)
 {
     enum { LEAST = 3 }; /* letters and digits of a part; letters for each that may be wrong */
-    size_t length = strlen(name), own = letters(name), most = 0, common = in_common(name, other);
+    size_t length = strlen(name), own = letters(name), most = 0, common = 0;
     size_t number = own + strspn(name + own, "0123456789"), also = letters(other);
+    while (name[common] && name[common] == other[common]) {
+        common++;
+    }
     switch (kind) {
     case BEGINS:
         return common == length;

@@ -14,19 +14,6 @@
 #include "cli/shell/opt.h"
 #include "io/json_load.h"
 
-/* If the caller closed a standard stream, the next file opened would get its number and receive our
- * messages. We open it for the wrong direction, so that using it fails. */
-static bool occupy_closed_streams(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static calc_exit unknown_word(const char *word)
 {
     char text[256];
@@ -66,8 +53,13 @@ static void end_with_status(int status, void *ours)
 
 static calc_exit run(int argc, char **argv)
 {
-    if (!occupy_closed_streams()) {
-        return CALC_EXIT_SYSTEM;
+    /* If the caller closed a standard stream, the next file opened would get its number and receive
+     * our messages. We open it for the wrong direction, so that using it fails. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+            return CALC_EXIT_SYSTEM;
+        }
     }
     if (argc < 2) {
         fputs(calc_help_brief, stderr);

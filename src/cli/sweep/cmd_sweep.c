@@ -29,18 +29,6 @@ static void write_share(calc_output *out, const char *what, size_t points, size_
                        calc_human_percent((double)points / (double)drawn), what);
 }
 
-/* Quantiles of `count` values in ascending order: the value that the given share of them does not
- * exceed. */
-static void write_quantiles(calc_output *out, const char *name, const double *value, size_t count)
-{
-    static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
-    calc_output_printf(out, "\n%s of the feasible ones:\n", name);
-    for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
-        size_t at = (count - 1) * (size_t)percents[i] / 100;
-        calc_output_printf(out, "  %12d %%  %s\n", percents[i], calc_human_number(value[at]));
-    }
-}
-
 static void write_points(calc_output *out, const calc_sweep_study *study,
                          const calc_sample_point *point, size_t drawn, uint64_t total,
                          double *value)
@@ -63,9 +51,15 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
             write_share(out, calc_verdict_text((calc_verdict)v), with[v], drawn);
         }
     }
+    /* Quantiles: the value that the given share of them does not exceed. */
+    static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
     if (count > 0) {
         calc_spread_sort(value, count);
-        write_quantiles(out, objective->field->key, value, count);
+        calc_output_printf(out, "\n%s of the feasible ones:\n", objective->field->key);
+    }
+    for (size_t i = 0; i < sizeof percents / sizeof *percents && count > 0; i++) {
+        size_t at = (count - 1) * (size_t)percents[i] / 100;
+        calc_output_printf(out, "  %12d %%  %s\n", percents[i], calc_human_number(value[at]));
     }
 }
 
@@ -249,27 +243,18 @@ static void write_files(task *t, calc_errors *errors)
     }
 }
 
-/* Calls a writer on standard output. */
-static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
-                  calc_errors *errors)
+static calc_status write_plan(calc_output *out, void *what, calc_errors *errors)
 {
-    calc_fold fold;
-    calc_output *out;
-    if (calc_fold_open(&fold, &out, errors) == CALC_OK) {
-        (void)!calc_fold_end(&fold, out, write(out, t, errors), errors);
-    }
-}
-
-static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
-{
+    const task *t = what;
     calc_sweep_plan_axes(out, &t->study);
     return calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN)
                ? calc_sweep_plan_work(out, &t->study, errors)
                : sweep_sample_write(out, &t->study, t->args, errors);
 }
 
-static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
+static calc_status write_result(calc_output *out, void *what, calc_errors *errors)
 {
+    const task *t = what;
     const calc_paint paint = calc_paint_stdout("auto");
     bool plots = calc_opt_value(t->args, CALC_SWEEP_OPT_PLOT) != NULL;
     const calc_sweep_view view = {.columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS),
@@ -346,7 +331,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     choose_best(t);
     write_files(t, errors); /* first: calc ends where its reader closes the pipe, as head does */
     if (!calc_opt_takes_stdout(t->args)) {
-        print(t, write_result, errors);
+        (void)!calc_fold_print(write_result, t, errors);
     }
     if (t->result.partial) {
         calc_say("calc: %s: partial result after %.0f %% of the work\n",
@@ -415,7 +400,7 @@ static calc_exit run_task(task *t)
     if (calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) ||
         calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {
         if (t->ranks.rank == 0) {
-            print(t, write_plan, &errors);
+            (void)!calc_fold_print(write_plan, t, &errors);
         }
         return calc_complain_errors(&errors);
     }

@@ -49,39 +49,16 @@ static bool is_compared(const calc_space *space, int axis)
             calc_axis_is_length((calc_axis)axis));
 }
 
-/* How many sides a comparison has: designs times values; 0: none, or more than a table shows. */
-static size_t count_sides(const calc_sweep_study *study)
+/* The layouts to start with of all designs with one value of each axis that is compared, every
+ * one as if it were swept alone. @return how many were added */
+static size_t find_sides(calc_found *out, const calc_sweep_study *study,
+                         const calc_residuals *measured, size_t side)
 {
-    size_t count = study->designs.count <= SIDES ? (size_t)study->designs.count : 0;
-    for (int axis = 0; axis < CALC_AXIS_COUNT && count <= SIDES; axis++) {
-        count *= is_compared(&study->space, axis) ? study->space.axis[axis].count : 1;
-    }
-    return count > 1 && count <= SIDES ? count : 0;
-}
-
-/* One of the designs of a study. */
-typedef struct one {
-    const calc_designs *all;
-    uint64_t design;
-} one;
-
-static void get_one(const void *context, uint64_t index, calc_app *app, calc_system *system)
-{
-    const one *o = context;
-    o->all->get(o->all->context, o->design + index, app, system);
-}
-
-/* The layout to start with of a side, as if it were swept alone. @return whether there is one */
-static bool find_side(calc_found *out, const calc_sweep_study *study,
-                      const calc_residuals *measured, size_t side)
-{
-    const one design = {&study->designs, side % study->designs.count};
     int64_t value[CALC_AXIS_COUNT];
     calc_sweep_study with = *study;
     calc_sweep_result result = {0};
     calc_errors errors = {0};
-    side /= study->designs.count;
-    with.designs = (calc_designs){.count = 1, .get = get_one, .context = &design};
+    size_t found = 0;
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         const calc_values *values = &study->space.axis[axis];
         if (is_compared(&study->space, axis)) {
@@ -90,21 +67,17 @@ static bool find_side(calc_found *out, const calc_sweep_study *study,
             with.space.axis[axis] = (calc_values){.count = 1, .value = &value[axis]};
         }
     }
-    bool found = calc_is_yes(
+    bool swept = calc_is_yes(
         calc_sweep_study_again(&with, study->options.top, true, false, &result, &errors));
-    for (size_t i = 0; found && i < 2; i++) {
-        calc_front *list = i == 0 ? &result.group[0].top : &result.group[0].front;
-        for (size_t k = 0; k < list->count; k++) {
-            list->item[k].design = design.design;
+    for (size_t i = 0; swept && i < result.groups_count; i++) {
+        const calc_sweep_result own = {.group = &result.group[i], .groups_count = 1};
+        const calc_found *start = calc_sweep_order_advise(measured, study, &own).start.layout;
+        if (start) {
+            out[found++] = *start;
         }
     }
-    const calc_found *start =
-        found ? calc_sweep_order_advise(measured, study, &result).start.layout : NULL;
-    if (start) {
-        *out = *start;
-    }
     calc_sweep_result_free(&result);
-    return start != NULL;
+    return found;
 }
 
 /* ---- Rows of the best -------------------------------------------------------------------------
@@ -249,13 +222,17 @@ void calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
                           bool again)
 {
     enum { MOST = 10000, READ = 1000 /* longer tables are for programs: none is folded */ };
-    size_t sides = 0, count = 0, kept = study->options.top;
-    rows->side = calc_make(SIDES, sizeof *rows->side);
-    for (size_t i = 0; again && start->layout && i < count_sides(study); i++) {
-        bool found = find_side(&rows->side[sides], study, rows->measured, i);
-        sides += found;
-        rows->without += !found;
+    size_t sides = 0, count = 0, kept = study->options.top, values = 1;
+    const size_t designs = study->designs.count <= SIDES ? (size_t)study->designs.count : SIDES + 1;
+    for (int axis = 0; axis < CALC_AXIS_COUNT && values <= SIDES; axis++) {
+        values *= is_compared(&study->space, axis) ? study->space.axis[axis].count : 1;
     }
+    bool compares = again && start->layout && designs * values > 1 && designs * values <= SIDES;
+    rows->side = calc_make(SIDES, sizeof *rows->side);
+    for (size_t i = 0; compares && i < values; i++) {
+        sides += find_sides(&rows->side[sides], study, rows->measured, i);
+    }
+    rows->without = compares ? designs * values - sides : 0;
     rows->row = calc_make(SIDES, sizeof *rows->row);
     if (sides > 0 && calc_sweep_study_mixes(study)) {
         list_each(rows, study, sides);

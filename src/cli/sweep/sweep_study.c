@@ -268,40 +268,25 @@ bool calc_sweep_save_defines(int opt)
     }
 }
 
-/* Append the pieces as one word. @param at  NULL: only count. @return its bytes */
-static size_t put_word(char *at, const char *a, const char *b, const char *c, const char *d)
+/* The words that define the space, each with its '\0'. */
+static calc_text words_of(const calc_args *args)
 {
-    const char *piece[] = {a, b, c, d};
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
-        size_t length = strlen(piece[i]);
-        if (at) {
-            memcpy(at + size, piece[i], length);
-        }
-        size += length;
-    }
-    if (at) {
-        at[size] = '\0';
-    }
-    return size + 1;
-}
-
-/* The words that define the space. @param out  NULL: only count. @return bytes of them all */
-static size_t put_words(char *out, const calc_args *args)
-{
-    size_t size = 0;
+    calc_text text = {0};
+    calc_output *out = calc_write_to_memory(&text);
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &args->command->opts[args->use[i].opt];
         if (calc_sweep_save_defines(args->use[i].opt)) {
-            size += put_word(out ? out + size : NULL, "--", opt->name, opt->value ? "=" : "",
-                             args->use[i].value);
+            calc_output_printf(out, "--%s%s%s", opt->name, opt->value ? "=" : "",
+                               args->use[i].value);
+            calc_output_write(out, "", 1);
         }
     }
-    size += put_word(out ? out + size : NULL, "--", "", "", "");
+    calc_output_write(out, "--", sizeof "--");
     for (size_t i = 0; i < args->argument_count; i++) {
-        size += put_word(out ? out + size : NULL, args->argument[i], "", "", "");
+        calc_output_write(out, args->argument[i], strlen(args->argument[i]) + 1);
     }
-    return size;
+    (void)calc_is_yes(calc_output_close(out, NULL));
+    return text;
 }
 
 const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
@@ -353,10 +338,10 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
         calc_opt_value(args, shard ? CALC_SWEEP_OPT_OUT : CALC_SWEEP_OPT_CHECKPOINT);
     save->saving.unsaved = warn_of;
     save->saving.resume = calc_opt_value(args, CALC_SWEEP_OPT_RESUME) != NULL;
-    save->saving.words_size = put_words(NULL, args);
-    save->saving.words = calc_make(1, save->saving.words_size);
+    const calc_text words = words_of(args);
+    save->saving.words_size = words.length;
+    save->saving.words = words.data;
     save->part = calc_make(args->use_count + 1, sizeof *save->part);
-    put_words(save->saving.words, args);
     while ((part = calc_opt_next(args, CALC_SWEEP_OPT_PART, &cursor))) {
         save->part[save->parts++] = part;
     }

@@ -686,16 +686,6 @@ static calc_status measure(calc_tune_task *t, const size_t *pick, size_t picks, 
     return status;
 }
 
-static calc_status begin_truth(calc_tune_task *t, calc_errors *errors)
-{
-    size_t count = t->layouts.count;
-    t->truth_s = calc_make(count + 1, sizeof *t->truth_s);
-    t->truth_bytes = calc_make(count + 1, sizeof *t->truth_bytes);
-    calc_rng_init(&t->noise, t->truth_seed, 1);
-    return calc_tune_truth(&t->prior, t->layouts.candidate, count, t->truth_seed, t->truth_s,
-                           t->truth_bytes, errors);
-}
-
 static bool is_ended(const calc_tune_task *t, const calc_tune_decision *d, calc_tune_pause *pause)
 {
     bool asks = t->way == CALC_TUNE_WAY_ASK || t->way == CALC_TUNE_WAY_NEXT;
@@ -712,7 +702,15 @@ calc_status calc_tune_loop(calc_tune_task *t, calc_tune_decision *d, calc_tune_p
     bool simulates = t->way == CALC_TUNE_WAY_SIMULATE;
     bool runs = t->way == CALC_TUNE_WAY_COMMAND;
     const struct timespec no_time = {0};
-    calc_status status = simulates ? begin_truth(t, errors) : CALC_OK;
+    calc_status status = CALC_OK;
+    if (simulates) {
+        size_t count = t->layouts.count;
+        t->truth_s = calc_make(count + 1, sizeof *t->truth_s);
+        t->truth_bytes = calc_make(count + 1, sizeof *t->truth_bytes);
+        calc_rng_init(&t->noise, t->truth_seed, 1);
+        status = calc_tune_truth(&t->prior, t->layouts.candidate, count, t->truth_seed, t->truth_s,
+                                 t->truth_bytes, errors);
+    }
     if (runs) {
         /* Signals wait while programs run, so that what they measured is kept and they are ended.
          */

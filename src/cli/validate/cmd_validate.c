@@ -355,6 +355,13 @@ static calc_status make_results(calc_validation *v, const calc_args *args, calc_
     return status == CALC_OK ? calc_peers_read(&v->peers, peers, &v->results, errors) : status;
 }
 
+static calc_status write_text(calc_output *out, void *what, calc_errors *errors)
+{
+    (void)errors;
+    calc_validate_table_write(out, what);
+    return CALC_OK;
+}
+
 static calc_exit validate(calc_validation *v, calc_point_tables *operators, const calc_args *args)
 {
     const char *path = calc_opt_value(args, OPT_OPERATORS);
@@ -372,13 +379,7 @@ static calc_exit validate(calc_validation *v, calc_point_tables *operators, cons
     status = status == CALC_OK ? make_results(v, args, &errors) : status;
     status = status == CALC_OK ? write_files(v, args, &errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
-        calc_fold fold;
-        calc_output *out;
-        status = calc_fold_open(&fold, &out, &errors);
-        if (status == CALC_OK) {
-            calc_validate_table_write(out, v);
-            status = calc_fold_end(&fold, out, CALC_OK, &errors);
-        }
+        status = calc_fold_print(write_text, v, &errors);
     }
     bool worse = false;
     if (status == CALC_OK && v->baseline.error) {
