@@ -53,7 +53,7 @@ static const calc_setting_row sglang[] = {
     CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .when = CALC_PLAN_NARROW)
     CALC_ROW(NUMBER, SERVE_LENGTH, "--context-length") CALC_ROW(NUMBER, SERVE_ALL_SLOTS, "--max-running-requests")
     CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size") CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
-    CALC_ROW(NUMBER, SERVE_RELEASE, "image", .read_only = true)
+    CALC_ROW(NAME, MODEL, "serve", .launcher = true, .read_only = true) CALC_ROW(NUMBER, SERVE_RELEASE, "image", .read_only = true)
     CALC_ROW(SWITCH, SERVE_EAGER, "--disable-cuda-graph", .value = 1) CALC_ROW(DECIMAL, SERVE_MEMORY, "--mem-fraction-static")
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = "auto fp8_e4m3=float8 fp8_e5m2=float8 bf16=bfloat16 bfloat16")
     CALC_ROW(NUMBER, SERVE_PAGE, "--page-size")

@@ -395,11 +395,13 @@ static calc_exit check_twice(calc_args *args)
         const said *b = &all[i];
         all[i] = said_by(opt, args->use[i].value);
         for (const said *a = all; a < b && b->length > 0 && result == CALC_EXIT_OK; a++) {
+            const calc_opt_use *use = &args->use[a - all];
+            bool again = use->opt == args->use[i].opt && !opt->repeated; /* the last one counts */
             bool same = b->field.field
                             ? a->field.field == b->field.field && a->field.offset == b->field.offset
                             : a->length == b->length && strncmp(a->name, b->name, b->length) == 0;
-            if (same && strcmp(a->value + (*a->value == '='), b->value + (*b->value == '=')) != 0) {
-                const calc_opt_use *use = &args->use[a - all];
+            if (same && !again &&
+                strcmp(a->value + (*a->value == '='), b->value + (*b->value == '=')) != 0) {
                 result = complain(args, "--%s %.100s and --%s %.100s contradict each other",
                                   args->command->opts[use->opt].name, use->value, opt->name,
                                   args->use[i].value);

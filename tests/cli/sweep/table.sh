@@ -13,7 +13,7 @@ COLUMNS=80
 sweep $small --top 3 | grep -c -E '^ *[0-9]+=? +[0-9]'
 for front in '' --front '--objectives sample_rate,mem1'; do sweep $small --top 3 $front | grep -E '^(Best|Pareto)' | cut -d' ' -f1; done
 # what was asked to be compared is not folded, and has a column even if it must be narrow
-sweep $small --top 4 --axis batch_size=32,64 --axis zero_stage=0,1 --columns batch,zero,il,mfu | table
+sweep llama3-8B h100_sxm --procs 16 --top 4 --axis batch_size=32,64 --axis zero_stage=0,1 --columns batch,zero,il,mfu | table
 # the file has the best ones, folded or not
 sweep $small --top 3 --out out.csv > table.txt && cut -d, -f1,2 out.csv | grep top
 # columns: heads in any case, other names, statistics, fields, swept fields of the machine
