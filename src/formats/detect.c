@@ -99,7 +99,8 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         waiting += quiet;
         s.read += counts;
         s.all += !quiet + (open ? waiting : 0);
-        s.known += (read || (left != CALC_UNREAD_UNKNOWN && !quiet)) + (open ? waiting : 0);
+        s.known += ((read && !(named && launched)) || (left != CALC_UNREAD_UNKNOWN && !quiet)) +
+                   (open ? waiting : 0);
         waiting = open ? 0 : waiting;
     }
     return s;
