@@ -39,12 +39,13 @@ void calc_sweep_rows_free(calc_sweep_rows *rows)
 
 enum { SIDES = 32 };
 
-/* Fields of which a study compares the values that were asked for: number formats, and lengths. */
+/* Fields of which a study compares the values that were asked for: number formats, but for that of
+ * gradients, which --for asks for, and lengths. */
 static bool is_compared(const calc_space *space, int axis)
 {
     const calc_values *values = &space->axis[axis];
     const char *const *formats = calc_axis_field(CALC_AXIS_matrix_datatype)->choices;
-    return !values->standard && values->count > 1 &&
+    return !values->standard && values->count > 1 && axis != CALC_AXIS_grad_datatype &&
            (calc_axis_field((calc_axis)axis)->choices == formats || axis == CALC_AXIS_datatype ||
             calc_axis_is_length((calc_axis)axis));
 }

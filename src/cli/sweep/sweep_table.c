@@ -669,8 +669,9 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     }
     write_rest(out, &l, &columns, true);
     if (rows->without > 0) {
-        calc_output_printf(out, "  %zu of what is compared cannot run in any layout\n",
-                           rows->without);
+        calc_output_printf(
+            out, "  %zu of what is compared cannot run in any layout: alone it says why\n",
+            rows->without);
     }
     note(marks, &l, &columns, rows);
     calc_listing_free(&l);
