@@ -282,17 +282,18 @@ CALC_TEST(closed_loops_are_those_that_are_simulated)
     calc_rng rng;
     errors all = {0};
     calc_rng_init(&rng, 5, 1);
+    const int step = sample_step() > 4 ? 4 : sample_step(); /* a mean of fewer says little */
     for (int k = 0; k < 120; k++) {
         calc_exec e = random_requests(&rng);
         e.batch_size = (int64_t)ONE_OF(&rng, 1, 2, 4, 8, 16, 32, 64, 128);
         e.inference.requests = calc_rng_below(&rng, 2) ? 10 * e.batch_size : 0;
         e.inference.max_sequences =
             calc_rng_below(&rng, 4) ? 0 : (e.batch_size + 1) / (1 + calc_rng_below(&rng, 3));
-        if (k % sample_step() == 0) {
+        if (k % step == 0) {
             compare(&e, &all);
         }
     }
-    ck_assert_int_gt(all.count, sample_of(120) * 115 / 120);
+    ck_assert_int_gt(all.count, 115 / step);
     printf("closed loops: TPOT %.2f %% in the mean, %.1f %% at most; TTFT %.2f %%, %.1f %%\n",
            100 * all.sum[0] / all.count, 100 * all.most[0], 100 * all.sum[1] / all.count,
            100 * all.most[1]);
