@@ -1,5 +1,6 @@
 #include "units.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -82,6 +83,7 @@ static bool list_dividing(calc_units *units, const calc_space *space)
     bool fine = units->first != NULL;
     for (size_t n = 0; n < procs->count && fine; n++) {
         for (size_t i = 0; i < units->pipelines && fine; i++) {
+            assert(units->pipeline);
             const unsigned short place = (unsigned short)i;
             fine = procs->value[n] % units->pipeline[i] != 0 ||
                    CALC_PUSH(units->dividing, count, capacity, &place);
@@ -139,12 +141,14 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
     local.count = calc_space_sort(local.value, local.count);
     out->count = 0;
     for (size_t i = 0; i < local.count && fine; i++) {
+        assert(local.value);
         fine = add_divisors(out, local.value[i]);
     }
     out->count = calc_space_sort(out->value, out->count);
     free(local.value);
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
+        assert(out->value);
         int64_t m = out->value[i];
         bool few =
             m == 1 || space->most_tokens == 0 || m * seq_size / context_par <= space->most_tokens;

@@ -326,11 +326,15 @@ static void check_needs(const calc_import *import)
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *s = &import->settings->item[i];
         const calc_setting_row *row = calc_framework_row(import->framework, s->key);
-        const char *needs = row && row->needs && s->key[0] == '-' ? row->needs : "";
-        bool number = row && row->how == CALC_HOW_NUMBER;
+        if (!row || !row->needs || s->key[0] != '-') {
+            continue;
+        }
+        const char *needs = row->needs;
+        bool number = row->how == CALC_HOW_NUMBER;
         for (size_t length; (length = calc_next_word(&needs, " ")) > 0;) {
             char text[200];
-            if (!(number && atof(s->value) <= 1) && !has_any(import, needs - length, length)) {
+            if (!(number && strtod(s->value, NULL) <= 1) &&
+                !has_any(import, needs - length, length)) {
                 const char *need = needs - length;
                 snprintf(text, sizeof text, "refuses %s without %.*s", row->key,
                          (int)strcspn(need, "| "), need);

@@ -134,7 +134,8 @@ static void set_rest(calc_plan *plan, const calc_app *a, const calc_exec *e)
     const calc_strategy *s = &e->strategy;
     int64_t units = a->num_blocks + (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 2 : 0);
     int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
-    SET(CHUNK_BLOCKS, WHERE(e->pipeline_interleaving > 1 && units % chunks == 0, units / chunks));
+    SET(CHUNK_BLOCKS,
+        WHERE(e->pipeline_interleaving > 1 && units % chunks == 0, (double)(units / chunks)));
     double blocks = s->offload_share * (double)a->num_blocks;
     SET(OFFLOAD_BLOCKS,
         WHERE(SAYS(OFFLOAD_SHARE) && s->activations_offload && blocks == floor(blocks), blocks));

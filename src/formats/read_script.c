@@ -50,11 +50,18 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
     bool sets =
         last && !strchr("-$", last->key[0]) && isalpha((unsigned char)*word) && strchr(word, '=');
     bool server = is_server(word), serving = serves(word) || server;
-    int release[3] = {0};
+    long release[3] = {0};
+    int parts = 0; /* of a tag as v0.5.3-cu126 */
     const char *tag = server ? strrchr(word, ':') + 1 : "";
-    if (sscanf(tag + (*tag == 'v'), "%3d.%3d.%3d", &release[0], &release[1], &release[2]) >= 2) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", (release[0] * 1000 + release[1]) * 1000 + release[2]);
+    for (tag += *tag == 'v'; parts < 3 && isdigit((unsigned char)*tag); parts++) {
+        char *end;
+        release[parts] = strtol(tag, &end, 10);
+        tag = end + (*end == '.');
+    }
+    if (parts >= 2 && release[0] < 1000 && release[1] < 1000 && release[2] < 1000) {
+        char number[32];
+        snprintf(number, sizeof number, "%ld",
+                 (release[0] * 1000 + release[1]) * 1000 + release[2]);
         if (!calc_settings_put(settings, "image", number)) {
             return false;
         }

@@ -237,7 +237,7 @@ static void put_set(calc_put *put, const char *key, const calc_field *field, int
 {
     calc_put_array(put, key, CALC_PUT_LINE);
     for (size_t i = 0; field->choices[i]; i++) {
-        if (set >> i & 1) {
+        if ((uint64_t)set >> i & 1) {
             calc_put_text(put, NULL, field->choices[i]);
         }
     }

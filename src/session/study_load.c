@@ -324,10 +324,14 @@ static calc_status take_document(sources *s, calc_kind kind, const char *word)
     bool app = kind == CALC_KIND_APP;
     calc_status status = s->in->document(s->in->context, s->study, kind, word, s->errors);
     for (size_t i = 0; i + 1 < (app ? b->apps : b->systems) && status == CALC_OK; i++) {
-        if (app ? memcmp(&b->app[i], &b->app[b->apps - 1], sizeof *b->app) == 0
-                : memcmp(&b->system[i], &b->system[b->systems - 1], sizeof *b->system) == 0) {
+        const char *name = app ? b->app[i].name : b->system[i].name;
+        const char *last = app ? b->app[b->apps - 1].name : b->system[b->systems - 1].name;
+        if (strcmp(name, last) == 0 &&
+            (app ? calc_same(calc_table_of(kind), &b->app[i].app, &b->app[b->apps - 1].app)
+                 : calc_same(calc_table_of(kind), &b->system[i].system,
+                             &b->system[b->systems - 1].system))) {
             status = calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
-                                     "%s is named twice", app ? b->app[i].name : b->system[i].name);
+                                     "%s is named twice", name);
         }
     }
     return status;

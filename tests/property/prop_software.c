@@ -157,7 +157,7 @@ CALC_TEST(naming_a_document_is_writing_its_fields_out)
         whole += legal > 0;
         some += legal < sample_of(ROUNDS);
     }
-    ck_assert_int_gt(whole, 10); /* neither is empty talk */
+    ck_assert_int_gt(whole, sample_step() > 1 ? 4 : 10); /* neither is empty talk */
     ck_assert_int_gt(some, 10);
     globfree(&found);
 }

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -313,6 +314,7 @@ static void write_lists(calc_output *out, bool stages, pair executions, size_t *
     for (int k = 0; stages ? keys[k].key : calc_layer_words_keys[k]; k++) {
         for (int i = 0; i < 2; i++) {
             const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
+            assert(e); /* both are given */
             bool none = (stages ? e->stages.count : e->layers.count) == 0;
             (void)(none     ? strcpy(text[i], "-")
                    : stages ? keys[k].words(e, text[i])
