@@ -134,8 +134,8 @@ static void set_rest(calc_plan *plan, const calc_app *a, const calc_exec *e)
     const calc_strategy *s = &e->strategy;
     int64_t units = a->num_blocks + (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 2 : 0);
     int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
-    SET(CHUNK_BLOCKS,
-        WHERE(e->pipeline_interleaving > 1 && units % chunks == 0, (double)(units / chunks)));
+    int64_t own = units / chunks;
+    SET(CHUNK_BLOCKS, WHERE(e->pipeline_interleaving > 1 && units % chunks == 0, own));
     double blocks = s->offload_share * (double)a->num_blocks;
     SET(OFFLOAD_BLOCKS,
         WHERE(SAYS(OFFLOAD_SHARE) && s->activations_offload && blocks == floor(blocks), blocks));
@@ -162,6 +162,10 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     const bool latent = s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
     const bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     const bool experts = a.num_experts > 0;
+    const int64_t nodes = e.num_procs / calc_gcd(e.num_procs, node_procs);
+    const int64_t microbatches = e.batch_size / s->data_par / e.microbatch_size;
+    const int64_t shards = s->zero_stage > 0 ? s->fsdp_par : 1;
+    const int64_t instances = s->data_par * s->context_par / shards;
 #define CALC_PLAN(...)
 #define CALC_PLAN_OF(name, of, ...) SET(name, of);
 #define CALC_PLAN_ABOVE(name, of, field, absent, ...) SET(name, WHERE((double)(of) > (absent), of));
