@@ -136,8 +136,7 @@ bool calc_point_verifies(calc_worker *w)
     return floor((double)(tile + 1) * share) > floor((double)tile * share);
 }
 
-/* ---- Points that need calc_run() --------------------------------------------------------------
- */
+/* ---- Points that need calc_run() ------------------------------------------------------------- */
 
 /* A point, and its result. */
 typedef struct point {

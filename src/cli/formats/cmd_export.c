@@ -327,7 +327,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
                  ? write_documents(args, framework, app, exec, settings, procs, errors)
                  : status;
     if (status == CALC_OK && count > 0 && !*refused) {
-        if (framework->one_replica && exec->strategy.data_par > 1 &&
+        if (framework->one_replica && count == 1 && exec->strategy.data_par > 1 &&
             !calc_serving_engine_shares(&exec->strategy)) {
             calc_say("%jd servers with this file: replicas that share no experts are servers of "
                      "their own\n",

@@ -34,8 +34,7 @@ void calc_sweep_rows_free(calc_sweep_rows *rows)
     *rows = (calc_sweep_rows){0};
 }
 
-/* ---- What a study compares --------------------------------------------------------------------
- */
+/* ---- What a study compares ------------------------------------------------------------------- */
 
 enum { SIDES = 32 };
 
@@ -81,8 +80,7 @@ static size_t find_sides(calc_found *out, const calc_sweep_study *study,
     return found;
 }
 
-/* ---- Rows of the best -------------------------------------------------------------------------
- */
+/* ---- Rows of the best ------------------------------------------------------------------------ */
 
 /* Which layouts a row stands for: itself; those of its sizes and micro-batch; those of its sizes.
  */
