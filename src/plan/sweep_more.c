@@ -241,7 +241,7 @@ static void name_systems(const calc_sweep_study *study, calc_front *list)
 
 void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *result)
 {
-    for (size_t g = 0; g < result->groups_count; g++) {
+    for (size_t g = 0; result->group && g < result->groups_count; g++) { /* without memory: none */
         name_systems(study, &result->group[g].front);
         name_systems(study, &result->group[g].top);
     }
