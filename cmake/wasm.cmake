@@ -85,7 +85,7 @@ list(TRANSFORM files REPLACE "^(.*/)([^/]*)[.]json$" "\\2=\\1\\2.json" OUTPUT_VA
 calc_embed(wasm_files.c wasm/include/files.h calc_file "" "${named}" "${files}" LIST=calc_file)
 calc_wasm_object("${CMAKE_CURRENT_BINARY_DIR}/wasm_files.c" wasm_files)
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sweep/*.c")
-list(FILTER sources EXCLUDE REGEX "/(kernel|ranks_mpi|ranks_host)[.]c$")
+list(FILTER sources EXCLUDE REGEX "/(kernel|ranks_mpi)[.]c$")
 foreach(path IN LISTS sources)
     get_filename_component(name "${path}" NAME_WE)
     string(REGEX MATCH "^(axis|checkpoint|defaults|designs|objective|space|variants)$" cold "${name}")

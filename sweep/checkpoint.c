@@ -168,25 +168,6 @@ calc_status calc_shard_parse(calc_shard *out, const char *text, calc_errors *err
     return CALC_OK;
 }
 
-uint64_t calc_shard_after(const calc_shard *shard, uint64_t chunk)
-{
-    uint64_t first = shard->index - 1;
-    if (chunk < first) {
-        return first;
-    }
-    uint64_t rounds = (chunk - first) / shard->count + 1;
-    return rounds > (CALC_SHARD_DONE - first) / shard->count ? CALC_SHARD_DONE
-                                                             : first + rounds * shard->count;
-}
-
-uint64_t calc_shard_take(void *shard)
-{
-    calc_shard *s = shard;
-    uint64_t chunk = s->next;
-    s->next = calc_shard_after(s, chunk);
-    return chunk;
-}
-
 /* ---- Parts as files -------------------------------------------------------------------------- */
 
 /* The file: magic, length of the body, its hash, the body. The body starts with the version of
@@ -419,11 +400,11 @@ typedef struct saver {
     bool warned;
 } saver;
 
-static calc_status save(void *context, const calc_sweep_result *result, uint64_t chunk)
+static calc_status save(void *context, const calc_sweep_result *result, uint64_t unit)
 {
     saver *s = context;
     calc_errors errors = {0};
-    s->part.shard.next = calc_shard_after(&s->part.shard, chunk);
+    s->part.shard.next = calc_shard_after(&s->part.shard, unit);
     s->part.result = *result;
     /* The next one may succeed, and the last one has the last word. */
     if (calc_checkpoint_write(&s->part, s->path, &errors) != CALC_OK && !s->warned) {
@@ -471,11 +452,9 @@ static calc_status run(saver *s, const calc_space *space, const calc_designs *de
                        const calc_sweep_options *options, calc_sweep_result *result,
                        calc_errors *errors)
 {
-    calc_shard shard = s->part.shard;
     calc_sweep_result earlier = s->part.result;
     calc_sweep_options own = *options;
-    own.take = calc_shard_take;
-    own.take_context = &shard;
+    own.shard = s->part.shard;
     own.resumed = &earlier;
     if (s->path) {
         own.checkpoint = save;

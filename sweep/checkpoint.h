@@ -13,28 +13,9 @@
 
 /* ---- Shards ---------------------------------------------------------------------------------- */
 
-/* One of n equal shares of a sweep: chunks i-1, i-1+n, i-1+2n ... for shard i/n. */
-
-/** No chunk is left. */
-#define CALC_SHARD_DONE UINT64_MAX
-
-/** A share, and how far it is. */
-typedef struct calc_shard {
-    uint64_t index; /**< from 1 */
-    uint64_t count;
-    uint64_t next; /**< chunk to do next, or CALC_SHARD_DONE */
-} calc_shard;
-
 /** Parse "2/4": the second of four, nothing done. "1/1" is the whole sweep. At most a million.
  *  @return CALC_OK or CALC_ERR_RANGE with an error */
 CALC_MUST_USE calc_status calc_shard_parse(calc_shard *out, const char *text, calc_errors *errors);
-
-/** The first chunk of the shard behind `chunk`. */
-uint64_t calc_shard_after(const calc_shard *shard, uint64_t chunk);
-
-/** calc_sweep_options.take: hand out shard->next and go on.
- *  @param shard  a calc_shard */
-uint64_t calc_shard_take(void *shard);
 
 /* ---- Parts as files -------------------------------------------------------------------------- */
 
@@ -51,7 +32,7 @@ calc_sweep_mark calc_sweep_mark_of(const calc_space *space, const calc_designs *
 /** A part of a sweep. Free with calc_checkpoint_free(). */
 typedef struct calc_checkpoint {
     uint64_t fingerprint;     /**< calc_fingerprint() of the sweep */
-    calc_shard shard;         /**< which chunks are done: those of the shard before shard.next */
+    calc_shard shard;         /**< which units are done: those of the shard before shard.next */
     char *words;              /**< the command line: texts, each with its 0 at the end */
     size_t words_size;        /**< bytes of them all */
     calc_sweep_result result; /**< counts and groups */
@@ -94,7 +75,7 @@ typedef struct calc_saving {
                                                  that cannot be written; NULL: nobody */
 } calc_saving;
 
-/** calc_sweep() of one shard; sets take, checkpoint and resumed of `options`. The checkpoint is
+/** calc_sweep() of one shard; sets shard, checkpoint and resumed of `options`. The checkpoint is
  *  written once before the sweep starts, so that a path that cannot be written costs no work, and
  *  when it ends. One that cannot be written in between is no failure: the next may succeed. Until
  *  then the checkpoint is locked (base/draft.h): another process that would save there gets

@@ -90,13 +90,13 @@ static calc_status collect_group(const calc_sweep_options *options, calc_sweep_g
 
 /* calc_sweep(): units of work over threads, and one result out of many. */
 
-/** Units of a chunk: the least that one process takes at a time. */
-enum { CHUNK_UNITS = 16 };
+/* Units between two looks at the clock for a checkpoint, at least. */
+enum { LEAST_UNITS = 16 };
 
 /* Groups for each thread from which on threads share them: with fewer they would meet in one. */
 enum { SHARED_FROM = 8 };
 
-/** Kinds of designs whose chunks are remembered: the first ones. */
+/** Kinds of designs whose units are remembered: the first ones. */
 enum { KINDS = 65536 };
 
 /* Everything the threads share. Read only, but for the atomics. */
@@ -113,18 +113,30 @@ typedef struct shared {
     atomic_size_t done;                    /* units of the design */
     _Atomic double best;                   /* first objective of the best so far: less is better */
 
-    /* The sequence of chunks. */
+    /* The sequence of units. */
     uint64_t design;
-    uint64_t base;            /* number of the design's first chunk */
-    uint64_t *kind_chunks;    /* chunks of a design of each kind; 0: not listed yet */
-    uint64_t next;            /* chunk to do next */
+    uint64_t base;            /* number of the design's first unit */
+    uint64_t *kind_units;     /* units of a design of each kind; 0: not listed yet */
+    calc_shard shard;         /* the units to do */
     double checkpoint_s;      /* when the last one was made */
     calc_sweep_counts before; /* counts of an earlier sweep that goes on */
 } shared;
 
-static uint64_t take(const shared *s, uint64_t last)
+uint64_t calc_shard_after(const calc_shard *shard, uint64_t unit)
 {
-    return s->options->take ? s->options->take(s->options->take_context) : last + 1;
+    /* Successive multiples, modulo 1, keep apart from each other: whatever the period of what units
+     * cost, no shard has the dear ones only. */
+    static const uint64_t golden_section = UINT64_C(0x9E3779B97F4A7C15); /* of 2^64 */
+    uint64_t n = shard->count;
+    uint64_t own = unit;
+    if (unit >= CALC_SHARD_DONE - 2 * n) {
+        return CALC_SHARD_DONE;
+    }
+    for (uint64_t round = unit / n; own <= unit; round++) {
+        uint64_t turn = (round * golden_section >> 32) * n >> 32;
+        own = round * n + (shard->index - 1 + turn) % n;
+    }
+    return own;
 }
 
 /* Tell how far it is; true: stop. */
@@ -230,7 +242,7 @@ static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
     return calc_units_list(&s->units, s->space, app, system, s->options->compat);
 }
 
-static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_t chunk, bool last)
+static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_t unit, bool last)
 {
     const calc_sweep_options *o = s->options;
     double now_s = omp_get_wtime();
@@ -239,43 +251,39 @@ static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_
     }
     s->checkpoint_s = now_s;
     calc_status status = last ? CALC_OK : collect(s, result, false);
-    return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
+    return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, unit) : status;
 }
 
-/* Where the chunks of a design of the current kind are noted; NULL if its kind is not known. */
-static uint64_t *chunks_of_kind(const shared *s)
+/* Where the units of a design of the current kind are noted; NULL if its kind is not known. */
+static uint64_t *units_of_kind(const shared *s)
 {
     const calc_designs *d = s->designs;
-    uint64_t kind = s->kind_chunks ? d->kind(d->context, s->design) : KINDS;
-    return kind < KINDS ? &s->kind_chunks[kind] : NULL;
+    uint64_t kind = s->kind_units ? d->kind(d->context, s->design) : KINDS;
+    return kind < KINDS ? &s->kind_units[kind] : NULL;
 }
 
-/* The chunks of one design that are ours. */
+/* The units of one design that are ours. */
 static calc_status run_design(shared *s, calc_sweep_result *result)
 {
-    uint64_t chunks = (s->units.count + CHUNK_UNITS - 1) / CHUNK_UNITS;
-    uint64_t end = s->base + chunks;
-    uint64_t *of_kind = chunks_of_kind(s);
+    uint64_t end = s->base + s->units.count;
+    uint64_t *of_kind = units_of_kind(s);
     if (of_kind) {
-        *of_kind = chunks;
+        *of_kind = s->units.count;
     }
     size_t *position = malloc((s->units.count > 0 ? s->units.count : 1) * sizeof *position);
     calc_status status = position ? CALC_OK : CALC_ERR_NOMEM;
-    /* Chunks to do before the threads wait for each other: all that the design has, unless the
-     * result is saved, or reported to other ranks, meanwhile. Where others use the processors, too,
-     * each wait takes milliseconds. */
-    size_t several = (size_t)s->threads * 4 / CHUNK_UNITS;
-    size_t batch = !s->options->checkpoint ? SIZE_MAX : several > 1 ? several : 1;
-    while (s->next < end && status == CALC_OK && !atomic_load(&s->stop)) {
+    /* Units to do before the threads wait for each other: all that the design has, unless the
+     * result is saved meanwhile. Where others use the processors, too, each wait takes
+     * milliseconds. */
+    size_t several = (size_t)s->threads * 4 > LEAST_UNITS ? (size_t)s->threads * 4 : LEAST_UNITS;
+    size_t most = s->options->checkpoint ? several : SIZE_MAX;
+    while (s->shard.next < end && status == CALC_OK && !atomic_load(&s->stop)) {
         size_t count = 0;
-        uint64_t last = s->next;
-        for (size_t b = batch; b > 0 && s->next < end; b--) {
-            size_t first = (size_t)(s->next - s->base) * CHUNK_UNITS;
-            for (size_t i = 0; i < CHUNK_UNITS && first + i < s->units.count; i++) {
-                position[count++] = first + i;
-            }
-            last = s->next;
-            s->next = take(s, s->next);
+        uint64_t last = s->shard.next;
+        for (; count < most && s->shard.next < end; count++) {
+            last = s->shard.next;
+            position[count] = (size_t)(last - s->base);
+            s->shard.next = calc_shard_after(&s->shard, last);
         }
         run_units(s, position, count);
         for (int t = 0; t < s->threads; t++) {
@@ -296,14 +304,13 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
     calc_app app;
     calc_system system;
     calc_status status = CALC_OK;
-    s->next = s->options->take ? take(s, 0) : 0;
     s->checkpoint_s = omp_get_wtime();
     for (s->design = 0; s->design < s->designs->count; s->design++) {
         /* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep
          * that goes on, begins where it has work. */
-        const uint64_t *chunks = chunks_of_kind(s);
-        bool passed = chunks && *chunks > 0 && s->next - s->base >= *chunks;
-        s->base += passed ? *chunks : 0;
+        const uint64_t *units = units_of_kind(s);
+        bool passed = units && *units > 0 && s->shard.next - s->base >= *units;
+        s->base += passed ? *units : 0;
         if (!passed) {
             status = begin_design(s, &app, &system);
         }
@@ -397,8 +404,8 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
         status = s->worker[0]->batch ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && s->designs->kinds > 0) {
-        s->kind_chunks = calloc(KINDS, sizeof *s->kind_chunks);
-        status = s->kind_chunks ? CALC_OK : CALC_ERR_NOMEM;
+        s->kind_units = calloc(KINDS, sizeof *s->kind_units);
+        status = s->kind_units ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && s->options->resumed) {
         s->before = s->options->resumed->counts;
@@ -436,6 +443,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         .options = options,
         .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
         .groups = counts_of_procs(space, options),
+        .shard = options->shard.count > 0 ? options->shard : (calc_shard){1, 1, 0},
     };
     result->groups_count = calc_sweep_groups(space, designs, options);
     result->threads = s.threads;
@@ -453,7 +461,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         calc_worker_free(s.worker[t]);
     }
     free(s.worker);
-    free(s.kind_chunks);
+    free(s.kind_units);
     return status;
 }
 

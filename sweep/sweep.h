@@ -1,9 +1,8 @@
 /** @file sweep.h  The engine: evaluate every layout of a space, keep the best.
  *
- *  A sweep is a sequence of chunks of work, numbered from 0, the same for everybody who sweeps the
- *  same space. The caller decides who takes which chunk (options.take): all of them here, one in n
- *  for a shard, or the first free one of many machines. The result depends on which chunks were
- *  taken, not on order, threads or CPU level. */
+ *  A sweep is a sequence of units of work (units.h), numbered from 0 through all designs, the same
+ *  for everybody who sweeps the same space: all of them are done here, or one in n (options.shard).
+ *  The result depends on which units were done, not on order, threads or CPU level. */
 #ifndef CALC_SWEEP_SWEEP_H
 #define CALC_SWEEP_SWEEP_H
 
@@ -59,7 +58,7 @@ typedef struct calc_sweep_result {
     size_t groups_count; /**< designs (if per_design, else 1) times processor counts (likewise):
                               group = design * processor counts + position of num_procs */
     calc_sweep_group *group;
-    bool partial; /**< stopped before the last chunk */
+    bool partial; /**< stopped before the last unit */
     double elapsed_s;
     int threads;
     const char *cpu; /**< kernel level; static text */
@@ -85,6 +84,20 @@ typedef struct calc_sweep_point {
 
 /** Points that may be prepared and not shown yet. */
 enum { CALC_SWEEP_PLACES = 2048 };
+
+/** No unit is left. */
+#define CALC_SHARD_DONE UINT64_MAX
+
+/** One of n equal shares of a sweep, and how far it is: of every n successive units one, each time
+ *  at another place. Shard i begins with unit i-1. */
+typedef struct calc_shard {
+    uint64_t index; /**< from 1 */
+    uint64_t count;
+    uint64_t next; /**< unit to do next, or CALC_SHARD_DONE */
+} calc_shard;
+
+/** The first unit of the shard behind `unit`. */
+uint64_t calc_shard_after(const calc_shard *shard, uint64_t unit);
 
 /** How to sweep. Start with {0} and set what differs. */
 typedef struct calc_sweep_options {
@@ -119,19 +132,16 @@ typedef struct calc_sweep_options {
     void (*prepare)(void *context, const calc_sweep_point *point);
     void *point_context;
 
-    /** Number of the next chunk to do: increasing. Numbers from the end of the sequence on end the
-     *  sweep. NULL: 0, 1, 2 ... */
-    uint64_t (*take)(void *context);
-    void *take_context;
+    calc_shard shard; /**< the units to do, from its next one on; {0}: all */
 
     /** Called now and then, from one thread. True stops the sweep. NULL: nothing is called. */
     bool (*progress)(void *context, const calc_sweep_progress *progress);
     void *progress_context;
 
-    /** Called after a chunk when `checkpoint_s` seconds have passed since the last call and at the
-     *  end: everything taken so far, up to and with chunk `chunk`, is in `result`. Not CALC_OK ends
+    /** Called between units when `checkpoint_s` seconds have passed since the last call and at the
+     *  end: everything done so far, up to and with unit `unit`, is in `result`. Not CALC_OK ends
      * the sweep. */
-    calc_status (*checkpoint)(void *context, const calc_sweep_result *result, uint64_t chunk);
+    calc_status (*checkpoint)(void *context, const calc_sweep_result *result, uint64_t unit);
     void *checkpoint_context;
     double checkpoint_s;
     const calc_sweep_result *resumed; /**< result of an earlier sweep; NULL: none */

@@ -47,26 +47,12 @@ CALC_TEST_LOOP(every_point_is_what_calc_run_says, 0, sample_of(VERIFIED_SPACES))
 }
 
 /* Sweep a third of the chunks and add what it finds, packed and unpacked, to the rest. */
-typedef struct third {
-    uint64_t next;
-} third;
-
-static uint64_t take_third(void *context)
-{
-    third *t = context;
-    uint64_t chunk = t->next;
-    t->next += 3;
-    return chunk;
-}
-
 static void add_third(calc_sweep_options options, uint64_t shard, calc_sweep_result *merged)
 {
-    third chunks = {shard};
     calc_sweep_result got;
     calc_sweep_result unpacked;
     calc_pack pack = {0};
-    options.take = take_third;
-    options.take_context = &chunks;
+    options.shard = (calc_shard){shard + 1, 3, shard};
     sweep(&options, &got);
     calc_pack_result(&pack, &got);
     calc_unpack in = {.at = pack.data, .end = pack.data + pack.size};

@@ -151,29 +151,14 @@ CALC_TEST_LOOP(conditions_leave_what_the_oracle_does, 0, sample_of(SPACES))
     free_case();
 }
 
-/* A third of the chunks. */
-typedef struct third {
-    uint64_t next;
-} third;
-
-static uint64_t take_third(void *context)
-{
-    third *t = context;
-    uint64_t chunk = t->next;
-    t->next += 3;
-    return chunk;
-}
-
 CALC_TEST_LOOP(three_shards_merged_are_the_whole, 0, sample_of(SPACES))
 {
     make_case((uint64_t)_i);
     calc_sweep_result merged = {0};
     options.no_prune = true;
-    options.take = take_third;
     for (uint64_t shard = 0; shard < 3; shard++) {
-        third chunks = {shard};
         calc_sweep_result got;
-        options.take_context = &chunks;
+        options.shard = (calc_shard){shard + 1, 3, shard};
         options.threads = 1 + (int)shard;
         sweep(&options, &got);
         if (shard == 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Real ranks of mpirun on this machine: the same bytes as one process, also without a rank that dies, and
-# failures that end.
+# Real ranks of mpirun on this machine: the same bytes as one process, and failures that end: of a rank that
+# dies or stands still, too.
 #   CALC=path/to/calc-built-with-MPI tests/sweep_long/ranks.sh
 set -eu
 : "${CALC:?set CALC to the command under test}"
@@ -53,15 +53,15 @@ ranks 3 "$CALC" sweep nonsense a100_80g --procs 8 --batch 8 > out.txt 2> err.txt
 [ "$code" = 3 ] || complain "a wrong name ends with $code"
 [ "$(grep -c 'no model named "nonsense"' err.txt)" = 1 ] || complain "not said once: $(cat err.txt)"
 
-# victim FILE RANK: the process of a rank that writes this file, once it works.
+# victim NAME RANK: the process of a rank with --out NAME.json --checkpoint NAME, once it sweeps.
 victim()
 {
     local pid
     for ((i = 0; i < 200; i++)); do
-        for pid in $(pgrep -f -- "--out $1"); do
+        for pid in $(pgrep -f -- "--out $1.json"); do
             if [ "$(readlink "/proc/$pid/exe")" = "$CALC" ] &&
-                tr '\0' '\n' < "/proc/$pid/environ" | grep -q "^OMPI_COMM_WORLD_RANK=$2\$"; then
-                sleep 0.5
+                tr '\0' '\n' < "/proc/$pid/environ" | grep -q "^OMPI_COMM_WORLD_RANK=$2\$" &&
+                [ -e "$1.$(($2 + 1))" ]; then
                 echo "$pid"
                 return
             fi
@@ -72,22 +72,23 @@ victim()
 
 total() { grep -o '"total": [0-9]*' "$1" | head -n 1; }
 
-# A rank that dies or stands still: the others do its work, and every layout is counted once.
+# Every layout is counted once.
 "${long[@]}" --out alive.json --summary alive.sum > out.txt
-for signal in KILL STOP; do
-    rm -f dead.json dead.sum
-    ranks 3 --enable-recovery "${long[@]}" --threads 1 --out dead.json --summary dead.sum > out.txt 2> err.txt &
-    job=$!
-    kill "-$signal" "$(victim dead.json 2)" || complain "there is no rank to signal"
-    code=0
-    wait "$job" || code=$?
-    [ "$code" = 0 ] || complain "after $signal mpirun ends with $code: $(cat err.txt)"
-    cmp alive.json dead.json || complain "after $signal: other bytes"
-    [ "$(total dead.sum)" = "$(total alive.sum)" ] || complain "after $signal: $(total dead.sum)"
-done
+ranks 3 "${long[@]}" --threads 1 --out ranks.json --summary ranks.sum > out.txt 2> err.txt || complain "no sweep: $(cat err.txt)"
+cmp alive.json ranks.json || complain "a long sweep: other bytes"
+[ "$(total ranks.sum)" = "$(total alive.sum)" ] || complain "other layouts: $(total ranks.sum)"
 
-# A rank that stands still before ranks have come together is noticed, and no sweep that works is taken for one: two minutes
-# each, so with CALC_LONG alone.
+# A rank that is asked to end has all end, with what they have.
+ranks 3 "${long[@]}" --threads 1 --checkpoint asked --out asked.json > out.txt 2> err.txt &
+job=$!
+kill -TERM "$(victim asked 2)" || complain "there is no rank to ask"
+code=0
+wait "$job" || code=$?
+[ "$code" != 124 ] || complain "asked ranks do not end"
+grep -q '"partial": true' asked.json || complain "asked ranks have no partial result: $code $(cat err.txt)"
+
+# A rank that stands still is noticed, before ranks have come together and in the sweep, and no sweep that works is taken for
+# one: two minutes each, so with CALC_LONG alone.
 if [ -n "${CALC_LONG:-}" ]; then
     for n in 1 2; do
         code=0
@@ -103,22 +104,24 @@ END
     ranks 3 bash stopped.sh "${small[@]}" --out stopped.json > out.txt 2> err.txt || code=$?
     [ "$code" = 4 ] || complain "a rank stopped at the start ends with $code: $(cat err.txt)"
     grep -q 'the ranks have not come together' err.txt || complain "not said: $(cat err.txt)"
-fi
-
-# With checkpoints a rank that dies ends the sweep, and all can go on.
-for recovery in "" --enable-recovery; do
-    rm -f killed.* dead.json
-    # shellcheck disable=SC2086
-    ranks 3 $recovery "${long[@]}" --threads 1 --checkpoint killed --out dead.json > out.txt 2> err.txt &
+    ranks 3 "${long[@]}" --threads 1 --checkpoint still --out still.json > out.txt 2> err.txt &
     job=$!
-    kill -9 "$(victim dead.json 1)" || complain "there is no rank to kill"
+    kill -STOP "$(victim still 2)" || complain "there is no rank to stop"
     code=0
     wait "$job" || code=$?
-    if { [ "$code" = 0 ] && [ -z "$recovery" ]; } || [ "$code" = 124 ]; then
-        complain "a killed rank ends with $code"
-    fi
-    [ ! -e dead.json ] || complain "a result was written without the killed rank"
-    ranks 3 "${long[@]}" --checkpoint killed --resume --out dead.json > out.txt || complain "no resume"
-    cmp alive.json dead.json || complain "resumed after a killed rank: other bytes"
-done
+    [ "$code" = 4 ] || complain "a rank stopped in the sweep ends with $code: $(cat err.txt)"
+    grep -q 'the ranks have not come together' err.txt || complain "not said: $(cat err.txt)"
+    [ ! -e still.json ] || complain "a result was written without the stopped rank"
+fi
+
+# A rank that dies ends the sweep, and with checkpoints all can go on.
+ranks 3 "${long[@]}" --threads 1 --checkpoint dead --out dead.json > out.txt 2> err.txt &
+job=$!
+kill -9 "$(victim dead 1)" || complain "there is no rank to kill"
+code=0
+wait "$job" || code=$?
+case $code in 0 | 124) complain "a killed rank ends with $code" ;; esac
+[ ! -e dead.json ] || complain "a result was written without the killed rank"
+ranks 3 "${long[@]}" --checkpoint dead --resume --out dead.json > out.txt || complain "no resume"
+cmp alive.json dead.json || complain "resumed after a killed rank: other bytes"
 exit $status

@@ -394,16 +394,10 @@ CALC_TEST(sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did)
     calc_sweep_result_free(&one);
 }
 
-static uint64_t take_none(void *context)
-{
-    (void)context;
-    return UINT64_MAX;
-}
-
-CALC_TEST(sweep_without_chunks_finds_nothing)
+CALC_TEST(sweep_without_units_finds_nothing)
 {
     calc_sweep_result got;
-    options.take = take_none;
+    options.shard = (calc_shard){1, 1, CALC_SHARD_DONE};
     ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
     ck_assert_uint_eq(got.counts.total, 0);
     ck_assert_uint_eq(got.group[0].front.count, 0);
@@ -414,11 +408,11 @@ CALC_TEST(sweep_without_chunks_finds_nothing)
 /* A checkpoint that is kept in memory; the sweep ends at the n-th. */
 typedef struct kept {
     calc_sweep_result result;
-    uint64_t chunk;
+    uint64_t unit;
     int left;
 } kept;
 
-static calc_status keep(void *context, const calc_sweep_result *result, uint64_t chunk)
+static calc_status keep(void *context, const calc_sweep_result *result, uint64_t unit)
 {
     kept *k = context;
     calc_sweep_result_free(&k->result);
@@ -426,14 +420,8 @@ static calc_status keep(void *context, const calc_sweep_result *result, uint64_t
     k->result.group = calloc(result->groups_count, sizeof *k->result.group);
     ck_assert_ptr_nonnull(k->result.group);
     ck_assert_int_eq(calc_sweep_merge(&options, &k->result, result), CALC_OK);
-    k->chunk = chunk;
+    k->unit = unit;
     return --k->left > 0 ? CALC_OK : CALC_ERR_IO;
-}
-
-static uint64_t take_next(void *context)
-{
-    uint64_t *next = context;
-    return (*next)++;
 }
 
 CALC_TEST(sweep_that_goes_on_from_any_checkpoint_is_the_whole)
@@ -446,18 +434,16 @@ CALC_TEST(sweep_that_goes_on_from_any_checkpoint_is_the_whole)
         options.checkpoint_context = &k;
         options.checkpoint_s = 0;
         options.resumed = NULL;
-        options.take = NULL;
+        options.shard = (calc_shard){0};
         errors = (calc_errors){0};
         calc_status status = calc_sweep(&space, &designs, &options, &got, &errors);
         ended = status == CALC_OK;
         ck_assert(ended || status == CALC_ERR_IO);
         calc_sweep_result_free(&got);
 
-        uint64_t next = k.chunk + 1;
         options.checkpoint = NULL;
         options.resumed = &k.result;
-        options.take = take_next;
-        options.take_context = &next;
+        options.shard = (calc_shard){1, 1, k.unit + 1};
         options.threads = 1 + n % 3;
         ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, NULL), CALC_OK);
         assert_is_whole(&got);
