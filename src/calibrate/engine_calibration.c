@@ -182,14 +182,6 @@ static calc_engine_traits traits_at(const calc_engine_fit *fit, const double *x)
     return t;
 }
 
-static double of_quantity(const calc_serving_prediction *p, calc_quantity quantity)
-{
-    return quantity == CALC_QUANTITY_TPOT   ? p->tpot_s
-           : quantity == CALC_QUANTITY_TTFT ? p->ttft_s
-           : quantity == CALC_QUANTITY_E2E  ? p->e2e_s
-                                            : p->output_tokens_per_s;
-}
-
 static void residuals(void *context, const double *x, double *residual)
 {
     const engine_fit_task *t = context;
@@ -208,7 +200,7 @@ static void residuals(void *context, const double *x, double *residual)
         }
         double weight =
             sqrt(t->point[i].weight * (r->quantity == CALC_QUANTITY_TTFT ? FIRST_TOKEN_WEIGHT : 1));
-        double error = log(of_quantity(&p, r->quantity) / r->measured) / SIGMA;
+        double error = log(p.predicted[r->quantity] / r->measured) / SIGMA;
         *residual++ = weight * calc_least_squares_soft(error);
     }
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
@@ -256,7 +248,7 @@ double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine
 {
     calc_serving_prediction p = *point->result->serving;
     calc_serving_predict_with(&p, of);
-    return of_quantity(&p, point->result->quantity);
+    return p.predicted[point->result->quantity];
 }
 
 /* Everything at hand. Points of an engine are neighbours. */

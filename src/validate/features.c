@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "spec/field.h"
 #include "validate/error_groups.h"
@@ -188,9 +188,8 @@ static calc_features_pair pair_of(const calc_features *f, size_t option, size_t 
     };
 }
 
-static bool find_pairs(calc_features *f, const parts *p)
+static void find_pairs(calc_features *f, const parts *p)
 {
-    size_t capacity = 0;
     for (size_t a = 0; a < f->cells; a++) {
         for (size_t b = a + 1; b < f->cells; b++) {
             size_t option;
@@ -201,13 +200,10 @@ static bool find_pairs(calc_features *f, const parts *p)
                  options[option].work)) {
                 continue;
             }
-            const calc_features_pair pair = pair_of(f, option, a, b);
-            if (!CALC_PUSH(f->pair, f->pairs, capacity, &pair)) {
-                return false;
-            }
+            f->pair = calc_longer(f->pair, f->pairs + 1, sizeof *f->pair);
+            f->pair[f->pairs++] = pair_of(f, option, a, b);
         }
     }
-    return true;
 }
 
 static bool moves(const calc_features *f, double change)
@@ -312,17 +308,14 @@ static void judge_family(calc_features *f, size_t first, double *ratio)
     f->family[f->families++] = o;
 }
 
-static bool make(calc_features *out, const calc_results *results, calc_quantity quantity)
+void calc_features_make(calc_features *out, const calc_results *results, calc_quantity quantity)
 {
     bool memory = quantity == CALC_QUANTITY_MEMORY;
-    *out = (calc_features){.quantity = quantity,
-                           .still = memory ? CALC_FEATURES_STILL : CALC_FEATURES_STILL_TIME};
-    out->cell = calloc(results->count + 1, sizeof *out->cell);
-    out->option = calloc(OPTIONS + 1, sizeof *out->option);
-    if (!out->cell || !out->option) {
-        return false;
-    }
     parts p;
+    *out = (calc_features){.quantity = quantity,
+                           .still = memory ? CALC_FEATURES_STILL : CALC_FEATURES_STILL_TIME,
+                           .cell = calc_make(results->count, sizeof *out->cell),
+                           .option = calc_make(OPTIONS + 1, sizeof *out->option)};
     find_parts(&p);
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
@@ -330,25 +323,15 @@ static bool make(calc_features *out, const calc_results *results, calc_quantity 
             add_to_cell(out, &p, r);
         }
     }
-    double *ratio = find_pairs(out, &p) ? calloc(out->pairs + 1, sizeof *ratio) : NULL;
-    for (size_t i = 0; ratio && i <= OPTIONS; i++) {
+    find_pairs(out, &p);
+    double *ratio = calc_make(out->pairs, sizeof *ratio);
+    for (size_t i = 0; i <= OPTIONS; i++) {
         judge_option(out, i, ratio);
     }
-    for (size_t i = 0; ratio && i < out->pairs; i++) {
+    for (size_t i = 0; i < out->pairs; i++) {
         judge_family(out, i, ratio);
     }
     free(ratio);
-    return ratio != NULL;
-}
-
-calc_status calc_features_make(calc_features *out, const calc_results *results,
-                               calc_quantity quantity, calc_errors *errors)
-{
-    if (make(out, results, quantity)) {
-        return CALC_OK;
-    }
-    calc_features_free(out);
-    return calc_errors_no_memory(errors);
 }
 
 CALC_FREES(calc_features_free, calc_features, of->cell, of->pair, of->option)
@@ -438,11 +421,8 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
     calc_csv_rows rows;
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
     const entry *entries = rows.item;
-    double *error = calloc(results->count + 1, sizeof *error);
-    *out = (calc_peers){.item = calloc(rows.count + 1, sizeof *out->item), .text = rows.text};
-    if (status == CALC_OK && (!error || !out->item)) {
-        status = calc_errors_no_memory(errors);
-    }
+    double *error = calc_make(results->count, sizeof *error);
+    *out = (calc_peers){.item = calc_make(rows.count, sizeof *out->item), .text = rows.text};
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
         size_t k = 0;
         while (k < results->count && results->item[k].quantity != entries[i].quantity) {

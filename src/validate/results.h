@@ -37,8 +37,7 @@ typedef struct calc_serving_prediction {
     char reason[256];          /**< why there is none; "" if there is one */
     char misfit[80];           /**< parts that do not fit the machine, though it ran; "" if all
                                     fit */
-    double tpot_s, ttft_s, e2e_s;
-    double output_tokens_per_s; /**< of as many requests as were in flight */
+    double predicted[CALC_QUANTITY_COUNT]; /**< rates of as many requests as were in flight */
 } calc_serving_prediction;
 
 /** Predict one run. A static batch is the prefill of all its prompts and then its steps, one for
@@ -70,12 +69,12 @@ CALC_MUST_USE calc_status calc_serving_reach_read(calc_serving_reach *out, const
 
 /** A run and its prediction. */
 typedef struct calc_prediction {
-    calc_run_map map;    /**< map.exec is complete here: networks, micro-batch, interleaving */
-    char reason[256];    /**< why there is no prediction; "" if there is one */
-    char misfit[80];     /**< parts that do not fit the machine, though it ran; "" if all fit */
-    double step_s;       /**< time of a step; NaN: none */
-    double need_bytes;   /**< of the first memory tier, in all; NaN: none */
-    double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
+    calc_run_map map;  /**< map.exec is complete here: networks, micro-batch, interleaving */
+    char reason[256];  /**< why there is no prediction; "" if there is one */
+    char misfit[80];   /**< parts that do not fit the machine, though it ran; "" if all fit */
+    double need_bytes; /**< of the first memory tier, in all; NaN: none */
+    double predicted[CALC_QUANTITY_COUNT]; /**< NaN: none. Memory is the peak as it was counted:
+                                                allocated by tensors, or all */
 } calc_prediction;
 
 /** Predict one run. A layout whose micro-batch was not published is the fastest of micro-batches
@@ -115,29 +114,12 @@ const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id
 /** Free what they own; fine on {0}. */
 void calc_remarks_free(calc_remarks *remarks);
 
-/** The quantity measured: X(NAME, word, unit). */
-#define CALC_QUANTITY_LIST(X)                                                                      \
-    X(STEP_TIME, "step_time", "s")                                                                 \
-    X(MEMORY, "memory", "bytes")                                                                   \
-    X(TPOT, "tpot", "s")                                                                           \
-    X(TTFT, "ttft", "s")                                                                           \
-    X(E2E, "e2e", "s")                                                                             \
-    X(OUTPUT_RATE, "output_tokens_per_s", "tokens/s")                                              \
-    X(TPOT_SHAPE, "tpot_shape", "1")
-
 /** The treatment of a measurement: X(NAME, word). */
 #define CALC_USE_LIST(X)                                                                           \
     X(SCORED, "scored")           /* in the groups */                                              \
     X(UNSCORED, "unscored")       /* predicted, but in no group; the remark says why */            \
     X(REFUSED, "refused")         /* it ran, and is predicted not to fit: in no group */           \
     X(UNPREDICTED, "unpredicted") /* the remark says why */
-
-typedef enum calc_quantity {
-#define CALC_X(name, word, unit) CALC_QUANTITY_##name,
-    CALC_QUANTITY_LIST(CALC_X)
-#undef CALC_X
-        CALC_QUANTITY_COUNT
-} calc_quantity;
 
 typedef enum calc_use {
 #define CALC_X(name, word) CALC_USE_##name,
@@ -181,11 +163,7 @@ void calc_results_free(calc_results *results);
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
 
-/** Words of the quantities, NULL at the end. */
-extern const char *const calc_quantity_words[];
-
-/** Words of a quantity and of a use. */
-const char *calc_quantity_word(calc_quantity quantity);
+/** Word of a use. */
 const char *calc_use_word(calc_use use);
 
 /* Memory that PyTorch's allocator has taken from the device at the peak of a

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/make.h"
 #include "io/json_load.h"
 #include "model/operators/parameters.h"
 #include "spec/absent.h"
@@ -36,6 +37,17 @@ void calc_assumptions_read(calc_assumptions *assumed, char *cell)
         calc_assumptions_add(assumed, at);
         at = end ? end + strlen(between) : NULL;
     }
+}
+
+const char *const calc_quantity_words[] = {
+#define CALC_X(name, word, unit) word,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        NULL};
+
+const char *calc_quantity_word(calc_quantity quantity)
+{
+    return calc_quantity_words[quantity];
 }
 
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
@@ -335,10 +347,7 @@ static calc_status finish_row(void *context, void *row, const calc_csv_row *from
                               calc_errors *errors)
 {
     reading *r = context;
-    const entry e = {r, row, calloc(1, sizeof *e.own), from, errors};
-    if (!e.own) {
-        return calc_errors_no_memory(errors);
-    }
+    const entry e = {r, row, calc_make(1, sizeof *e.own), from, errors};
     calc_status status = check_titles(&e);
     status = status == CALC_OK ? read_run(&e) : status;
     if (status != CALC_OK) {
@@ -372,16 +381,12 @@ calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *path,
         column[i].flags |= procs ? CALC_CSV_INTEGER : 0;
         column[i].lo = procs ? 1 : strcmp(column[i].name, "measured_s") == 0 ? 1e-6 : 0;
     }
-    reading *r = calloc(1, sizeof *r); /* the machine makes it too large for a stack */
+    reading *r = calc_make(1, sizeof *r); /* the machine makes it too large for a stack */
     const calc_csv_table table = {.column = column,
                                   .columns = COLUMNS,
                                   .row_bytes = sizeof(calc_runs_row),
                                   .finish = finish_row,
                                   .context = r};
-    *out = (calc_runs){.text = text};
-    if (!r) {
-        return calc_errors_no_memory(errors);
-    }
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : strcmp(path, "-") == 0 ? "stdin" : path;
     r->loader = loader;
@@ -438,7 +443,8 @@ static const char *measure_flop_rate(calc_run_map *map)
     double flop = megatron ? calc_parameters_megatron_flop(&shape, e)
                            : calc_parameters_step_flop(&shape, e, !causal);
     flop *= again && full ? 4.0 / 3 : 1;
-    map->step_s = flop / (r->measured_tflops_per_gpu * 1e12 * (double)e->num_procs);
+    map->measured[CALC_QUANTITY_STEP_TIME] =
+        flop / (r->measured_tflops_per_gpu * 1e12 * (double)e->num_procs);
     calc_assumptions_add(&map->assumed, megatron ? "FLOP as Megatron counts them"
                                         : causal
                                             ? "FLOP of matrices and of half of the square of "
@@ -447,20 +453,21 @@ static const char *measure_flop_rate(calc_run_map *map)
     return NULL;
 }
 
-/* Fill map->step_s; it stays NaN if no time and no rate was measured. */
+/* Fill the time of a step; it stays NaN if no time and no rate was measured. */
 static const char *measure(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
+    double *step_s = &map->measured[CALC_QUANTITY_STEP_TIME];
     int64_t length = map->exec.seq_size > 0 ? map->exec.seq_size : map->app.seq_size;
     double tokens = (double)map->exec.batch_size * (double)length;
     if (r->measured_s > 0) {
-        map->step_s = r->measured_s;
+        *step_s = r->measured_s;
     } else if (r->measured_tokens_per_s_per_gpu > 0) {
-        map->step_s = tokens / (r->measured_tokens_per_s_per_gpu * (double)map->exec.num_procs);
+        *step_s = tokens / (r->measured_tokens_per_s_per_gpu * (double)map->exec.num_procs);
     } else if (r->measured_tflops_per_gpu > 0) {
         return measure_flop_rate(map);
     }
-    return isnan(map->step_s) && isnan(map->memory_bytes) && !calc_runs_is_oom(r)
+    return isnan(*step_s) && isnan(map->measured[CALC_QUANTITY_MEMORY]) && !calc_runs_is_oom(r)
                ? "no measured time or memory"
                : NULL;
 }
@@ -471,10 +478,11 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
     bool predicted = *row->unpredicted == '\0';
     *out = (calc_run_map){.row = row,
                           .network = row->inter_node_gbit > 0 ? row->inter_node_gbit * 1e9 / 8 : 0,
-                          .step_s = predicted ? (double)NAN : row->measured_s,
-                          .memory_bytes = row->measured_mem_gib * 1073741824.0,
                           .reason = predicted ? NULL : row->unpredicted,
                           .assumed = own->assumed};
+    calc_quantities_none(out->measured);
+    out->measured[CALC_QUANTITY_STEP_TIME] = predicted ? (double)NAN : row->measured_s;
+    out->measured[CALC_QUANTITY_MEMORY] = row->measured_mem_gib * 1073741824.0;
     if (predicted) {
         out->app = own->app;
         out->exec = own->exec;
@@ -482,7 +490,10 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
         out->exec.microbatch_size += out->search;
         out->exec.pipeline_interleaving += out->exec.pipeline_interleaving == 0;
         out->reason = measure(out);
-        out->reason = isnan(out->step_s) && !isnan(out->memory_bytes) ? NULL : out->reason;
+        out->reason = isnan(out->measured[CALC_QUANTITY_STEP_TIME]) &&
+                              !isnan(out->measured[CALC_QUANTITY_MEMORY])
+                          ? NULL
+                          : out->reason;
     }
 }
 
@@ -544,11 +555,12 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
     for (size_t i = 0; exec->training && i < runs->count; i++) {
         calc_run_map map;
         calc_run_map_row(&map, &runs->row[i]);
-        if (!map.reason && strcmp(map.row->sys, machine) == 0 && map.step_s > 0 &&
+        double step_s = map.measured[CALC_QUANTITY_STEP_TIME];
+        if (!map.reason && strcmp(map.row->sys, machine) == 0 && step_s > 0 &&
             same_model(&map.app, app) && same_layout(&map.exec, exec, map.search) &&
             sequence_of(&map.app, &map.exec) == sequence_of(app, exec)) {
             if (count < room) {
-                out[count] = (calc_same_run){&runs->row[i], map.row->source, map.step_s};
+                out[count] = (calc_same_run){&runs->row[i], map.row->source, step_s};
             }
             count++;
         }

@@ -33,6 +33,8 @@
 #ifndef CALC_VALIDATE_RUNS_H
 #define CALC_VALIDATE_RUNS_H
 
+#include <math.h>
+
 #include "calc.h"
 #include "io/csv_table.h"
 #include "model/cost/kernel_table.h"
@@ -142,6 +144,35 @@ bool calc_runs_is_oom(const calc_runs_row *row);
 /** Free what they own; fine on {0}. */
 void calc_runs_free(calc_runs *runs);
 
+/** The quantity measured: X(NAME, word, unit). */
+#define CALC_QUANTITY_LIST(X)                                                                      \
+    X(STEP_TIME, "step_time", "s")                                                                 \
+    X(MEMORY, "memory", "bytes")                                                                   \
+    X(TPOT, "tpot", "s")                                                                           \
+    X(TTFT, "ttft", "s")                                                                           \
+    X(E2E, "e2e", "s")                                                                             \
+    X(OUTPUT_RATE, "output_tokens_per_s", "tokens/s")                                              \
+    X(TPOT_SHAPE, "tpot_shape", "1")
+
+typedef enum calc_quantity {
+#define CALC_X(name, word, unit) CALC_QUANTITY_##name,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        CALC_QUANTITY_COUNT
+} calc_quantity;
+
+/** Words of the quantities, NULL at the end; the word of one. */
+extern const char *const calc_quantity_words[];
+const char *calc_quantity_word(calc_quantity quantity);
+
+/** Fill in that nothing of a run is known. */
+static inline void calc_quantities_none(double value[CALC_QUANTITY_COUNT])
+{
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        value[q] = (double)NAN;
+    }
+}
+
 /* A measured run in the terms of the model: application, machine and execution,
  * what was measured, and what is assumed; or why it cannot be predicted. */
 
@@ -150,11 +181,10 @@ typedef struct calc_run_map {
     const calc_runs_row *row;
     calc_app app;
     calc_exec exec;
-    double network;      /**< of a processor to other nodes; 0: the machine's [bytes/s] */
-    bool search;         /**< micro-batch and interleaving are to be found (predict.h) */
-    double step_s;       /**< measured time of a step; NaN: none */
-    double memory_bytes; /**< measured peak; NaN: none */
-    const char *reason;  /**< why it is not predicted; NULL: it is. app and exec are unspecified */
+    double network; /**< of a processor to other nodes; 0: the machine's [bytes/s] */
+    bool search;    /**< micro-batch and interleaving are to be found (predict.h) */
+    double measured[CALC_QUANTITY_COUNT]; /**< in the unit of each; NaN: not */
+    const char *reason; /**< why it is not predicted; NULL: it is. app and exec are unspecified */
     calc_assumptions assumed;
 } calc_run_map;
 

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -56,12 +57,9 @@ bool calc_serving_rows_has(const calc_text *text)
 enum { NAME_SIZE = 96 };
 
 /* Names for rows without one: "runs/my.csv.gz" is "my". */
-static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_errors *errors)
+static void fill_names(calc_serving_rows *rows, const char *file)
 {
-    rows->names = calloc(rows->count + 1, NAME_SIZE);
-    if (!rows->names) {
-        return calc_errors_no_memory(errors);
-    }
+    rows->names = calc_make(rows->count + 1, NAME_SIZE);
     const char *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : strcmp(file, "-") == 0 ? "stdin" : file;
     char *stem = rows->names;
@@ -75,7 +73,6 @@ static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_er
             row->id = own;
         }
     }
-    return CALC_OK;
 }
 
 static const char *path_of(const char *title)
@@ -181,10 +178,7 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
             }
         }
     }
-    *out = (calc_serving_rows){.text = text, .fields = malloc(sizeof *out->fields)};
-    if (!out->fields) {
-        return calc_errors_no_memory(errors);
-    }
+    *out = (calc_serving_rows){.text = text, .fields = calc_make(1, sizeof *out->fields)};
     out->fields->count = -1; /* not looked for */
     const calc_csv_table table = {.column = column,
                                   .columns = COLUMNS,
@@ -197,7 +191,10 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
     calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
     out->row = rows.item;
     out->count = rows.count;
-    return status == CALC_OK ? fill_names(out, name, errors) : status;
+    if (status == CALC_OK) {
+        fill_names(out, name);
+    }
+    return status;
 }
 
 CALC_FREES(calc_serving_rows_free, calc_serving_rows, of->row, of->names, of->fields, of->text.data)
@@ -378,22 +375,27 @@ static void fill_measured(calc_serving_map *map)
     const calc_serving_row *r = map->row;
     bool batch = map->kind == CALC_SERVING_KIND_STATIC_BATCH;
     bool rate = r->output_tokens_per_s_total > 0;
-    map->tpot_s = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
+    double e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
+    calc_quantities_none(map->measured);
+    map->measured[CALC_QUANTITY_TPOT] = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
     map->median = r->ttft_ms > 0 && strcmp(r->ttft_stat, "median") == 0;
-    map->ttft_s = map->median ? r->ttft_ms / 1e3 : seconds(r->ttft_mean_ms, r->ttft_ms);
-    map->e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
-    map->output_tokens_per_s =
-        rate && isnan(map->e2e_s) ? r->output_tokens_per_s_total : (double)NAN;
+    map->measured[CALC_QUANTITY_TTFT] =
+        map->median ? r->ttft_ms / 1e3 : seconds(r->ttft_mean_ms, r->ttft_ms);
+    map->measured[CALC_QUANTITY_E2E] = e2e_s;
+    map->measured[CALC_QUANTITY_OUTPUT_RATE] =
+        rate && isnan(e2e_s) ? r->output_tokens_per_s_total : (double)NAN;
 }
 
 /* Why nothing can be said of a run as it is; NULL: something can. */
 static const char *what_is_missing(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
-    bool measured =
-        map->tpot_s > 0 || map->ttft_s > 0 || map->e2e_s > 0 || map->output_tokens_per_s > 0;
+    bool measured = false;
     bool once = map->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
     bool open = map->kind == CALC_SERVING_KIND_OPEN_LOOP;
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        measured = measured || map->measured[q] > 0;
+    }
     return !measured                        ? "no measured time or rate"
            : once && !(r->num_prompts >= 1) ? "how many requests come is in no column"
            : *r->unpredicted                ? r->unpredicted

@@ -87,7 +87,7 @@ static tune_run *tune_run_of(const calc_result *x, bool fitted)
     r->known.publisher = tune_publisher(m->row->source);
     r->exec = &m->exec;
     tune_name_run(r, m, fitted ? tune_runs.publisher[r->known.publisher] : m->row->release,
-                  x->prediction->step_s);
+                  x->prediction->predicted[CALC_QUANTITY_STEP_TIME]);
     tune_runs.count++;
     return r;
 }

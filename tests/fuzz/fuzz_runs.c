@@ -49,8 +49,9 @@ static void check_row(const calc_runs_row *row)
     systems = (calc_systems){.load = load};
     MUST(row->line >= 2 && row->id && row->confidence);
     calc_predict(&prediction, row, &systems);
-    MUST(prediction.reason[0] || prediction.map.reason || prediction.step_s > 0 ||
-         isnan(prediction.step_s));
+    MUST(prediction.reason[0] || prediction.map.reason ||
+         prediction.predicted[CALC_QUANTITY_STEP_TIME] > 0 ||
+         isnan(prediction.predicted[CALC_QUANTITY_STEP_TIME]));
     MUST(prediction.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
 }
 

@@ -30,7 +30,8 @@ static void check_row(const calc_serving_row *row)
     systems = (calc_systems){.load = load_system};
     MUST(row->line >= 2 && row->id && row->confidence);
     calc_serving_predict(&p, row, &apps, &systems);
-    MUST(p.reason[0] || p.ttft_s > 0 || p.tpot_s > 0); /* fields may ask for one phase */
+    MUST(p.reason[0] || p.predicted[CALC_QUANTITY_TTFT] > 0 ||
+         p.predicted[CALC_QUANTITY_TPOT] > 0); /* fields may ask for one phase */
     MUST(p.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
 }
 

@@ -63,8 +63,8 @@ static void enter(void)
         ck_assert_str_eq(prediction[i].reason, "");
         calc_serving_prediction truth = prediction[i];
         calc_serving_predict_with(&truth, &true_traits);
-        add(&prediction[i], CALC_QUANTITY_TPOT, truth.tpot_s);
-        add(&prediction[i], CALC_QUANTITY_TTFT, truth.ttft_s);
+        add(&prediction[i], CALC_QUANTITY_TPOT, truth.predicted[CALC_QUANTITY_TPOT]);
+        add(&prediction[i], CALC_QUANTITY_TTFT, truth.predicted[CALC_QUANTITY_TTFT]);
     }
 }
 
@@ -295,7 +295,9 @@ CALC_TEST(compiled_code_issues_kernels_faster_than_an_interpreter)
     for (size_t i = 0; i < results.count; i++) {
         calc_serving_prediction truth = *item[i].serving;
         calc_serving_predict_with(&truth, &slow);
-        item[i].measured = item[i].quantity == CALC_QUANTITY_TPOT ? truth.tpot_s : truth.ttft_s;
+        item[i].measured = item[i].quantity == CALC_QUANTITY_TPOT
+                               ? truth.predicted[CALC_QUANTITY_TPOT]
+                               : truth.predicted[CALC_QUANTITY_TTFT];
     }
     for (int compiled = 0; compiled < 2; compiled++) {
         calc_engine_calibration c;

@@ -206,7 +206,7 @@ calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
                      !isnan(predicted[CALC_CALIBRATE_UNSEEN][i]);
         predicted[CALC_CALIBRATE_ASSUMED][i] = other ? r->predicted : (double)NAN;
     }
-    status = status == CALC_OK ? calc_calibrate_views_make(t, NULL, errors) : status;
+    calc_calibrate_views_make(t, NULL);
     status = status == CALC_OK && t->into ? write_files(t, errors) : status;
     return status == CALC_OK ? calc_calibrate_report(t, put_report, write_table, t, errors)
                              : status;

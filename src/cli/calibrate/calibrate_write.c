@@ -48,11 +48,9 @@ void calc_calibrate_views_start(calc_calibrate_task *t)
     }
 }
 
-calc_status calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_sets *sets,
-                                      calc_errors *errors)
+void calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_sets *sets)
 {
-    calc_status status = CALC_OK;
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
         t->view[v] = t->results;
         t->view[v].item = calc_make(t->results.count + 1, sizeof *t->view[v].item);
         for (size_t i = 0; i < t->results.count; i++) {
@@ -65,9 +63,8 @@ calc_status calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_set
                 r->use = CALC_USE_UNSCORED;
             }
         }
-        status = calc_error_groups_make(&t->groups[v], &t->view[v], sets, NULL, errors);
+        calc_error_groups_make(&t->groups[v], &t->view[v], sets, NULL);
     }
-    return status;
 }
 
 void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *t,

@@ -52,10 +52,8 @@ void calc_calibrate_views_start(calc_calibrate_task *task);
 
 /** Make the views of the predictions, and their groups. Results without a prediction in a view, and
  *  memory, are in none of its groups.
- *  @param sets  calc_error_groups_make()'s
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_calibrate_views_make(calc_calibrate_task *task,
-                                                    const calc_run_sets *sets, calc_errors *errors);
+ *  @param sets  calc_error_groups_make()'s */
+void calc_calibrate_views_make(calc_calibrate_task *task, const calc_run_sets *sets);
 
 /** Write a group of one view, with its errors in each, as an element of the open array. */
 void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *task,

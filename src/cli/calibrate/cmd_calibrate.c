@@ -235,7 +235,8 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
         bool has = !isnan(predicted[CALC_CALIBRATE_ASSUMED][i]);
         predicted[CALC_CALIBRATE_FITTED][i] = has ? t->results.item[i].predicted : (double)NAN;
     }
-    return status == CALC_OK ? calc_calibrate_views_make(t, &m->sets, errors) : status;
+    calc_calibrate_views_make(t, &m->sets);
+    return status;
 }
 
 /* Writes the files, unless the fit is refused, and the report. */

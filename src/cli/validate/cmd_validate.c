@@ -293,10 +293,10 @@ static calc_status compare_runs(calc_validation *v, bool files, calc_errors *err
     char path[CALC_FIND_PATH_MAX];
     calc_errors missing = {0};
     calc_status status = CALC_OK;
-    for (int q = 0; q < 2 && status == CALC_OK && (files || v->options); q++) {
-        status = calc_features_make(&v->features[q], &v->results, of[q], errors);
+    for (int q = 0; q < 2 && (files || v->options); q++) {
+        calc_features_make(&v->features[q], &v->results, of[q]);
     }
-    if (status == CALC_OK && files) {
+    if (files) {
         status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
         status = status == CALC_OK ? calc_residuals_read(&v->residuals, path, errors) : status;
     }
@@ -344,9 +344,7 @@ static calc_status make_results(calc_validation *v, const calc_args *args, calc_
     char peers[CALC_FIND_PATH_MAX];
     calc_status status =
         baseline ? calc_baseline_read(&v->baseline, baseline, &v->results, errors) : CALC_OK;
-    status = status == CALC_OK ? calc_error_groups_make(&v->groups, &v->results, &v->measured.sets,
-                                                        v->baseline.error, errors)
-                               : status;
+    calc_error_groups_make(&v->groups, &v->results, &v->measured.sets, v->baseline.error);
     status = status == CALC_OK && calc_opt_lists(args, OPT_SHOW, "band")
                  ? calc_validate_bands_make(v, errors)
                  : status;
