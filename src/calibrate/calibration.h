@@ -23,7 +23,7 @@ typedef struct calc_calibration_runs {
     const calc_runs *runs;
     size_t files;
     const calc_remarks *remarks;
-    calc_systems *systems; /**< the calibrated values are put in here */
+    calc_documents *systems; /**< the calibrated values are put in here */
 } calc_calibration_runs;
 
 /** What is wanted. */
@@ -135,8 +135,12 @@ double calc_standard_errors_of_time(const calc_standard_errors *errors, const ca
 void calc_system_text_write(calc_output *out, const calc_text *old,
                             const calc_calibration *calibration, size_t machine, const char *date);
 
-/** The source of a machine's file as its text has it, without quotes and still escaped, up to the
- *  words `until` and the spaces before them; `length` bytes. NULL if there is none. */
-const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length);
+/** Writes what a source says of a calibration. */
+typedef void (*calc_system_text_says)(calc_output *out, const void *of);
+
+/** Write the text of a machine that has no source with one: that of `old` up to the words `until`,
+ *  and what `says` writes. */
+void calc_system_text_add_source(calc_output *out, const calc_text *text, const calc_text *old,
+                                 const char *until, calc_system_text_says says, const void *of);
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/make.h"
 #include "calibrate/fit.h"
@@ -212,17 +213,16 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     calc_build b = calc_build_start(&recipe, operators);
     const double *n = p->size;
     calc_operator *o;
+    static const int order[CALC_PASS_COUNT][3] = {
+        [CALC_PASS_FW] = {0, 1, 2}, [CALC_PASS_AGRAD] = {0, 2, 1}, [CALC_PASS_WGRAD] = {1, 0, 2}};
+    const int *of = order[p->pass];
     bool grouped = p->class == CALC_POINT_GROUPED || p->class == CALC_POINT_SERVING_GROUPED;
     if (grouped) {
         bool plain = shape.matrix_bytes >= shape.element_bytes || calc_point_is_serving(p);
         b.chip = plain ? &system->chip : NULL;
         o = calc_build_matrix(&b, "", CALC_OPERATOR_GROUPED, 0, n[0] * n[1], n[3], n[2], n[0]);
-    } else if (p->pass == CALC_PASS_WGRAD) {
-        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[1], n[0], n[2], 1);
-    } else if (p->pass == CALC_PASS_AGRAD) {
-        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[2], n[1], 1);
     } else {
-        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[1], n[2], 1);
+        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[of[0]], n[of[1]], n[of[2]], 1);
     }
     double batch = grouped ? 1 : n[3];
     o->flop[p->pass] *= batch;
@@ -278,8 +278,7 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
     const calc_recipe recipe = {.shape = &shape, .strategy = &exec->strategy};
     calc_build b = calc_build_start(&recipe, operators);
     calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, o, CALC_PASS_FW);
+    return kernel_s(p, system, exec, &shape, o, CALC_PASS_FW);
 }
 
 /* The norm before the attention of a block of that width; `operators` has room for a block. */
@@ -320,19 +319,13 @@ static calc_group group_of(const calc_point *p)
 
 calc_collective_op calc_point_op(calc_point_class class)
 {
-    switch (class) {
-    case CALC_POINT_ALL_REDUCE:
-    case CALC_POINT_SERVING_ALL_REDUCE:
-        return CALC_OP_ALL_REDUCE;
-    case CALC_POINT_ALL_GATHER:
-        return CALC_OP_ALL_GATHER;
-    case CALC_POINT_REDUCE_SCATTER:
-        return CALC_OP_REDUCE_SCATTER;
-    case CALC_POINT_ALL_TO_ALL:
-        return CALC_OP_ALL_TO_ALL;
-    default:
-        return CALC_OP_P2P;
-    }
+    static const calc_collective_op ops[CALC_POINT_CLASSES] = {
+        [CALC_POINT_ALL_REDUCE] = CALC_OP_ALL_REDUCE,
+        [CALC_POINT_ALL_GATHER] = CALC_OP_ALL_GATHER,
+        [CALC_POINT_REDUCE_SCATTER] = CALC_OP_REDUCE_SCATTER,
+        [CALC_POINT_ALL_TO_ALL] = CALC_OP_ALL_TO_ALL,
+        [CALC_POINT_P2P] = CALC_OP_P2P};
+    return ops[class];
 }
 
 double calc_point_time_s(const calc_point *p, const calc_system *system)
@@ -360,8 +353,7 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
     case CALC_POINT_NORM: {
         calc_operator operators[CALC_MAX_OPERATORS];
         calc_shape s = build_norm(p, &exec, operators);
-        calc_cost_context context = calc_cost_context_of(system, &exec, &s, CALC_COMPAT_NONE);
-        return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
+        return kernel_s(p, system, &exec, &s, &operators[0], norm_pass(p));
     }
     case CALC_POINT_BLOCK: {
         block b;
@@ -634,7 +626,7 @@ static void measure_scatter(task *t)
             }
         }
         if (count > 2) {
-            calc_spread_sort(t->deviation, count);
+            qsort(t->deviation, count, sizeof *t->deviation, calc_order_numbers);
             t->scatter[class] = fmax(SCATTER_LEAST, 1.4826 * t->deviation[count / 2]);
         }
     }

@@ -21,13 +21,6 @@ double calc_spread_quantile(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-void calc_spread_sort(double *value, size_t count)
-{
-    if (count > 0) {
-        qsort(value, count, sizeof *value, calc_order_numbers);
-    }
-}
-
 calc_spread calc_spread_of(double *error, size_t count)
 {
     double sum = 0, sum_abs = 0;
@@ -36,7 +29,7 @@ calc_spread calc_spread_of(double *error, size_t count)
         error[i] = fabs(error[i]);
         sum_abs += error[i];
     }
-    calc_spread_sort(error, count);
+    qsort(error, count, sizeof *error, calc_order_numbers);
     double n = count > 0 ? (double)count : (double)NAN;
     return (calc_spread){.count = count,
                          .bias = sum / n,

@@ -21,9 +21,6 @@ typedef struct calc_spread {
 /** Sorts `error` by size. */
 calc_spread calc_spread_of(double *error, size_t count);
 
-/** Put values in ascending order. */
-void calc_spread_sort(double *value, size_t count);
-
 /** The quantile q in [0, 1] of values in ascending order, linear between neighbours (type 7 of
  *  Hyndman and Fan 1996); NaN if there are none. */
 double calc_spread_quantile(const double *sorted, size_t count, double q);

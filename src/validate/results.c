@@ -184,7 +184,7 @@ static double search(calc_prediction *p, const machine *m)
     return isnan(best_s) ? best_s : try_layout(p, m, &p->map.exec);
 }
 
-void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
+void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_documents *systems)
 {
     *out = (calc_prediction){.need_bytes = (double)NAN};
     calc_quantities_none(out->predicted);
@@ -194,7 +194,7 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
         snprintf(out->reason, sizeof out->reason, "%s", map->reason);
         return;
     }
-    const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
+    const calc_document *entry = calc_documents_get(systems, row->sys);
     if (!entry->fine) {
         snprintf(out->reason, sizeof out->reason, "%s", entry->reason);
         return;
@@ -270,7 +270,7 @@ static size_t pair(calc_result of, const double *measured, const double *predict
 }
 
 calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
-                              const calc_remarks *remarks, calc_systems *systems,
+                              const calc_remarks *remarks, calc_documents *systems,
                               calc_errors *errors)
 {
     size_t total = 0;
@@ -359,8 +359,8 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
 
 calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows *rows,
                                       size_t files, const calc_remarks *remarks,
-                                      calc_serving_apps *apps, calc_systems *systems,
-                                      calc_errors *errors)
+                                      calc_documents *apps, calc_documents *systems,
+                                      const calc_serving_engines *engines, calc_errors *errors)
 {
     size_t total = 0;
     for (size_t f = 0; f < files; f++) {
@@ -371,7 +371,7 @@ calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows
     for (size_t f = 0; f < files; f++) {
         for (size_t i = 0; i < rows[f].count; i++) {
             calc_serving_prediction *p = &out->serving[out->servings++];
-            calc_serving_predict(p, &rows[f].row[i], apps, systems);
+            calc_serving_predict(p, &rows[f].row[i], apps, systems, engines);
             out->count += pair((calc_result){.serving = p}, p->map.measured, p->predicted, remarks,
                                &out->item[out->count]);
         }
@@ -381,27 +381,6 @@ calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows
 }
 
 /* The model's prediction of a measured run of serving. */
-
-/* The model of a name, read the first time; NULL: there is none. */
-static const calc_app *app_of(calc_serving_apps *apps, const char *name)
-{
-    int i = 0;
-    while (i < apps->count && strcmp(apps->entry[i].name, name) != 0) {
-        i++;
-    }
-    if (i == apps->count) {
-        /* More names than there is room for take the place of the last. */
-        calc_errors ignored = {0};
-        i = apps->count < CALC_SERVING_APPS_MAX ? apps->count++ : CALC_SERVING_APPS_MAX - 1;
-        apps->entry[i].name = name;
-        calc_status status = apps->load(name, &apps->entry[i].app, &ignored);
-        apps->entry[i].fine = status == CALC_OK;
-        if (apps->failed == CALC_OK && calc_systems_is_failure(status)) {
-            apps->failed = status;
-        }
-    }
-    return apps->entry[i].fine ? &apps->entry[i].app : NULL;
-}
 
 /* A run of so many requests that arrive at random is simulated: it may end before its queue is what
  * it would be for ever, and more may arrive than are served. */
@@ -568,15 +547,17 @@ void calc_serving_predict_with(calc_serving_prediction *p, const calc_engine_tra
 }
 
 void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
-                          calc_serving_apps *apps, calc_systems *systems)
+                          calc_documents *apps, calc_documents *systems,
+                          const calc_serving_engines *engines)
 {
     *out = (calc_serving_prediction){0};
     calc_quantities_none(out->predicted);
     calc_serving_map *map = &out->map;
-    const calc_app *app = app_of(apps, row->app);
-    const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
-    const calc_system *system = entry && entry->fine ? &entry->system : NULL;
-    calc_serving_map_row(map, row, app, system, apps->engines);
+    const calc_document *model = calc_documents_get(apps, row->app);
+    const calc_document *on = calc_documents_get(systems, row->sys);
+    const calc_app *app = model->fine ? &model->app : NULL;
+    const calc_system *system = on->fine ? &on->system : NULL;
+    calc_serving_map_row(map, row, app, system, engines);
     map->reason = map->reason ? map->reason
                   : !app      ? "no description of this model"
                   : !system   ? "no description of this machine"

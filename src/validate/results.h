@@ -9,26 +9,6 @@
 #include "validate/runs.h"
 #include "validate/serving_map.h"
 
-enum { CALC_SERVING_APPS_MAX = 64 };
-
-/** Reads the model of that name.
- *  @return CALC_OK, or a status with errors added */
-typedef calc_status (*calc_serving_load)(const char *name, calc_app *out, calc_errors *errors);
-
-/** Models that runs name, each read once, and the engines. Start with {.load = ..., .engines =
- * ...}; owns nothing. */
-typedef struct calc_serving_apps {
-    calc_serving_load load;
-    const calc_serving_engines *engines;
-    calc_status failed; /**< as in calc_systems */
-    int count;
-    struct {
-        const char *name; /* borrowed */
-        bool fine;
-        calc_app app;
-    } entry[CALC_SERVING_APPS_MAX];
-} calc_serving_apps;
-
 /** A run and its prediction; NaN: none. */
 typedef struct calc_serving_prediction {
     calc_serving_map map;      /**< map.exec is complete where there is a prediction */
@@ -43,7 +23,8 @@ typedef struct calc_serving_prediction {
 /** Predict one run. A static batch is the prefill of all its prompts and then its steps, one for
  *  each token after the first. */
 void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
-                          calc_serving_apps *apps, calc_systems *systems);
+                          calc_documents *apps, calc_documents *systems,
+                          const calc_serving_engines *engines);
 
 /** Predict it again with other traits of its engine. */
 void calc_serving_predict_with(calc_serving_prediction *prediction,
@@ -81,7 +62,7 @@ typedef struct calc_prediction {
  *  1 to 16 and interleavings 1 to 4 that divide what they must (up to 2 sequences from 8 stages on,
  *  as larger ones do not fit). A need beyond the capacity of the machine is an assumption, not a
  *  failure: the run did run. */
-void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems);
+void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_documents *systems);
 
 /* Published rows that look wrong or should not be scored, by name and with the
  * reason: tests/measured/remarks.csv. */
@@ -154,7 +135,7 @@ typedef struct calc_results {
  *  unpredicted. The runs, remarks and systems must outlive the results.
  *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine */
 CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
-                                            const calc_remarks *remarks, calc_systems *systems,
+                                            const calc_remarks *remarks, calc_documents *systems,
                                             calc_errors *errors);
 
 /** Free what they own; fine on {0}. */
@@ -191,7 +172,8 @@ double calc_reserved_of(const calc_run_map *map, const calc_system *system);
 CALC_MUST_USE calc_status calc_serving_results_make(calc_results *out,
                                                     const calc_serving_rows *rows, size_t files,
                                                     const calc_remarks *remarks,
-                                                    calc_serving_apps *apps, calc_systems *systems,
+                                                    calc_documents *apps, calc_documents *systems,
+                                                    const calc_serving_engines *engines,
                                                     calc_errors *errors);
 
 #endif

@@ -93,11 +93,6 @@ static int title_index(const calc_csv_row *from, const char *title)
     return i < from->titles ? i : -1;
 }
 
-static bool has_title(const calc_csv_row *from, const char *title)
-{
-    return title_index(from, title) >= 0;
-}
-
 static bool has_cell(const entry *e, const char *title)
 {
     int i = title_index(e->from, title);
@@ -253,7 +248,7 @@ static bool has_measurement(const calc_csv_row *from)
                                          "measured_tflops_per_gpu"};
     bool has = false;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        has = has || has_title(from, titles[i]);
+        has = has || title_index(from, titles[i]) >= 0;
     }
     return has;
 }
@@ -262,15 +257,15 @@ static bool has_measurement(const calc_csv_row *from)
 static calc_status check_titles(const entry *e)
 {
     const calc_csv_row *from = e->from;
-    bool published = has_title(from, "hardware") && !has_title(from, "sys");
-    bool arguments = has_title(from, "arguments");
+    bool published = title_index(from, "hardware") >= 0 && title_index(from, "sys") < 0;
+    bool arguments = title_index(from, "arguments") >= 0;
     bool machine = e->r->loader && e->r->loader->machine;
     const char *missing =
-        !machine && !has_title(from, "sys")                                       ? "sys"
-        : !arguments && !has_title(from, "app") && !has_title(from, "hidden")     ? "app"
-        : !arguments && !has_title(from, "exe") && !has_title(from, "tensor_par") ? "exe"
-        : !has_measurement(from)                                                  ? "measured_s"
-                                                                                  : NULL;
+        !machine && title_index(from, "sys") < 0                                            ? "sys"
+        : !arguments && title_index(from, "app") < 0 && title_index(from, "hidden") < 0     ? "app"
+        : !arguments && title_index(from, "exe") < 0 && title_index(from, "tensor_par") < 0 ? "exe"
+        : !has_measurement(from) ? "measured_s"
+                                 : NULL;
     if (missing && !e->r->refused) {
         calc_errors_at(e->errors, CALC_ERR_FIELD, from->reader->name, 1, 0,
                        published ? "scripts/make_runs.py makes runs of a published table" : example,
@@ -568,25 +563,27 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
     return count;
 }
 
-const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name)
+const calc_document *calc_documents_get(calc_documents *documents, const char *name)
 {
-    for (int i = 0; i < systems->count; i++) {
-        if (strcmp(systems->entry[i].name, name) == 0) {
-            return &systems->entry[i];
+    for (int i = 0; i < documents->count; i++) {
+        if (strcmp(documents->entry[i].name, name) == 0) {
+            return &documents->entry[i];
         }
     }
     /* More names than there is room for take the place of the last. */
-    int index = systems->count < CALC_SYSTEMS_MAX ? systems->count++ : CALC_SYSTEMS_MAX - 1;
-    calc_systems_entry *made = &systems->entry[index];
+    int index = documents->count < CALC_DOCUMENTS_MAX ? documents->count++ : CALC_DOCUMENTS_MAX - 1;
+    calc_document *made = &documents->entry[index];
     calc_errors errors = {0};
-    *made = (calc_systems_entry){.name = name};
-    calc_status status = systems->load(name, &made->system, &errors);
+    *made = (calc_document){.name = name};
+    bool model = documents->kind == CALC_KIND_APP;
+    void *object = model ? (void *)&made->app : &made->system;
+    calc_status status = documents->load(documents->kind, name, object, &errors);
     made->fine = status == CALC_OK;
-    if (systems->failed == CALC_OK && calc_systems_is_failure(status)) {
-        systems->failed = status;
+    if (documents->failed == CALC_OK && calc_documents_is_failure(status)) {
+        documents->failed = status;
     }
-    if (made->fine && systems->measure) {
-        made->measured = systems->measure(systems->operators, name, &made->system);
+    if (made->fine && documents->measure) {
+        made->measured = documents->measure(documents->operators, name, &made->system);
     }
     if (!made->fine && errors.count > 0) {
         errors.item[0].hint[0] = '\0';

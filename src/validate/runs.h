@@ -110,10 +110,15 @@ typedef struct calc_runs {
     calc_text text;
 } calc_runs;
 
+/** Reads a document.
+ *  @param object  a calc_app, calc_system or calc_exec, by kind
+ *  @return CALC_OK, or a status with errors added */
+typedef calc_status (*calc_documents_load)(calc_kind kind, const char *name, void *object,
+                                           calc_errors *errors);
+
 /** How names and options become documents. */
 typedef struct calc_runs_loader {
-    /** Read a document. @param object  a calc_app, calc_system or calc_exec, by kind */
-    calc_status (*document)(calc_kind kind, const char *name, void *object, calc_errors *errors);
+    calc_documents_load document;
     /** Read options of a command line. @param procs  processors; 0: as the options say
      *  @param whole  whether the model must be complete */
     calc_status (*arguments)(const char *arguments, int64_t procs, bool whole, calc_app *app,
@@ -217,46 +222,46 @@ typedef struct calc_same_run {
 size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *runs,
                            const calc_app *app, const char *machine, const calc_exec *exec);
 
-enum { CALC_SYSTEMS_MAX = 32 };
+/* Documents that runs name, models or machines. */
 
-/** Reads the machine of that name.
- *  @return CALC_OK, or a status with errors added */
-typedef calc_status (*calc_systems_load)(const char *name, calc_system *out, calc_errors *errors);
+enum { CALC_DOCUMENTS_MAX = 64 };
 
 /** Measured operators of a machine to look up.
- *  @param of  the one to ask: calc_systems.operators
+ *  @param of  the one to ask: calc_documents.operators
  *  @return NULL: there are none; borrowed */
-typedef const calc_kernel_table *(*calc_systems_measure)(void *of, const char *name,
-                                                         const calc_system *system);
+typedef const calc_kernel_table *(*calc_documents_measure)(void *of, const char *name,
+                                                           const calc_system *system);
 
-/** One machine, or why there is none. */
-typedef struct calc_systems_entry {
+/** One document, or why there is none. */
+typedef struct calc_document {
     const char *name; /**< borrowed */
     bool fine;
-    char reason[256]; /**< if not fine */
-    calc_system system;
+    char reason[256];   /**< if not fine */
+    calc_app app;       /**< of a model */
+    calc_system system; /**< of a machine */
     const calc_kernel_table
         *measured; /**< operators to look up before the model is asked, or NULL */
-} calc_systems_entry;
+} calc_document;
 
-/** All that were asked for. Start with {.load = ...}; owns nothing. */
-typedef struct calc_systems {
-    calc_systems_load load;
-    calc_systems_measure measure; /**< NULL: no operators are looked up */
-    void *operators;              /**< for it */
-    calc_status failed; /**< the first failure of reading that says nothing about the machine:
+/** All that were asked for. Start with {kind, .load = ...}; owns nothing. */
+typedef struct calc_documents {
+    calc_kind kind; /**< CALC_KIND_APP or CALC_KIND_SYSTEM */
+    calc_documents_load load;
+    calc_documents_measure measure; /**< NULL: no operators are looked up */
+    void *operators;                /**< for it */
+    calc_status failed; /**< the first failure of reading that says nothing about the document:
                          * memory, the file system; CALC_OK: there was none */
     int count;
-    calc_systems_entry entry[CALC_SYSTEMS_MAX];
-} calc_systems;
+    calc_document entry[CALC_DOCUMENTS_MAX];
+} calc_documents;
 
 /** Whether a status of reading says nothing about what was to be read. */
-static inline bool calc_systems_is_failure(calc_status status)
+static inline bool calc_documents_is_failure(calc_status status)
 {
     return status == CALC_ERR_NOMEM || status == CALC_ERR_IO;
 }
 
-/** The machine of a name, read the first time. */
-const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name);
+/** The document of a name, read the first time. */
+const calc_document *calc_documents_get(calc_documents *systems, const char *name);
 
 #endif

@@ -199,16 +199,16 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
 
 CALC_FREES(calc_serving_rows_free, calc_serving_rows, of->row, of->names, of->fields, of->text.data)
 
-static int64_t whole(double number)
+static int64_t at_least_one(double number)
 {
-    return (int64_t)(number + 0.5);
+    return (int64_t)fmax(1, floor(number + 0.5));
 }
 
 /* A parallel size: blank and 0 are 1. The product of three is a whole number still. */
 static int64_t size_of(double number)
 {
     enum { SIZE_MAX_PRINTED = 1000000 };
-    return number > 1 ? whole(fmin(number, SIZE_MAX_PRINTED)) : 1;
+    return number > 1 ? at_least_one(fmin(number, SIZE_MAX_PRINTED)) : 1;
 }
 
 /* GPUs that hold a copy of the model, several times over. */
@@ -236,11 +236,6 @@ static double number_of(const char *words, const char *key, double missing)
     return missing;
 }
 
-static bool says(const char *words, const char *pair)
-{
-    return strstr(words, pair) != NULL;
-}
-
 /* A pool of a disaggregated run. "dp_attention=True" is attention of every GPU for itself;
  * "attention_dp=n" counts the ranks. @return whether the sizes are those of its GPUs */
 static bool read_pool(pool *out, const char *words, double gpus)
@@ -251,10 +246,10 @@ static bool read_pool(pool *out, const char *words, double gpus)
     int64_t all = size_of(gpus);
     int64_t world = all / copies;
     int64_t requests = size_of(number_of(words, "attention_dp", 1));
-    if (says(words, "dp_attention=True")) {
+    if (strstr(words, "dp_attention=True")) {
         requests = tensor == world || expert == world ? world : 0;
         tensor = 1;
-    } else if (says(words, "dp_attention=False") && tensor == 1 && expert == world) {
+    } else if (strstr(words, "dp_attention=False") && tensor == 1 && expert == world) {
         requests = world; /* of every GPU for itself, too: nothing else is left */
     }
     *out = (pool){all, copies, world, tensor, expert};
@@ -410,11 +405,6 @@ enum {
     POOL_TOKENS = 8192,   /* in one of a prefill pool */
     REQUESTS_EACH = 10    /* of a run, over its concurrency: as InferenceX has it */
 };
-
-static int64_t at_least_one(double number)
-{
-    return (int64_t)fmax(1, floor(number + 0.5));
-}
 
 static void fill_lengths(calc_serving_map *map)
 {

@@ -26,7 +26,7 @@ static void enter(void)
     *family = (calc_family){.name = "A100", .machines = CASE_MACHINES, .measured = 3};
     for (int m = 0; m < CASE_MACHINES; m++) {
         family->machine[m] = case_machine[m];
-        family->system[m] = calc_systems_get(&case_systems, case_machine[m])->system;
+        family->system[m] = calc_documents_get(&case_systems, case_machine[m])->system;
     }
     the_errors = (calc_errors){0};
     ck_assert_int_eq(

@@ -65,11 +65,6 @@ static void ignore(const char *file, const char *column)
 
 static calc_runs_loader loader = {load, load_arguments, read_software, ignore, NULL};
 
-static calc_status load_system(const char *name, calc_system *out, calc_errors *found)
-{
-    return load(CALC_KIND_SYSTEM, name, out, found);
-}
-
 static calc_status parse_by(const char *csv, const calc_runs_loader *by)
 {
     errors = (calc_errors){0};
@@ -254,8 +249,8 @@ CALC_TEST(a_row_may_say_why_it_is_not_predicted)
 
 CALC_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
 {
-    static calc_systems systems;
-    systems = (calc_systems){.load = load_system};
+    static calc_documents systems;
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     calc_remarks remarks = {0};
     calc_results results = {0};
     ck_assert_int_eq(parse(OUTCOME "oom,\n"), CALC_OK);
@@ -285,8 +280,8 @@ CALC_TEST(a_default_machine_is_that_of_rows_without_one)
 /* The names of the sets of times, with their members. */
 static void has_sets(const char *csv, const char *expected)
 {
-    static calc_systems systems;
-    systems = (calc_systems){.load = load_system};
+    static calc_documents systems;
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     calc_remarks remarks = {0};
     calc_results results = {0};
     calc_error_groups groups = {0};
@@ -320,8 +315,8 @@ CALC_TEST(groups_are_machines_and_sources_but_no_set_twice)
 /* More than the machine has: it ran, so that the prediction of memory is what is wrong. */
 CALC_TEST(a_run_that_does_not_fit_says_so)
 {
-    static calc_systems systems;
-    systems = (calc_systems){.load = load_system};
+    static calc_documents systems;
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     ck_assert_int_eq(parse("app,sys,exe,measured_s,microbatch_size\n"
                            "llama3-70B,mine,llama3-70B_512,15,8\n"
                            "llama3-70B,mine,llama3-70B_512,15,\n"),
@@ -376,11 +371,11 @@ CALC_TEST(every_shipped_run_that_is_fitted_to_has_a_month)
 /* Nothing that a prediction depends on is told by what things are called. */
 CALC_TEST(names_change_no_prediction)
 {
-    static calc_systems systems;
+    static calc_documents systems;
     static calc_prediction as_named, renamed;
     size_t predicted = 0;
     for (size_t f = 0; f < sizeof shipped / sizeof *shipped; f++) {
-        systems = (calc_systems){.load = load_system}; /* it borrows names */
+        systems = (calc_documents){CALC_KIND_SYSTEM, .load = load}; /* it borrows names */
         ck_assert_int_eq(calc_runs_read(&runs, shipped[f], NULL, &errors), CALC_OK);
         for (size_t i = 0; i < runs.count; i += f == 1 ? 16 : 1) {
             calc_predict(&as_named, &runs.row[i], &systems);

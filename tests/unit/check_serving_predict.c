@@ -8,22 +8,22 @@
 #include "frame.h"
 
 static calc_serving_row row;
-static calc_serving_apps apps;
-static calc_systems systems;
+static calc_documents apps;
+static calc_documents systems;
 static calc_serving_prediction p;
 static int loaded;
 
-static calc_status count_app(const char *name, calc_app *out, calc_errors *errors)
+static calc_status count_app(calc_kind kind, const char *name, void *out, calc_errors *errors)
 {
     loaded++;
-    return load_app(name, out, errors);
+    return load_document(kind, name, out, errors);
 }
 
 static void enter(void)
 {
     row = serving_row();
-    apps = (calc_serving_apps){.load = count_app, .engines = shipped_engines()};
-    systems = (calc_systems){.load = load_system};
+    apps = (calc_documents){CALC_KIND_APP, .load = count_app};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load_document};
     loaded = 0;
 }
 
@@ -31,7 +31,7 @@ const calc_test_frame calc_tests = {.setup = enter};
 
 static void predict(void)
 {
-    calc_serving_predict(&p, &row, &apps, &systems);
+    calc_serving_predict(&p, &row, &apps, &systems, shipped_engines());
 }
 
 /* The statistics of the prediction's own layout in a phase. */

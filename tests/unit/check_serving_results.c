@@ -14,8 +14,8 @@ enum { MAX = 4 };
 
 static calc_serving_row row[MAX];
 static calc_serving_rows rows;
-static calc_serving_apps apps;
-static calc_systems systems;
+static calc_documents apps;
+static calc_documents systems;
 static calc_remark remark;
 static calc_remarks remarks;
 static calc_results results;
@@ -23,10 +23,11 @@ static calc_error_groups groups;
 static calc_errors errors;
 
 /* Models that have a block that drafts, which is then no question of its cost. */
-static calc_status load_drafting(const char *name, calc_app *out, calc_errors *errors_)
+static calc_status load_drafting(calc_kind kind, const char *name, void *out, calc_errors *errors_)
 {
-    calc_status status = load_app(name, out, errors_);
-    out->mtp_blocks = 1;
+    calc_status status = load_document(kind, name, out, errors_);
+    calc_app *app = out;
+    app->mtp_blocks = 1;
     return status;
 }
 
@@ -36,8 +37,8 @@ static void enter(void)
         row[i] = serving_row();
     }
     rows = (calc_serving_rows){.row = row, .count = 1};
-    apps = (calc_serving_apps){.load = load_drafting, .engines = shipped_engines()};
-    systems = (calc_systems){.load = load_system};
+    apps = (calc_documents){CALC_KIND_APP, .load = load_drafting};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load_document};
     remarks = (calc_remarks){0};
     results = (calc_results){0};
     groups = (calc_error_groups){0};
@@ -55,8 +56,9 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 static void make(void)
 {
     calc_results_free(&results);
-    ck_assert_int_eq(
-        calc_serving_results_make(&results, &rows, 1, &remarks, &apps, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(calc_serving_results_make(&results, &rows, 1, &remarks, &apps, &systems,
+                                               shipped_engines(), &errors),
+                     CALC_OK);
 }
 
 static const calc_result *find(const char *id, calc_quantity quantity)

@@ -185,7 +185,7 @@ calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
     const char *const names[] = {"shipped", "fitted", "unseen"};
     memcpy(t->word, names, sizeof names);
     calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
-                                                   &m->apps, &m->systems, errors);
+                                                   &m->apps, &m->systems, &m->engines, errors);
     status = status == CALC_OK ? calc_calibrate_held_out(t, errors) : status;
     if (status != CALC_OK) {
         return status;

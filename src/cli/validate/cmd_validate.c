@@ -315,7 +315,7 @@ static calc_status predict(calc_validation *v, calc_point_tables *operators, con
     calc_measured *m = &v->measured;
     if (m->serves) {
         return calc_serving_results_make(&v->results, m->serving, m->files, &m->remarks, &m->apps,
-                                         &m->systems, errors);
+                                         &m->systems, &m->engines, errors);
     }
     calc_status status = CALC_OK;
     if (path) {

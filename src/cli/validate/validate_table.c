@@ -152,7 +152,7 @@ static void write_fits(calc_output *out, calc_validation *v)
         const calc_prediction *p = &results->prediction[i];
         const calc_runs_row *row = p->map.row;
         const calc_fits_query query = {
-            &p->map.app,   &calc_systems_get(&v->measured.systems, row->sys)->system,
+            &p->map.app,   &calc_documents_get(&v->measured.systems, row->sys)->system,
             &p->map.exec,  calc_residuals_family_of(residuals, row),
             p->need_bytes, calc_residuals_find(residuals, row->id, CALC_QUANTITY_MEMORY)};
         double share = *p->reason ? (double)NAN : calc_fits_share(residuals, &query);
@@ -301,10 +301,10 @@ const calc_result *calc_validate_next_worst(const calc_results *results, const c
 
 /* Predict again, with all statistics; memory outside the tensors is left out where it was not
  * measured. */
-static void predict(const calc_result *result, calc_systems *systems, calc_stats *out)
+static void predict(const calc_result *result, calc_documents *systems, calc_stats *out)
 {
     const calc_run_map *map = &result->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->row->sys);
+    const calc_document *entry = calc_documents_get(systems, map->row->sys);
     calc_system own;
     (void)!calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
                     CALC_COMPAT_NONE, out);
@@ -328,7 +328,8 @@ static void write_parts(calc_output *out, const double *part, size_t count, doub
 
 /* Write one line with the parts of the predicted time or memory, in percent, if above half a
  * percent. Memory is that of the fullest stage. */
-static void validate_worst_parts(calc_output *out, const calc_result *result, calc_systems *systems)
+static void validate_worst_parts(calc_output *out, const calc_result *result,
+                                 calc_documents *systems)
 {
     calc_stats stats;
     predict(result, systems, &stats);
