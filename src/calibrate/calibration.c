@@ -18,7 +18,7 @@ enum { STEPS = 40 };
 typedef struct task {
     calc_calibration *c;
     const calc_calibration_plan *plan;
-    const calc_calibration_runs *runs;
+    const calc_measured_runs *runs;
     calc_results results;
     calc_evidence evidence;
     bool is_free[CALC_UNKNOWNS_MAX];
@@ -26,7 +26,7 @@ typedef struct task {
 } task;
 
 calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
-                                   size_t machines, const calc_calibration_runs *runs,
+                                   size_t machines, const calc_measured_runs *runs,
                                    calc_errors *errors)
 {
     *out = (calc_calibration){0};
@@ -62,8 +62,7 @@ static calc_status predict(task *t, calc_errors *errors)
     }
     calc_evidence_free(&t->evidence);
     calc_results_free(&t->results);
-    calc_status status = calc_results_make(&t->results, t->runs->runs, t->runs->files,
-                                           t->runs->remarks, t->runs->systems, errors);
+    calc_status status = calc_results_make(&t->results, t->runs, errors);
     t->evidence = calc_evidence_of(&t->results, family->machine, family->machines);
     free(t->use);
     t->use = t->plan->held_out ? calc_make(t->evidence.count, sizeof *t->use) : NULL;
@@ -277,7 +276,7 @@ static void end(task *t)
 }
 
 calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
-                           const calc_calibration_runs *runs, double *before, double *unseen,
+                           const calc_measured_runs *runs, double *before, double *unseen,
                            calc_errors *errors)
 {
     task t = {.c = c, .plan = plan, .runs = runs};
@@ -287,7 +286,7 @@ calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *pla
 }
 
 calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
-                                   const calc_calibration_runs *runs, double *unseen, int *fold,
+                                   const calc_measured_runs *runs, double *unseen, int *fold,
                                    calc_errors *errors)
 {
     const calc_calibration_plan plan = {.cross = by};
@@ -371,7 +370,7 @@ static void write(calc_output *out, const unseen *u, const calc_results *results
 }
 
 calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t families,
-                              const calc_calibration_runs *runs, const calc_results *results,
+                              const calc_measured_runs *runs, const calc_results *results,
                               calc_errors *errors)
 {
     unseen u = {.mine = calc_make(results->count, sizeof *u.mine)};

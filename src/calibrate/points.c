@@ -365,13 +365,7 @@ calc_status calc_points_parse(calc_points *out, calc_text text, const char *name
     return status;
 }
 
-calc_status calc_points_read(calc_points *out, const char *path, calc_errors *errors)
-{
-    calc_text text = {0};
-    *out = (calc_points){0};
-    calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_points_parse(out, text, path, errors) : status;
-}
+CALC_CSV_READS_AS(calc_points_read, calc_points, calc_points_parse)
 
 CALC_FREES(calc_points_free, calc_points, of->item, of->text.data)
 

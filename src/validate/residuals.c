@@ -220,13 +220,7 @@ calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text tex
                                           : calc_errors_no_memory(errors);
 }
 
-calc_status calc_residuals_read(calc_residuals *out, const char *path, calc_errors *errors)
-{
-    calc_text text = {0};
-    *out = (calc_residuals){0};
-    calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_residuals_parse(out, text, path, errors) : status;
-}
+CALC_CSV_READS_AS(calc_residuals_read, calc_residuals, calc_residuals_parse)
 
 calc_status calc_residuals_known(calc_residuals *out, calc_session_find *find, void *context,
                                  calc_errors *errors)
@@ -631,13 +625,7 @@ calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text, const char
     return status;
 }
 
-calc_status calc_forecasts_read(calc_forecasts *out, const char *path, calc_errors *errors)
-{
-    calc_text text = {0};
-    *out = (calc_forecasts){0};
-    calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_forecasts_parse(out, text, path, errors) : status;
-}
+CALC_CSV_READS_AS(calc_forecasts_read, calc_forecasts, calc_forecasts_parse)
 
 /* How many are of a run that sorts before `id`, or of `id` and a month before `before` or that. */
 static size_t up_to(const calc_forecasts *forecasts, const char *id, const char *before)

@@ -269,27 +269,6 @@ static size_t pair(calc_result of, const double *measured, const double *predict
     return count;
 }
 
-calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
-                              const calc_remarks *remarks, calc_documents *systems,
-                              calc_errors *errors)
-{
-    size_t total = 0;
-    for (size_t f = 0; f < files; f++) {
-        total += runs[f].count;
-    }
-    *out = (calc_results){.prediction = calc_make(total, sizeof *out->prediction),
-                          .item = calc_make(CALC_QUANTITY_COUNT * total, sizeof *out->item)};
-    for (size_t f = 0; f < files; f++) {
-        for (size_t i = 0; i < runs[f].count; i++) {
-            calc_prediction *p = &out->prediction[out->predictions++];
-            calc_predict(p, &runs[f].row[i], systems);
-            out->count += pair((calc_result){.prediction = p}, p->map.measured, p->predicted,
-                               remarks, &out->item[out->count]);
-        }
-    }
-    return calc_errors_status(errors, systems->failed);
-}
-
 CALC_FREES(calc_results_free, calc_results, of->prediction, of->serving, of->item)
 
 size_t calc_results_count(const calc_results *results, calc_use use)
@@ -344,7 +323,7 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
     for (size_t i = 0; i < count; i++) {
         const calc_result *r = &results->item[i];
         const calc_result *first = has_shape(r) ? first_of(results, count, r) : r;
-        if (first->serving->map.requests < r->serving->map.requests) {
+        if (first != r && first->serving->map.requests < r->serving->map.requests) {
             calc_result *shape = &results->item[results->count++];
             *shape = judge((calc_result){.serving = r->serving,
                                          .quantity = CALC_QUANTITY_TPOT_SHAPE,
@@ -357,27 +336,33 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
     }
 }
 
-calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows *rows,
-                                      size_t files, const calc_remarks *remarks,
-                                      calc_documents *apps, calc_documents *systems,
-                                      const calc_serving_engines *engines, calc_errors *errors)
+calc_status calc_results_make(calc_results *out, const calc_measured_runs *of, calc_errors *errors)
 {
+    const calc_serving_rows *serving = of->serving;
     size_t total = 0;
-    for (size_t f = 0; f < files; f++) {
-        total += rows[f].count;
+    for (size_t f = 0; f < of->files; f++) {
+        total += serving ? serving[f].count : of->runs[f].count;
     }
-    *out = (calc_results){.serving = calc_make(total, sizeof *out->serving),
+    *out = (calc_results){.prediction = serving ? NULL : calc_make(total, sizeof *out->prediction),
+                          .serving = serving ? calc_make(total, sizeof *out->serving) : NULL,
                           .item = calc_make(CALC_QUANTITY_COUNT * total, sizeof *out->item)};
-    for (size_t f = 0; f < files; f++) {
-        for (size_t i = 0; i < rows[f].count; i++) {
+    for (size_t f = 0; f < of->files; f++) {
+        for (size_t i = 0; serving && i < serving[f].count; i++) {
             calc_serving_prediction *p = &out->serving[out->servings++];
-            calc_serving_predict(p, &rows[f].row[i], apps, systems, engines);
-            out->count += pair((calc_result){.serving = p}, p->map.measured, p->predicted, remarks,
-                               &out->item[out->count]);
+            calc_serving_predict(p, &serving[f].row[i], of->apps, of->systems, of->engines);
+            out->count += pair((calc_result){.serving = p}, p->map.measured, p->predicted,
+                               of->remarks, &out->item[out->count]);
+        }
+        for (size_t i = 0; !serving && i < of->runs[f].count; i++) {
+            calc_prediction *p = &out->prediction[out->predictions++];
+            calc_predict(p, &of->runs[f].row[i], of->systems);
+            out->count += pair((calc_result){.prediction = p}, p->map.measured, p->predicted,
+                               of->remarks, &out->item[out->count]);
         }
     }
-    add_shapes(out, remarks);
-    return calc_errors_status(errors, systems->failed ? systems->failed : apps->failed);
+    add_shapes(out, of->remarks);
+    calc_status failed = of->systems->failed;
+    return calc_errors_status(errors, failed == CALC_OK && serving ? of->apps->failed : failed);
 }
 
 /* The model's prediction of a measured run of serving. */

@@ -131,11 +131,21 @@ typedef struct calc_results {
     size_t count;
 } calc_results;
 
-/** Predict the runs of `files` files and pair them. A run without any measurement has one result,
- *  unpredicted. The runs, remarks and systems must outlive the results.
- *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine */
-CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
-                                            const calc_remarks *remarks, calc_documents *systems,
+/** Measured runs, and what their prediction needs. Borrowed. */
+typedef struct calc_measured_runs {
+    const calc_runs *runs; /**< of training, `files` of them */
+    size_t files;
+    const calc_remarks *remarks;
+    calc_documents *systems;          /**< machines; the values of a calibration are put in here */
+    const calc_serving_rows *serving; /**< of serving, instead of `runs`; NULL: of training */
+    calc_documents *apps;             /**< models that they name */
+    const calc_serving_engines *engines;
+} calc_measured_runs;
+
+/** Predict the runs and pair them. A run without any measurement has one result, unpredicted. What
+ *  is borrowed must outlive the results.
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO of reading a machine or a model */
+CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_measured_runs *of,
                                             calc_errors *errors);
 
 /** Free what they own; fine on {0}. */
@@ -165,15 +175,5 @@ const char *calc_use_word(calc_use use);
 
 /** It, on the fullest stage [bytes]; NaN: the layout cannot be evaluated. */
 double calc_reserved_of(const calc_run_map *map, const calc_system *system);
-
-/** Predict the runs of `files` files and pair them. A run without any measurement has one result,
- *  unpredicted. The runs, remarks, apps and systems must outlive the results.
- *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine or a model */
-CALC_MUST_USE calc_status calc_serving_results_make(calc_results *out,
-                                                    const calc_serving_rows *rows, size_t files,
-                                                    const calc_remarks *remarks,
-                                                    calc_documents *apps, calc_documents *systems,
-                                                    const calc_serving_engines *engines,
-                                                    calc_errors *errors);
 
 #endif

@@ -162,8 +162,12 @@ static bool tune_runs_read(void)
     tune_runs.systems.kind = CALC_KIND_SYSTEM;
     tune_runs.systems.load = tune_runs.systems.load ? tune_runs.systems.load : tune_load_system;
     if (status == CALC_OK) {
-        status = calc_results_make(&tune_runs.results, tune_runs.runs, 3, &tune_runs.remarks,
-                                   &tune_runs.systems, &errors);
+        status = calc_results_make(&tune_runs.results,
+                                   &(const calc_measured_runs){.runs = tune_runs.runs,
+                                                               .files = 3,
+                                                               .remarks = &tune_runs.remarks,
+                                                               .systems = &tune_runs.systems},
+                                   &errors);
     }
     tune_runs.run = calloc(TUNE_RUNS, sizeof *tune_runs.run);
     if (status != CALC_OK || !tune_runs.run) {
@@ -188,8 +192,12 @@ static inline bool tune_runs_more(const char *path)
     calc_runs *runs = &tune_runs.more[at];
     calc_results *results = &tune_runs.other[at];
     if (at == TUNE_FILES || calc_runs_read(runs, path, NULL, &errors) != CALC_OK ||
-        calc_results_make(results, runs, 1, &tune_runs.remarks, &tune_runs.systems, &errors) !=
-            CALC_OK) {
+        calc_results_make(results,
+                          &(const calc_measured_runs){.runs = runs,
+                                                      .files = 1,
+                                                      .remarks = &tune_runs.remarks,
+                                                      .systems = &tune_runs.systems},
+                          &errors) != CALC_OK) {
         fprintf(stderr, "%s: %s\n", path, errors.item[0].text);
         return false;
     }

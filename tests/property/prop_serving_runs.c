@@ -45,8 +45,14 @@ static void predict(found *f)
 {
     static const calc_remarks none;
     calc_errors errors = {0};
-    ck_assert_int_eq(calc_serving_results_make(&f->results, &f->rows, 1, &none, &f->apps,
-                                               &f->systems, shipped_engines(), &errors),
+    ck_assert_int_eq(calc_results_make(&f->results,
+                                       &(const calc_measured_runs){.files = 1,
+                                                                   .remarks = &none,
+                                                                   .systems = &f->systems,
+                                                                   .serving = &f->rows,
+                                                                   .apps = &f->apps,
+                                                                   .engines = shipped_engines()},
+                                       &errors),
                      CALC_OK);
 }
 

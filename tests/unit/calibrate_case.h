@@ -39,9 +39,16 @@ static inline const calc_constant_starts *case_starts(void)
     return &starts;
 }
 
-static inline calc_calibration_runs case_of_runs(void)
+static inline calc_measured_runs case_of_runs(void)
 {
-    return (calc_calibration_runs){&case_runs, 1, &case_remarks, &case_systems};
+    return (calc_measured_runs){
+        .runs = &case_runs, .files = 1, .remarks = &case_remarks, .systems = &case_systems};
+}
+
+static inline calc_status case_results(calc_results *out, calc_errors *errors)
+{
+    const calc_measured_runs of = case_of_runs();
+    return calc_results_make(out, &of, errors);
 }
 
 /* Layouts of widths 1,024 to 8,192, two sources, two machines; no time is measured yet. */
@@ -101,8 +108,7 @@ static inline void case_measure(const char *const *name, const double *value, in
             calc_constant_set(calc_constant_find(name[k]), &entry->system, value[k]);
         }
     }
-    ck_assert_int_eq(
-        calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
+    ck_assert_int_eq(case_results(&results, &errors), CALC_OK);
     for (int i = 0; i < CASE_ROWS; i++) {
         ck_assert_msg(isfinite(results.item[i].predicted), "%s: %s", case_id[i],
                       results.item[i].remark);

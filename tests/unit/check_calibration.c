@@ -44,7 +44,7 @@ static calc_calibration_plan plan_of(size_t most)
 
 static calc_status calibrate(calc_calibration_plan plan)
 {
-    calc_calibration_runs runs = case_of_runs();
+    calc_measured_runs runs = case_of_runs();
     ck_assert_int_eq(
         calc_calibration_start(calibrated, case_machine, CASE_MACHINES, &runs, &errors), CALC_OK);
     return calc_calibrate(calibrated, &plan, &runs, the_before, unseen, &errors);
@@ -207,7 +207,7 @@ CALC_TEST(without_folds_nothing_is_unseen)
 CALC_TEST(machines_without_runs_and_machines_that_are_none_are_errors)
 {
     static const char *const none[] = {"h100_sxm", "no_such_machine"};
-    calc_calibration_runs runs = case_of_runs();
+    calc_measured_runs runs = case_of_runs();
     calc_calibration_plan plan = {.most = 10};
     ck_assert_int_eq(calc_calibration_start(calibrated, none, 1, &runs, &errors), CALC_OK);
     ck_assert_int_eq(calc_calibrate(calibrated, &plan, &runs, the_before, unseen, &errors),

@@ -28,8 +28,7 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void make(size_t machines)
 {
-    ck_assert_int_eq(
-        calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
+    ck_assert_int_eq(case_results(&results, &errors), CALC_OK);
     evidence = calc_evidence_of(&results, case_machine, machines);
 }
 

@@ -31,8 +31,7 @@ static void enter_with(double times)
         family->system[m] = calc_documents_get(&case_systems, case_machine[m])->system;
     }
     errors = (calc_errors){0};
-    ck_assert_int_eq(
-        calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
+    ck_assert_int_eq(case_results(&results, &errors), CALC_OK);
     evidence = calc_evidence_of(&results, case_machine, CASE_MACHINES);
     calc_unknowns_make(&unknowns, family, fields, case_starts());
     ck_assert_uint_eq(unknowns.count, 1);

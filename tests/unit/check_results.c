@@ -54,8 +54,12 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void make(void)
 {
-    ck_assert_int_eq(calc_results_make(&the_results, &runs, 1, &remarks, &systems, &errors),
-                     CALC_OK);
+    ck_assert_int_eq(
+        calc_results_make(&the_results,
+                          &(const calc_measured_runs){
+                              .runs = &runs, .files = 1, .remarks = &remarks, .systems = &systems},
+                          &errors),
+        CALC_OK);
 }
 
 static calc_status read_remarks(const char *csv)
@@ -112,7 +116,12 @@ CALC_TEST(a_machine_that_could_not_be_read_ends_it)
     row[1].sys = "h100_sxm";
     for (size_t i = 0; i < 2; i++) {
         broken = failure[i];
-        ck_assert_int_eq(calc_results_make(&the_results, &runs, 1, &remarks, &systems, &errors),
+        ck_assert_int_eq(calc_results_make(&the_results,
+                                           &(const calc_measured_runs){.runs = &runs,
+                                                                       .files = 1,
+                                                                       .remarks = &remarks,
+                                                                       .systems = &systems},
+                                           &errors),
                          failure[i]);
         ck_assert_int_eq(calc_errors_first(&errors), failure[i]);
         calc_results_free(&the_results);

@@ -255,7 +255,12 @@ CALC_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
     calc_results results = {0};
     ck_assert_int_eq(parse(OUTCOME "oom,\n"), CALC_OK);
     ck_assert(calc_runs_is_oom(&runs.row[0]));
-    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(
+        calc_results_make(&results,
+                          &(const calc_measured_runs){
+                              .runs = &runs, .files = 1, .remarks = &remarks, .systems = &systems},
+                          &errors),
+        CALC_OK);
     ck_assert_int_eq(results.item[0].use, CALC_USE_UNSCORED);
     ck_assert_str_eq(results.item[0].remark, "ran out of memory");
     ck_assert(results.prediction[0].need_bytes > 0x1p30);
@@ -287,7 +292,12 @@ static void has_sets(const char *csv, const char *expected)
     calc_error_groups groups = {0};
     char found[512] = "";
     ck_assert_int_eq(parse(csv), CALC_OK);
-    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(
+        calc_results_make(&results,
+                          &(const calc_measured_runs){
+                              .runs = &runs, .files = 1, .remarks = &remarks, .systems = &systems},
+                          &errors),
+        CALC_OK);
     calc_error_groups_make(&groups, &results, NULL, NULL);
     for (size_t i = 0; i < groups.count; i++) {
         if (strcmp(groups.item[i].by, "set") == 0) {

@@ -56,8 +56,14 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 static void make(void)
 {
     calc_results_free(&results);
-    ck_assert_int_eq(calc_serving_results_make(&results, &rows, 1, &remarks, &apps, &systems,
-                                               shipped_engines(), &errors),
+    ck_assert_int_eq(calc_results_make(&results,
+                                       &(const calc_measured_runs){.files = 1,
+                                                                   .remarks = &remarks,
+                                                                   .systems = &systems,
+                                                                   .serving = &rows,
+                                                                   .apps = &apps,
+                                                                   .engines = shipped_engines()},
+                                       &errors),
                      CALC_OK);
 }
 

@@ -181,11 +181,9 @@ static calc_status write_files(const calc_calibrate_task *t, calc_errors *errors
 
 calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
 {
-    calc_measured *m = &t->measured;
     const char *const names[] = {"shipped", "fitted", "unseen"};
     memcpy(t->word, names, sizeof names);
-    calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
-                                                   &m->apps, &m->systems, &m->engines, errors);
+    calc_status status = calc_results_make(&t->results, &t->measured.all, errors);
     status = status == CALC_OK ? calc_calibrate_held_out(t, errors) : status;
     if (status != CALC_OK) {
         return status;

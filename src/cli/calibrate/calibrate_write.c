@@ -225,58 +225,47 @@ void calc_calibrate_path(const calc_calibrate_task *t, bool one, const char *nam
     }
 }
 
-/* Runs predicted both before and after. */
+/* Runs predicted both before and after, of a source or of several. */
 typedef struct tally {
-    size_t count, better; /* number of runs, and of those whose error shrank */
-    double assumed, fitted;
+    const char *name;
+    size_t count, better;   /* number of runs, and of those whose error shrank */
+    double assumed, fitted; /* sums of errors */
 } tally;
 
-/* Selects runs; NULL matches any value. */
-typedef struct selection {
-    const char *source, *confidence;
-    const char *kind; /* calc_result_kind() */
-} selection;
+/* Sums over sources stand behind these: all runs, those of high confidence, of these dense models
+ * and mixtures of experts. */
+enum { SUMS = 4 };
 
-static bool is(const char *wanted, const char *found)
+/* The tallies of one side, in the order in which its sources come. @param out  has room for one
+ * of each result @return how many sources have one */
+static size_t tallies_of(const calc_calibrate_task *t, bool held, tally *out, tally sum[SUMS])
 {
-    return !wanted || strcmp(wanted, found) == 0;
-}
-
-/* The tally of a selection on one side. */
-static tally tally_of(const calc_calibrate_task *task, selection of, bool held)
-{
-    const calc_results *after = &task->view[CALC_CALIBRATE_FITTED];
-    tally t = {0};
+    const calc_results *after = &t->view[CALC_CALIBRATE_FITTED];
+    size_t sources = 0;
     for (size_t i = 0; i < after->count; i++) {
         const calc_result *r = &after->item[i];
-        bool mine = is(of.source, calc_result_source(r)) &&
-                    is(of.confidence, calc_result_confidence(r)) &&
-                    is(of.kind, calc_result_kind(r));
-        if (r->use == CALC_USE_SCORED && mine &&
-            calc_evidence_is_of(r, task->plan.held_out) == held) {
-            double before = fabs(task->view[CALC_CALIBRATE_ASSUMED].item[i].error);
-            t.count++;
-            t.better += fabs(r->error) < before;
-            t.assumed += before;
-            t.fitted += fabs(r->error);
+        if (r->use != CALC_USE_SCORED || calc_evidence_is_of(r, t->plan.held_out) != held) {
+            continue;
+        }
+        const char *name = calc_result_source(r);
+        double before = fabs(t->view[CALC_CALIBRATE_ASSUMED].item[i].error);
+        bool high = strcmp(calc_result_confidence(r), "high") == 0;
+        bool experts = strcmp(calc_result_kind(r), "MoE") == 0;
+        size_t s = 0;
+        while (s < sources && strcmp(out[s].name, name) != 0) {
+            s++;
+        }
+        out[s].name = name;
+        sources += s == sources;
+        tally *const of[] = {&out[s], &sum[0], &sum[1], &sum[experts ? 3 : 2]};
+        for (int k = 0; k < (high ? 4 : 2); k++) {
+            of[k]->count++;
+            of[k]->better += fabs(r->error) < before;
+            of[k]->assumed += before;
+            of[k]->fitted += fabs(r->error);
         }
     }
-    t.assumed /= (double)t.count;
-    t.fitted /= (double)t.count;
-    return t;
-}
-
-/* The tally of a source on one side, at the first of its runs; else of none. */
-static tally tally_at(const calc_calibrate_task *task, size_t index, bool held)
-{
-    const calc_result *r = task->view[CALC_CALIBRATE_FITTED].item;
-    bool first = r[index].use == CALC_USE_SCORED;
-    for (size_t i = 0; i < index && first; i++) {
-        first = r[i].use != CALC_USE_SCORED ||
-                strcmp(calc_result_source(&r[i]), calc_result_source(&r[index])) != 0;
-    }
-    return first ? tally_of(task, (selection){calc_result_source(&r[index]), NULL, NULL}, held)
-                 : (tally){0};
+    return sources;
 }
 
 static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
@@ -343,32 +332,31 @@ static void write_spreads(calc_output *out, const calc_calibrate_task *t,
     calc_output_text(out, "\n");
 }
 
-static void write_tally(calc_output *out, const char *name, tally t)
+static void write_tally(calc_output *out, const tally *t)
 {
-    if (t.count > 0) {
-        calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", name, t.count, 100 * t.assumed,
-                           100 * t.fitted, 100 * (double)t.better / (double)t.count);
+    double n = (double)t->count;
+    if (t->count > 0) {
+        calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", t->name, t->count,
+                           100 * (t->assumed / n), 100 * (t->fitted / n),
+                           100 * (double)t->better / n);
     }
 }
 
 static void write_side(calc_output *out, const calc_calibrate_task *t, bool held)
 {
-    static const struct {
-        const char *name;
-        selection of;
-    } sums[] = {{"all", {NULL, NULL, NULL}},
-                {"all high confidence", {NULL, "high", NULL}},
-                {"- dense", {NULL, "high", "dense"}},
-                {"- mixtures of experts", {NULL, "high", "MoE"}}};
+    tally *source = calc_make(t->results.count + 1, sizeof *source);
+    tally sum[SUMS] = {{.name = "all"},
+                       {.name = "all high confidence"},
+                       {.name = "- dense"},
+                       {.name = "- mixtures of experts"}};
+    size_t sources = tallies_of(t, held, source, sum);
     calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
                        held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
                        "assumed", "fitted", "better");
-    for (size_t i = 0; i < t->results.count; i++) {
-        write_tally(out, calc_result_source(&t->results.item[i]), tally_at(t, i, held));
+    for (size_t i = 0; i < sources + SUMS; i++) {
+        write_tally(out, i < sources ? &source[i] : &sum[i - sources]);
     }
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        write_tally(out, sums[i].name, tally_of(t, sums[i].of, held));
-    }
+    free(source);
 }
 
 static void write_runs_table(calc_output *out, const void *of)
@@ -450,26 +438,27 @@ static void put_run(calc_put *put, const calc_calibrate_task *t, size_t index)
     calc_put_close(put);
 }
 
-static void put_tally(calc_put *put, const char *name, tally t)
+static void put_tally(calc_put *put, const char *name, const tally *t)
 {
+    double n = (double)t->count; /* NaN if there are none */
     calc_put_object(put, name, CALC_PUT_LINE);
-    calc_putf(put, "n: %zu, better: %zu, assumed: %g, fitted: %g}", t.count, t.better, t.assumed,
-              t.fitted); /* NaN if there are none */
+    calc_putf(put, "n: %zu, better: %zu, assumed: %g, fitted: %g}", t->count, t->better,
+              t->assumed / n, t->fitted / n);
 }
 
-static void put_side(calc_put *put, const calc_calibrate_task *task, bool held)
+static void put_side(calc_put *put, const calc_calibrate_task *t, bool held)
 {
+    tally *source = calc_make(t->results.count + 1, sizeof *source), sum[SUMS] = {{0}};
+    size_t sources = tallies_of(t, held, source, sum);
     calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
     calc_put_object(put, "sources", CALC_PUT_LINES);
-    for (size_t i = 0; i < task->results.count; i++) {
-        tally t = tally_at(task, i, held);
-        if (t.count > 0) {
-            put_tally(put, calc_result_source(&task->results.item[i]), t);
-        }
+    for (size_t i = 0; i < sources; i++) {
+        put_tally(put, source[i].name, &source[i]);
     }
     calc_put_close(put);
-    put_tally(put, "all", tally_of(task, (selection){NULL, NULL, NULL}, held));
+    put_tally(put, "all", &sum[0]);
     calc_put_close(put);
+    free(source);
 }
 
 static void put_runs_report(calc_put *put, const void *of)

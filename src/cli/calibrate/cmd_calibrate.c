@@ -180,13 +180,6 @@ static const char *read_options(task *t, char complaint[256])
                                                                    : "too many files of runs";
 }
 
-static calc_status predict_all(task *t, calc_errors *errors)
-{
-    calc_measured *m = &t->measured;
-    calc_results_free(&t->results);
-    return calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
-}
-
 /* Whether options suit runs of serving, each of whose engines is calibrated separately.
  * @return the mistake; NULL if there is none */
 static const char *check_serving(const task *t)
@@ -214,8 +207,6 @@ static const char *check_serving(const task *t)
 /* Calibrates each family, and predicts all runs before and after. */
 static calc_status calibrate_families(task *t, calc_errors *errors)
 {
-    calc_measured *m = &t->measured;
-    const calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
     double **predicted = t->predicted;
     calc_status status = CALC_OK;
     t->word[CALC_CALIBRATE_ASSUMED] = "assumed";
@@ -224,26 +215,25 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
     calc_calibrate_views_start(t);
     for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
         status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
-                                        &runs, errors);
-        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &runs,
+                                        &t->measured.all, errors);
+        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &t->measured.all,
                                                     predicted[CALC_CALIBRATE_ASSUMED],
                                                     predicted[CALC_CALIBRATE_UNSEEN], errors)
                                    : status;
     }
-    status = status == CALC_OK ? predict_all(t, errors) : status;
+    calc_results_free(&t->results);
+    status = status == CALC_OK ? calc_results_make(&t->results, &t->measured.all, errors) : status;
     for (size_t i = 0; status == CALC_OK && i < t->results.count; i++) {
         bool has = !isnan(predicted[CALC_CALIBRATE_ASSUMED][i]);
         predicted[CALC_CALIBRATE_FITTED][i] = has ? t->results.item[i].predicted : (double)NAN;
     }
-    calc_calibrate_views_make(t, &m->sets);
+    calc_calibrate_views_make(t, &t->measured.sets);
     return status;
 }
 
 /* Writes the files, unless the fit is refused, and the report. */
 static calc_exit write_runs(task *t)
 {
-    calc_measured *m = &t->measured;
-    const calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
     const char *residuals = calc_opt_value(t->args, OPT_RESIDUALS);
     calc_errors errors = {0}, refusal = {0};
     bool refused = calc_calibrate_runs_refuse(t, &refusal);
@@ -251,7 +241,8 @@ static calc_exit write_runs(task *t)
     if (status == CALC_OK && !refused && residuals) {
         calc_output *out = calc_write_to(residuals);
         status = calc_output_end(
-            out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, &errors),
+            out,
+            calc_unseen_write(out, t->family, t->families, &t->measured.all, &t->results, &errors),
             &errors);
     }
     status = status == CALC_OK ? calc_calibrate_runs_report(t, &errors) : status;
@@ -295,7 +286,7 @@ static calc_exit calibrate(task *t)
         status = status == CALC_OK ? calc_constant_starts_read(&t->starts, path, &errors) : status;
         t->plan.starts = &t->starts;
     }
-    status = status == CALC_OK ? predict_all(t, &errors) : status;
+    status = status == CALC_OK ? calc_results_make(&t->results, &t->measured.all, &errors) : status;
     status = status == CALC_OK ? calc_calibrate_held_out(t, &errors) : status;
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     return status == CALC_OK ? write_runs(t) : calc_complain_failure(&errors);

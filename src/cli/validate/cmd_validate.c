@@ -312,24 +312,18 @@ static calc_status compare_runs(calc_validation *v, bool files, calc_errors *err
 static calc_status predict(calc_validation *v, calc_point_tables *operators, const char *path,
                            calc_errors *errors)
 {
-    calc_measured *m = &v->measured;
-    if (m->serves) {
-        return calc_serving_results_make(&v->results, m->serving, m->files, &m->remarks, &m->apps,
-                                         &m->systems, &m->engines, errors);
-    }
+    calc_documents *systems = &v->measured.systems;
     calc_status status = CALC_OK;
     if (path) {
         calc_text text = {0};
-        status = calc_measured_text(&text, &m->operators, path, errors);
+        status = calc_measured_text(&text, &v->measured.operators, path, errors);
         status =
             status == CALC_OK ? calc_points_parse(&operators->points, text, path, errors) : status;
         calc_complain_points(&operators->points);
-        m->systems.measure = calc_point_tables_of;
-        m->systems.operators = operators;
+        systems->measure = calc_point_tables_of;
+        systems->operators = operators;
     }
-    status = status == CALC_OK ? calc_results_make(&v->results, m->runs, m->files, &m->remarks,
-                                                   &m->systems, errors)
-                               : status;
+    status = status == CALC_OK ? calc_results_make(&v->results, &v->measured.all, errors) : status;
     if (status == CALC_OK && operators->count == 0 && operators->errors.count > 0) {
         *errors = operators->errors;
         return errors->item[0].status;

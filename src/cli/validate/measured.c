@@ -235,6 +235,9 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     for (size_t i = 0; i < args->argument_count && status == CALC_OK; i++) {
         status = read_file(out, args->argument[i], &loader, errors);
     }
+    out->all = (calc_measured_runs){
+        out->runs,  out->files,   &out->remarks, &out->systems, out->serves ? out->serving : NULL,
+        &out->apps, &out->engines};
     return status;
 }
 

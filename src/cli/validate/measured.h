@@ -30,6 +30,7 @@ typedef struct calc_measured {
     calc_documents apps;
     calc_serving_engines engines; /**< where runs are of serving */
     calc_documents systems;
+    calc_measured_runs all; /**< of these */
 } calc_measured;
 
 /** Read the files that the arguments of a command name; without arguments, the training runs
