@@ -86,7 +86,7 @@ RESULT_TEXT(calc_result_confidence, confidence, confidence)
 
 const char *calc_result_kind(const calc_result *r)
 {
-    return r->serving                               ? calc_serving_kind_word(r->serving->map.kind)
+    return r->serving                               ? calc_serving_kind_words[r->serving->map.kind]
            : r->prediction->map.reason              ? "unknown"
            : r->prediction->map.app.num_experts > 0 ? "MoE"
                                                     : "dense";
@@ -100,7 +100,7 @@ const char *calc_result_engine(const calc_result *r)
 
 const char *calc_result_regime(const calc_result *r)
 {
-    return r->serving && !r->serving->map.reason ? calc_serving_regime_word(r->serving->map.regime)
+    return r->serving && !r->serving->map.reason ? calc_serving_regime_words[r->serving->map.regime]
                                                  : NULL;
 }
 
@@ -512,7 +512,7 @@ static const calc_csv_table table =
 static calc_status take(calc_baseline *out, const calc_results *results, const entry *e,
                         const char *path, calc_errors *errors)
 {
-    if (strcmp(e->status, calc_use_word(CALC_USE_SCORED)) != 0) {
+    if (strcmp(e->status, calc_use_words[CALC_USE_SCORED]) != 0) {
         return CALC_OK;
     }
     if (isnan(e->error)) {

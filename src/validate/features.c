@@ -262,24 +262,10 @@ static void finish(calc_features_option *o, const calc_features *f, double *rati
     o->regret = time && o->moved > 0 ? o->regret / (double)o->moved : (double)NAN;
 }
 
-static void judge_option(calc_features *f, size_t option, double *ratio)
+static const char *option_of(const calc_features *f, const calc_features_pair *p)
 {
-    calc_features_option o = {.name = name_of(option)};
-    for (size_t i = 0; i < option; i++) {
-        if (strcmp(name_of(i), o.name) == 0) {
-            return; /* an earlier row stands for it */
-        }
-    }
-    for (size_t i = 0; i < f->pairs; i++) {
-        if (strcmp(name_of(f->pair[i].option), o.name) == 0) {
-            count_pair(&o, f, i, ratio);
-        }
-    }
-    if (o.moved + o.still > 0) {
-        finish(&o, f, ratio);
-        o.tau = f->quantity == CALC_QUANTITY_MEMORY ? tau_of(f, option) : o.tau;
-        f->option[f->options++] = o;
-    }
+    (void)f;
+    return name_of(p->option);
 }
 
 static const char *family_of(const calc_features *f, const calc_features_pair *p)
@@ -287,25 +273,36 @@ static const char *family_of(const calc_features *f, const calc_features_pair *p
     return f->cell[p->from].first->prediction->map.row->family;
 }
 
-/* All options on the machines of a family, which the pair at `first` is of, unless they are there.
- */
-static void judge_family(calc_features *f, size_t first, double *ratio)
+static const char *all_of(const calc_features *f, const calc_features_pair *p)
 {
-    calc_features_option o = {.name = family_of(f, &f->pair[first])};
-    size_t known = 0;
-    while (known < f->families && strcmp(f->family[known].name, o.name) != 0) {
-        known++;
-    }
-    if (known < f->families || known == CALC_FEATURES_FAMILIES) {
-        return;
-    }
-    for (size_t i = first; i < f->pairs; i++) {
-        if (strcmp(family_of(f, &f->pair[i]), o.name) == 0) {
+    (void)f;
+    (void)p;
+    return "all";
+}
+
+/* The pairs that have a name. */
+static calc_features_option judge(const calc_features *f, const char *name, double *ratio,
+                                  const char *(*of)(const calc_features *f,
+                                                    const calc_features_pair *p))
+{
+    calc_features_option o = {.name = name};
+    for (size_t i = 0; i < f->pairs; i++) {
+        if (strcmp(of(f, &f->pair[i]), name) == 0) {
             count_pair(&o, f, i, ratio);
         }
     }
     finish(&o, f, ratio);
-    f->family[f->families++] = o;
+    return o;
+}
+
+/* Whether a list has an option of that name. */
+static bool is_in(const calc_features_option *list, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(list[i].name, name) != 0) {
+        i++;
+    }
+    return i < count;
 }
 
 void calc_features_make(calc_features *out, const calc_results *results, calc_quantity quantity)
@@ -325,12 +322,21 @@ void calc_features_make(calc_features *out, const calc_results *results, calc_qu
     }
     find_pairs(out, &p);
     double *ratio = calc_make(out->pairs, sizeof *ratio);
-    for (size_t i = 0; i <= OPTIONS; i++) {
-        judge_option(out, i, ratio);
+    for (size_t i = 0; i <= OPTIONS; i++) { /* rows of one name are one option */
+        calc_features_option o = judge(out, name_of(i), ratio, option_of);
+        if (o.moved + o.still > 0 && !is_in(out->option, out->options, o.name)) {
+            o.tau = memory ? tau_of(out, i) : o.tau;
+            out->option[out->options++] = o;
+        }
     }
-    for (size_t i = 0; i < out->pairs; i++) {
-        judge_family(out, i, ratio);
+    for (size_t i = 0; i < out->pairs && out->families < CALC_FEATURES_FAMILIES; i++) {
+        const char *name = family_of(out, &out->pair[i]);
+        if (!is_in(out->family, out->families, name)) {
+            out->family[out->families++] = judge(out, name, ratio, family_of);
+        }
     }
+    out->all = judge(out, "all", ratio, all_of);
+    out->all.ratio = (double)NAN;
     free(ratio);
 }
 

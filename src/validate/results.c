@@ -225,7 +225,7 @@ static calc_result judge(calc_result r, const calc_remarks *remarks)
     const char *reason = p ? p->reason : r.serving->reason;
     const char *misfit = p ? p->misfit : r.serving->misfit;
     const calc_remark *remark =
-        calc_remarks_find(remarks, calc_result_id(&r), calc_quantity_word(r.quantity));
+        calc_remarks_find(remarks, calc_result_id(&r), calc_quantity_words[r.quantity]);
     r.error = r.predicted / r.measured - 1;
     r.remark = remark ? remark->remark : "";
     if (p ? isnan(r.predicted) : !isfinite(r.error)) {
@@ -280,11 +280,7 @@ size_t calc_results_count(const calc_results *results, calc_use use)
     return count;
 }
 
-const char *calc_use_word(calc_use use)
-{
-    static const char *const words[] = {CALC_USE_LIST(CALC_WORD_OF)};
-    return words[use];
-}
+const char *const calc_use_words[] = {CALC_USE_LIST(CALC_WORD_OF)};
 
 /* Whether two runs are of one sweep: alike but for their requests, of one day and source. */
 static bool is_sweep(const calc_serving_map *a, const calc_serving_map *b)

@@ -154,8 +154,8 @@ void calc_results_free(calc_results *results);
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
 
-/** Word of a use. */
-const char *calc_use_word(calc_use use);
+/** Words of the uses. */
+extern const char *const calc_use_words[];
 
 /* Memory that PyTorch's allocator has taken from the device at the peak of a
  * step, which some publications print ("max_reserved"): more than tensors occupy

@@ -26,10 +26,20 @@ void calc_assumptions_add(calc_assumptions *assumed, const char *text)
     }
 }
 
-void calc_assumptions_read(calc_assumptions *assumed, char *cell)
+static int title_index(const calc_csv_row *from, const char *title)
+{
+    int i = 0;
+    while (i < from->titles && strcmp(from->title[i], title) != 0) {
+        i++;
+    }
+    return i < from->titles ? i : -1;
+}
+
+void calc_assumptions_read(calc_assumptions *assumed, const calc_csv_row *from)
 {
     static const char between[] = " | ";
-    for (char *at = cell; at && *at;) {
+    int i = title_index(from, "assumed");
+    for (char *at = i >= 0 && i < from->cells ? from->cell[i] : NULL; at && *at;) {
         char *end = strstr(at, between);
         if (end) {
             *end = '\0';
@@ -39,16 +49,18 @@ void calc_assumptions_read(calc_assumptions *assumed, char *cell)
     }
 }
 
+void calc_runs_stem(const char *path, char stem[CALC_RUNS_STEM])
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : strcmp(path, "-") == 0 ? "stdin" : path;
+    snprintf(stem, CALC_RUNS_STEM, "%.*s", (int)strcspn(name, "."), name);
+}
+
 const char *const calc_quantity_words[] = {
 #define CALC_X(name, word, unit) word,
     CALC_QUANTITY_LIST(CALC_X)
 #undef CALC_X
         NULL};
-
-const char *calc_quantity_word(calc_quantity quantity)
-{
-    return calc_quantity_words[quantity];
-}
 
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 
@@ -65,8 +77,8 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 /* A file under way. */
 typedef struct reading {
     const calc_runs_loader *loader;
-    char stem[64]; /* of its name */
-    bool refused;  /* notes for all rows were given */
+    char stem[CALC_RUNS_STEM];
+    bool refused; /* notes for all rows were given */
     const char *loaded[KINDS];
     calc_app app; /* the documents that were loaded last */
     calc_system system;
@@ -83,15 +95,6 @@ typedef struct entry {
     const calc_csv_row *from;
     calc_errors *errors;
 } entry;
-
-static int title_index(const calc_csv_row *from, const char *title)
-{
-    int i = 0;
-    while (i < from->titles && strcmp(from->title[i], title) != 0) {
-        i++;
-    }
-    return i < from->titles ? i : -1;
-}
 
 static bool has_cell(const entry *e, const char *title)
 {
@@ -349,10 +352,7 @@ static calc_status finish_row(void *context, void *row, const calc_csv_row *from
         free(e.own);
         return status;
     }
-    int assumed = title_index(from, "assumed");
-    if (assumed >= 0 && assumed < from->cells) {
-        calc_assumptions_read(&e.own->assumed, from->cell[assumed]);
-    }
+    calc_assumptions_read(&e.own->assumed, from);
     if (calc_csv_is_blank(e.row->id)) {
         snprintf(e.own->id, sizeof e.own->id, "%s:%d", r->stem, from->line);
         e.row->id = e.own->id;
@@ -382,10 +382,8 @@ calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *path,
                                   .row_bytes = sizeof(calc_runs_row),
                                   .finish = finish_row,
                                   .context = r};
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : strcmp(path, "-") == 0 ? "stdin" : path;
     r->loader = loader;
-    snprintf(r->stem, sizeof r->stem, "%.*s", (int)strcspn(name, "."), name);
+    calc_runs_stem(path, r->stem);
     calc_csv_rows rows;
     calc_status status = calc_csv_table_parse(&rows, &table, text, path, errors);
     *out = (calc_runs){rows.item, rows.count, rows.text};

@@ -50,8 +50,14 @@ typedef struct calc_assumptions {
 /** Add something assumed, once. A list that is full stays as it is. */
 void calc_assumptions_add(calc_assumptions *assumed, const char *text);
 
-/** Add the texts of a cell, parted by " | ", which is cut there. */
-void calc_assumptions_read(calc_assumptions *assumed, char *cell);
+/** Add the texts of the column `assumed`, parted by " | ": its cell is cut there. */
+void calc_assumptions_read(calc_assumptions *assumed, const calc_csv_row *from);
+
+enum { CALC_RUNS_STEM = 64 };
+
+/** Fill in the name of a file without folders and endings, "stdin" of "-": runs without a source
+ *  have it. */
+void calc_runs_stem(const char *path, char stem[CALC_RUNS_STEM]);
 
 /** Columns that are no fields: X(TYPE, name, another name or NULL). */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
@@ -86,8 +92,8 @@ typedef struct calc_run_documents {
     calc_exec exec;
     bool by_fields; /**< no document names the layout: fields say all */
     calc_assumptions assumed;
-    char id[96];     /**< "file:line", of a row without a name */
-    char source[64]; /**< name of the file, without its ending */
+    char id[96];                 /**< "file:line", of a row without a name */
+    char source[CALC_RUNS_STEM]; /**< name of the file, without its ending */
 } calc_run_documents;
 
 /** One run. Texts are borrowed from the file, and never NULL; a blank number is NaN. */
@@ -166,9 +172,8 @@ typedef enum calc_quantity {
         CALC_QUANTITY_COUNT
 } calc_quantity;
 
-/** Words of the quantities, NULL at the end; the word of one. */
+/** Words of the quantities, NULL at the end. */
 extern const char *const calc_quantity_words[];
-const char *calc_quantity_word(calc_quantity quantity);
 
 /** Fill in that nothing of a run is known. */
 static inline void calc_quantities_none(double value[CALC_QUANTITY_COUNT])

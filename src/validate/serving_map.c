@@ -60,10 +60,8 @@ enum { NAME_SIZE = 96 };
 static void fill_names(calc_serving_rows *rows, const char *file)
 {
     rows->names = calc_make(rows->count + 1, NAME_SIZE);
-    const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : strcmp(file, "-") == 0 ? "stdin" : file;
     char *stem = rows->names;
-    snprintf(stem, NAME_SIZE / 2, "%.*s", (int)strcspn(name, "."), name);
+    calc_runs_stem(file, stem);
     for (size_t i = 0; i < rows->count; i++) {
         calc_serving_row *row = &rows->row[i];
         row->source = *row->source ? row->source : stem;
@@ -157,11 +155,7 @@ static calc_status finish_row(void *context, void *item, const calc_csv_row *fro
         calc_status one = read_field(row, k, from, errors);
         status = status == CALC_OK ? one : status;
     }
-    for (int i = 0; i < from->cells; i++) {
-        if (from->cell[i] == row->assumed) {
-            calc_assumptions_read(&row->told, from->cell[i]);
-        }
-    }
+    calc_assumptions_read(&row->told, from);
     return status;
 }
 
@@ -695,14 +689,5 @@ bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b
            left->matrix_datatype == right->matrix_datatype;
 }
 
-const char *calc_serving_regime_word(calc_serving_regime regime)
-{
-    static const char *const words[] = {CALC_SERVING_REGIME_LIST(CALC_WORD_OF)};
-    return words[regime];
-}
-
-const char *calc_serving_kind_word(calc_serving_kind kind)
-{
-    static const char *const words[] = {CALC_SERVING_KIND_LIST(CALC_WORD_OF)};
-    return words[kind];
-}
+const char *const calc_serving_regime_words[] = {CALC_SERVING_REGIME_LIST(CALC_WORD_OF)};
+const char *const calc_serving_kind_words[] = {CALC_SERVING_KIND_LIST(CALC_WORD_OF)};

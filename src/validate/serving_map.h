@@ -160,9 +160,9 @@ void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, co
  *  formats, lengths, drafts. */
 bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b);
 
-/** Words of a regime, of a kind. */
-const char *calc_serving_regime_word(calc_serving_regime regime);
-const char *calc_serving_kind_word(calc_serving_kind kind);
+/** Words of the regimes, of the kinds. */
+extern const char *const calc_serving_regime_words[];
+extern const char *const calc_serving_kind_words[];
 
 /* The layout of a run of serving: sizes of one pool or two, as publishers print them. */
 

@@ -80,7 +80,7 @@ CALC_TEST(all_at_once_is_one_round)
     row.num_prompts = 1000;
     maps();
     ck_assert_int_eq(map.kind, CALC_SERVING_KIND_ALL_AT_ONCE);
-    ck_assert_str_eq(calc_serving_kind_word(map.kind), "all at once");
+    ck_assert_str_eq(calc_serving_kind_words[map.kind], "all at once");
     ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_SERVE);
     ck_assert(asked->batch == 1000 && asked->requests == 1000 && map.requests == 1000);
     ck_assert(asked->max_sequences == 1024 && asked->chunk_size == 8192);

@@ -135,7 +135,7 @@ static void put_run(calc_put *put, const calc_calibrate_task *t, size_t i)
     const calc_result *r = &t->results.item[i];
     if (!isnan(t->predicted[CALC_CALIBRATE_ASSUMED][i])) {
         calc_putf(put, "{id: %s, quantity: %s, measured: %g", calc_result_id(r),
-                  calc_quantity_word(r->quantity), r->measured);
+                  calc_quantity_words[r->quantity], r->measured);
         for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
             calc_put_number(put, t->word[v], t->predicted[v][i]);
         }

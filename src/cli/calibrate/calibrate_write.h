@@ -76,23 +76,6 @@ CALC_MUST_USE calc_status calc_calibrate_report(const calc_calibrate_task *task,
                                                 void (*table)(calc_output *out, const void *of),
                                                 const void *of, calc_errors *errors);
 
-/** Report what was fitted to runs of training: the constants of each family, the errors by
- *  published table, and the runs one by one.
- *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_calibrate_runs_report(const calc_calibrate_task *task,
-                                                     calc_errors *errors);
-
-/** Report the constant of a family that left the range of machines, and the run that pulls it
- *  there, with the run's place; and times that are all far from what was predicted before, as in
- *  another unit.
- *  @return whether the fit is refused */
-bool calc_calibrate_runs_refuse(const calc_calibrate_task *task, calc_errors *errors);
-
-/** Write the file of each machine with its calibrated values.
- *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_calibrate_runs_files(const calc_calibrate_task *task,
-                                                    calc_errors *errors);
-
 /** Calibrate the engines of the runs, report the errors before and after, and write their traits.
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_calibrate_engines(calc_calibrate_task *task, calc_errors *errors);
