@@ -411,19 +411,21 @@ static bool has(const task *t, unsigned classes, unsigned formats)
     return false;
 }
 
-/* Whether such points have different numbers at a size. */
-static bool has_several(const task *t, unsigned classes, size_t size)
+/* How many different numbers points of some classes have at a size, 2 of several; of those on a
+ * network, if it is not below 0. */
+static int numbers_at(const task *t, unsigned classes, int64_t network, size_t size)
 {
     double one = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        if (classes >> t->used[i]->class & 1) {
-            if (one > 0 && t->used[i]->size[size] != one) {
-                return true;
-            }
-            one = t->used[i]->size[size];
+    int numbers = 0;
+    for (size_t i = 0; i < t->count && numbers < 2; i++) {
+        const calc_point *p = t->used[i];
+        if (classes >> p->class & 1 &&
+            (network < 0 || calc_point_network(p, &t->fit->system) == network)) {
+            numbers += numbers == 0 || p->size[size] != one;
+            one = p->size[size];
         }
     }
-    return false;
+    return numbers;
 }
 
 /* Add the constant whose first path is made by `fmt`. Where the file does not give it, it starts
@@ -533,7 +535,7 @@ static void add_kernels(const task *t)
         unsigned classes = kernels[i].classes, others = kernels[i].others;
         if (has(t, classes, kernels[i].formats) && (others == 0 || has(t, others, 0)) &&
             (!kernels[i].narrow || has(t, classes, IN(FLOAT8) | IN(FLOAT4))) &&
-            (kernels[i].size == 0 || has_several(t, classes, kernels[i].size))) {
+            (kernels[i].size == 0 || numbers_at(t, classes, -1, kernels[i].size) > 1)) {
             add(t->fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
         }
     }
@@ -543,16 +545,8 @@ static void add_kernels(const task *t)
  * per step where groups of several sizes were measured. */
 static void add_network(const task *t, int64_t network, calc_point_class class)
 {
-    double ranks = 0;
-    bool several = false;
-    for (size_t i = 0; i < t->count; i++) {
-        const calc_point *p = t->used[i];
-        if (p->class == class && calc_point_network(p, &t->fit->system) == network) {
-            several = several || (ranks > 0 && p->size[1] != ranks);
-            ranks = p->size[1];
-        }
-    }
-    if (!(ranks > 0)) {
+    int groups = numbers_at(t, 1U << class, network, 1);
+    if (groups == 0) {
         return;
     }
     const calc_network *n = &t->fit->system.networks[network];
@@ -562,7 +556,7 @@ static void add_network(const task *t, int64_t network, calc_point_class class)
         name);
     add(t->fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
         name);
-    if (several) {
+    if (groups > 1) {
         add(t->fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network,
             name);
     }

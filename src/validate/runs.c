@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/make.h"
 #include "io/json_load.h"
@@ -242,16 +243,12 @@ static calc_status set_fields(const entry *e)
 
 static bool has_measurement(const calc_csv_row *from)
 {
-    static const char *const titles[] = {"outcome",
-                                         "measured_s",
-                                         "measured_iteration_s",
-                                         "measured_tokens_per_s_per_gpu",
-                                         "measured_mem_gib",
-                                         "measured_memory_gib",
-                                         "measured_tflops_per_gpu"};
     bool has = false;
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        has = has || title_index(from, titles[i]) >= 0;
+    for (int i = 0; i < from->titles; i++) {
+        has = has || calc_is_word("outcome measured_s measured_iteration_s measured_mem_gib "
+                                  "measured_memory_gib measured_tokens_per_s_per_gpu "
+                                  "measured_tflops_per_gpu",
+                                  from->title[i]);
     }
     return has;
 }
@@ -553,7 +550,7 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
             same_model(&map.app, app) && same_layout(&map.exec, exec, map.search) &&
             sequence_of(&map.app, &map.exec) == sequence_of(app, exec)) {
             if (count < room) {
-                out[count] = (calc_same_run){&runs->row[i], map.row->source, step_s};
+                out[count] = (calc_same_run){&runs->row[i], step_s};
             }
             count++;
         }

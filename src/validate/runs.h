@@ -215,7 +215,6 @@ bool calc_run_map_counts(const calc_run_map *map, const char *kind);
 /** A run and what it took. */
 typedef struct calc_same_run {
     const calc_runs_row *row; /**< borrowed */
-    const char *source;       /**< name of its table */
     double step_s;
 } calc_same_run;
 

@@ -348,11 +348,6 @@ const char *calc_serving_layout_fill(calc_serving_map *map)
     return !two ? fill_one(map) : r->disagg_decode_gpus > 0 ? fill_two(map) : uncounted;
 }
 
-static bool starts(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* A mean where there is one [s]. */
 static double seconds(double mean_ms, double other_ms)
 {
@@ -511,17 +506,18 @@ static void fill_formats(calc_serving_map *map)
     calc_exec *e = &map->exec;
     const char *w = map->row->weight_dtype;
     e->strategy.datatype =
-        starts(w, "fp16") || starts(w, "float16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
+        calc_word_begins("fp16 float16", w) ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
     if (!*w) {
         calc_assumptions_add(&map->assumed, "number format not given: 16 bits");
-    } else if (starts(w, "fp4")) {
+    } else if (calc_word_begins("fp4", w)) {
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
-    } else if (starts(w, "fp8")) {
+    } else if (calc_word_begins("fp8", w)) {
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
         e->strategy.scaling = strcmp(w, "fp8") != 0 ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
-    } else if (starts(w, "int")) {
-        e->strategy.weight_datatype = starts(w, "int8") ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
+    } else if (calc_word_begins("int", w)) {
+        e->strategy.weight_datatype =
+            calc_word_begins("int8", w) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }
 }
 
@@ -572,7 +568,7 @@ static const char *fill_engine(calc_serving_map *map, const calc_system *system,
     i->memory_share = loop ? 0 : 1; /* of a batch or a pool it is not published: all there is */
     bool told = r->prefill_tokens >= 1;
     int64_t tokens = told ? (int64_t)r->prefill_tokens : TOKENS;
-    if (starts(r->kv_dtype, "fp8")) {
+    if (calc_word_begins("fp8", r->kv_dtype)) {
         i->kv_datatype = CALC_FORMAT_FLOAT8;
     }
     /* Where an engine does not mix, prompts that have come run between the steps, as many as the
@@ -647,11 +643,12 @@ static void complete(calc_serving_map *map, const calc_app *app, const calc_syst
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
                           const calc_system *system, const calc_serving_engines *engines)
 {
-    calc_serving_kind kind = starts(row->metric_kind, "static") ? CALC_SERVING_KIND_STATIC_BATCH
-                             : starts(row->metric_kind, "all")  ? CALC_SERVING_KIND_ALL_AT_ONCE
-                             : row->request_rate > 0            ? CALC_SERVING_KIND_OPEN_LOOP
-                             : row->disagg_decode_gpus > 0      ? CALC_SERVING_KIND_DISAGGREGATED
-                                                                : CALC_SERVING_KIND_CLOSED_LOOP;
+    calc_serving_kind kind =
+        calc_word_begins("static", row->metric_kind) ? CALC_SERVING_KIND_STATIC_BATCH
+        : calc_word_begins("all", row->metric_kind)  ? CALC_SERVING_KIND_ALL_AT_ONCE
+        : row->request_rate > 0                      ? CALC_SERVING_KIND_OPEN_LOOP
+        : row->disagg_decode_gpus > 0                ? CALC_SERVING_KIND_DISAGGREGATED
+                                                     : CALC_SERVING_KIND_CLOSED_LOOP;
     *out = (calc_serving_map){.row = row, .kind = kind, .assumed = row->told};
     fill_measured(out);
     set_fields(out); /* some follow from these */
