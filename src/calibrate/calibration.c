@@ -18,7 +18,7 @@ enum { STEPS = 40 };
 typedef struct task {
     calc_calibration *c;
     const calc_calibration_plan *plan;
-    const calc_calibration_runs *runs;
+    const calc_measured_runs *runs;
     calc_results results;
     calc_evidence evidence;
     bool is_free[CALC_UNKNOWNS_MAX];
@@ -26,7 +26,7 @@ typedef struct task {
 } task;
 
 calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
-                                   size_t machines, const calc_calibration_runs *runs,
+                                   size_t machines, const calc_measured_runs *runs,
                                    calc_errors *errors)
 {
     *out = (calc_calibration){0};
@@ -35,7 +35,7 @@ calc_status calc_calibration_start(calc_calibration *out, const char *const *mac
                                "more than %d machines in a family", CALC_UNKNOWNS_MACHINES);
     }
     for (size_t m = 0; m < machines; m++) {
-        const calc_systems_entry *entry = calc_systems_get(runs->systems, machine[m]);
+        const calc_document *entry = calc_documents_get(runs->systems, machine[m]);
         if (!entry->fine) {
             return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL, "%s",
                                    entry->reason);
@@ -54,7 +54,7 @@ static calc_status predict(task *t, calc_errors *errors)
     calc_unknowns_apply(&t->c->unknowns, family->system, family->machines);
     for (size_t m = 0; m < family->machines; m++) {
         for (int i = 0; i < t->runs->systems->count; i++) {
-            calc_systems_entry *entry = &t->runs->systems->entry[i];
+            calc_document *entry = &t->runs->systems->entry[i];
             if (strcmp(entry->name, family->machine[m]) == 0) {
                 entry->system = family->system[m];
             }
@@ -62,8 +62,7 @@ static calc_status predict(task *t, calc_errors *errors)
     }
     calc_evidence_free(&t->evidence);
     calc_results_free(&t->results);
-    calc_status status = calc_results_make(&t->results, t->runs->runs, t->runs->files,
-                                           t->runs->remarks, t->runs->systems, errors);
+    calc_status status = calc_results_make(&t->results, t->runs, errors);
     t->evidence = calc_evidence_of(&t->results, family->machine, family->machines);
     free(t->use);
     t->use = t->plan->held_out ? calc_make(t->evidence.count, sizeof *t->use) : NULL;
@@ -222,7 +221,7 @@ static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc
 
 static calc_status cross_validate(task *t, double *unseen, calc_errors *errors)
 {
-    int folds = t->plan->cross == CALC_CROSS_WIDTH    ? t->evidence.width_folds
+    int folds = t->plan->cross == CALC_CROSS_WIDTH    ? CALC_EVIDENCE_WIDTH_FOLDS
                 : t->plan->cross == CALC_CROSS_SOURCE ? t->evidence.source_folds
                                                       : 0;
     bool *use = calc_make(t->evidence.count, sizeof *use);
@@ -277,7 +276,7 @@ static void end(task *t)
 }
 
 calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
-                           const calc_calibration_runs *runs, double *before, double *unseen,
+                           const calc_measured_runs *runs, double *before, double *unseen,
                            calc_errors *errors)
 {
     task t = {.c = c, .plan = plan, .runs = runs};
@@ -287,7 +286,7 @@ calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *pla
 }
 
 calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
-                                   const calc_calibration_runs *runs, double *unseen, int *fold,
+                                   const calc_measured_runs *runs, double *unseen, int *fold,
                                    calc_errors *errors)
 {
     const calc_calibration_plan plan = {.cross = by};
@@ -308,6 +307,7 @@ calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
 typedef struct unseen {
     double *predicted[CALC_UNSEEN_CROSSED]; /* NaN: none */
     int *fold[CALC_UNSEEN_CROSSED];
+    bool *mine; /* scored, on a machine of the families */
 } unseen;
 
 static const calc_cross crosses[] = {
@@ -333,16 +333,19 @@ static int fold_of_publisher(const calc_results *results, size_t index)
     return (int)first;
 }
 
-static void add_memory(unseen *u, const calc_results *results)
+/* No fit uses memory. A publisher is one fold on machines of all families; the parts of a single
+ * table stay apart. */
+static void take(unseen *u, const calc_calibration *family, const calc_results *results, size_t i)
 {
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        if (r->quantity == CALC_QUANTITY_MEMORY && r->use == CALC_USE_SCORED) {
-            u->predicted[CALC_UNSEEN_WIDTH][i] = u->predicted[CALC_UNSEEN_SOURCE][i] = r->predicted;
-            u->fold[CALC_UNSEEN_WIDTH][i] =
-                calc_evidence_width_fold(r->prediction->map.app.hidden, 0);
-            u->fold[CALC_UNSEEN_SOURCE][i] = fold_of_publisher(results, i);
-        }
+    const calc_result *r = &results->item[i];
+    int *fold = &u->fold[CALC_UNSEEN_SOURCE][i];
+    bool memory = r->quantity == CALC_QUANTITY_MEMORY;
+    u->mine[i] = true;
+    *fold =
+        memory || family->sources > 1 ? fold_of_publisher(results, i) : (int)results->count + *fold;
+    if (memory) {
+        u->predicted[CALC_UNSEEN_WIDTH][i] = u->predicted[CALC_UNSEEN_SOURCE][i] = r->predicted;
+        u->fold[CALC_UNSEEN_WIDTH][i] = calc_evidence_width_fold(r->prediction->map.app.hidden, 0);
     }
 }
 
@@ -367,10 +370,10 @@ static void write(calc_output *out, const unseen *u, const calc_results *results
 }
 
 calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t families,
-                              const calc_calibration_runs *runs, const calc_results *results,
+                              const calc_measured_runs *runs, const calc_results *results,
                               calc_errors *errors)
 {
-    unseen u = {{NULL}, {NULL}};
+    unseen u = {.mine = calc_make(results->count, sizeof *u.mine)};
     calc_status status = CALC_OK;
     for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
         u.predicted[k] = calc_make(results->count, sizeof *u.predicted[k]);
@@ -383,27 +386,18 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
                                             errors);
         }
     }
-    /* A publisher is one fold on machines of all families; the parts of a single table stay apart.
-     */
-    for (size_t i = 0; i < families * results->count && status == CALC_OK; i++) {
-        const calc_calibration *of = &family[i / results->count];
-        size_t at = i % results->count;
-        int *fold = &u.fold[CALC_UNSEEN_SOURCE][at];
-        if (results->item[at].use == CALC_USE_SCORED && has(of, &results->item[at])) {
-            *fold = of->sources > 1 ? fold_of_publisher(results, at) : (int)results->count + *fold;
+    for (size_t i = 0; i < results->count && status == CALC_OK; i++) {
+        for (size_t f = 0; f < families && !u.mine[i]; f++) {
+            if (results->item[i].use == CALC_USE_SCORED && has(&family[f], &results->item[i])) {
+                take(&u, &family[f], results, i);
+            }
         }
     }
     if (status == CALC_OK) {
-        add_memory(&u, results);
         calc_residuals_write_head(out);
     }
     for (size_t i = 0; i < results->count && status == CALC_OK; i++) {
-        const calc_result *r = &results->item[i];
-        size_t f = 0;
-        while (f < families && !has(&family[f], r)) {
-            f++;
-        }
-        if (r->use == CALC_USE_SCORED && f < families) {
+        if (u.mine[i]) {
             write(out, &u, results, i);
         }
     }
@@ -411,6 +405,7 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
         free(u.predicted[k]);
         free(u.fold[k]);
     }
+    free(u.mine);
     return status;
 }
 
@@ -431,7 +426,7 @@ typedef struct edits {
 static void replace(edits *e, const char *pointer, const char *value)
 {
     edit *at = &e->item[e->count];
-    if (e->count < EDITS_MAX &&
+    if (e->count < EDITS_MAX - 1 && /* and the source */
         calc_json_span(e->old->data, e->old->length, pointer, &at->start, &at->end)) {
         snprintf(at->value, sizeof at->value, "%s", value);
         e->count++;
@@ -470,8 +465,6 @@ static void replace_unknown(edits *e, const calc_unknown *p, const calc_system *
 
 static CALC_ORDER_BY(by_place, edit, start, end)
 
-static const char marker[] = CALC_SYSTEM_TEXT_MARKER;
-
 /* How far the runs vouch for a constant. */
 typedef enum standing { DETERMINED, INDICATED, ASSUMED } standing;
 
@@ -494,10 +487,20 @@ static void write_constants(calc_output *out, const calc_calibration *c, size_t 
     calc_output_text(out, before == title ? "" : ".");
 }
 
-static void write_calibrated(calc_output *out, const calc_calibration *c, size_t machine,
-                             const char *date)
+/* A machine of a calibration, for its source. */
+typedef struct calibrated {
+    const calc_calibration *c;
+    size_t machine;
+    const char *date;
+} calibrated;
+
+static void write_calibrated(calc_output *out, const void *of)
 {
-    calc_output_printf(out, "%s%s to %zu measured runs (", marker, date, c->runs);
+    const calibrated *which = of;
+    const calc_calibration *c = which->c;
+    size_t machine = which->machine;
+    calc_output_printf(out, CALC_SYSTEM_TEXT_MARKER "%s to %zu measured runs (", which->date,
+                       c->runs);
     for (size_t i = 0; i < c->sources; i++) {
         calc_output_printf(out, "%s%s %zu", i ? ", " : "", c->source[i].name, c->source[i].count);
     }
@@ -515,7 +518,9 @@ static void write_calibrated(calc_output *out, const calc_calibration *c, size_t
     write_constants(out, c, machine, ASSUMED, " Assumed: ");
 }
 
-const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length)
+/* The source of a machine's file as its text has it, without quotes and still escaped, up to the
+ * words `until` and the spaces before them; `length` bytes. NULL if there is none. */
+static const char *source_of(const calc_text *old, const char *until, size_t *length)
 {
     size_t start;
     size_t end;
@@ -537,53 +542,41 @@ const char *calc_system_text_source(const calc_text *old, const char *until, siz
     return text;
 }
 
-static void write_source(calc_output *out, const calc_text *old, const calc_calibration *c,
-                         size_t machine, const char *date)
+/* Write a text with its edits. The one without a value is of the source; where that is new it is
+ * the last member, and ends the text. */
+static void write_edited(calc_output *out, edits *e, const calc_text *old, const char *until,
+                         calc_system_text_says says, const void *of)
 {
-    size_t length;
-    const char *before = calc_system_text_source(old, marker, &length);
-    calc_output_text(out, "\"");
-    if (length > 0) {
-        calc_output_write(out, before, length);
-        calc_output_text(out, " ");
+    size_t at = 0, length;
+    const char *before = source_of(old, until, &length);
+    edit *source = &e->item[e->count++];
+    bool new =
+        !calc_json_span(e->old->data, e->old->length, "/source", &source->start, &source->end);
+    if (new) { /* before the brace that ends it */
+        size_t end = e->old->length;
+        while (end > 0 && e->old->data[end - 1] != '}') {
+            end--;
+        }
+        end -= end > 0;
+        while (end > 0 && strchr(" \n\r\t", e->old->data[end - 1])) {
+            end--;
+        }
+        source->start = source->end = end;
     }
-    write_calibrated(out, c, machine, date);
-    calc_output_text(out, "\"");
-}
-
-/* The old text up to byte `end`, with its edits. */
-static void write_edited(calc_output *out, const edits *e, size_t end, const calc_calibration *c,
-                         size_t machine, const char *date)
-{
-    size_t at = 0;
+    qsort(e->item, e->count, sizeof *e->item, by_place);
     for (size_t i = 0; i < e->count; i++) {
         calc_output_write(out, e->old->data + at, e->item[i].start - at);
-        if (e->item[i].value[0]) {
-            calc_output_text(out, e->item[i].value);
-        } else {
-            write_source(out, e->old, c, machine, date);
-        }
+        calc_output_text(out, e->item[i].value);
         at = e->item[i].end;
+        if (!e->item[i].value[0]) {
+            calc_output_text(out, new ? ",\n  \"source\": \"" : "\"");
+            calc_output_write(out, before ? before : "", length);
+            calc_output_text(out, length > 0 ? " " : "");
+            says(out, of);
+            calc_output_text(out, new ? "\"\n}\n" : "\"");
+        }
     }
-    calc_output_write(out, e->old->data + at, end - at);
-}
-
-/* A member for the source before the brace that ends the text. */
-static void write_with_new_source(calc_output *out, const edits *e, const calc_calibration *c,
-                                  size_t machine, const char *date)
-{
-    size_t end = e->old->length;
-    while (end > 0 && e->old->data[end - 1] != '}') {
-        end--;
-    }
-    end -= end > 0;
-    while (end > 0 && strchr(" \n\r\t", e->old->data[end - 1])) {
-        end--;
-    }
-    write_edited(out, e, end, c, machine, date);
-    calc_output_text(out, ",\n  \"source\": ");
-    write_source(out, e->old, c, machine, date);
-    calc_output_text(out, "\n}\n");
+    calc_output_write(out, e->old->data + at, new ? 0 : e->old->length - at);
 }
 
 void calc_system_text_write(calc_output *out, const calc_text *old,
@@ -597,18 +590,17 @@ void calc_system_text_write(calc_output *out, const calc_text *old,
             replace_unknown(e, p, &calibration->family.system[machine]);
         }
     }
-    size_t start;
-    size_t end;
-    bool has_source = calc_json_span(old->data, old->length, "/source", &start, &end);
-    if (has_source) {
-        replace(e, "/source", "");
-    }
-    qsort(e->item, e->count, sizeof *e->item, by_place);
-    if (has_source) {
-        write_edited(out, e, old->length, calibration, machine, date);
-    } else {
-        write_with_new_source(out, e, calibration, machine, date);
-    }
+    const calibrated of = {calibration, machine, date};
+    write_edited(out, e, old, CALC_SYSTEM_TEXT_MARKER, write_calibrated, &of);
+    free(e);
+}
+
+void calc_system_text_add_source(calc_output *out, const calc_text *text, const calc_text *old,
+                                 const char *until, calc_system_text_says says, const void *of)
+{
+    edits *e = calc_make(1, sizeof *e);
+    e->old = text;
+    write_edited(out, e, old, until, says, of);
     free(e);
 }
 

@@ -18,14 +18,6 @@
 #include "validate/residuals.h"
 #include "validate/results.h"
 
-/** The published runs, and the inputs of their prediction. Borrowed. */
-typedef struct calc_calibration_runs {
-    const calc_runs *runs;
-    size_t files;
-    const calc_remarks *remarks;
-    calc_systems *systems; /**< the calibrated values are put in here */
-} calc_calibration_runs;
-
 /** What is wanted. */
 typedef struct calc_calibration_plan {
     const char *const *fields;          /**< names of constants, NULL at the end; NULL: all */
@@ -59,7 +51,7 @@ typedef struct calc_calibration {
  *  @return CALC_OK; CALC_ERR_NOT_FOUND for a machine that cannot be read; CALC_ERR_RANGE for too
  *  many */
 CALC_MUST_USE calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
-                                                 size_t machines, const calc_calibration_runs *runs,
+                                                 size_t machines, const calc_measured_runs *runs,
                                                  calc_errors *errors);
 
 /** Calibrate.
@@ -68,7 +60,7 @@ CALC_MUST_USE calc_status calc_calibration_start(calc_calibration *out, const ch
  *  @return CALC_OK, CALC_ERR_RULE if there are no runs on these machines, or what
  *  calc_results_make() returns */
 CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
-                                         const calc_calibration_runs *runs, double *before,
+                                         const calc_measured_runs *runs, double *before,
                                          double *unseen, calc_errors *errors);
 
 /** Predict the runs of a finished calibration by fits without one fold at a time.
@@ -76,7 +68,7 @@ CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibra
  *  @param fold    likewise: the number of the fold; may be NULL
  *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
-                                                 const calc_calibration_runs *runs, double *unseen,
+                                                 const calc_measured_runs *runs, double *unseen,
                                                  int *fold, calc_errors *errors);
 
 /* Residuals of measured runs against predictions that have not seen them, for the
@@ -88,7 +80,7 @@ CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross
  *  @param results  of runs->runs, under the calibrated values
  *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_unseen_write(calc_output *out, calc_calibration *family,
-                                            size_t families, const calc_calibration_runs *runs,
+                                            size_t families, const calc_measured_runs *runs,
                                             const calc_results *results, calc_errors *errors);
 
 enum { CALC_STANDARD_ERRORS_MAX = 64, CALC_STANDARD_ERRORS_MACHINE = 64 };
@@ -135,8 +127,12 @@ double calc_standard_errors_of_time(const calc_standard_errors *errors, const ca
 void calc_system_text_write(calc_output *out, const calc_text *old,
                             const calc_calibration *calibration, size_t machine, const char *date);
 
-/** The source of a machine's file as its text has it, without quotes and still escaped, up to the
- *  words `until` and the spaces before them; `length` bytes. NULL if there is none. */
-const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length);
+/** Writes what a source says of a calibration. */
+typedef void (*calc_system_text_says)(calc_output *out, const void *of);
+
+/** Write the text of a machine that has no source with one: that of `old` up to the words `until`,
+ *  and what `says` writes. */
+void calc_system_text_add_source(calc_output *out, const calc_text *text, const calc_text *old,
+                                 const char *until, calc_system_text_says says, const void *of);
 
 #endif

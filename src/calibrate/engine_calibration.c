@@ -9,6 +9,7 @@
 #include "base/make.h"
 #include "calibrate/fit.h"
 #include "spec/field.h"
+#include "validate/error_groups.h"
 
 /* Errors of a good model of serving: the spread between runs of one layout. */
 #define SIGMA 0.1
@@ -182,14 +183,6 @@ static calc_engine_traits traits_at(const calc_engine_fit *fit, const double *x)
     return t;
 }
 
-static double of_quantity(const calc_serving_prediction *p, calc_quantity quantity)
-{
-    return quantity == CALC_QUANTITY_TPOT   ? p->tpot_s
-           : quantity == CALC_QUANTITY_TTFT ? p->ttft_s
-           : quantity == CALC_QUANTITY_E2E  ? p->e2e_s
-                                            : p->output_tokens_per_s;
-}
-
 static void residuals(void *context, const double *x, double *residual)
 {
     const engine_fit_task *t = context;
@@ -208,7 +201,7 @@ static void residuals(void *context, const double *x, double *residual)
         }
         double weight =
             sqrt(t->point[i].weight * (r->quantity == CALC_QUANTITY_TTFT ? FIRST_TOKEN_WEIGHT : 1));
-        double error = log(of_quantity(&p, r->quantity) / r->measured) / SIGMA;
+        double error = log(p.predicted[r->quantity] / r->measured) / SIGMA;
         *residual++ = weight * calc_least_squares_soft(error);
     }
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
@@ -256,7 +249,7 @@ double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine
 {
     calc_serving_prediction p = *point->result->serving;
     calc_serving_predict_with(&p, of);
-    return of_quantity(&p, point->result->quantity);
+    return p.predicted[point->result->quantity];
 }
 
 /* Everything at hand. Points of an engine are neighbours. */
@@ -276,21 +269,12 @@ static const calc_serving_map *map_of(const calc_engine_point *p)
     return &p->result->serving->map;
 }
 
-/* The property shared by runs that are left out together. */
-static const char *common_of(const task *t, const calc_engine_point *p)
-{
-    const calc_serving_row *row = map_of(p)->row;
-    switch (t->plan->cross) {
-    case CALC_CROSS_MACHINE:
-        return row->sys;
-    case CALC_CROSS_MODEL:
-        return row->app;
-    case CALC_CROSS_ENGINE:
-        return map_of(p)->exec.inference.engine.name;
-    default:
-        return calc_evidence_publisher(p->result);
-    }
-}
+/* What runs that are left out together share. */
+static const char *(*const common[])(const calc_result *) = {
+    [CALC_CROSS_SOURCE] = calc_evidence_publisher,
+    [CALC_CROSS_MACHINE] = calc_result_machine,
+    [CALC_CROSS_MODEL] = calc_result_model,
+    [CALC_CROSS_ENGINE] = calc_result_engine};
 
 static int compare_dates(const void *a, const void *b)
 {
@@ -326,14 +310,16 @@ static double half_of(const task *t, size_t i)
  * where the table does not say. All that have another property in common are a fold. */
 static void assign_alike(task *t)
 {
-    bool halves = t->plan->cross == CALC_CROSS_HALF;
+    calc_cross cross = t->plan->cross;
+    bool halves = cross == CALC_CROSS_HALF;
     int kinds = 0;
     for (size_t i = 0; i < t->count; i++) {
         const calc_engine_point *p = t->point;
         size_t j = half_of(t, i) >= 0 ? i : 0;
-        while (j < i && (t->fold[j] < 0 || half_of(t, j) >= 0 ||
-                         !(halves ? calc_serving_map_alike(map_of(&p[j]), map_of(&p[i]))
-                                  : strcmp(common_of(t, &p[j]), common_of(t, &p[i])) == 0))) {
+        while (j < i &&
+               (t->fold[j] < 0 || half_of(t, j) >= 0 ||
+                !(halves ? calc_serving_map_alike(map_of(&p[j]), map_of(&p[i]))
+                         : strcmp(common[cross](p[j].result), common[cross](p[i].result)) == 0))) {
             j++;
         }
         if (t->fold[i] >= 0) {

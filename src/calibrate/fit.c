@@ -266,10 +266,11 @@ double calc_constant_start(const calc_constant *constant, const calc_constant_st
     return start;
 }
 
-/* Where a path leads: one number, or a curve. Both NULL: nowhere. */
+/* The numbers that a path leads to: one, or a curve's; none: nowhere. */
 typedef struct place {
     double *number;
-    calc_curve *curve;
+    int64_t count;
+    double most; /* of each, where they are scaled */
 } place;
 
 static place place_of(const char *path, calc_system *system)
@@ -279,19 +280,9 @@ static place place_of(const char *path, calc_system *system)
         return (place){0};
     }
     void *member = (char *)system + ref.offset;
-    place at = {0};
-    if (ref.field->type == CALC_TYPE_CURVE) {
-        at.curve = member;
-    } else {
-        at.number = member;
-    }
-    return at;
-}
-
-static double get(const char *path, calc_system *system)
-{
-    place at = place_of(path, system);
-    return at.number ? *at.number : at.curve && at.curve->count > 0 ? at.curve->efficiency[0] : 0;
+    calc_curve *curve = member;
+    return ref.field->type == CALC_TYPE_CURVE ? (place){curve->efficiency, curve->count, 1}
+                                              : (place){member, 1, INFINITY};
 }
 
 double calc_constant_get(const calc_constant *constant, const calc_system *system)
@@ -299,32 +290,20 @@ double calc_constant_get(const calc_constant *constant, const calc_system *syste
     calc_system copy = *system;
     double value = 0;
     for (int i = 0; i < CALC_CONSTANT_PATHS && constant->path[i] && value <= 0; i++) {
-        value = get(constant->path[i], &copy);
+        place at = place_of(constant->path[i], &copy);
+        value = at.count > 0 ? *at.number : 0;
     }
     return value;
-}
-
-static void set(place at, double value)
-{
-    if (at.number) {
-        *at.number = value;
-        return;
-    }
-    if (!at.curve) {
-        return; /* the path names nothing in this system */
-    }
-    double factor = value / at.curve->efficiency[0];
-    for (int64_t i = 0; i < at.curve->count; i++) {
-        double scaled = i == 0 ? value : at.curve->efficiency[i] * factor;
-        at.curve->efficiency[i] = scaled < 1 ? scaled : 1;
-    }
 }
 
 void calc_constant_set(const calc_constant *constant, calc_system *system, double value)
 {
     for (int i = 0; i < CALC_CONSTANT_PATHS && constant->path[i]; i++) {
-        if (get(constant->path[i], system) > 0) {
-            set(place_of(constant->path[i], system), value);
+        place at = place_of(constant->path[i], system);
+        bool given = at.count > 0 && *at.number > 0;
+        double factor = given ? value / *at.number : 0;
+        for (int64_t k = 0; given && k < at.count; k++) {
+            at.number[k] = fmin(k == 0 ? value : at.number[k] * factor, at.most);
         }
     }
 }
@@ -594,7 +573,6 @@ calc_evidence calc_evidence_of(const calc_results *results, const char *const *m
         const calc_app *app = &out->row[i].result->prediction->map.app;
         out->row[i].width_fold = calc_evidence_width_fold(app->hidden, deep ? app->num_blocks : 0);
     }
-    out->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
     assign_folds_by_source(out);
     return found;
 }
@@ -639,66 +617,19 @@ double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *
 
 enum { TRIED = 64 /* runs at most; the others are predicted better than these */ };
 
-/* How far off a run is under the values of the family. */
-static double distance_of(const calc_fit *fit, size_t row)
-{
-    const calc_evidence_row *r = &fit->evidence->row[row];
-    double step_s = calc_evidence_predict_s(r, &fit->family->system[r->machine]);
-    return fabs(log(step_s) - r->log_measured);
-}
+/* A run, and how near to it the values of the family come: below 0. */
+typedef struct tried {
+    double nearness;
+    size_t row;
+} tried;
 
-/* The smallest distance that is tried: that of the TRIED-th worst run. */
-static double worth_trying(const calc_fit *fit)
-{
-    double worst[TRIED] = {0}; /* falling */
-    for (size_t i = 0; i < fit->evidence->count; i++) {
-        double distance = is_used(fit, i) ? distance_of(fit, i) : 0;
-        for (int k = 0; k < TRIED; k++) {
-            if (distance > worst[k]) {
-                double other = worst[k];
-                worst[k] = distance;
-                distance = other;
-            }
-        }
-    }
-    return worst[TRIED - 1];
-}
+static CALC_ORDER_BY(by_nearness, tried, nearness, row)
 
 /* The distance of a value from its prior. */
 static double moved(const calc_unknown *p, double value)
 {
     return fabs(calc_constant_to_free(p->constant, value) -
                 calc_constant_to_free(p->constant, p->start));
-}
-
-static calc_status leave_out(calc_influence *out, const calc_fit *fit,
-                             const calc_unknowns *unknowns, const bool *is_free, size_t index,
-                             bool *use, calc_errors *errors)
-{
-    const calc_unknown *p = &unknowns->item[index];
-    double least = worth_trying(fit);
-    double nearest = INFINITY;
-    for (size_t i = 0; i < fit->evidence->count; i++) {
-        if (!is_used(fit, i) || distance_of(fit, i) < least) {
-            continue;
-        }
-        calc_unknowns without = *unknowns;
-        calc_fit one = *fit;
-        one.use = use;
-        use[i] = false;
-        calc_status status = calc_fit_unknowns(&one, &without, is_free, errors);
-        use[i] = true;
-        if (status != CALC_OK) {
-            return status;
-        }
-        double value = without.item[index].value;
-        if (moved(p, value) < nearest) {
-            nearest = moved(p, value);
-            out->row = i;
-            out->without = value;
-        }
-    }
-    return CALC_OK;
 }
 
 /* The first unknown that left its range; `count` if none did. A start outside of it, given by a
@@ -728,11 +659,35 @@ calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
     }
     const calc_unknown *p = &unknowns->item[index];
     *out = (calc_influence){.constant = p->constant, .value = p->value, .without = p->value};
-    bool *use = calc_make(fit->evidence->count, sizeof *use);
-    for (size_t i = 0; i < fit->evidence->count; i++) {
+    size_t rows = fit->evidence->count, used = 0;
+    bool *use = calc_make(rows, sizeof *use);
+    tried *list = calc_make(rows, sizeof *list);
+    for (size_t i = 0; i < rows; i++) {
+        const calc_evidence_row *r = &fit->evidence->row[i];
         use[i] = is_used(fit, i);
+        if (use[i]) {
+            double step_s = calc_evidence_predict_s(r, &fit->family->system[r->machine]);
+            list[used++] = (tried){-fabs(log(step_s) - r->log_measured), i};
+        }
     }
-    calc_status status = leave_out(out, fit, unknowns, is_free, index, use, errors);
+    qsort(list, used, sizeof *list, by_nearness);
+    double nearest = INFINITY;
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < used && i < TRIED && status == CALC_OK; i++) {
+        calc_unknowns without = *unknowns;
+        calc_fit one = *fit;
+        one.use = use;
+        use[list[i].row] = false;
+        status = calc_fit_unknowns(&one, &without, is_free, errors);
+        use[list[i].row] = true;
+        double value = without.item[index].value;
+        if (status == CALC_OK && moved(p, value) < nearest) {
+            nearest = moved(p, value);
+            out->row = list[i].row;
+            out->without = value;
+        }
+    }
+    free(list);
     free(use);
     return status;
 }

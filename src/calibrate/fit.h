@@ -116,7 +116,7 @@ typedef struct calc_evidence_row {
 typedef struct calc_evidence {
     calc_evidence_row *row;
     size_t count;
-    int width_folds, source_folds;
+    int source_folds;
 } calc_evidence;
 
 enum { CALC_EVIDENCE_WIDTH_FOLDS = 6 };

@@ -309,11 +309,20 @@ static void write_standing(calc_output *out, const calc_point_fit *f, calc_point
     calc_output_text(out, before == title ? "" : ".");
 }
 
-static void write_fitted(calc_output *out, const calc_point_calibration *c,
-                         const calc_points *points, const char *date)
+/* A calibration, for the source of its machine. */
+typedef struct fitted {
+    const calc_point_calibration *c;
+    const calc_points *points;
+    const char *date;
+} fitted;
+
+static void write_fitted(calc_output *out, const void *of)
 {
+    const fitted *which = of;
+    const calc_point_calibration *c = which->c;
+    const calc_points *points = which->points;
     const char *comma = "";
-    calc_output_printf(out, "%s%s to measured operators (", marker, date);
+    calc_output_printf(out, "%s%s to measured operators (", marker, which->date);
     for (int class = 0; class < CALC_POINT_CLASSES; class ++) {
         size_t count = 0;
         for (size_t i = 0; i < points->count; i++) {
@@ -351,21 +360,8 @@ calc_status calc_point_calibration_write(calc_output *out, const calc_point_cali
     calc_json_save(memory, CALC_KIND_SYSTEM, &c->fit.system, 0);
     status = calc_output_close(memory, errors);
     if (status == CALC_OK) {
-        size_t length;
-        const char *before = calc_system_text_source(old, marker, &length);
-        /* Before the brace that ends it. */
-        size_t end = text.length - (text.length > 0);
-        while (end > 0 && strchr(" \n", text.data[end - 1])) {
-            end--;
-        }
-        calc_output_write(out, text.data, end);
-        calc_output_text(out, ",\n  \"source\": \"");
-        if (length > 0) {
-            calc_output_write(out, before, length);
-            calc_output_text(out, " ");
-        }
-        write_fitted(out, c, points, date);
-        calc_output_text(out, "\"\n}\n");
+        const fitted of = {c, points, date};
+        calc_system_text_add_source(out, &text, old, marker, write_fitted, &of);
     }
     calc_text_free(&text);
     return status;

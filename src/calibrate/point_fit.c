@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/make.h"
 #include "calibrate/fit.h"
@@ -212,17 +213,16 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     calc_build b = calc_build_start(&recipe, operators);
     const double *n = p->size;
     calc_operator *o;
+    static const int order[CALC_PASS_COUNT][3] = {
+        [CALC_PASS_FW] = {0, 1, 2}, [CALC_PASS_AGRAD] = {0, 2, 1}, [CALC_PASS_WGRAD] = {1, 0, 2}};
+    const int *of = order[p->pass];
     bool grouped = p->class == CALC_POINT_GROUPED || p->class == CALC_POINT_SERVING_GROUPED;
     if (grouped) {
         bool plain = shape.matrix_bytes >= shape.element_bytes || calc_point_is_serving(p);
         b.chip = plain ? &system->chip : NULL;
         o = calc_build_matrix(&b, "", CALC_OPERATOR_GROUPED, 0, n[0] * n[1], n[3], n[2], n[0]);
-    } else if (p->pass == CALC_PASS_WGRAD) {
-        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[1], n[0], n[2], 1);
-    } else if (p->pass == CALC_PASS_AGRAD) {
-        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[2], n[1], 1);
     } else {
-        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[1], n[2], 1);
+        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[of[0]], n[of[1]], n[of[2]], 1);
     }
     double batch = grouped ? 1 : n[3];
     o->flop[p->pass] *= batch;
@@ -278,8 +278,7 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
     const calc_recipe recipe = {.shape = &shape, .strategy = &exec->strategy};
     calc_build b = calc_build_start(&recipe, operators);
     calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, o, CALC_PASS_FW);
+    return kernel_s(p, system, exec, &shape, o, CALC_PASS_FW);
 }
 
 /* The norm before the attention of a block of that width; `operators` has room for a block. */
@@ -320,19 +319,13 @@ static calc_group group_of(const calc_point *p)
 
 calc_collective_op calc_point_op(calc_point_class class)
 {
-    switch (class) {
-    case CALC_POINT_ALL_REDUCE:
-    case CALC_POINT_SERVING_ALL_REDUCE:
-        return CALC_OP_ALL_REDUCE;
-    case CALC_POINT_ALL_GATHER:
-        return CALC_OP_ALL_GATHER;
-    case CALC_POINT_REDUCE_SCATTER:
-        return CALC_OP_REDUCE_SCATTER;
-    case CALC_POINT_ALL_TO_ALL:
-        return CALC_OP_ALL_TO_ALL;
-    default:
-        return CALC_OP_P2P;
-    }
+    static const calc_collective_op ops[CALC_POINT_CLASSES] = {
+        [CALC_POINT_ALL_REDUCE] = CALC_OP_ALL_REDUCE,
+        [CALC_POINT_ALL_GATHER] = CALC_OP_ALL_GATHER,
+        [CALC_POINT_REDUCE_SCATTER] = CALC_OP_REDUCE_SCATTER,
+        [CALC_POINT_ALL_TO_ALL] = CALC_OP_ALL_TO_ALL,
+        [CALC_POINT_P2P] = CALC_OP_P2P};
+    return ops[class];
 }
 
 double calc_point_time_s(const calc_point *p, const calc_system *system)
@@ -360,8 +353,7 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
     case CALC_POINT_NORM: {
         calc_operator operators[CALC_MAX_OPERATORS];
         calc_shape s = build_norm(p, &exec, operators);
-        calc_cost_context context = calc_cost_context_of(system, &exec, &s, CALC_COMPAT_NONE);
-        return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
+        return kernel_s(p, system, &exec, &s, &operators[0], norm_pass(p));
     }
     case CALC_POINT_BLOCK: {
         block b;
@@ -419,19 +411,21 @@ static bool has(const task *t, unsigned classes, unsigned formats)
     return false;
 }
 
-/* Whether such points have different numbers at a size. */
-static bool has_several(const task *t, unsigned classes, size_t size)
+/* How many different numbers points of some classes have at a size, 2 of several; of those on a
+ * network, if it is not below 0. */
+static int numbers_at(const task *t, unsigned classes, int64_t network, size_t size)
 {
     double one = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        if (classes >> t->used[i]->class & 1) {
-            if (one > 0 && t->used[i]->size[size] != one) {
-                return true;
-            }
-            one = t->used[i]->size[size];
+    int numbers = 0;
+    for (size_t i = 0; i < t->count && numbers < 2; i++) {
+        const calc_point *p = t->used[i];
+        if (classes >> p->class & 1 &&
+            (network < 0 || calc_point_network(p, &t->fit->system) == network)) {
+            numbers += numbers == 0 || p->size[size] != one;
+            one = p->size[size];
         }
     }
-    return false;
+    return numbers;
 }
 
 /* Add the constant whose first path is made by `fmt`. Where the file does not give it, it starts
@@ -541,7 +535,7 @@ static void add_kernels(const task *t)
         unsigned classes = kernels[i].classes, others = kernels[i].others;
         if (has(t, classes, kernels[i].formats) && (others == 0 || has(t, others, 0)) &&
             (!kernels[i].narrow || has(t, classes, IN(FLOAT8) | IN(FLOAT4))) &&
-            (kernels[i].size == 0 || has_several(t, classes, kernels[i].size))) {
+            (kernels[i].size == 0 || numbers_at(t, classes, -1, kernels[i].size) > 1)) {
             add(t->fit, kernels[i].unit, kernels[i].scale, kernels[i].usual, "%s", kernels[i].path);
         }
     }
@@ -551,16 +545,8 @@ static void add_kernels(const task *t)
  * per step where groups of several sizes were measured. */
 static void add_network(const task *t, int64_t network, calc_point_class class)
 {
-    double ranks = 0;
-    bool several = false;
-    for (size_t i = 0; i < t->count; i++) {
-        const calc_point *p = t->used[i];
-        if (p->class == class && calc_point_network(p, &t->fit->system) == network) {
-            several = several || (ranks > 0 && p->size[1] != ranks);
-            ranks = p->size[1];
-        }
-    }
-    if (!(ranks > 0)) {
+    int groups = numbers_at(t, 1U << class, network, 1);
+    if (groups == 0) {
         return;
     }
     const calc_network *n = &t->fit->system.networks[network];
@@ -570,7 +556,7 @@ static void add_network(const task *t, int64_t network, calc_point_class class)
         name);
     add(t->fit, "s", LOG, latency_s, "networks[%d].op_parameters.%s.latency_fixed", (int)network,
         name);
-    if (several) {
+    if (groups > 1) {
         add(t->fit, "s", LOG, 1e-6, "networks[%d].op_parameters.%s.latency_step", (int)network,
             name);
     }
@@ -634,7 +620,7 @@ static void measure_scatter(task *t)
             }
         }
         if (count > 2) {
-            calc_spread_sort(t->deviation, count);
+            qsort(t->deviation, count, sizeof *t->deviation, calc_order_numbers);
             t->scatter[class] = fmax(SCATTER_LEAST, 1.4826 * t->deviation[count / 2]);
         }
     }

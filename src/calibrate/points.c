@@ -23,40 +23,15 @@
 
 /* Names of sizes end with NULL. */
 static const struct {
-    const char *name, *size[CALC_POINT_SIZES + 1];
+    const char *name, *operators; /* "|" separates */
+    calc_point_class served;
+    const char *size[CALC_POINT_SIZES + 1];
 } classes[CALC_POINT_CLASSES] = {
-#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
+#define CALC_X(name, text, operators, served, ...)                                                 \
+    {text, operators, CALC_POINT_##served, {__VA_ARGS__, NULL}},
     CALC_POINT_CLASS_LIST(CALC_X)
 #undef CALC_X
 };
-
-/* Names of operators in files that are around; "|" separates. */
-static const struct {
-    const char *names;
-    calc_point_class class;
-} operators[] = {
-    {"|matmul|gemm|mm|linear|bmm|fp8_matmul|", CALC_POINT_MATRIX},
-    {"|group_matmul|grouped_matmul|grouped_gemm|group_gemm|fp8_group_matmul|", CALC_POINT_GROUPED},
-    {"|sdp_fwd|attention_fwd|flash_attention_fwd|", CALC_POINT_ATTENTION_FW},
-    {"|sdp_bwd|attention_bwd|flash_attention_bwd|", CALC_POINT_ATTENTION_BW},
-    {"|memory|copy|elementwise|", CALC_POINT_MEMORY},
-    {"|rms_norm|rmsnorm|layer_norm|layernorm|", CALC_POINT_NORM},
-    {"|block|transformer_block|transformer_layer|", CALC_POINT_BLOCK},
-    {"|all_reduce|allreduce|", CALC_POINT_ALL_REDUCE},
-    {"|all_gather|allgather|", CALC_POINT_ALL_GATHER},
-    {"|reduce_scatter|reducescatter|", CALC_POINT_REDUCE_SCATTER},
-    {"|all_to_all|alltoall|all2all|", CALC_POINT_ALL_TO_ALL},
-    {"|p2p|sendrecv|", CALC_POINT_P2P},
-    {"|attention_decode|decode_attention|", CALC_POINT_SERVING_DECODE},
-};
-
-/* The meaning of an operator with "stage=serving". */
-static const struct {
-    calc_point_class class, served;
-} served[] = {{CALC_POINT_MATRIX, CALC_POINT_SERVING_MATRIX},
-              {CALC_POINT_GROUPED, CALC_POINT_SERVING_GROUPED},
-              {CALC_POINT_ATTENTION_FW, CALC_POINT_SERVING_PREFILL},
-              {CALC_POINT_ALL_REDUCE, CALC_POINT_SERVING_ALL_REDUCE}};
 
 static const struct {
     const char *names;
@@ -141,9 +116,7 @@ static double absent_size(const calc_point *p, size_t index)
     if (strcmp(name, "v_head_dim") == 0) {
         return p->size[4];
     }
-    bool one = strcmp(name, "b") == 0 || strcmp(name, "batch") == 0 ||
-               strcmp(name, "stride") == 0 || strcmp(name, "microbatch_size") == 0 ||
-               strcmp(name, "tensor_par") == 0;
+    bool one = calc_is_word("b batch stride microbatch_size tensor_par", name);
     return one || (strcmp(name, "ranks") == 0 && p->class == CALC_POINT_P2P) ? 1.0 : (double)NAN;
 }
 
@@ -190,21 +163,8 @@ static void read_pass(calc_point *p)
     p->cached_bytes = key_is(p->shape, "kv_dtype", "|fp8|float8|e4m3|") ? 1 : 2;
 }
 
-/* An operator of serving is replayed as a graph, or has no meaning in it. */
-static bool read_stage(calc_point *p)
-{
-    bool serves = key_is(p->shape, "stage", "|serving|");
-    for (size_t i = 0; serves && i < COUNT(served); i++) {
-        if (served[i].class == p->class) {
-            p->class = served[i].served;
-            return true;
-        }
-    }
-    return !serves || calc_point_is_serving(p) ||
-           refuse(p, "no operator that serving has rates of");
-}
-
-/* The operator's name, with an optional suffix: "allreduce_8gpu". */
+/* The operator's name, with an optional suffix: "allreduce_8gpu". One of serving is replayed as a
+ * graph, or has no meaning in it. */
 static bool read_class(calc_point *p)
 {
     size_t length = strlen(p->op);
@@ -214,14 +174,20 @@ static bool read_class(calc_point *p)
         ranks = strtod(last + 1, NULL);
         length = (size_t)(last - p->op);
     }
-    for (size_t i = 0; i < COUNT(operators); i++) {
-        if (length > 0 && has_word(operators[i].names, p->op, length)) {
-            p->class = operators[i].class;
-            p->size[1] = calc_point_is_network(p) ? ranks : (double)NAN;
-            return read_stage(p);
-        }
+    int class = 0;
+    while (class < CALC_POINT_CLASSES &&
+           (length == 0 || !has_word(classes[class].operators, p->op, length))) {
+        class ++;
     }
-    return refuse(p, "no operator that is compared");
+    if (class == CALC_POINT_CLASSES) {
+        return refuse(p, "no operator that is compared");
+    }
+    p->class = (calc_point_class) class;
+    p->size[1] = calc_point_is_network(p) ? ranks : (double)NAN;
+    if (key_is(p->shape, "stage", "|serving|")) {
+        p->class = classes[class].served;
+    }
+    return p->class < CALC_POINT_CLASSES || refuse(p, "no operator that serving has rates of");
 }
 
 static bool read_datatype(calc_point *p)
@@ -305,8 +271,7 @@ static double seconds(const calc_point *p)
     static const char fraction[] = "fraction of ";
     const char *unit = p->unit[0] ? p->unit : p->metric;
     double flop = counted_flop(p);
-    bool reduces = p->class == CALC_POINT_ALL_REDUCE || p->class == CALC_POINT_SERVING_ALL_REDUCE;
-    bool sends = reduces || calc_point_is_network(p);
+    bool sends = p->class == CALC_POINT_SERVING_ALL_REDUCE || calc_point_is_network(p);
     bool bytes = sends || p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_NORM ||
                  p->class == CALC_POINT_BLOCK;
     if (has_word("|time|latency|latency_median|real_time|", p->metric, strlen(p->metric))) {
@@ -400,13 +365,7 @@ calc_status calc_points_parse(calc_points *out, calc_text text, const char *name
     return status;
 }
 
-calc_status calc_points_read(calc_points *out, const char *path, calc_errors *errors)
-{
-    calc_text text = {0};
-    *out = (calc_points){0};
-    calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_points_parse(out, text, path, errors) : status;
-}
+CALC_CSV_READS_AS(calc_points_read, calc_points, calc_points_parse)
 
 CALC_FREES(calc_points_free, calc_points, of->item, of->text.data)
 
@@ -577,7 +536,7 @@ const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
     calc_points own = {calc_make(all->count, sizeof *own.item), all->count, {0}, all->name};
     const calc_kernel_table *made = NULL;
     t->errors = (calc_errors){0};
-    if (t->count == CALC_SYSTEMS_MAX) {
+    if (t->count == CALC_DOCUMENTS_MAX) {
         calc_errors_no_memory(&t->errors);
         free(own.item);
         return NULL;

@@ -14,32 +14,39 @@
 /* A measured operator: one kernel, one collective or one block, of one shape, on
  * one machine. */
 
-/** The types of measured points, with the sizes that identify each: X(NAME, name, sizes...).
- * Kernels of serving follow the others: replayed as a graph, for which a machine has rates of their
- * own. Halves and folds of a calibration depend on the order: new ones go to the end. */
+/** The types of measured points: X(NAME, name, names of operators in files that are around, what
+ * one with "stage=serving" is, sizes that identify it...). Kernels of serving follow the others:
+ * replayed as a graph, for which a machine has rates of their own. Halves and folds of a
+ * calibration depend on the order: new ones go to the end. */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \
-    X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \
-    X(GROUPED, "grouped", "ng", "m", "n", "k")                                                     \
-    X(ATTENTION_FW, "attention forward", "batch", "seq_len", "head_num", "kv_head_num",            \
-      "qk_head_dim", "v_head_dim")                                                                 \
-    X(ATTENTION_BW, "attention backward", "batch", "seq_len", "head_num", "kv_head_num",           \
-      "qk_head_dim", "v_head_dim")                                                                 \
-    X(MEMORY, "memory", "bytes")                                                                   \
-    X(NORM, "norm", "rows", "columns")                                                             \
-    X(ALL_REDUCE, "all_reduce", "bytes", "ranks", "stride")                                        \
-    X(ALL_GATHER, "all_gather", "bytes", "ranks", "stride")                                        \
-    X(REDUCE_SCATTER, "reduce_scatter", "bytes", "ranks", "stride")                                \
-    X(ALL_TO_ALL, "all_to_all", "bytes", "ranks", "stride")                                        \
-    X(P2P, "p2p", "bytes", "ranks", "stride")                                                      \
-    X(SERVING_MATRIX, "serving matrix", "m", "k", "n", "b")                                        \
-    X(SERVING_GROUPED, "serving grouped", "ng", "m", "n", "k")                                     \
-    X(SERVING_PREFILL, "serving attention", "batch", "seq_len", "head_num", "kv_head_num",         \
-      "qk_head_dim", "v_head_dim")                                                                 \
-    X(SERVING_DECODE, "serving decode", "batch", "kv_len", "head_num", "kv_head_num",              \
-      "qk_head_dim", "v_head_dim")                                                                 \
-    X(SERVING_ALL_REDUCE, "serving all_reduce", "bytes", "ranks")                                  \
-    X(BLOCK, "block", "microbatch_size", "seq_size", "hidden", "feedforward", "attn_heads",        \
-      "tensor_par")
+    X(MATRIX, "matrix", "|matmul|gemm|mm|linear|bmm|fp8_matmul|", SERVING_MATRIX, "m", "k", "n",   \
+      "b")                                                                                         \
+    X(GROUPED, "grouped",                                                                          \
+      "|group_matmul|grouped_matmul|grouped_gemm|group_gemm|fp8_group_matmul|", SERVING_GROUPED,   \
+      "ng", "m", "n", "k")                                                                         \
+    X(ATTENTION_FW, "attention forward", "|sdp_fwd|attention_fwd|flash_attention_fwd|",            \
+      SERVING_PREFILL, "batch", "seq_len", "head_num", "kv_head_num", "qk_head_dim", "v_head_dim") \
+    X(ATTENTION_BW, "attention backward", "|sdp_bwd|attention_bwd|flash_attention_bwd|", CLASSES,  \
+      "batch", "seq_len", "head_num", "kv_head_num", "qk_head_dim", "v_head_dim")                  \
+    X(MEMORY, "memory", "|memory|copy|elementwise|", CLASSES, "bytes")                             \
+    X(NORM, "norm", "|rms_norm|rmsnorm|layer_norm|layernorm|", CLASSES, "rows", "columns")         \
+    X(ALL_REDUCE, "all_reduce", "|all_reduce|allreduce|", SERVING_ALL_REDUCE, "bytes", "ranks",    \
+      "stride")                                                                                    \
+    X(ALL_GATHER, "all_gather", "|all_gather|allgather|", CLASSES, "bytes", "ranks", "stride")     \
+    X(REDUCE_SCATTER, "reduce_scatter", "|reduce_scatter|reducescatter|", CLASSES, "bytes",        \
+      "ranks", "stride")                                                                           \
+    X(ALL_TO_ALL, "all_to_all", "|all_to_all|alltoall|all2all|", CLASSES, "bytes", "ranks",        \
+      "stride")                                                                                    \
+    X(P2P, "p2p", "|p2p|sendrecv|", CLASSES, "bytes", "ranks", "stride")                           \
+    X(SERVING_MATRIX, "serving matrix", "|", SERVING_MATRIX, "m", "k", "n", "b")                   \
+    X(SERVING_GROUPED, "serving grouped", "|", SERVING_GROUPED, "ng", "m", "n", "k")               \
+    X(SERVING_PREFILL, "serving attention", "|", SERVING_PREFILL, "batch", "seq_len", "head_num",  \
+      "kv_head_num", "qk_head_dim", "v_head_dim")                                                  \
+    X(SERVING_DECODE, "serving decode", "|attention_decode|decode_attention|", SERVING_DECODE,     \
+      "batch", "kv_len", "head_num", "kv_head_num", "qk_head_dim", "v_head_dim")                   \
+    X(SERVING_ALL_REDUCE, "serving all_reduce", "|", SERVING_ALL_REDUCE, "bytes", "ranks")         \
+    X(BLOCK, "block", "|block|transformer_block|transformer_layer|", CLASSES, "microbatch_size",   \
+      "seq_size", "hidden", "feedforward", "attn_heads", "tensor_par")
 
 typedef enum calc_point_class {
 #define CALC_X(name, ...) CALC_POINT_##name,
@@ -143,7 +150,7 @@ void calc_point_table_free(calc_point_table *table);
  *  {0} and calc_points_read(). */
 typedef struct calc_point_tables {
     calc_points points;
-    calc_point_table table[CALC_SYSTEMS_MAX];
+    calc_point_table table[CALC_DOCUMENTS_MAX];
     size_t count;
     calc_errors errors; /**< why the last machine that was asked for has no table */
 } calc_point_tables;

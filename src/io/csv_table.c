@@ -39,13 +39,7 @@ static int find(const reading *r, const char *name, int from)
 
 static bool is_known(const reading *r, const char *cell)
 {
-    for (int i = 0; i < r->table->columns; i++) {
-        const calc_csv_column *c = &r->table->column[i];
-        if (c->name && (strcmp(cell, c->name) == 0 || (c->also && strcmp(cell, c->also) == 0))) {
-            return true;
-        }
-    }
-    return false;
+    return calc_csv_has_column(r->table->column, (size_t)r->table->columns, cell);
 }
 
 /* A near name in the file is a better hint than `other`. */

@@ -155,6 +155,16 @@ void calc_csv_rows_free(calc_csv_rows *rows);
         return status;                                                                             \
     }
 
+/** Defines a function that reads a file as another one does its text. */
+#define CALC_CSV_READS_AS(function, list, parse)                                                   \
+    calc_status function(list *out, const char *path, calc_errors *errors)                         \
+    {                                                                                              \
+        calc_text text = {0};                                                                      \
+        *out = (list){0};                                                                          \
+        calc_status status = calc_text_read(&text, path, errors);                                  \
+        return status == CALC_OK ? parse(out, text, path, errors) : status;                        \
+    }
+
 /* Writes rows of comma-separated values (RFC 4180) from the tables of fields. */
 
 /** Column names of a kind: its scalar fields in row order, nested ones by path ("mem1.GiB").

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 
 double calc_spread_quantile(const double *sorted, size_t count, double q)
@@ -20,13 +21,6 @@ double calc_spread_quantile(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-void calc_spread_sort(double *value, size_t count)
-{
-    if (count > 0) {
-        qsort(value, count, sizeof *value, calc_order_numbers);
-    }
-}
-
 calc_spread calc_spread_of(double *error, size_t count)
 {
     double sum = 0, sum_abs = 0;
@@ -35,7 +29,7 @@ calc_spread calc_spread_of(double *error, size_t count)
         error[i] = fabs(error[i]);
         sum_abs += error[i];
     }
-    calc_spread_sort(error, count);
+    qsort(error, count, sizeof *error, calc_order_numbers);
     double n = count > 0 ? (double)count : (double)NAN;
     return (calc_spread){.count = count,
                          .bias = sum / n,
@@ -43,11 +37,6 @@ calc_spread calc_spread_of(double *error, size_t count)
                          .median_abs = calc_spread_quantile(error, count, 0.5),
                          .p90_abs = calc_spread_quantile(error, count, 0.9),
                          .worst_abs = calc_spread_quantile(error, count, 1)};
-}
-
-double calc_spread_weight(size_t count)
-{
-    return pow((double)count, 0.6) / (double)count;
 }
 
 bool calc_result_is_published(const calc_result *result)
@@ -97,7 +86,7 @@ RESULT_TEXT(calc_result_confidence, confidence, confidence)
 
 const char *calc_result_kind(const calc_result *r)
 {
-    return r->serving                               ? calc_serving_kind_word(r->serving->map.kind)
+    return r->serving                               ? calc_serving_kind_words[r->serving->map.kind]
            : r->prediction->map.reason              ? "unknown"
            : r->prediction->map.app.num_experts > 0 ? "MoE"
                                                     : "dense";
@@ -111,7 +100,7 @@ const char *calc_result_engine(const calc_result *r)
 
 const char *calc_result_regime(const calc_result *r)
 {
-    return r->serving && !r->serving->map.reason ? calc_serving_regime_word(r->serving->map.regime)
+    return r->serving && !r->serving->map.reason ? calc_serving_regime_words[r->serving->map.regime]
                                                  : NULL;
 }
 
@@ -273,15 +262,15 @@ static void place_regret(const repeats *layout, size_t count, double *regret)
     regret[first] = count > 1 ? chosen->item->measured / least - 1 : (double)NAN;
 }
 
-calc_status calc_ranking_of(const calc_result *const *result, size_t count, calc_ranking *out)
+calc_ranking calc_ranking_of(const calc_result *const *result, size_t count)
 {
-    competitor *list = malloc((count + 1) * sizeof *list);
-    repeats *layout = malloc((count + 1) * sizeof *layout);
-    double *regret = malloc((count + 1) * sizeof *regret);
+    competitor *list = calc_make(count, sizeof *list);
+    repeats *layout = calc_make(count, sizeof *layout);
+    double *regret = calc_make(count, sizeof *regret);
     double score = 0, regrets = 0;
     size_t n = 0;
-    *out = (calc_ranking){.regret_worst = (double)NAN, .tau = (double)NAN};
-    for (size_t i = 0; i < count && list && layout && regret; i++) {
+    calc_ranking out = {.regret_worst = (double)NAN};
+    for (size_t i = 0; i < count; i++) {
         const calc_result *r = result[i];
         regret[i] = (double)NAN;
         if (!isnan(cost_of(r, 1))) {
@@ -291,9 +280,7 @@ calc_status calc_ranking_of(const calc_result *const *result, size_t count, calc
                                      .place = i};
         }
     }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, compare_competitors);
-    }
+    qsort(list, n, sizeof *list, compare_competitors);
     for (size_t at = 0; at < n;) {
         size_t layouts = list_layouts(&list[at], &list[n], layout);
         for (size_t i = 0; i < layouts; i++) {
@@ -303,26 +290,25 @@ calc_status calc_ranking_of(const calc_result *const *result, size_t count, calc
                 double difference = layout[i].item->predicted - layout[j].item->predicted;
                 double right = difference > 0 ? (double)more : difference < 0 ? (double)less : 0;
                 score += 2 * right - (double)(more + less);
-                out->pairs += more + less;
+                out.pairs += more + less;
             }
             at += layout[i].count;
         }
         place_regret(layout, layouts, regret);
     }
-    for (size_t i = 0; i < count && n > 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!isnan(regret[i])) {
-            out->choices++;
+            out.choices++;
             regrets += regret[i];
-            out->regret_worst = fmax(out->regret_worst, regret[i]);
+            out.regret_worst = fmax(out.regret_worst, regret[i]);
         }
     }
-    out->tau = out->pairs > 0 ? score / (double)out->pairs : (double)NAN;
-    out->regret_mean = out->choices > 0 ? regrets / (double)out->choices : (double)NAN;
-    bool fine = list && layout && regret;
+    out.tau = out.pairs > 0 ? score / (double)out.pairs : (double)NAN;
+    out.regret_mean = out.choices > 0 ? regrets / (double)out.choices : (double)NAN;
     free(list);
     free(layout);
     free(regret);
-    return fine ? CALC_OK : CALC_ERR_NOMEM;
+    return out;
 }
 
 static const struct {
@@ -344,7 +330,6 @@ typedef struct maker {
     size_t *group;     /* the one of each result; SIZE_MAX: none */
     size_t members;
     calc_error_groups *out;
-    size_t capacity;
 } maker;
 
 static void compare_with_baseline(const maker *m, calc_error_group *group)
@@ -363,17 +348,13 @@ static void compare_with_baseline(const maker *m, calc_error_group *group)
     group->mean_abs_then = then / n;
 }
 
-/* Make a group of the members. @return false without memory */
-static bool add_group(maker *m, const char *by, const char *name, calc_quantity quantity)
+/* Make a group of the members. */
+static void add_group(maker *m, const char *by, const char *name, calc_quantity quantity)
 {
     if (m->members == 0) {
-        return true;
+        return;
     }
-    calc_error_group *grown = calc_grown(m->out->item, m->out->count, &m->capacity, sizeof *grown);
-    if (!grown) {
-        return false;
-    }
-    m->out->item = grown;
+    m->out->item = calc_longer(m->out->item, m->out->count + 1, sizeof *m->out->item);
     calc_error_group *group = &m->out->item[m->out->count++];
     *group = (calc_error_group){.by = by, .name = name, .quantity = quantity};
     for (size_t i = 0; i < m->members; i++) {
@@ -381,7 +362,7 @@ static bool add_group(maker *m, const char *by, const char *name, calc_quantity 
     }
     group->spread = calc_spread_of(m->error, m->members);
     compare_with_baseline(m, group);
-    return calc_ranking_of(m->member, m->members, &group->ranking) == CALC_OK;
+    group->ranking = calc_ranking_of(m->member, m->members);
 }
 
 static bool counts(const calc_result *r, calc_quantity quantity)
@@ -390,10 +371,9 @@ static bool counts(const calc_result *r, calc_quantity quantity)
 }
 
 /* Sets are of published tables. */
-static bool add_sets(maker *m, calc_quantity quantity)
+static void add_sets(maker *m, calc_quantity quantity)
 {
-    bool fine = true;
-    for (size_t s = 0; fine && m->sets && s < m->sets->count; s++) {
+    for (size_t s = 0; m->sets && s < m->sets->count; s++) {
         const calc_run_set *set = &m->sets->item[s];
         m->members = 0;
         for (size_t i = 0; i < m->results->count; i++) {
@@ -402,9 +382,8 @@ static bool add_sets(maker *m, calc_quantity quantity)
                 m->member[m->members++] = r;
             }
         }
-        fine = add_group(m, "set", set->name, quantity);
+        add_group(m, "set", set->name, quantity);
     }
-    return fine;
 }
 
 /* Names of a dimension, each once. */
@@ -416,10 +395,9 @@ typedef struct selection {
 } selection;
 
 /* A group of each name, in the order in which names appear. */
-static bool add_dimension(maker *m, const selection *s)
+static void add_dimension(maker *m, const selection *s)
 {
     size_t names = 0, last = 0;
-    bool fine = true;
     for (size_t i = 0; i < m->results->count; i++) {
         const calc_result *r = &m->results->item[i];
         bool own = !s->own || r->serving || !calc_result_is_published(r);
@@ -436,15 +414,14 @@ static bool add_dimension(maker *m, const selection *s)
             m->group[i] = last;
         }
     }
-    for (size_t k = 0; fine && k < names; k++) {
+    for (size_t k = 0; k < names; k++) {
         m->members = 0;
         for (size_t i = 0; i < m->results->count; i++) {
             m->member[m->members] = &m->results->item[i];
             m->members += m->group[i] == k;
         }
-        fine = add_group(m, s->by, m->name[k], s->quantity);
+        add_group(m, s->by, m->name[k], s->quantity);
     }
-    return fine;
 }
 
 static const char *all_of(const calc_result *r)
@@ -455,17 +432,16 @@ static const char *all_of(const calc_result *r)
 
 /* The sets of one's own runs: machines, sources and all; a set that would be the one before it is
  * left out. */
-static bool add_own_sets(maker *m, calc_quantity quantity)
+static void add_own_sets(maker *m, calc_quantity quantity)
 {
     const char *(*const names[])(const calc_result *result) = {calc_result_machine,
                                                                calc_result_source, all_of};
-    bool fine = true;
     size_t last = 0; /* members of the largest set */
-    for (size_t d = 0; fine && d < sizeof names / sizeof *names; d++) {
+    for (size_t d = 0; d < sizeof names / sizeof *names; d++) {
         const selection s = {"set", names[d], quantity, true};
         size_t before = last;
         size_t known = m->out->count;
-        fine = add_dimension(m, &s);
+        add_dimension(m, &s);
         for (size_t i = known; i < m->out->count; i++) {
             size_t members = m->out->item[i].spread.count;
             last = members > last ? members : last;
@@ -475,36 +451,29 @@ static bool add_own_sets(maker *m, calc_quantity quantity)
             m->out->count = known;
         }
     }
-    return fine;
 }
 
-calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *results,
-                                   const calc_run_sets *sets, const double *then,
-                                   calc_errors *errors)
+void calc_error_groups_make(calc_error_groups *out, const calc_results *results,
+                            const calc_run_sets *sets, const double *then)
 {
     *out = (calc_error_groups){0};
     maker m = {.results = results, .sets = sets, .then = then, .out = out};
-    m.member = calloc(results->count + 1, sizeof *m.member);
-    m.error = calloc(results->count + 1, sizeof *m.error);
-    m.name = calloc(results->count + 1, sizeof *m.name);
-    m.group = calloc(results->count + 1, sizeof *m.group);
-    bool fine = m.member && m.error && m.name && m.group;
-    for (int q = 0; fine && q < CALC_QUANTITY_COUNT; q++) {
-        fine = add_sets(&m, (calc_quantity)q) && add_own_sets(&m, (calc_quantity)q);
-        for (size_t d = 0; fine && d < sizeof dimensions / sizeof *dimensions; d++) {
-            const selection s = {dimensions[d].by, dimensions[d].name, (calc_quantity)q, false};
-            fine = add_dimension(&m, &s);
+    m.member = calc_make(results->count + 1, sizeof *m.member);
+    m.error = calc_make(results->count, sizeof *m.error);
+    m.name = calc_make(results->count, sizeof *m.name);
+    m.group = calc_make(results->count, sizeof *m.group);
+    for (calc_quantity q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        add_sets(&m, q);
+        add_own_sets(&m, q);
+        for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++) {
+            const selection s = {dimensions[d].by, dimensions[d].name, q, false};
+            add_dimension(&m, &s);
         }
     }
     free(m.member);
     free(m.error);
     free(m.name);
     free(m.group);
-    if (!fine) {
-        calc_error_groups_free(out);
-        return calc_errors_no_memory(errors);
-    }
-    return CALC_OK;
 }
 
 const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
@@ -543,7 +512,7 @@ static const calc_csv_table table =
 static calc_status take(calc_baseline *out, const calc_results *results, const entry *e,
                         const char *path, calc_errors *errors)
 {
-    if (strcmp(e->status, calc_use_word(CALC_USE_SCORED)) != 0) {
+    if (strcmp(e->status, calc_use_words[CALC_USE_SCORED]) != 0) {
         return CALC_OK;
     }
     if (isnan(e->error)) {
@@ -564,10 +533,7 @@ static calc_status take(calc_baseline *out, const calc_results *results, const e
 calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_results *results,
                                calc_errors *errors)
 {
-    *out = (calc_baseline){.error = malloc((results->count + 1) * sizeof *out->error)};
-    if (!out->error) {
-        return calc_errors_no_memory(errors);
-    }
+    *out = (calc_baseline){.error = calc_make(results->count, sizeof *out->error)};
     for (size_t i = 0; i < results->count; i++) {
         out->error[i] = (double)NAN;
     }
@@ -582,3 +548,93 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
 }
 
 CALC_FREES(calc_baseline_free, calc_baseline, of->error)
+
+static calc_covered cover(const calc_result *r, const calc_residuals *residuals, calc_unseen unseen)
+{
+    const calc_run_map *map = &r->prediction->map;
+    const calc_residual *found = calc_residuals_find(residuals, map->row->id, r->quantity);
+    bool fitted = !found || isnan(found->value[CALC_UNSEEN_SOFTWARE]);
+    const calc_residual *own = fitted == (unseen != CALC_UNSEEN_SOFTWARE) ? found : NULL;
+    /* A fit has seen its software; no release moves memory. */
+    if ((unseen == CALC_UNSEEN_SOFTWARE && !own) ||
+        (unseen == CALC_UNSEEN_RELEASE && r->quantity == CALC_QUANTITY_MEMORY)) {
+        return (calc_covered){(double)NAN, (double)NAN};
+    }
+    const char *family = calc_residuals_family_of(residuals, map->row);
+    const calc_band_query query = {.quantity = r->quantity,
+                                   .traits = found ? found->traits
+                                                   : calc_traits_of(&map->app, &map->exec, family),
+                                   .unseen = unseen,
+                                   .without = own};
+    calc_band band = calc_band_of(residuals, &query);
+    double value = own ? own->value[unseen] : log(r->measured / r->predicted);
+    return (calc_covered){isnan(band.reach) ? (double)NAN : value, band.reach};
+}
+
+void calc_covered_make(calc_covered *out, const calc_results *results,
+                       const calc_residuals *residuals, calc_unseen unseen)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        out[i] = (calc_covered){(double)NAN, (double)NAN};
+        if (r->use == CALC_USE_SCORED) {
+            out[i] = cover(r, residuals, unseen);
+        }
+    }
+}
+
+/* The runs of one printed_table. */
+typedef struct printed_table {
+    const char *name;
+    size_t count, inside;
+} printed_table;
+
+enum { PRINTED_MAX = 64 };
+
+static double weighed(const printed_table *tables)
+{
+    double inside = 0, all = 0;
+    for (int t = 0; t < PRINTED_MAX && tables[t].count > 0; t++) {
+        double weight = calc_spread_weight(tables[t].count);
+        inside += (double)tables[t].inside * weight;
+        all += (double)tables[t].count * weight;
+    }
+    return inside / all;
+}
+
+calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
+                               calc_quantity quantity, calc_coverage_group of)
+{
+    printed_table tables[PRINTED_MAX] = {{NULL, 0, 0}};
+    calc_coverage c = {0};
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        double value = covered[i].value;
+        if (isnan(value) || r->quantity != quantity ||
+            (of.family && strcmp(r->prediction->map.row->family, of.family) != 0) ||
+            (of.kind && strcmp(calc_result_kind(r), of.kind) != 0) ||
+            (of.set && !calc_run_set_has(of.set, r))) {
+            continue;
+        }
+        /* Its table, new if there is none; those beyond the last are one. */
+        printed_table *t = tables;
+        const char *name = calc_result_source(r);
+        while (t + 1 < tables + PRINTED_MAX && t->name && strcmp(t->name, name) != 0) {
+            t++;
+        }
+        t->name = name;
+        c.count++;
+        c.below += value < -covered[i].reach;
+        c.above += value > covered[i].reach;
+        c.reach += covered[i].reach;
+        t->count++;
+        t->inside += fabs(value) <= covered[i].reach;
+    }
+    double n = c.count > 0 ? (double)c.count : (double)NAN;
+    c.below /= n;
+    c.above /= n;
+    c.reach /= n;
+    c.inside = 1 - c.below - c.above;
+    c.weighed = weighed(tables);
+    return c;
+}

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "validate/residuals.h"
 #include "validate/results.h"
 
 /** The spread of errors e, fractions; NaN if there are none. */
@@ -20,16 +21,9 @@ typedef struct calc_spread {
 /** Sorts `error` by size. */
 calc_spread calc_spread_of(double *error, size_t count);
 
-/** Put values in ascending order. */
-void calc_spread_sort(double *value, size_t count);
-
 /** The quantile q in [0, 1] of values in ascending order, linear between neighbours (type 7 of
  *  Hyndman and Fan 1996); NaN if there are none. */
 double calc_spread_quantile(const double *sorted, size_t count, double q);
-
-/** Weight of a run among `count` of its table: n runs count as n^0.6, so that no table outvotes the
- *  others. */
-double calc_spread_weight(size_t count);
 
 /* Whether predictions put layouts in the right order, and the cost of choosing the layout that
  * is predicted fastest. Layouts compete if model, machine, GPUs, batch, sequence length and
@@ -47,10 +41,8 @@ typedef struct calc_ranking {
 } calc_ranking;
 
 /** Rank times of steps, and for serving tpot, or tokens per second and GPU (of e2e its time times
- *  the GPUs); other quantities are passed over. All results are of one quantity.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_ranking_of(const calc_result *const *result, size_t count,
-                                          calc_ranking *out);
+ *  the GPUs); other quantities are passed over. All results are of one quantity. */
+calc_ranking calc_ranking_of(const calc_result *const *result, size_t count);
 
 /** A set of published tables that errors are reported for: one table, or tables of the same kind on
  *  machines of one family. Texts are borrowed from the file. */
@@ -102,12 +94,9 @@ typedef struct calc_error_groups {
 
 /** Form the groups.
  *  @param sets  of published tables; NULL: none
- *  @param then  error of each result in a baseline, NaN: none; or NULL
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_error_groups_make(calc_error_groups *out,
-                                                 const calc_results *results,
-                                                 const calc_run_sets *sets, const double *then,
-                                                 calc_errors *errors);
+ *  @param then  error of each result in a baseline, NaN: none; or NULL */
+void calc_error_groups_make(calc_error_groups *out, const calc_results *results,
+                            const calc_run_sets *sets, const double *then);
 
 /** The group of the same results among others; NULL: it has none there. */
 const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
@@ -146,12 +135,47 @@ typedef struct calc_baseline {
 } calc_baseline;
 
 /** Read a baseline for these results. Its columns id, quantity, status and error count.
- *  @return CALC_OK, CALC_ERR_FIELD, CALC_ERR_TYPE, CALC_ERR_SYNTAX, CALC_ERR_NOMEM, or what
- *  calc_text_read() returns; *out must be freed in any case */
+ *  @return CALC_OK, CALC_ERR_FIELD, CALC_ERR_TYPE, CALC_ERR_SYNTAX, or what calc_text_read()
+ *  returns; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_baseline_read(calc_baseline *out, const char *path,
                                              const calc_results *results, calc_errors *errors);
 
 /** Free what it owns; fine on {0}. */
 void calc_baseline_free(calc_baseline *baseline);
+
+/* Whether bands hold what they promise: the share of measured runs inside bands
+ * that were made without their own fold (cross-conformal prediction, Vovk 2015). */
+
+/** One measurement in its band. */
+typedef struct calc_covered {
+    double value; /**< log(measured / predicted); NaN: not scored, or no band */
+    double reach; /**< of the band */
+} calc_covered;
+
+/** Shares of measurements. */
+typedef struct calc_coverage {
+    size_t count;
+    double inside;
+    double below, above; /**< measured below all of the band, above it */
+    double weighed;      /**< inside, tables weighing as calc_spread_weight() says */
+    double reach;        /**< mean of reaches */
+} calc_coverage;
+
+/** Put each scored measurement into its band. One that the residuals have is as far off as they
+ * say, and its band is made without its fold; any other is as far off as it is predicted now.
+ *  @param out  by index of result */
+void calc_covered_make(calc_covered *out, const calc_results *results,
+                       const calc_residuals *residuals, calc_unseen unseen);
+
+/** Measurements that belong together; NULL: of any. */
+typedef struct calc_coverage_group {
+    const char *family;      /**< of machines */
+    const char *kind;        /**< calc_result_kind() */
+    const calc_run_set *set; /**< of published tables */
+} calc_coverage_group;
+
+/** Shares among those of a quantity; NaN if there are none. */
+calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
+                               calc_quantity quantity, calc_coverage_group group);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "spec/field.h"
 #include "validate/error_groups.h"
@@ -188,9 +188,8 @@ static calc_features_pair pair_of(const calc_features *f, size_t option, size_t 
     };
 }
 
-static bool find_pairs(calc_features *f, const parts *p)
+static void find_pairs(calc_features *f, const parts *p)
 {
-    size_t capacity = 0;
     for (size_t a = 0; a < f->cells; a++) {
         for (size_t b = a + 1; b < f->cells; b++) {
             size_t option;
@@ -201,13 +200,10 @@ static bool find_pairs(calc_features *f, const parts *p)
                  options[option].work)) {
                 continue;
             }
-            const calc_features_pair pair = pair_of(f, option, a, b);
-            if (!CALC_PUSH(f->pair, f->pairs, capacity, &pair)) {
-                return false;
-            }
+            f->pair = calc_longer(f->pair, f->pairs + 1, sizeof *f->pair);
+            f->pair[f->pairs++] = pair_of(f, option, a, b);
         }
     }
-    return true;
 }
 
 static bool moves(const calc_features *f, double change)
@@ -260,30 +256,16 @@ static void count_pair(calc_features_option *o, const calc_features *f, size_t i
 static void finish(calc_features_option *o, const calc_features *f, double *ratio)
 {
     bool time = f->quantity == CALC_QUANTITY_STEP_TIME;
-    calc_spread_sort(ratio, o->moved);
+    qsort(ratio, o->moved, sizeof *ratio, calc_order_numbers);
     o->ratio = calc_spread_quantile(ratio, o->moved, 0.5);
     o->tau = (double)NAN;
     o->regret = time && o->moved > 0 ? o->regret / (double)o->moved : (double)NAN;
 }
 
-static void judge_option(calc_features *f, size_t option, double *ratio)
+static const char *option_of(const calc_features *f, const calc_features_pair *p)
 {
-    calc_features_option o = {.name = name_of(option)};
-    for (size_t i = 0; i < option; i++) {
-        if (strcmp(name_of(i), o.name) == 0) {
-            return; /* an earlier row stands for it */
-        }
-    }
-    for (size_t i = 0; i < f->pairs; i++) {
-        if (strcmp(name_of(f->pair[i].option), o.name) == 0) {
-            count_pair(&o, f, i, ratio);
-        }
-    }
-    if (o.moved + o.still > 0) {
-        finish(&o, f, ratio);
-        o.tau = f->quantity == CALC_QUANTITY_MEMORY ? tau_of(f, option) : o.tau;
-        f->option[f->options++] = o;
-    }
+    (void)f;
+    return name_of(p->option);
 }
 
 static const char *family_of(const calc_features *f, const calc_features_pair *p)
@@ -291,38 +273,46 @@ static const char *family_of(const calc_features *f, const calc_features_pair *p
     return f->cell[p->from].first->prediction->map.row->family;
 }
 
-/* All options on the machines of a family, which the pair at `first` is of, unless they are there.
- */
-static void judge_family(calc_features *f, size_t first, double *ratio)
+static const char *all_of(const calc_features *f, const calc_features_pair *p)
 {
-    calc_features_option o = {.name = family_of(f, &f->pair[first])};
-    size_t known = 0;
-    while (known < f->families && strcmp(f->family[known].name, o.name) != 0) {
-        known++;
-    }
-    if (known < f->families || known == CALC_FEATURES_FAMILIES) {
-        return;
-    }
-    for (size_t i = first; i < f->pairs; i++) {
-        if (strcmp(family_of(f, &f->pair[i]), o.name) == 0) {
+    (void)f;
+    (void)p;
+    return "all";
+}
+
+/* The pairs that have a name. */
+static calc_features_option judge(const calc_features *f, const char *name, double *ratio,
+                                  const char *(*of)(const calc_features *f,
+                                                    const calc_features_pair *p))
+{
+    calc_features_option o = {.name = name};
+    for (size_t i = 0; i < f->pairs; i++) {
+        if (strcmp(of(f, &f->pair[i]), name) == 0) {
             count_pair(&o, f, i, ratio);
         }
     }
     finish(&o, f, ratio);
-    f->family[f->families++] = o;
+    return o;
 }
 
-static bool make(calc_features *out, const calc_results *results, calc_quantity quantity)
+/* Whether a list has an option of that name. */
+static bool is_in(const calc_features_option *list, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(list[i].name, name) != 0) {
+        i++;
+    }
+    return i < count;
+}
+
+void calc_features_make(calc_features *out, const calc_results *results, calc_quantity quantity)
 {
     bool memory = quantity == CALC_QUANTITY_MEMORY;
-    *out = (calc_features){.quantity = quantity,
-                           .still = memory ? CALC_FEATURES_STILL : CALC_FEATURES_STILL_TIME};
-    out->cell = calloc(results->count + 1, sizeof *out->cell);
-    out->option = calloc(OPTIONS + 1, sizeof *out->option);
-    if (!out->cell || !out->option) {
-        return false;
-    }
     parts p;
+    *out = (calc_features){.quantity = quantity,
+                           .still = memory ? CALC_FEATURES_STILL : CALC_FEATURES_STILL_TIME,
+                           .cell = calc_make(results->count, sizeof *out->cell),
+                           .option = calc_make(OPTIONS + 1, sizeof *out->option)};
     find_parts(&p);
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
@@ -330,25 +320,24 @@ static bool make(calc_features *out, const calc_results *results, calc_quantity 
             add_to_cell(out, &p, r);
         }
     }
-    double *ratio = find_pairs(out, &p) ? calloc(out->pairs + 1, sizeof *ratio) : NULL;
-    for (size_t i = 0; ratio && i <= OPTIONS; i++) {
-        judge_option(out, i, ratio);
+    find_pairs(out, &p);
+    double *ratio = calc_make(out->pairs, sizeof *ratio);
+    for (size_t i = 0; i <= OPTIONS; i++) { /* rows of one name are one option */
+        calc_features_option o = judge(out, name_of(i), ratio, option_of);
+        if (o.moved + o.still > 0 && !is_in(out->option, out->options, o.name)) {
+            o.tau = memory ? tau_of(out, i) : o.tau;
+            out->option[out->options++] = o;
+        }
     }
-    for (size_t i = 0; ratio && i < out->pairs; i++) {
-        judge_family(out, i, ratio);
+    for (size_t i = 0; i < out->pairs && out->families < CALC_FEATURES_FAMILIES; i++) {
+        const char *name = family_of(out, &out->pair[i]);
+        if (!is_in(out->family, out->families, name)) {
+            out->family[out->families++] = judge(out, name, ratio, family_of);
+        }
     }
+    out->all = judge(out, "all", ratio, all_of);
+    out->all.ratio = (double)NAN;
     free(ratio);
-    return ratio != NULL;
-}
-
-calc_status calc_features_make(calc_features *out, const calc_results *results,
-                               calc_quantity quantity, calc_errors *errors)
-{
-    if (make(out, results, quantity)) {
-        return CALC_OK;
-    }
-    calc_features_free(out);
-    return calc_errors_no_memory(errors);
 }
 
 CALC_FREES(calc_features_free, calc_features, of->cell, of->pair, of->option)
@@ -438,11 +427,8 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
     calc_csv_rows rows;
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
     const entry *entries = rows.item;
-    double *error = calloc(results->count + 1, sizeof *error);
-    *out = (calc_peers){.item = calloc(rows.count + 1, sizeof *out->item), .text = rows.text};
-    if (status == CALC_OK && (!error || !out->item)) {
-        status = calc_errors_no_memory(errors);
-    }
+    double *error = calc_make(results->count, sizeof *error);
+    *out = (calc_peers){.item = calc_make(rows.count, sizeof *out->item), .text = rows.text};
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
         size_t k = 0;
         while (k < results->count && results->item[k].quantity != entries[i].quantity) {

@@ -58,14 +58,19 @@ typedef struct calc_features {
     size_t options;
     calc_features_option family[CALC_FEATURES_FAMILIES]; /**< all options, by family of machines */
     size_t families;
+    calc_features_option all; /**< all pairs; without tau and ratio */
 } calc_features;
 
 /** Form them from scored results. Runs that are compared in time train the same: model, batch,
  *  sequence length and processors are not among the options then.
- *  @param quantity  CALC_QUANTITY_MEMORY or CALC_QUANTITY_STEP_TIME
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_features_make(calc_features *out, const calc_results *results,
-                                             calc_quantity quantity, calc_errors *errors);
+ *  @param quantity  CALC_QUANTITY_MEMORY or CALC_QUANTITY_STEP_TIME */
+void calc_features_make(calc_features *out, const calc_results *results, calc_quantity quantity);
+
+/** Name of the first run of a cell. */
+static inline const char *calc_features_id(const calc_features *features, size_t cell)
+{
+    return features->cell[cell].first->prediction->map.row->id;
+}
 
 /** Free what they own; fine on {0}. */
 void calc_features_free(calc_features *features);

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "io/csv_table.h"
 #include "spec/format.h"
-#include "validate/error_groups.h"
 
 static const char *const kinds[] = {"dense", "MoE", NULL};
 
@@ -58,6 +57,11 @@ calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const cha
         .experts = app->num_experts > 0,
         .bits = bits[calc_format_datatype(exec->strategy.matrix_datatype, exec->strategy.datatype)],
         .processors = (double)exec->num_procs};
+}
+
+double calc_spread_weight(size_t count)
+{
+    return pow((double)count, 0.6) / (double)count;
 }
 
 /* Sources and families get numbers, so that comparing many of them is cheap. Rows of a source stand
@@ -216,13 +220,7 @@ calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text tex
                                           : calc_errors_no_memory(errors);
 }
 
-calc_status calc_residuals_read(calc_residuals *out, const char *path, calc_errors *errors)
-{
-    calc_text text = {0};
-    *out = (calc_residuals){0};
-    calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_residuals_parse(out, text, path, errors) : status;
-}
+CALC_CSV_READS_AS(calc_residuals_read, calc_residuals, calc_residuals_parse)
 
 calc_status calc_residuals_known(calc_residuals *out, calc_session_find *find, void *context,
                                  calc_errors *errors)
@@ -285,7 +283,7 @@ void calc_residuals_write_head(calc_output *out)
 
 void calc_residuals_write(calc_output *out, const calc_residual *r)
 {
-    const char *const texts[] = {r->id, calc_quantity_word(r->quantity), r->source, r->machine,
+    const char *const texts[] = {r->id, quantities[r->quantity], r->source, r->machine,
                                  r->traits.family};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         calc_csv_text(out, texts[i], i == 0);
@@ -527,96 +525,6 @@ char *calc_band_class(const calc_traits *traits, unsigned alike, char *text)
     return *text ? text : calc_append(text, CALC_BAND_TEXT, "all");
 }
 
-static calc_covered cover(const calc_result *r, const calc_residuals *residuals, calc_unseen unseen)
-{
-    const calc_run_map *map = &r->prediction->map;
-    const calc_residual *found = calc_residuals_find(residuals, map->row->id, r->quantity);
-    bool fitted = !found || isnan(found->value[CALC_UNSEEN_SOFTWARE]);
-    const calc_residual *own = fitted == (unseen != CALC_UNSEEN_SOFTWARE) ? found : NULL;
-    /* A fit has seen its software; no release moves memory. */
-    if ((unseen == CALC_UNSEEN_SOFTWARE && !own) ||
-        (unseen == CALC_UNSEEN_RELEASE && r->quantity == CALC_QUANTITY_MEMORY)) {
-        return (calc_covered){(double)NAN, (double)NAN};
-    }
-    const char *family = calc_residuals_family_of(residuals, map->row);
-    const calc_band_query query = {.quantity = r->quantity,
-                                   .traits = found ? found->traits
-                                                   : calc_traits_of(&map->app, &map->exec, family),
-                                   .unseen = unseen,
-                                   .without = own};
-    calc_band band = calc_band_of(residuals, &query);
-    double value = own ? own->value[unseen] : log(r->measured / r->predicted);
-    return (calc_covered){isnan(band.reach) ? (double)NAN : value, band.reach};
-}
-
-void calc_covered_make(calc_covered *out, const calc_results *results,
-                       const calc_residuals *residuals, calc_unseen unseen)
-{
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        out[i] = (calc_covered){(double)NAN, (double)NAN};
-        if (r->use == CALC_USE_SCORED) {
-            out[i] = cover(r, residuals, unseen);
-        }
-    }
-}
-
-/* The runs of one printed_table. */
-typedef struct printed_table {
-    const char *name;
-    size_t count, inside;
-} printed_table;
-
-enum { PRINTED_MAX = 64 };
-
-static double weighed(const printed_table *tables)
-{
-    double inside = 0, all = 0;
-    for (int t = 0; t < PRINTED_MAX && tables[t].count > 0; t++) {
-        double weight = calc_spread_weight(tables[t].count);
-        inside += (double)tables[t].inside * weight;
-        all += (double)tables[t].count * weight;
-    }
-    return inside / all;
-}
-
-calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
-                               calc_quantity quantity, calc_coverage_group of)
-{
-    printed_table tables[PRINTED_MAX] = {{NULL, 0, 0}};
-    calc_coverage c = {0};
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        double value = covered[i].value;
-        if (isnan(value) || r->quantity != quantity ||
-            (of.family && strcmp(r->prediction->map.row->family, of.family) != 0) ||
-            (of.kind && strcmp(calc_result_kind(r), of.kind) != 0) ||
-            (of.set && !calc_run_set_has(of.set, r))) {
-            continue;
-        }
-        /* Its table, new if there is none; those beyond the last are one. */
-        printed_table *t = tables;
-        const char *name = calc_result_source(r);
-        while (t + 1 < tables + PRINTED_MAX && t->name && strcmp(t->name, name) != 0) {
-            t++;
-        }
-        t->name = name;
-        c.count++;
-        c.below += value < -covered[i].reach;
-        c.above += value > covered[i].reach;
-        c.reach += covered[i].reach;
-        t->count++;
-        t->inside += fabs(value) <= covered[i].reach;
-    }
-    double n = c.count > 0 ? (double)c.count : (double)NAN;
-    c.below /= n;
-    c.above /= n;
-    c.reach /= n;
-    c.inside = 1 - c.below - c.above;
-    c.weighed = weighed(tables);
-    return c;
-}
-
 const char *calc_fits_family(const calc_residuals *measured, const char *machine,
                              const char *calibrated)
 {
@@ -717,13 +625,7 @@ calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text, const char
     return status;
 }
 
-calc_status calc_forecasts_read(calc_forecasts *out, const char *path, calc_errors *errors)
-{
-    calc_text text = {0};
-    *out = (calc_forecasts){0};
-    calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_forecasts_parse(out, text, path, errors) : status;
-}
+CALC_CSV_READS_AS(calc_forecasts_read, calc_forecasts, calc_forecasts_parse)
 
 /* How many are of a run that sorts before `id`, or of `id` and a month before `before` or that. */
 static size_t up_to(const calc_forecasts *forecasts, const char *id, const char *before)

@@ -7,7 +7,6 @@
 
 #include "io/output.h"
 #include "io/text.h"
-#include "validate/error_groups.h"
 #include "validate/results.h"
 
 /* How far measured runs were from forecasts: predictions by constants that were
@@ -118,6 +117,10 @@ typedef struct calc_residuals {
     int tables, families;
     calc_text text, software; /**< of both files */
 } calc_residuals;
+
+/** Weight of a run among `count` of its table: n runs count as n^0.6, so that no table outvotes the
+ *  others. */
+double calc_spread_weight(size_t count);
 
 /** The traits of a layout on a machine of that family. */
 calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const char *family);
@@ -236,41 +239,6 @@ double calc_band_share(const calc_residuals *residuals, const calc_band_query *q
 /** "H100, dense, 8 bits, up to 128 processors"; "all" if nothing need be alike.
  *  @return text, CALC_BAND_TEXT bytes */
 char *calc_band_class(const calc_traits *traits, unsigned alike, char *text);
-
-/* Whether bands hold what they promise: the share of measured runs inside bands
- * that were made without their own fold (cross-conformal prediction, Vovk 2015). */
-
-/** One measurement in its band. */
-typedef struct calc_covered {
-    double value; /**< log(measured / predicted); NaN: not scored, or no band */
-    double reach; /**< of the band */
-} calc_covered;
-
-/** Shares of measurements. */
-typedef struct calc_coverage {
-    size_t count;
-    double inside;
-    double below, above; /**< measured below all of the band, above it */
-    double weighed;      /**< inside, tables weighing as calc_spread_weight() says */
-    double reach;        /**< mean of reaches */
-} calc_coverage;
-
-/** Put each scored measurement into its band. One that the residuals have is as far off as they
- * say, and its band is made without its fold; any other is as far off as it is predicted now.
- *  @param out  by index of result */
-void calc_covered_make(calc_covered *out, const calc_results *results,
-                       const calc_residuals *residuals, calc_unseen unseen);
-
-/** Measurements that belong together; NULL: of any. */
-typedef struct calc_coverage_group {
-    const char *family;      /**< of machines */
-    const char *kind;        /**< calc_result_kind() */
-    const calc_run_set *set; /**< of published tables */
-} calc_coverage_group;
-
-/** Shares among those of a quantity; NaN if there are none. */
-calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *covered,
-                               calc_quantity quantity, calc_coverage_group group);
 
 /* The probability that a layout fits: its predicted need of the first memory tier,
  * compared with the errors of predictions for similar measured runs (band.h). */

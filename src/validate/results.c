@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "model/run.h"
 #include "spec/serving_engine.h"
@@ -133,7 +134,7 @@ static double try_layout(calc_prediction *p, const machine *m, const calc_exec *
         return (double)NAN;
     }
     p->need_bytes = stats.proc_mem_tier1_cap_req;
-    p->memory_bytes = memory_of(&p->map, m->system, &stats);
+    p->predicted[CALC_QUANTITY_MEMORY] = memory_of(&p->map, m->system, &stats);
     bool first = verdict == CALC_VERDICT_MEM1_CAPACITY;
     double there = first ? stats.mem_tier1_capacity : stats.mem_tier2_capacity;
     p->misfit[0] = '\0';
@@ -179,21 +180,21 @@ static double search(calc_prediction *p, const machine *m)
         }
     }
     p->map.exec = best;
-    p->memory_bytes = (double)NAN;
+    p->predicted[CALC_QUANTITY_MEMORY] = (double)NAN;
     return isnan(best_s) ? best_s : try_layout(p, m, &p->map.exec);
 }
 
-void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
+void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_documents *systems)
 {
-    *out = (calc_prediction){
-        .step_s = (double)NAN, .memory_bytes = (double)NAN, .need_bytes = (double)NAN};
+    *out = (calc_prediction){.need_bytes = (double)NAN};
+    calc_quantities_none(out->predicted);
     calc_run_map *map = &out->map;
     calc_run_map_row(map, row);
     if (map->reason) {
         snprintf(out->reason, sizeof out->reason, "%s", map->reason);
         return;
     }
-    const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
+    const calc_document *entry = calc_documents_get(systems, row->sys);
     if (!entry->fine) {
         snprintf(out->reason, sizeof out->reason, "%s", entry->reason);
         return;
@@ -209,8 +210,9 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
     if (map->exec.software[0]) {
         calc_resolve(&map->app, m.system, &map->exec);
     }
-    out->step_s = map->search ? search(out, &m) : try_layout(out, &m, &map->exec);
-    if (!isnan(out->step_s)) {
+    double step_s = map->search ? search(out, &m) : try_layout(out, &m, &map->exec);
+    out->predicted[CALC_QUANTITY_STEP_TIME] = step_s;
+    if (!isnan(step_s)) {
         out->reason[0] = '\0';
     }
 }
@@ -223,7 +225,7 @@ static calc_result judge(calc_result r, const calc_remarks *remarks)
     const char *reason = p ? p->reason : r.serving->reason;
     const char *misfit = p ? p->misfit : r.serving->misfit;
     const calc_remark *remark =
-        calc_remarks_find(remarks, calc_result_id(&r), calc_quantity_word(r.quantity));
+        calc_remarks_find(remarks, calc_result_id(&r), calc_quantity_words[r.quantity]);
     r.error = r.predicted / r.measured - 1;
     r.remark = remark ? remark->remark : "";
     if (p ? isnan(r.predicted) : !isfinite(r.error)) {
@@ -245,53 +247,26 @@ static calc_result judge(calc_result r, const calc_remarks *remarks)
     return r;
 }
 
-static calc_result pair(const calc_prediction *p, calc_quantity quantity,
-                        const calc_remarks *remarks)
+/* The measurements of the run that a result is of, or a result of a run without any. @return how
+ * many */
+static size_t pair(calc_result of, const double *measured, const double *predicted,
+                   const calc_remarks *remarks, calc_result *out)
 {
-    bool time = quantity == CALC_QUANTITY_STEP_TIME;
-    return judge((calc_result){.prediction = p,
-                               .quantity = quantity,
-                               .measured = time ? p->map.step_s : p->map.memory_bytes,
-                               .predicted = time ? p->step_s : p->memory_bytes},
-                 remarks);
-}
-
-/* The measurements of one run; at least one result. @return how many */
-static size_t pair_all(const calc_prediction *p, const calc_remarks *remarks, calc_result *out)
-{
+    calc_quantity first = of.serving ? CALC_QUANTITY_TPOT : CALC_QUANTITY_STEP_TIME;
+    bool none = true;
     size_t count = 0;
-    bool memory = !isnan(p->map.memory_bytes);
-    if (!isnan(p->map.step_s) || !memory) {
-        out[count++] = pair(p, CALC_QUANTITY_STEP_TIME, remarks);
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        none = none && isnan(measured[q]);
     }
-    if (memory) {
-        out[count++] = pair(p, CALC_QUANTITY_MEMORY, remarks);
-    }
-    return count;
-}
-
-calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
-                              const calc_remarks *remarks, calc_systems *systems,
-                              calc_errors *errors)
-{
-    size_t total = 0;
-    for (size_t f = 0; f < files; f++) {
-        total += runs[f].count;
-    }
-    *out = (calc_results){.prediction = calloc(total + 1, sizeof *out->prediction),
-                          .item = calloc(CALC_QUANTITY_COUNT * total + 1, sizeof *out->item)};
-    if (!out->prediction || !out->item) {
-        calc_results_free(out);
-        return calc_errors_no_memory(errors);
-    }
-    for (size_t f = 0; f < files; f++) {
-        for (size_t i = 0; i < runs[f].count; i++) {
-            calc_prediction *p = &out->prediction[out->predictions++];
-            calc_predict(p, &runs[f].row[i], systems);
-            out->count += pair_all(p, remarks, &out->item[out->count]);
+    for (calc_quantity q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        if (!isnan(measured[q]) || (none && q == first)) {
+            of.quantity = q;
+            of.measured = measured[q];
+            of.predicted = predicted[q];
+            out[count++] = judge(of, remarks);
         }
     }
-    return calc_errors_status(errors, systems->failed);
+    return count;
 }
 
 CALC_FREES(calc_results_free, calc_results, of->prediction, of->serving, of->item)
@@ -305,58 +280,7 @@ size_t calc_results_count(const calc_results *results, calc_use use)
     return count;
 }
 
-const char *const calc_quantity_words[] = {
-#define CALC_X(name, word, unit) word,
-    CALC_QUANTITY_LIST(CALC_X)
-#undef CALC_X
-        NULL};
-
-const char *calc_quantity_word(calc_quantity quantity)
-{
-    return calc_quantity_words[quantity];
-}
-
-const char *calc_use_word(calc_use use)
-{
-    static const char *const words[] = {CALC_USE_LIST(CALC_WORD_OF)};
-    return words[use];
-}
-
-enum { QUANTITIES = 5 /* of a run at most */ };
-
-static calc_result results_pair(const calc_serving_prediction *p, calc_quantity quantity,
-                                double measured, double predicted, const calc_remarks *remarks)
-{
-    return judge(
-        (calc_result){
-            .serving = p, .quantity = quantity, .measured = measured, .predicted = predicted},
-        remarks);
-}
-
-/* The measurements of one run; at least one result. @return how many */
-static size_t results_pair_all(const calc_serving_prediction *p, const calc_remarks *remarks,
-                               calc_result *out)
-{
-    const calc_serving_map *map = &p->map;
-    const struct {
-        calc_quantity quantity;
-        double measured, predicted;
-    } found[] = {{CALC_QUANTITY_TPOT, map->tpot_s, p->tpot_s},
-                 {CALC_QUANTITY_TTFT, map->ttft_s, p->ttft_s},
-                 {CALC_QUANTITY_E2E, map->e2e_s, p->e2e_s},
-                 {CALC_QUANTITY_OUTPUT_RATE, map->output_tokens_per_s, p->output_tokens_per_s}};
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
-        if (found[i].measured > 0) {
-            out[count++] =
-                results_pair(p, found[i].quantity, found[i].measured, found[i].predicted, remarks);
-        }
-    }
-    if (count == 0) {
-        out[count++] = results_pair(p, CALC_QUANTITY_TPOT, (double)NAN, (double)NAN, remarks);
-    }
-    return count;
-}
+const char *const calc_use_words[] = {CALC_USE_LIST(CALC_WORD_OF)};
 
 /* Whether two runs are of one sweep: alike but for their requests, of one day and source. */
 static bool is_sweep(const calc_serving_map *a, const calc_serving_map *b)
@@ -395,65 +319,49 @@ static void add_shapes(calc_results *results, const calc_remarks *remarks)
     for (size_t i = 0; i < count; i++) {
         const calc_result *r = &results->item[i];
         const calc_result *first = has_shape(r) ? first_of(results, count, r) : r;
-        if (first->serving->map.requests < r->serving->map.requests) {
+        if (first != r && first->serving->map.requests < r->serving->map.requests) {
             calc_result *shape = &results->item[results->count++];
-            *shape =
-                results_pair(r->serving, CALC_QUANTITY_TPOT_SHAPE, r->measured / first->measured,
-                             r->predicted / first->predicted, remarks);
+            *shape = judge((calc_result){.serving = r->serving,
+                                         .quantity = CALC_QUANTITY_TPOT_SHAPE,
+                                         .measured = r->measured / first->measured,
+                                         .predicted = r->predicted / first->predicted},
+                           remarks);
             shape->grown = i;
             shape->grown_from = (size_t)(first - results->item);
         }
     }
 }
 
-calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows *rows,
-                                      size_t files, const calc_remarks *remarks,
-                                      calc_serving_apps *apps, calc_systems *systems,
-                                      calc_errors *errors)
+calc_status calc_results_make(calc_results *out, const calc_measured_runs *of, calc_errors *errors)
 {
+    const calc_serving_rows *serving = of->serving;
     size_t total = 0;
-    for (size_t f = 0; f < files; f++) {
-        total += rows[f].count;
+    for (size_t f = 0; f < of->files; f++) {
+        total += serving ? serving[f].count : of->runs[f].count;
     }
-    *out = (calc_results){.serving = calloc(total + 1, sizeof *out->serving),
-                          .item = calloc(QUANTITIES * total + 1, sizeof *out->item)};
-    if (!out->serving || !out->item) {
-        calc_results_free(out);
-        return calc_errors_no_memory(errors);
-    }
-    for (size_t f = 0; f < files; f++) {
-        for (size_t i = 0; i < rows[f].count; i++) {
+    *out = (calc_results){.prediction = serving ? NULL : calc_make(total, sizeof *out->prediction),
+                          .serving = serving ? calc_make(total, sizeof *out->serving) : NULL,
+                          .item = calc_make(CALC_QUANTITY_COUNT * total, sizeof *out->item)};
+    for (size_t f = 0; f < of->files; f++) {
+        for (size_t i = 0; serving && i < serving[f].count; i++) {
             calc_serving_prediction *p = &out->serving[out->servings++];
-            calc_serving_predict(p, &rows[f].row[i], apps, systems);
-            out->count += results_pair_all(p, remarks, &out->item[out->count]);
+            calc_serving_predict(p, &serving[f].row[i], of->apps, of->systems, of->engines);
+            out->count += pair((calc_result){.serving = p}, p->map.measured, p->predicted,
+                               of->remarks, &out->item[out->count]);
+        }
+        for (size_t i = 0; !serving && i < of->runs[f].count; i++) {
+            calc_prediction *p = &out->prediction[out->predictions++];
+            calc_predict(p, &of->runs[f].row[i], of->systems);
+            out->count += pair((calc_result){.prediction = p}, p->map.measured, p->predicted,
+                               of->remarks, &out->item[out->count]);
         }
     }
-    add_shapes(out, remarks);
-    return calc_errors_status(errors, systems->failed ? systems->failed : apps->failed);
+    add_shapes(out, of->remarks);
+    calc_status failed = of->systems->failed;
+    return calc_errors_status(errors, failed == CALC_OK && serving ? of->apps->failed : failed);
 }
 
 /* The model's prediction of a measured run of serving. */
-
-/* The model of a name, read the first time; NULL: there is none. */
-static const calc_app *app_of(calc_serving_apps *apps, const char *name)
-{
-    int i = 0;
-    while (i < apps->count && strcmp(apps->entry[i].name, name) != 0) {
-        i++;
-    }
-    if (i == apps->count) {
-        /* More names than there is room for take the place of the last. */
-        calc_errors ignored = {0};
-        i = apps->count < CALC_SERVING_APPS_MAX ? apps->count++ : CALC_SERVING_APPS_MAX - 1;
-        apps->entry[i].name = name;
-        calc_status status = apps->load(name, &apps->entry[i].app, &ignored);
-        apps->entry[i].fine = status == CALC_OK;
-        if (apps->failed == CALC_OK && calc_systems_is_failure(status)) {
-            apps->failed = status;
-        }
-    }
-    return apps->entry[i].fine ? &apps->entry[i].app : NULL;
-}
 
 /* A run of so many requests that arrive at random is simulated: it may end before its queue is what
  * it would be for ever, and more may arrive than are served. */
@@ -573,11 +481,11 @@ static void predict_batch(calc_serving_prediction *p)
     if (*p->misfit) {
         run_parts(p, &whole);
     }
-    p->ttft_s = whole.prompts_s;
-    p->tpot_s = whole.step_s;
-    p->e2e_s = whole.e2e_s;
-    p->output_tokens_per_s =
-        p->map.requests * (double)p->map.exec.inference.generate_size / p->e2e_s;
+    p->predicted[CALC_QUANTITY_TTFT] = whole.prompts_s;
+    p->predicted[CALC_QUANTITY_TPOT] = whole.step_s;
+    p->predicted[CALC_QUANTITY_E2E] = whole.e2e_s;
+    p->predicted[CALC_QUANTITY_OUTPUT_RATE] =
+        p->map.requests * (double)p->map.exec.inference.generate_size / whole.e2e_s;
 }
 
 static void predict_loop(calc_serving_prediction *p)
@@ -594,10 +502,10 @@ static void predict_loop(calc_serving_prediction *p)
                              "all of the memory: the engine's share is too little");
     }
     if (fine) {
-        p->ttft_s = p->map.median ? stats.ttft_p50 : stats.ttft;
-        p->tpot_s = stats.tpot;
+        p->predicted[CALC_QUANTITY_TTFT] = p->map.median ? stats.ttft_p50 : stats.ttft;
+        p->predicted[CALC_QUANTITY_TPOT] = stats.tpot;
         bool loop = e->inference.batch > 0;
-        p->output_tokens_per_s =
+        p->predicted[CALC_QUANTITY_OUTPUT_RATE] =
             !loop ? stats.output_tokens_per_s
                   : stats.output_tokens_per_s * p->map.requests / (double)e->inference.batch;
     }
@@ -605,7 +513,7 @@ static void predict_loop(calc_serving_prediction *p)
 
 static void predict_mapped(calc_serving_prediction *p)
 {
-    p->tpot_s = p->ttft_s = p->e2e_s = p->output_tokens_per_s = (double)NAN;
+    calc_quantities_none(p->predicted);
     if (p->map.kind == CALC_SERVING_KIND_STATIC_BATCH) {
         predict_batch(p);
     } else {
@@ -620,17 +528,17 @@ void calc_serving_predict_with(calc_serving_prediction *p, const calc_engine_tra
 }
 
 void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
-                          calc_serving_apps *apps, calc_systems *systems)
+                          calc_documents *apps, calc_documents *systems,
+                          const calc_serving_engines *engines)
 {
-    *out = (calc_serving_prediction){.tpot_s = (double)NAN,
-                                     .ttft_s = (double)NAN,
-                                     .e2e_s = (double)NAN,
-                                     .output_tokens_per_s = (double)NAN};
+    *out = (calc_serving_prediction){0};
+    calc_quantities_none(out->predicted);
     calc_serving_map *map = &out->map;
-    const calc_app *app = app_of(apps, row->app);
-    const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
-    const calc_system *system = entry && entry->fine ? &entry->system : NULL;
-    calc_serving_map_row(map, row, app, system, apps->engines);
+    const calc_document *model = calc_documents_get(apps, row->app);
+    const calc_document *on = calc_documents_get(systems, row->sys);
+    const calc_app *app = model->fine ? &model->app : NULL;
+    const calc_system *system = on->fine ? &on->system : NULL;
+    calc_serving_map_row(map, row, app, system, engines);
     map->reason = map->reason ? map->reason
                   : !app      ? "no description of this model"
                   : !system   ? "no description of this machine"
@@ -675,9 +583,8 @@ calc_status calc_serving_reach_read(calc_serving_reach *out, const char *engine,
     calc_csv_rows rows = {0};
     *out = (calc_serving_reach){.reach = NAN};
     calc_status status = calc_csv_table_read(&rows, &unseen_table, path, errors);
-    double *off = malloc((rows.count + 1) * sizeof *off);
-    status = off || status != CALC_OK ? status : calc_errors_no_memory(errors);
-    if (status == CALC_OK && off) {
+    double *off = calc_make(rows.count, sizeof *off);
+    if (status == CALC_OK) {
         out->runs = collect(off, &rows, engine);
         out->own = out->runs >= CALC_SERVING_REACH_RUNS;
         out->runs = out->own ? out->runs : collect(off, &rows, NULL);

@@ -9,26 +9,6 @@
 #include "validate/runs.h"
 #include "validate/serving_map.h"
 
-enum { CALC_SERVING_APPS_MAX = 64 };
-
-/** Reads the model of that name.
- *  @return CALC_OK, or a status with errors added */
-typedef calc_status (*calc_serving_load)(const char *name, calc_app *out, calc_errors *errors);
-
-/** Models that runs name, each read once, and the engines. Start with {.load = ..., .engines =
- * ...}; owns nothing. */
-typedef struct calc_serving_apps {
-    calc_serving_load load;
-    const calc_serving_engines *engines;
-    calc_status failed; /**< as in calc_systems */
-    int count;
-    struct {
-        const char *name; /* borrowed */
-        bool fine;
-        calc_app app;
-    } entry[CALC_SERVING_APPS_MAX];
-} calc_serving_apps;
-
 /** A run and its prediction; NaN: none. */
 typedef struct calc_serving_prediction {
     calc_serving_map map;      /**< map.exec is complete where there is a prediction */
@@ -37,14 +17,14 @@ typedef struct calc_serving_prediction {
     char reason[256];          /**< why there is none; "" if there is one */
     char misfit[80];           /**< parts that do not fit the machine, though it ran; "" if all
                                     fit */
-    double tpot_s, ttft_s, e2e_s;
-    double output_tokens_per_s; /**< of as many requests as were in flight */
+    double predicted[CALC_QUANTITY_COUNT]; /**< rates of as many requests as were in flight */
 } calc_serving_prediction;
 
 /** Predict one run. A static batch is the prefill of all its prompts and then its steps, one for
  *  each token after the first. */
 void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
-                          calc_serving_apps *apps, calc_systems *systems);
+                          calc_documents *apps, calc_documents *systems,
+                          const calc_serving_engines *engines);
 
 /** Predict it again with other traits of its engine. */
 void calc_serving_predict_with(calc_serving_prediction *prediction,
@@ -70,19 +50,19 @@ CALC_MUST_USE calc_status calc_serving_reach_read(calc_serving_reach *out, const
 
 /** A run and its prediction. */
 typedef struct calc_prediction {
-    calc_run_map map;    /**< map.exec is complete here: networks, micro-batch, interleaving */
-    char reason[256];    /**< why there is no prediction; "" if there is one */
-    char misfit[80];     /**< parts that do not fit the machine, though it ran; "" if all fit */
-    double step_s;       /**< time of a step; NaN: none */
-    double need_bytes;   /**< of the first memory tier, in all; NaN: none */
-    double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
+    calc_run_map map;  /**< map.exec is complete here: networks, micro-batch, interleaving */
+    char reason[256];  /**< why there is no prediction; "" if there is one */
+    char misfit[80];   /**< parts that do not fit the machine, though it ran; "" if all fit */
+    double need_bytes; /**< of the first memory tier, in all; NaN: none */
+    double predicted[CALC_QUANTITY_COUNT]; /**< NaN: none. Memory is the peak as it was counted:
+                                                allocated by tensors, or all */
 } calc_prediction;
 
 /** Predict one run. A layout whose micro-batch was not published is the fastest of micro-batches
  *  1 to 16 and interleavings 1 to 4 that divide what they must (up to 2 sequences from 8 stages on,
  *  as larger ones do not fit). A need beyond the capacity of the machine is an assumption, not a
  *  failure: the run did run. */
-void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems);
+void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_documents *systems);
 
 /* Published rows that look wrong or should not be scored, by name and with the
  * reason: tests/measured/remarks.csv. */
@@ -115,29 +95,12 @@ const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id
 /** Free what they own; fine on {0}. */
 void calc_remarks_free(calc_remarks *remarks);
 
-/** The quantity measured: X(NAME, word, unit). */
-#define CALC_QUANTITY_LIST(X)                                                                      \
-    X(STEP_TIME, "step_time", "s")                                                                 \
-    X(MEMORY, "memory", "bytes")                                                                   \
-    X(TPOT, "tpot", "s")                                                                           \
-    X(TTFT, "ttft", "s")                                                                           \
-    X(E2E, "e2e", "s")                                                                             \
-    X(OUTPUT_RATE, "output_tokens_per_s", "tokens/s")                                              \
-    X(TPOT_SHAPE, "tpot_shape", "1")
-
 /** The treatment of a measurement: X(NAME, word). */
 #define CALC_USE_LIST(X)                                                                           \
     X(SCORED, "scored")           /* in the groups */                                              \
     X(UNSCORED, "unscored")       /* predicted, but in no group; the remark says why */            \
     X(REFUSED, "refused")         /* it ran, and is predicted not to fit: in no group */           \
     X(UNPREDICTED, "unpredicted") /* the remark says why */
-
-typedef enum calc_quantity {
-#define CALC_X(name, word, unit) CALC_QUANTITY_##name,
-    CALC_QUANTITY_LIST(CALC_X)
-#undef CALC_X
-        CALC_QUANTITY_COUNT
-} calc_quantity;
 
 typedef enum calc_use {
 #define CALC_X(name, word) CALC_USE_##name,
@@ -168,11 +131,21 @@ typedef struct calc_results {
     size_t count;
 } calc_results;
 
-/** Predict the runs of `files` files and pair them. A run without any measurement has one result,
- *  unpredicted. The runs, remarks and systems must outlive the results.
- *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine */
-CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
-                                            const calc_remarks *remarks, calc_systems *systems,
+/** Measured runs, and what their prediction needs. Borrowed. */
+typedef struct calc_measured_runs {
+    const calc_runs *runs; /**< of training, `files` of them */
+    size_t files;
+    const calc_remarks *remarks;
+    calc_documents *systems;          /**< machines; the values of a calibration are put in here */
+    const calc_serving_rows *serving; /**< of serving, instead of `runs`; NULL: of training */
+    calc_documents *apps;             /**< models that they name */
+    const calc_serving_engines *engines;
+} calc_measured_runs;
+
+/** Predict the runs and pair them. A run without any measurement has one result, unpredicted. What
+ *  is borrowed must outlive the results.
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO of reading a machine or a model */
+CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_measured_runs *of,
                                             calc_errors *errors);
 
 /** Free what they own; fine on {0}. */
@@ -181,12 +154,8 @@ void calc_results_free(calc_results *results);
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
 
-/** Words of the quantities, NULL at the end. */
-extern const char *const calc_quantity_words[];
-
-/** Words of a quantity and of a use. */
-const char *calc_quantity_word(calc_quantity quantity);
-const char *calc_use_word(calc_use use);
+/** Words of the uses. */
+extern const char *const calc_use_words[];
 
 /* Memory that PyTorch's allocator has taken from the device at the peak of a
  * step, which some publications print ("max_reserved"): more than tensors occupy
@@ -206,14 +175,5 @@ const char *calc_use_word(calc_use use);
 
 /** It, on the fullest stage [bytes]; NaN: the layout cannot be evaluated. */
 double calc_reserved_of(const calc_run_map *map, const calc_system *system);
-
-/** Predict the runs of `files` files and pair them. A run without any measurement has one result,
- *  unpredicted. The runs, remarks, apps and systems must outlive the results.
- *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine or a model */
-CALC_MUST_USE calc_status calc_serving_results_make(calc_results *out,
-                                                    const calc_serving_rows *rows, size_t files,
-                                                    const calc_remarks *remarks,
-                                                    calc_serving_apps *apps, calc_systems *systems,
-                                                    calc_errors *errors);
 
 #endif

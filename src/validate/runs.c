@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/json_load.h"
 #include "model/operators/parameters.h"
 #include "spec/absent.h"
@@ -25,10 +27,20 @@ void calc_assumptions_add(calc_assumptions *assumed, const char *text)
     }
 }
 
-void calc_assumptions_read(calc_assumptions *assumed, char *cell)
+static int title_index(const calc_csv_row *from, const char *title)
+{
+    int i = 0;
+    while (i < from->titles && strcmp(from->title[i], title) != 0) {
+        i++;
+    }
+    return i < from->titles ? i : -1;
+}
+
+void calc_assumptions_read(calc_assumptions *assumed, const calc_csv_row *from)
 {
     static const char between[] = " | ";
-    for (char *at = cell; at && *at;) {
+    int i = title_index(from, "assumed");
+    for (char *at = i >= 0 && i < from->cells ? from->cell[i] : NULL; at && *at;) {
         char *end = strstr(at, between);
         if (end) {
             *end = '\0';
@@ -37,6 +49,19 @@ void calc_assumptions_read(calc_assumptions *assumed, char *cell)
         at = end ? end + strlen(between) : NULL;
     }
 }
+
+void calc_runs_stem(const char *path, char stem[CALC_RUNS_STEM])
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : strcmp(path, "-") == 0 ? "stdin" : path;
+    snprintf(stem, CALC_RUNS_STEM, "%.*s", (int)strcspn(name, "."), name);
+}
+
+const char *const calc_quantity_words[] = {
+#define CALC_X(name, word, unit) word,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        NULL};
 
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 
@@ -53,8 +78,8 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 /* A file under way. */
 typedef struct reading {
     const calc_runs_loader *loader;
-    char stem[64]; /* of its name */
-    bool refused;  /* notes for all rows were given */
+    char stem[CALC_RUNS_STEM];
+    bool refused; /* notes for all rows were given */
     const char *loaded[KINDS];
     calc_app app; /* the documents that were loaded last */
     calc_system system;
@@ -71,20 +96,6 @@ typedef struct entry {
     const calc_csv_row *from;
     calc_errors *errors;
 } entry;
-
-static int title_index(const calc_csv_row *from, const char *title)
-{
-    int i = 0;
-    while (i < from->titles && strcmp(from->title[i], title) != 0) {
-        i++;
-    }
-    return i < from->titles ? i : -1;
-}
-
-static bool has_title(const calc_csv_row *from, const char *title)
-{
-    return title_index(from, title) >= 0;
-}
 
 static bool has_cell(const entry *e, const char *title)
 {
@@ -232,16 +243,12 @@ static calc_status set_fields(const entry *e)
 
 static bool has_measurement(const calc_csv_row *from)
 {
-    static const char *const titles[] = {"outcome",
-                                         "measured_s",
-                                         "measured_iteration_s",
-                                         "measured_tokens_per_s_per_gpu",
-                                         "measured_mem_gib",
-                                         "measured_memory_gib",
-                                         "measured_tflops_per_gpu"};
     bool has = false;
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        has = has || has_title(from, titles[i]);
+    for (int i = 0; i < from->titles; i++) {
+        has = has || calc_is_word("outcome measured_s measured_iteration_s measured_mem_gib "
+                                  "measured_memory_gib measured_tokens_per_s_per_gpu "
+                                  "measured_tflops_per_gpu",
+                                  from->title[i]);
     }
     return has;
 }
@@ -250,15 +257,15 @@ static bool has_measurement(const calc_csv_row *from)
 static calc_status check_titles(const entry *e)
 {
     const calc_csv_row *from = e->from;
-    bool published = has_title(from, "hardware") && !has_title(from, "sys");
-    bool arguments = has_title(from, "arguments");
+    bool published = title_index(from, "hardware") >= 0 && title_index(from, "sys") < 0;
+    bool arguments = title_index(from, "arguments") >= 0;
     bool machine = e->r->loader && e->r->loader->machine;
     const char *missing =
-        !machine && !has_title(from, "sys")                                       ? "sys"
-        : !arguments && !has_title(from, "app") && !has_title(from, "hidden")     ? "app"
-        : !arguments && !has_title(from, "exe") && !has_title(from, "tensor_par") ? "exe"
-        : !has_measurement(from)                                                  ? "measured_s"
-                                                                                  : NULL;
+        !machine && title_index(from, "sys") < 0                                            ? "sys"
+        : !arguments && title_index(from, "app") < 0 && title_index(from, "hidden") < 0     ? "app"
+        : !arguments && title_index(from, "exe") < 0 && title_index(from, "tensor_par") < 0 ? "exe"
+        : !has_measurement(from) ? "measured_s"
+                                 : NULL;
     if (missing && !e->r->refused) {
         calc_errors_at(e->errors, CALC_ERR_FIELD, from->reader->name, 1, 0,
                        published ? "scripts/make_runs.py makes runs of a published table" : example,
@@ -335,20 +342,14 @@ static calc_status finish_row(void *context, void *row, const calc_csv_row *from
                               calc_errors *errors)
 {
     reading *r = context;
-    const entry e = {r, row, calloc(1, sizeof *e.own), from, errors};
-    if (!e.own) {
-        return calc_errors_no_memory(errors);
-    }
+    const entry e = {r, row, calc_make(1, sizeof *e.own), from, errors};
     calc_status status = check_titles(&e);
     status = status == CALC_OK ? read_run(&e) : status;
     if (status != CALC_OK) {
         free(e.own);
         return status;
     }
-    int assumed = title_index(from, "assumed");
-    if (assumed >= 0 && assumed < from->cells) {
-        calc_assumptions_read(&e.own->assumed, from->cell[assumed]);
-    }
+    calc_assumptions_read(&e.own->assumed, from);
     if (calc_csv_is_blank(e.row->id)) {
         snprintf(e.own->id, sizeof e.own->id, "%s:%d", r->stem, from->line);
         e.row->id = e.own->id;
@@ -372,20 +373,14 @@ calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *path,
         column[i].flags |= procs ? CALC_CSV_INTEGER : 0;
         column[i].lo = procs ? 1 : strcmp(column[i].name, "measured_s") == 0 ? 1e-6 : 0;
     }
-    reading *r = calloc(1, sizeof *r); /* the machine makes it too large for a stack */
+    reading *r = calc_make(1, sizeof *r); /* the machine makes it too large for a stack */
     const calc_csv_table table = {.column = column,
                                   .columns = COLUMNS,
                                   .row_bytes = sizeof(calc_runs_row),
                                   .finish = finish_row,
                                   .context = r};
-    *out = (calc_runs){.text = text};
-    if (!r) {
-        return calc_errors_no_memory(errors);
-    }
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : strcmp(path, "-") == 0 ? "stdin" : path;
     r->loader = loader;
-    snprintf(r->stem, sizeof r->stem, "%.*s", (int)strcspn(name, "."), name);
+    calc_runs_stem(path, r->stem);
     calc_csv_rows rows;
     calc_status status = calc_csv_table_parse(&rows, &table, text, path, errors);
     *out = (calc_runs){rows.item, rows.count, rows.text};
@@ -438,7 +433,8 @@ static const char *measure_flop_rate(calc_run_map *map)
     double flop = megatron ? calc_parameters_megatron_flop(&shape, e)
                            : calc_parameters_step_flop(&shape, e, !causal);
     flop *= again && full ? 4.0 / 3 : 1;
-    map->step_s = flop / (r->measured_tflops_per_gpu * 1e12 * (double)e->num_procs);
+    map->measured[CALC_QUANTITY_STEP_TIME] =
+        flop / (r->measured_tflops_per_gpu * 1e12 * (double)e->num_procs);
     calc_assumptions_add(&map->assumed, megatron ? "FLOP as Megatron counts them"
                                         : causal
                                             ? "FLOP of matrices and of half of the square of "
@@ -447,20 +443,21 @@ static const char *measure_flop_rate(calc_run_map *map)
     return NULL;
 }
 
-/* Fill map->step_s; it stays NaN if no time and no rate was measured. */
+/* Fill the time of a step; it stays NaN if no time and no rate was measured. */
 static const char *measure(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
+    double *step_s = &map->measured[CALC_QUANTITY_STEP_TIME];
     int64_t length = map->exec.seq_size > 0 ? map->exec.seq_size : map->app.seq_size;
     double tokens = (double)map->exec.batch_size * (double)length;
     if (r->measured_s > 0) {
-        map->step_s = r->measured_s;
+        *step_s = r->measured_s;
     } else if (r->measured_tokens_per_s_per_gpu > 0) {
-        map->step_s = tokens / (r->measured_tokens_per_s_per_gpu * (double)map->exec.num_procs);
+        *step_s = tokens / (r->measured_tokens_per_s_per_gpu * (double)map->exec.num_procs);
     } else if (r->measured_tflops_per_gpu > 0) {
         return measure_flop_rate(map);
     }
-    return isnan(map->step_s) && isnan(map->memory_bytes) && !calc_runs_is_oom(r)
+    return isnan(*step_s) && isnan(map->measured[CALC_QUANTITY_MEMORY]) && !calc_runs_is_oom(r)
                ? "no measured time or memory"
                : NULL;
 }
@@ -471,10 +468,11 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
     bool predicted = *row->unpredicted == '\0';
     *out = (calc_run_map){.row = row,
                           .network = row->inter_node_gbit > 0 ? row->inter_node_gbit * 1e9 / 8 : 0,
-                          .step_s = predicted ? (double)NAN : row->measured_s,
-                          .memory_bytes = row->measured_mem_gib * 1073741824.0,
                           .reason = predicted ? NULL : row->unpredicted,
                           .assumed = own->assumed};
+    calc_quantities_none(out->measured);
+    out->measured[CALC_QUANTITY_STEP_TIME] = predicted ? (double)NAN : row->measured_s;
+    out->measured[CALC_QUANTITY_MEMORY] = row->measured_mem_gib * 1073741824.0;
     if (predicted) {
         out->app = own->app;
         out->exec = own->exec;
@@ -482,7 +480,10 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
         out->exec.microbatch_size += out->search;
         out->exec.pipeline_interleaving += out->exec.pipeline_interleaving == 0;
         out->reason = measure(out);
-        out->reason = isnan(out->step_s) && !isnan(out->memory_bytes) ? NULL : out->reason;
+        out->reason = isnan(out->measured[CALC_QUANTITY_STEP_TIME]) &&
+                              !isnan(out->measured[CALC_QUANTITY_MEMORY])
+                          ? NULL
+                          : out->reason;
     }
 }
 
@@ -544,11 +545,12 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
     for (size_t i = 0; exec->training && i < runs->count; i++) {
         calc_run_map map;
         calc_run_map_row(&map, &runs->row[i]);
-        if (!map.reason && strcmp(map.row->sys, machine) == 0 && map.step_s > 0 &&
+        double step_s = map.measured[CALC_QUANTITY_STEP_TIME];
+        if (!map.reason && strcmp(map.row->sys, machine) == 0 && step_s > 0 &&
             same_model(&map.app, app) && same_layout(&map.exec, exec, map.search) &&
             sequence_of(&map.app, &map.exec) == sequence_of(app, exec)) {
             if (count < room) {
-                out[count] = (calc_same_run){&runs->row[i], map.row->source, map.step_s};
+                out[count] = (calc_same_run){&runs->row[i], step_s};
             }
             count++;
         }
@@ -556,25 +558,27 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
     return count;
 }
 
-const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name)
+const calc_document *calc_documents_get(calc_documents *documents, const char *name)
 {
-    for (int i = 0; i < systems->count; i++) {
-        if (strcmp(systems->entry[i].name, name) == 0) {
-            return &systems->entry[i];
+    for (int i = 0; i < documents->count; i++) {
+        if (strcmp(documents->entry[i].name, name) == 0) {
+            return &documents->entry[i];
         }
     }
     /* More names than there is room for take the place of the last. */
-    int index = systems->count < CALC_SYSTEMS_MAX ? systems->count++ : CALC_SYSTEMS_MAX - 1;
-    calc_systems_entry *made = &systems->entry[index];
+    int index = documents->count < CALC_DOCUMENTS_MAX ? documents->count++ : CALC_DOCUMENTS_MAX - 1;
+    calc_document *made = &documents->entry[index];
     calc_errors errors = {0};
-    *made = (calc_systems_entry){.name = name};
-    calc_status status = systems->load(name, &made->system, &errors);
+    *made = (calc_document){.name = name};
+    bool model = documents->kind == CALC_KIND_APP;
+    void *object = model ? (void *)&made->app : &made->system;
+    calc_status status = documents->load(documents->kind, name, object, &errors);
     made->fine = status == CALC_OK;
-    if (systems->failed == CALC_OK && calc_systems_is_failure(status)) {
-        systems->failed = status;
+    if (documents->failed == CALC_OK && calc_documents_is_failure(status)) {
+        documents->failed = status;
     }
-    if (made->fine && systems->measure) {
-        made->measured = systems->measure(systems->operators, name, &made->system);
+    if (made->fine && documents->measure) {
+        made->measured = documents->measure(documents->operators, name, &made->system);
     }
     if (!made->fine && errors.count > 0) {
         errors.item[0].hint[0] = '\0';

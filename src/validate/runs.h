@@ -33,6 +33,8 @@
 #ifndef CALC_VALIDATE_RUNS_H
 #define CALC_VALIDATE_RUNS_H
 
+#include <math.h>
+
 #include "calc.h"
 #include "io/csv_table.h"
 #include "model/cost/kernel_table.h"
@@ -48,8 +50,14 @@ typedef struct calc_assumptions {
 /** Add something assumed, once. A list that is full stays as it is. */
 void calc_assumptions_add(calc_assumptions *assumed, const char *text);
 
-/** Add the texts of a cell, parted by " | ", which is cut there. */
-void calc_assumptions_read(calc_assumptions *assumed, char *cell);
+/** Add the texts of the column `assumed`, parted by " | ": its cell is cut there. */
+void calc_assumptions_read(calc_assumptions *assumed, const calc_csv_row *from);
+
+enum { CALC_RUNS_STEM = 64 };
+
+/** Fill in the name of a file without folders and endings, "stdin" of "-": runs without a source
+ *  have it. */
+void calc_runs_stem(const char *path, char stem[CALC_RUNS_STEM]);
 
 /** Columns that are no fields: X(TYPE, name, another name or NULL). */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
@@ -84,8 +92,8 @@ typedef struct calc_run_documents {
     calc_exec exec;
     bool by_fields; /**< no document names the layout: fields say all */
     calc_assumptions assumed;
-    char id[96];     /**< "file:line", of a row without a name */
-    char source[64]; /**< name of the file, without its ending */
+    char id[96];                 /**< "file:line", of a row without a name */
+    char source[CALC_RUNS_STEM]; /**< name of the file, without its ending */
 } calc_run_documents;
 
 /** One run. Texts are borrowed from the file, and never NULL; a blank number is NaN. */
@@ -108,10 +116,15 @@ typedef struct calc_runs {
     calc_text text;
 } calc_runs;
 
+/** Reads a document.
+ *  @param object  a calc_app, calc_system or calc_exec, by kind
+ *  @return CALC_OK, or a status with errors added */
+typedef calc_status (*calc_documents_load)(calc_kind kind, const char *name, void *object,
+                                           calc_errors *errors);
+
 /** How names and options become documents. */
 typedef struct calc_runs_loader {
-    /** Read a document. @param object  a calc_app, calc_system or calc_exec, by kind */
-    calc_status (*document)(calc_kind kind, const char *name, void *object, calc_errors *errors);
+    calc_documents_load document;
     /** Read options of a command line. @param procs  processors; 0: as the options say
      *  @param whole  whether the model must be complete */
     calc_status (*arguments)(const char *arguments, int64_t procs, bool whole, calc_app *app,
@@ -142,6 +155,34 @@ bool calc_runs_is_oom(const calc_runs_row *row);
 /** Free what they own; fine on {0}. */
 void calc_runs_free(calc_runs *runs);
 
+/** The quantity measured: X(NAME, word, unit). */
+#define CALC_QUANTITY_LIST(X)                                                                      \
+    X(STEP_TIME, "step_time", "s")                                                                 \
+    X(MEMORY, "memory", "bytes")                                                                   \
+    X(TPOT, "tpot", "s")                                                                           \
+    X(TTFT, "ttft", "s")                                                                           \
+    X(E2E, "e2e", "s")                                                                             \
+    X(OUTPUT_RATE, "output_tokens_per_s", "tokens/s")                                              \
+    X(TPOT_SHAPE, "tpot_shape", "1")
+
+typedef enum calc_quantity {
+#define CALC_X(name, word, unit) CALC_QUANTITY_##name,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        CALC_QUANTITY_COUNT
+} calc_quantity;
+
+/** Words of the quantities, NULL at the end. */
+extern const char *const calc_quantity_words[];
+
+/** Fill in that nothing of a run is known. */
+static inline void calc_quantities_none(double value[CALC_QUANTITY_COUNT])
+{
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        value[q] = (double)NAN;
+    }
+}
+
 /* A measured run in the terms of the model: application, machine and execution,
  * what was measured, and what is assumed; or why it cannot be predicted. */
 
@@ -150,11 +191,10 @@ typedef struct calc_run_map {
     const calc_runs_row *row;
     calc_app app;
     calc_exec exec;
-    double network;      /**< of a processor to other nodes; 0: the machine's [bytes/s] */
-    bool search;         /**< micro-batch and interleaving are to be found (predict.h) */
-    double step_s;       /**< measured time of a step; NaN: none */
-    double memory_bytes; /**< measured peak; NaN: none */
-    const char *reason;  /**< why it is not predicted; NULL: it is. app and exec are unspecified */
+    double network; /**< of a processor to other nodes; 0: the machine's [bytes/s] */
+    bool search;    /**< micro-batch and interleaving are to be found (predict.h) */
+    double measured[CALC_QUANTITY_COUNT]; /**< in the unit of each; NaN: not */
+    const char *reason; /**< why it is not predicted; NULL: it is. app and exec are unspecified */
     calc_assumptions assumed;
 } calc_run_map;
 
@@ -175,7 +215,6 @@ bool calc_run_map_counts(const calc_run_map *map, const char *kind);
 /** A run and what it took. */
 typedef struct calc_same_run {
     const calc_runs_row *row; /**< borrowed */
-    const char *source;       /**< name of its table */
     double step_s;
 } calc_same_run;
 
@@ -187,46 +226,46 @@ typedef struct calc_same_run {
 size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *runs,
                            const calc_app *app, const char *machine, const calc_exec *exec);
 
-enum { CALC_SYSTEMS_MAX = 32 };
+/* Documents that runs name, models or machines. */
 
-/** Reads the machine of that name.
- *  @return CALC_OK, or a status with errors added */
-typedef calc_status (*calc_systems_load)(const char *name, calc_system *out, calc_errors *errors);
+enum { CALC_DOCUMENTS_MAX = 64 };
 
 /** Measured operators of a machine to look up.
- *  @param of  the one to ask: calc_systems.operators
+ *  @param of  the one to ask: calc_documents.operators
  *  @return NULL: there are none; borrowed */
-typedef const calc_kernel_table *(*calc_systems_measure)(void *of, const char *name,
-                                                         const calc_system *system);
+typedef const calc_kernel_table *(*calc_documents_measure)(void *of, const char *name,
+                                                           const calc_system *system);
 
-/** One machine, or why there is none. */
-typedef struct calc_systems_entry {
+/** One document, or why there is none. */
+typedef struct calc_document {
     const char *name; /**< borrowed */
     bool fine;
-    char reason[256]; /**< if not fine */
-    calc_system system;
+    char reason[256];   /**< if not fine */
+    calc_app app;       /**< of a model */
+    calc_system system; /**< of a machine */
     const calc_kernel_table
         *measured; /**< operators to look up before the model is asked, or NULL */
-} calc_systems_entry;
+} calc_document;
 
-/** All that were asked for. Start with {.load = ...}; owns nothing. */
-typedef struct calc_systems {
-    calc_systems_load load;
-    calc_systems_measure measure; /**< NULL: no operators are looked up */
-    void *operators;              /**< for it */
-    calc_status failed; /**< the first failure of reading that says nothing about the machine:
+/** All that were asked for. Start with {kind, .load = ...}; owns nothing. */
+typedef struct calc_documents {
+    calc_kind kind; /**< CALC_KIND_APP or CALC_KIND_SYSTEM */
+    calc_documents_load load;
+    calc_documents_measure measure; /**< NULL: no operators are looked up */
+    void *operators;                /**< for it */
+    calc_status failed; /**< the first failure of reading that says nothing about the document:
                          * memory, the file system; CALC_OK: there was none */
     int count;
-    calc_systems_entry entry[CALC_SYSTEMS_MAX];
-} calc_systems;
+    calc_document entry[CALC_DOCUMENTS_MAX];
+} calc_documents;
 
 /** Whether a status of reading says nothing about what was to be read. */
-static inline bool calc_systems_is_failure(calc_status status)
+static inline bool calc_documents_is_failure(calc_status status)
 {
     return status == CALC_ERR_NOMEM || status == CALC_ERR_IO;
 }
 
-/** The machine of a name, read the first time. */
-const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name);
+/** The document of a name, read the first time. */
+const calc_document *calc_documents_get(calc_documents *systems, const char *name);
 
 #endif

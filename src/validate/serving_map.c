@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -56,16 +57,11 @@ bool calc_serving_rows_has(const calc_text *text)
 enum { NAME_SIZE = 96 };
 
 /* Names for rows without one: "runs/my.csv.gz" is "my". */
-static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_errors *errors)
+static void fill_names(calc_serving_rows *rows, const char *file)
 {
-    rows->names = calloc(rows->count + 1, NAME_SIZE);
-    if (!rows->names) {
-        return calc_errors_no_memory(errors);
-    }
-    const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : strcmp(file, "-") == 0 ? "stdin" : file;
+    rows->names = calc_make(rows->count + 1, NAME_SIZE);
     char *stem = rows->names;
-    snprintf(stem, NAME_SIZE / 2, "%.*s", (int)strcspn(name, "."), name);
+    calc_runs_stem(file, stem);
     for (size_t i = 0; i < rows->count; i++) {
         calc_serving_row *row = &rows->row[i];
         row->source = *row->source ? row->source : stem;
@@ -75,7 +71,6 @@ static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_er
             row->id = own;
         }
     }
-    return CALC_OK;
 }
 
 static const char *path_of(const char *title)
@@ -160,11 +155,7 @@ static calc_status finish_row(void *context, void *item, const calc_csv_row *fro
         calc_status one = read_field(row, k, from, errors);
         status = status == CALC_OK ? one : status;
     }
-    for (int i = 0; i < from->cells; i++) {
-        if (from->cell[i] == row->assumed) {
-            calc_assumptions_read(&row->told, from->cell[i]);
-        }
-    }
+    calc_assumptions_read(&row->told, from);
     return status;
 }
 
@@ -181,10 +172,7 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
             }
         }
     }
-    *out = (calc_serving_rows){.text = text, .fields = malloc(sizeof *out->fields)};
-    if (!out->fields) {
-        return calc_errors_no_memory(errors);
-    }
+    *out = (calc_serving_rows){.text = text, .fields = calc_make(1, sizeof *out->fields)};
     out->fields->count = -1; /* not looked for */
     const calc_csv_table table = {.column = column,
                                   .columns = COLUMNS,
@@ -197,21 +185,24 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
     calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
     out->row = rows.item;
     out->count = rows.count;
-    return status == CALC_OK ? fill_names(out, name, errors) : status;
+    if (status == CALC_OK) {
+        fill_names(out, name);
+    }
+    return status;
 }
 
 CALC_FREES(calc_serving_rows_free, calc_serving_rows, of->row, of->names, of->fields, of->text.data)
 
-static int64_t whole(double number)
+static int64_t at_least_one(double number)
 {
-    return (int64_t)(number + 0.5);
+    return (int64_t)fmax(1, floor(number + 0.5));
 }
 
 /* A parallel size: blank and 0 are 1. The product of three is a whole number still. */
 static int64_t size_of(double number)
 {
     enum { SIZE_MAX_PRINTED = 1000000 };
-    return number > 1 ? whole(fmin(number, SIZE_MAX_PRINTED)) : 1;
+    return number > 1 ? at_least_one(fmin(number, SIZE_MAX_PRINTED)) : 1;
 }
 
 /* GPUs that hold a copy of the model, several times over. */
@@ -239,11 +230,6 @@ static double number_of(const char *words, const char *key, double missing)
     return missing;
 }
 
-static bool says(const char *words, const char *pair)
-{
-    return strstr(words, pair) != NULL;
-}
-
 /* A pool of a disaggregated run. "dp_attention=True" is attention of every GPU for itself;
  * "attention_dp=n" counts the ranks. @return whether the sizes are those of its GPUs */
 static bool read_pool(pool *out, const char *words, double gpus)
@@ -254,10 +240,10 @@ static bool read_pool(pool *out, const char *words, double gpus)
     int64_t all = size_of(gpus);
     int64_t world = all / copies;
     int64_t requests = size_of(number_of(words, "attention_dp", 1));
-    if (says(words, "dp_attention=True")) {
+    if (strstr(words, "dp_attention=True")) {
         requests = tensor == world || expert == world ? world : 0;
         tensor = 1;
-    } else if (says(words, "dp_attention=False") && tensor == 1 && expert == world) {
+    } else if (strstr(words, "dp_attention=False") && tensor == 1 && expert == world) {
         requests = world; /* of every GPU for itself, too: nothing else is left */
     }
     *out = (pool){all, copies, world, tensor, expert};
@@ -362,11 +348,6 @@ const char *calc_serving_layout_fill(calc_serving_map *map)
     return !two ? fill_one(map) : r->disagg_decode_gpus > 0 ? fill_two(map) : uncounted;
 }
 
-static bool starts(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* A mean where there is one [s]. */
 static double seconds(double mean_ms, double other_ms)
 {
@@ -378,22 +359,27 @@ static void fill_measured(calc_serving_map *map)
     const calc_serving_row *r = map->row;
     bool batch = map->kind == CALC_SERVING_KIND_STATIC_BATCH;
     bool rate = r->output_tokens_per_s_total > 0;
-    map->tpot_s = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
+    double e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
+    calc_quantities_none(map->measured);
+    map->measured[CALC_QUANTITY_TPOT] = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
     map->median = r->ttft_ms > 0 && strcmp(r->ttft_stat, "median") == 0;
-    map->ttft_s = map->median ? r->ttft_ms / 1e3 : seconds(r->ttft_mean_ms, r->ttft_ms);
-    map->e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
-    map->output_tokens_per_s =
-        rate && isnan(map->e2e_s) ? r->output_tokens_per_s_total : (double)NAN;
+    map->measured[CALC_QUANTITY_TTFT] =
+        map->median ? r->ttft_ms / 1e3 : seconds(r->ttft_mean_ms, r->ttft_ms);
+    map->measured[CALC_QUANTITY_E2E] = e2e_s;
+    map->measured[CALC_QUANTITY_OUTPUT_RATE] =
+        rate && isnan(e2e_s) ? r->output_tokens_per_s_total : (double)NAN;
 }
 
 /* Why nothing can be said of a run as it is; NULL: something can. */
 static const char *what_is_missing(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
-    bool measured =
-        map->tpot_s > 0 || map->ttft_s > 0 || map->e2e_s > 0 || map->output_tokens_per_s > 0;
+    bool measured = false;
     bool once = map->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
     bool open = map->kind == CALC_SERVING_KIND_OPEN_LOOP;
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        measured = measured || map->measured[q] > 0;
+    }
     return !measured                        ? "no measured time or rate"
            : once && !(r->num_prompts >= 1) ? "how many requests come is in no column"
            : *r->unpredicted                ? r->unpredicted
@@ -408,11 +394,6 @@ enum {
     POOL_TOKENS = 8192,   /* in one of a prefill pool */
     REQUESTS_EACH = 10    /* of a run, over its concurrency: as InferenceX has it */
 };
-
-static int64_t at_least_one(double number)
-{
-    return (int64_t)fmax(1, floor(number + 0.5));
-}
 
 static void fill_lengths(calc_serving_map *map)
 {
@@ -525,17 +506,18 @@ static void fill_formats(calc_serving_map *map)
     calc_exec *e = &map->exec;
     const char *w = map->row->weight_dtype;
     e->strategy.datatype =
-        starts(w, "fp16") || starts(w, "float16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
+        calc_word_begins("fp16 float16", w) ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
     if (!*w) {
         calc_assumptions_add(&map->assumed, "number format not given: 16 bits");
-    } else if (starts(w, "fp4")) {
+    } else if (calc_word_begins("fp4", w)) {
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
-    } else if (starts(w, "fp8")) {
+    } else if (calc_word_begins("fp8", w)) {
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
         e->strategy.scaling = strcmp(w, "fp8") != 0 ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
-    } else if (starts(w, "int")) {
-        e->strategy.weight_datatype = starts(w, "int8") ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
+    } else if (calc_word_begins("int", w)) {
+        e->strategy.weight_datatype =
+            calc_word_begins("int8", w) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }
 }
 
@@ -586,7 +568,7 @@ static const char *fill_engine(calc_serving_map *map, const calc_system *system,
     i->memory_share = loop ? 0 : 1; /* of a batch or a pool it is not published: all there is */
     bool told = r->prefill_tokens >= 1;
     int64_t tokens = told ? (int64_t)r->prefill_tokens : TOKENS;
-    if (starts(r->kv_dtype, "fp8")) {
+    if (calc_word_begins("fp8", r->kv_dtype)) {
         i->kv_datatype = CALC_FORMAT_FLOAT8;
     }
     /* Where an engine does not mix, prompts that have come run between the steps, as many as the
@@ -661,11 +643,12 @@ static void complete(calc_serving_map *map, const calc_app *app, const calc_syst
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
                           const calc_system *system, const calc_serving_engines *engines)
 {
-    calc_serving_kind kind = starts(row->metric_kind, "static") ? CALC_SERVING_KIND_STATIC_BATCH
-                             : starts(row->metric_kind, "all")  ? CALC_SERVING_KIND_ALL_AT_ONCE
-                             : row->request_rate > 0            ? CALC_SERVING_KIND_OPEN_LOOP
-                             : row->disagg_decode_gpus > 0      ? CALC_SERVING_KIND_DISAGGREGATED
-                                                                : CALC_SERVING_KIND_CLOSED_LOOP;
+    calc_serving_kind kind =
+        calc_word_begins("static", row->metric_kind) ? CALC_SERVING_KIND_STATIC_BATCH
+        : calc_word_begins("all", row->metric_kind)  ? CALC_SERVING_KIND_ALL_AT_ONCE
+        : row->request_rate > 0                      ? CALC_SERVING_KIND_OPEN_LOOP
+        : row->disagg_decode_gpus > 0                ? CALC_SERVING_KIND_DISAGGREGATED
+                                                     : CALC_SERVING_KIND_CLOSED_LOOP;
     *out = (calc_serving_map){.row = row, .kind = kind, .assumed = row->told};
     fill_measured(out);
     set_fields(out); /* some follow from these */
@@ -703,14 +686,5 @@ bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b
            left->matrix_datatype == right->matrix_datatype;
 }
 
-const char *calc_serving_regime_word(calc_serving_regime regime)
-{
-    static const char *const words[] = {CALC_SERVING_REGIME_LIST(CALC_WORD_OF)};
-    return words[regime];
-}
-
-const char *calc_serving_kind_word(calc_serving_kind kind)
-{
-    static const char *const words[] = {CALC_SERVING_KIND_LIST(CALC_WORD_OF)};
-    return words[kind];
-}
+const char *const calc_serving_regime_words[] = {CALC_SERVING_REGIME_LIST(CALC_WORD_OF)};
+const char *const calc_serving_kind_words[] = {CALC_SERVING_KIND_LIST(CALC_WORD_OF)};

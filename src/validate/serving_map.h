@@ -140,13 +140,11 @@ typedef struct calc_serving_map {
                           loop 1 */
     double gpus;     /**< of both pools, counted once */
     calc_serving_regime regime;
-    int year;                   /**< of the run; 0: not known */
-    double tpot_s;              /**< measured, NaN: not */
-    double ttft_s;              /**< of a static batch: until all prompts have their first token */
-    bool median;                /**< ttft_s is the time until all requests have one, not their
-                                     mean */
-    double e2e_s;               /**< a static batch, with prompts */
-    double output_tokens_per_s; /**< of all GPUs; NaN where it only repeats requests over e2e_s */
+    int year;                             /**< of the run; 0: not known */
+    double measured[CALC_QUANTITY_COUNT]; /**< in the unit of each; NaN: not. Of a static batch, the
+                                 first token is that of all prompts, and the end counts them; rates
+                                 are of all GPUs, NaN where they only repeat requests over it */
+    bool median;        /**< the first token is that of the request in the middle, not the mean */
     const char *reason; /**< why it is not predicted; NULL: it is. exec is unspecified then */
     calc_assumptions assumed;
 } calc_serving_map;
@@ -162,9 +160,9 @@ void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, co
  *  formats, lengths, drafts. */
 bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b);
 
-/** Words of a regime, of a kind. */
-const char *calc_serving_regime_word(calc_serving_regime regime);
-const char *calc_serving_kind_word(calc_serving_kind kind);
+/** Words of the regimes, of the kinds. */
+extern const char *const calc_serving_regime_words[];
+extern const char *const calc_serving_kind_words[];
 
 /* The layout of a run of serving: sizes of one pool or two, as publishers print them. */
 

@@ -31,8 +31,9 @@ static const char *file; /* NULL: as shipped; "": see load_new() */
 static calc_status load_new(calc_system *out, calc_errors *errors)
 {
     static calc_system sheet;
-    calc_status status = tune_load_system("b200_180g", &sheet, errors);
-    status = status == CALC_OK ? tune_load_system("h100_sxm", out, errors) : status;
+    calc_status status = tune_load_system(CALC_KIND_SYSTEM, "b200_180g", &sheet, errors);
+    status =
+        status == CALC_OK ? tune_load_system(CALC_KIND_SYSTEM, "h100_sxm", out, errors) : status;
     for (int i = 0; i < CALC_DATATYPE_COUNT && status == CALC_OK; i++) {
         out->chip.matrix[i].flop_per_s = sheet.chip.matrix[i].flop_per_s;
         out->chip.vector[i].flop_per_s = sheet.chip.vector[i].flop_per_s;
@@ -45,12 +46,12 @@ static calc_status load_new(calc_system *out, calc_errors *errors)
     return status;
 }
 
-static calc_status load(const char *name, calc_system *out, calc_errors *errors)
+static calc_status load(calc_kind kind, const char *name, void *out, calc_errors *errors)
 {
     bool own = file && strcmp(name, "b200_180g") == 0;
     return own && !*file ? load_new(out, errors)
-           : own         ? calc_load(CALC_KIND_SYSTEM, out, file, errors)
-                         : tune_load_system(name, out, errors);
+           : own         ? calc_load(kind, out, file, errors)
+                         : tune_load_system(kind, name, out, errors);
 }
 
 static calc_exec exec_of(const void *context, size_t i)
@@ -104,7 +105,7 @@ static bool judge_both(const group *g, const calc_kernel_table *table, score *wi
     calc_tune_kernel_cells cells;
     calc_tune_kernels_learnt learnt = {0};
     const calc_run_map *m = &g->run[0]->map;
-    const calc_system *system = &calc_systems_get(&tune_runs.systems, m->row->sys)->system;
+    const calc_system *system = &calc_documents_get(&tune_runs.systems, m->row->sys)->system;
     bool fine = calc_tune_kernel_cells_make(&cells, &m->app, system, g->candidate, g->count,
                                             exec_of, g, &errors) == CALC_OK &&
                 calc_tune_kernels_learn(&learnt, &prior, table, cells.cell, cells.count, &errors) ==
@@ -142,7 +143,7 @@ static bool next_group(size_t *from, group *g)
         if (g->count == GROUP || (g->count > 0 && !same_model(&m->app, &g->run[0]->map.app))) {
             return true;
         }
-        const calc_system *system = &calc_systems_get(&tune_runs.systems, m->row->sys)->system;
+        const calc_system *system = &calc_documents_get(&tune_runs.systems, m->row->sys)->system;
         if (calc_tune_candidate_of(&g->candidate[g->count], &m->app, system, &m->exec)) {
             g->run[g->count] = x->prediction;
             g->measured_s[g->count++] = x->measured;
@@ -170,8 +171,7 @@ static bool study(const char *path)
     file = path;
     tune_runs.systems.load = load;
     bool fine = tune_runs_read();
-    const calc_systems_entry *entry =
-        fine ? calc_systems_get(&tune_runs.systems, "b200_180g") : NULL;
+    const calc_document *entry = fine ? calc_documents_get(&tune_runs.systems, "b200_180g") : NULL;
     fine = fine &&
            calc_points_read(&points, CALC_DATA_DIR_SOURCE "/tests/measured/operators.csv",
                             &errors) == CALC_OK &&

@@ -25,7 +25,7 @@ typedef struct tune_run {
 static struct {
     calc_runs runs[3], more[TUNE_FILES]; /* `more`: that nothing was fitted to */
     calc_remarks remarks;
-    calc_systems systems;
+    calc_documents systems;
     calc_results results, other[TUNE_FILES]; /* of `more` */
     size_t files;                            /* more of them */
     calc_residuals residuals;
@@ -35,11 +35,12 @@ static struct {
     size_t publishers;
 } tune_runs;
 
-static calc_status tune_load_system(const char *name, calc_system *out, calc_errors *errors)
+static calc_status tune_load_system(calc_kind kind, const char *name, void *out,
+                                    calc_errors *errors)
 {
     char path[512];
     snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+    return calc_load(kind, out, path, errors);
 }
 
 static size_t tune_publisher(const char *source)
@@ -77,7 +78,7 @@ static void tune_name_run(tune_run *r, const calc_run_map *m, const char *publis
 static tune_run *tune_run_of(const calc_result *x, bool fitted)
 {
     const calc_run_map *m = &x->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(&tune_runs.systems, m->row->sys);
+    const calc_document *entry = calc_documents_get(&tune_runs.systems, m->row->sys);
     tune_run *r = &tune_runs.run[tune_runs.count];
     *r = (tune_run){.measured_s = (double)NAN};
     r->known.time_error = r->known.memory_error = (double)NAN;
@@ -87,7 +88,7 @@ static tune_run *tune_run_of(const calc_result *x, bool fitted)
     r->known.publisher = tune_publisher(m->row->source);
     r->exec = &m->exec;
     tune_name_run(r, m, fitted ? tune_runs.publisher[r->known.publisher] : m->row->release,
-                  x->prediction->step_s);
+                  x->prediction->predicted[CALC_QUANTITY_STEP_TIME]);
     tune_runs.count++;
     return r;
 }
@@ -158,10 +159,15 @@ static bool tune_runs_read(void)
         status = calc_residuals_read(&tune_runs.residuals,
                                      CALC_DATA_DIR_SOURCE "/tests/measured/residuals.csv", &errors);
     }
+    tune_runs.systems.kind = CALC_KIND_SYSTEM;
     tune_runs.systems.load = tune_runs.systems.load ? tune_runs.systems.load : tune_load_system;
     if (status == CALC_OK) {
-        status = calc_results_make(&tune_runs.results, tune_runs.runs, 3, &tune_runs.remarks,
-                                   &tune_runs.systems, &errors);
+        status = calc_results_make(&tune_runs.results,
+                                   &(const calc_measured_runs){.runs = tune_runs.runs,
+                                                               .files = 3,
+                                                               .remarks = &tune_runs.remarks,
+                                                               .systems = &tune_runs.systems},
+                                   &errors);
     }
     tune_runs.run = calloc(TUNE_RUNS, sizeof *tune_runs.run);
     if (status != CALC_OK || !tune_runs.run) {
@@ -186,8 +192,12 @@ static inline bool tune_runs_more(const char *path)
     calc_runs *runs = &tune_runs.more[at];
     calc_results *results = &tune_runs.other[at];
     if (at == TUNE_FILES || calc_runs_read(runs, path, NULL, &errors) != CALC_OK ||
-        calc_results_make(results, runs, 1, &tune_runs.remarks, &tune_runs.systems, &errors) !=
-            CALC_OK) {
+        calc_results_make(results,
+                          &(const calc_measured_runs){.runs = runs,
+                                                      .files = 1,
+                                                      .remarks = &tune_runs.remarks,
+                                                      .systems = &tune_runs.systems},
+                          &errors) != CALC_OK) {
         fprintf(stderr, "%s: %s\n", path, errors.item[0].text);
         return false;
     }

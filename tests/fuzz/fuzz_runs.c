@@ -7,11 +7,11 @@
 
 enum { ROWS = 8 /* of one input that are predicted */ };
 
-static calc_status load(const char *name, calc_system *out, calc_errors *errors)
+static calc_status load(calc_kind kind, const char *name, void *out, calc_errors *errors)
 {
     char path[512];
     snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+    return calc_load(kind, out, path, errors);
 }
 
 /* Whatever they are called, documents are the same, if they have a name of letters. */
@@ -44,13 +44,14 @@ static calc_status read_software(calc_exec *exec, calc_errors *errors)
 static void check_row(const calc_runs_row *row)
 {
     /* Names are those of one input: nothing is kept for the next. */
-    static calc_systems systems;
+    static calc_documents systems;
     static calc_prediction prediction;
-    systems = (calc_systems){.load = load};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     MUST(row->line >= 2 && row->id && row->confidence);
     calc_predict(&prediction, row, &systems);
-    MUST(prediction.reason[0] || prediction.map.reason || prediction.step_s > 0 ||
-         isnan(prediction.step_s));
+    MUST(prediction.reason[0] || prediction.map.reason ||
+         prediction.predicted[CALC_QUANTITY_STEP_TIME] > 0 ||
+         isnan(prediction.predicted[CALC_QUANTITY_STEP_TIME]));
     MUST(prediction.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
 }
 

@@ -6,31 +6,26 @@
 
 enum { ROWS = 8 /* of one input that are predicted */ };
 
-static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+static calc_status load_document(calc_kind kind, const char *name, void *out, calc_errors *errors)
 {
     char path[512];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.200s.json", name);
-    return calc_load(CALC_KIND_APP, out, path, errors);
-}
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
-{
-    char path[512];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.200s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s/%.200s.json",
+             kind == CALC_KIND_APP ? "models" : "systems", name);
+    return calc_load(kind, out, path, errors);
 }
 
 static void check_row(const calc_serving_row *row)
 {
     /* Names are those of one input: nothing is kept for the next. */
-    static calc_serving_apps apps;
-    static calc_systems systems;
+    static calc_documents apps;
+    static calc_documents systems;
     static calc_serving_prediction p;
-    apps = (calc_serving_apps){.load = load_app, .engines = shipped_engines()};
-    systems = (calc_systems){.load = load_system};
+    apps = (calc_documents){CALC_KIND_APP, .load = load_document};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load_document};
     MUST(row->line >= 2 && row->id && row->confidence);
-    calc_serving_predict(&p, row, &apps, &systems);
-    MUST(p.reason[0] || p.ttft_s > 0 || p.tpot_s > 0); /* fields may ask for one phase */
+    calc_serving_predict(&p, row, &apps, &systems, shipped_engines());
+    MUST(p.reason[0] || p.predicted[CALC_QUANTITY_TTFT] > 0 ||
+         p.predicted[CALC_QUANTITY_TPOT] > 0); /* fields may ask for one phase */
     MUST(p.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
 }
 

@@ -199,7 +199,8 @@ static int compare_row(char *const *head, char *const *cell, int count)
     wrong += map.search != (cell[3][0] == '1');
     for (int i = 4; i < count; i++) {
         double expected = strtod(cell[i], NULL);
-        double found = strcmp(head[i], "y") == 0 ? map.step_s : ours(&map, head[i]);
+        double found =
+            strcmp(head[i], "y") == 0 ? map.measured[CALC_QUANTITY_STEP_TIME] : ours(&map, head[i]);
         bool text = strcmp(head[i], "mach") == 0;
         bool same = text ? strcmp(map.row->sys, cell[i]) == 0
                          : isnan(found) || fabs(found - expected) <= 1e-9 * fabs(expected);

@@ -12,30 +12,20 @@
 /* A name that says nothing leads to the document by what follows this. */
 static const char mark[] = "mi_b_InferenceX (";
 
-static calc_status load(calc_kind kind, const char *folder, const char *name, void *out,
-                        calc_errors *errors)
+static calc_status load(calc_kind kind, const char *name, void *out, calc_errors *errors)
 {
     char path[512];
     size_t skip = strncmp(name, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s/%.200s.json", folder, name + skip);
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s/%.200s.json",
+             kind == CALC_KIND_APP ? "models" : "systems", name + skip);
     return calc_load(kind, out, path, errors);
-}
-
-static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
-{
-    return load(CALC_KIND_APP, "models", name, out, errors);
-}
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
-{
-    return load(CALC_KIND_SYSTEM, "systems", name, out, errors);
 }
 
 /* The shipped runs and their results. */
 typedef struct found {
     calc_serving_rows rows;
-    calc_serving_apps apps;
-    calc_systems systems;
+    calc_documents apps;
+    calc_documents systems;
     calc_results results;
 } found;
 
@@ -43,9 +33,9 @@ static void read_runs(found *f)
 {
     calc_errors errors = {0};
     calc_text text = {0};
-    f->apps.load = load_app;
-    f->apps.engines = shipped_engines();
-    f->systems.load = load_system;
+    f->apps.kind = CALC_KIND_APP;
+    f->systems.kind = CALC_KIND_SYSTEM;
+    f->apps.load = f->systems.load = load;
     ck_assert_int_eq(calc_text_read(&text, CALC_TEST_DATA "/measured/serving_runs.csv.gz", &errors),
                      CALC_OK);
     ck_assert_int_eq(calc_serving_rows_parse(&f->rows, text, "runs", &errors), CALC_OK);
@@ -55,9 +45,15 @@ static void predict(found *f)
 {
     static const calc_remarks none;
     calc_errors errors = {0};
-    ck_assert_int_eq(
-        calc_serving_results_make(&f->results, &f->rows, 1, &none, &f->apps, &f->systems, &errors),
-        CALC_OK);
+    ck_assert_int_eq(calc_results_make(&f->results,
+                                       &(const calc_measured_runs){.files = 1,
+                                                                   .remarks = &none,
+                                                                   .systems = &f->systems,
+                                                                   .serving = &f->rows,
+                                                                   .apps = &f->apps,
+                                                                   .engines = shipped_engines()},
+                                       &errors),
+                     CALC_OK);
 }
 
 static void leave(found *f)

@@ -16,13 +16,14 @@ static char case_id[CASE_ROWS][32];
 static calc_runs_row case_row[CASE_ROWS];
 static calc_runs case_runs = {.row = case_row, .count = CASE_ROWS};
 static calc_remarks case_remarks;
-static calc_systems case_systems;
+static calc_documents case_systems;
 
-static inline calc_status case_load(const char *name, calc_system *out, calc_errors *errors)
+static inline calc_status case_load(calc_kind kind, const char *name, void *out,
+                                    calc_errors *errors)
 {
     char path[512];
     snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+    return calc_load(kind, out, path, errors);
 }
 
 /* The shipped starts. */
@@ -38,16 +39,23 @@ static inline const calc_constant_starts *case_starts(void)
     return &starts;
 }
 
-static inline calc_calibration_runs case_of_runs(void)
+static inline calc_measured_runs case_of_runs(void)
 {
-    return (calc_calibration_runs){&case_runs, 1, &case_remarks, &case_systems};
+    return (calc_measured_runs){
+        .runs = &case_runs, .files = 1, .remarks = &case_remarks, .systems = &case_systems};
+}
+
+static inline calc_status case_results(calc_results *out, calc_errors *errors)
+{
+    const calc_measured_runs of = case_of_runs();
+    return calc_results_make(out, &of, errors);
 }
 
 /* Layouts of widths 1,024 to 8,192, two sources, two machines; no time is measured yet. */
 static inline void case_layouts(void)
 {
     static const int hidden[] = {1024, 2048, 4096, 8192};
-    case_systems = (calc_systems){.load = case_load};
+    case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
     for (int i = 0; i < CASE_ROWS; i++) {
         calc_runs_row *row = &case_row[i];
         bool eager = i % 3 == 0;
@@ -94,15 +102,13 @@ static inline void case_measure(const char *const *name, const double *value, in
     calc_results results = {0};
     calc_errors errors = {0};
     for (int m = 0; m < CASE_MACHINES; m++) {
-        calc_systems_entry *entry =
-            (calc_systems_entry *)calc_systems_get(&case_systems, case_machine[m]);
+        calc_document *entry = (calc_document *)calc_documents_get(&case_systems, case_machine[m]);
         ck_assert_msg(entry->fine, "%s", entry->reason);
         for (int k = 0; k < count; k++) {
             calc_constant_set(calc_constant_find(name[k]), &entry->system, value[k]);
         }
     }
-    ck_assert_int_eq(
-        calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
+    ck_assert_int_eq(case_results(&results, &errors), CALC_OK);
     for (int i = 0; i < CASE_ROWS; i++) {
         ck_assert_msg(isfinite(results.item[i].predicted), "%s: %s", case_id[i],
                       results.item[i].remark);
@@ -110,7 +116,7 @@ static inline void case_measure(const char *const *name, const double *value, in
         case_row[i].measured_s = results.item[i].predicted * exp(scatter);
     }
     calc_results_free(&results);
-    case_systems = (calc_systems){.load = case_load};
+    case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
 }
 
 #endif

@@ -44,7 +44,7 @@ static calc_calibration_plan plan_of(size_t most)
 
 static calc_status calibrate(calc_calibration_plan plan)
 {
-    calc_calibration_runs runs = case_of_runs();
+    calc_measured_runs runs = case_of_runs();
     ck_assert_int_eq(
         calc_calibration_start(calibrated, case_machine, CASE_MACHINES, &runs, &errors), CALC_OK);
     return calc_calibrate(calibrated, &plan, &runs, the_before, unseen, &errors);
@@ -112,10 +112,10 @@ CALC_TEST(a_start_is_documented_or_that_of_the_files)
     ck_assert(unknown("matrix.bfloat16")->start == 0.82);
     ck_assert(unknown("host.block")->start == 2.2e-3);
     plan.starts = NULL;
-    case_systems = (calc_systems){.load = case_load};
+    case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
     ck_assert_int_eq(calibrate(plan), CALC_OK);
     calc_system file;
-    ck_assert_int_eq(case_load("a100_sxm_80g", &file, NULL), CALC_OK);
+    ck_assert_int_eq(case_load(CALC_KIND_SYSTEM, "a100_sxm_80g", &file, NULL), CALC_OK);
     ck_assert(unknown("host.block")->start == file.chip.host.block_s);
 }
 
@@ -128,7 +128,7 @@ CALC_TEST(values_have_three_digits_and_are_in_the_systems)
     ck_assert(strtod(text, NULL) == p->value);
     for (int m = 0; m < CASE_MACHINES; m++) {
         ck_assert(calc_constant_get(p->constant, &calibrated->family.system[m]) == p->value);
-        const calc_systems_entry *entry = calc_systems_get(&case_systems, case_machine[m]);
+        const calc_document *entry = calc_documents_get(&case_systems, case_machine[m]);
         ck_assert(calc_constant_get(p->constant, &entry->system) == p->value);
     }
 }
@@ -147,7 +147,7 @@ CALC_TEST(a_fold_is_predicted_by_a_fit_that_has_not_seen_it)
     for (int i = 1; i < CASE_ROWS; i += 4) {
         case_row[i].measured_s *= 4;
     }
-    case_systems = (calc_systems){.load = case_load};
+    case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
     ck_assert_int_eq(calibrate(plan), CALC_OK);
     ck_assert_double_eq_tol(unseen[1] / clean, 1, 0.02);
 }
@@ -171,11 +171,11 @@ CALC_TEST(what_is_held_out_is_not_fitted_to)
     ck_assert(unknown("eager_traffic")->value == unknown("eager_traffic")->start);
     ck_assert(isfinite(the_before[0]) && isfinite(the_before[1]));
     plan.held_out = both;
-    case_systems = (calc_systems){.load = case_load};
+    case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
     ck_assert_int_eq(calibrate(plan), CALC_ERR_RULE);
     ck_assert_str_eq(errors.item[0].text, "no measured run on a100_sxm_80g that is not held out");
     plan.held_out = part; /* neither a source nor a publisher */
-    case_systems = (calc_systems){.load = case_load};
+    case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
     ck_assert_int_eq(calibrate(plan), CALC_OK);
     ck_assert_uint_eq(calibrated->runs, CASE_ROWS);
 }
@@ -190,7 +190,7 @@ CALC_TEST(what_is_published_later_can_be_held_out)
     for (int k = 0; k < 3; k++) {
         calc_calibration_plan plan = plan_of(10);
         plan.held_out = since[k];
-        case_systems = (calc_systems){.load = case_load};
+        case_systems = (calc_documents){CALC_KIND_SYSTEM, .load = case_load};
         ck_assert_int_eq(calibrate(plan), CALC_OK);
         ck_assert_uint_eq(calibrated->runs, k < 2 ? CASE_ROWS - CASE_ROWS / 3 : CASE_ROWS);
     }
@@ -207,7 +207,7 @@ CALC_TEST(without_folds_nothing_is_unseen)
 CALC_TEST(machines_without_runs_and_machines_that_are_none_are_errors)
 {
     static const char *const none[] = {"h100_sxm", "no_such_machine"};
-    calc_calibration_runs runs = case_of_runs();
+    calc_measured_runs runs = case_of_runs();
     calc_calibration_plan plan = {.most = 10};
     ck_assert_int_eq(calc_calibration_start(calibrated, none, 1, &runs, &errors), CALC_OK);
     ck_assert_int_eq(calc_calibrate(calibrated, &plan, &runs, the_before, unseen, &errors),

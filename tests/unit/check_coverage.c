@@ -1,7 +1,7 @@
 /* Shares of runs in their bands, on residuals and results made from numbers. */
 #include "residuals_case.h"
 #include "run_case.h"
-#include "validate/residuals.h"
+#include "validate/error_groups.h"
 
 #include "frame.h"
 

@@ -11,8 +11,8 @@
 
 enum { RUNS = 48, RESULTS = 3 * RUNS };
 
-static calc_serving_apps apps;
-static calc_systems systems;
+static calc_documents apps;
+static calc_documents systems;
 static calc_serving_row row[RUNS];
 static calc_serving_prediction prediction[RUNS];
 static calc_result item[RESULTS];
@@ -46,8 +46,8 @@ static void enter(void)
     static const char *const model[] = {"llama3-8B", "qwen3-32B", "llama2-70B", "llama3-70B"};
     static const double gpus[] = {1, 2, 4, 8}, prompt[] = {200, 1000, 6000},
                         load[] = {1, 8, 32, 64};
-    apps = (calc_serving_apps){.load = load_app, .engines = shipped_engines()};
-    systems = (calc_systems){.load = load_system};
+    apps = (calc_documents){CALC_KIND_APP, .load = load_document};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load_document};
     results = (calc_results){.serving = prediction, .servings = RUNS, .item = item};
     for (size_t i = 0; i < RUNS; i++) {
         row[i] = serving_row();
@@ -59,12 +59,12 @@ static void enter(void)
         row[i].num_gpus = row[i].tp = gpus[i % 4];
         row[i].isl = prompt[i / 4 % 3];
         row[i].concurrency_or_batch = load[i / 12];
-        calc_serving_predict(&prediction[i], &row[i], &apps, &systems);
+        calc_serving_predict(&prediction[i], &row[i], &apps, &systems, shipped_engines());
         ck_assert_str_eq(prediction[i].reason, "");
         calc_serving_prediction truth = prediction[i];
         calc_serving_predict_with(&truth, &true_traits);
-        add(&prediction[i], CALC_QUANTITY_TPOT, truth.tpot_s);
-        add(&prediction[i], CALC_QUANTITY_TTFT, truth.ttft_s);
+        add(&prediction[i], CALC_QUANTITY_TPOT, truth.predicted[CALC_QUANTITY_TPOT]);
+        add(&prediction[i], CALC_QUANTITY_TTFT, truth.predicted[CALC_QUANTITY_TTFT]);
     }
 }
 
@@ -295,7 +295,9 @@ CALC_TEST(compiled_code_issues_kernels_faster_than_an_interpreter)
     for (size_t i = 0; i < results.count; i++) {
         calc_serving_prediction truth = *item[i].serving;
         calc_serving_predict_with(&truth, &slow);
-        item[i].measured = item[i].quantity == CALC_QUANTITY_TPOT ? truth.tpot_s : truth.ttft_s;
+        item[i].measured = item[i].quantity == CALC_QUANTITY_TPOT
+                               ? truth.predicted[CALC_QUANTITY_TPOT]
+                               : truth.predicted[CALC_QUANTITY_TTFT];
     }
     for (int compiled = 0; compiled < 2; compiled++) {
         calc_engine_calibration c;

@@ -26,12 +26,10 @@ static void enter(void)
     *family = (calc_family){.name = "A100", .machines = CASE_MACHINES, .measured = 3};
     for (int m = 0; m < CASE_MACHINES; m++) {
         family->machine[m] = case_machine[m];
-        family->system[m] = calc_systems_get(&case_systems, case_machine[m])->system;
+        family->system[m] = calc_documents_get(&case_systems, case_machine[m])->system;
     }
     the_errors = (calc_errors){0};
-    ck_assert_int_eq(
-        calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &the_errors),
-        CALC_OK);
+    ck_assert_int_eq(case_results(&results, &the_errors), CALC_OK);
     evidence = calc_evidence_of(&results, case_machine, CASE_MACHINES);
     calc_unknowns_make(&unknowns, family, fields, case_starts());
     ck_assert_uint_eq(unknowns.count, 2);

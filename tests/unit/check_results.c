@@ -12,18 +12,17 @@ static char folder[256];
 static calc_runs_row row[3];
 static calc_runs runs;
 static calc_remarks remarks;
-static calc_systems systems;
+static calc_documents systems;
 static calc_results the_results;
 static calc_errors errors;
 static int loaded;
 static calc_status broken; /* of reading any other machine, if it is not CALC_OK */
 
-static calc_status load(const char *name, calc_system *out, calc_errors *sink)
+static calc_status load(calc_kind kind, const char *name, void *out, calc_errors *sink)
 {
     loaded++;
     if (strcmp(name, "a100_sxm_80g") == 0) {
-        return calc_load(CALC_KIND_SYSTEM, out, CALC_DATA_DIR_SOURCE "/systems/a100_sxm_80g.json",
-                         sink);
+        return calc_load(kind, out, CALC_DATA_DIR_SOURCE "/systems/a100_sxm_80g.json", sink);
     }
     return calc_errors_add(sink, broken ? broken : CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL,
                            "no %s", name);
@@ -37,7 +36,7 @@ static void enter(void)
     }
     runs = (calc_runs){.row = row, .count = 3};
     remarks = (calc_remarks){0};
-    systems = (calc_systems){.load = load};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     the_results = (calc_results){0};
     errors = (calc_errors){0};
     loaded = 0;
@@ -55,8 +54,12 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void make(void)
 {
-    ck_assert_int_eq(calc_results_make(&the_results, &runs, 1, &remarks, &systems, &errors),
-                     CALC_OK);
+    ck_assert_int_eq(
+        calc_results_make(&the_results,
+                          &(const calc_measured_runs){
+                              .runs = &runs, .files = 1, .remarks = &remarks, .systems = &systems},
+                          &errors),
+        CALC_OK);
 }
 
 static calc_status read_remarks(const char *csv)
@@ -89,7 +92,7 @@ CALC_TEST(a_prediction_is_that_of_the_model)
     calc_system system;
     calc_stats stats;
     const calc_run_map *map = &the_results.prediction[0].map;
-    ck_assert_int_eq(load("a100_sxm_80g", &system, &errors), CALC_OK);
+    ck_assert_int_eq(load(CALC_KIND_SYSTEM, "a100_sxm_80g", &system, &errors), CALC_OK);
     calc_run(&map->app, &system, &map->exec, CALC_COMPAT_NONE, &stats);
     ck_assert(the_results.item[0].predicted == stats.total_time);
 }
@@ -100,7 +103,7 @@ CALC_TEST(a_machine_is_read_once)
     ck_assert_int_eq(loaded, 1);
     row[1].sys = row[2].sys = "h100_sxm";
     calc_results_free(&the_results);
-    systems = (calc_systems){.load = load};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     loaded = 0;
     make();
     ck_assert_int_eq(loaded, 2);
@@ -113,11 +116,16 @@ CALC_TEST(a_machine_that_could_not_be_read_ends_it)
     row[1].sys = "h100_sxm";
     for (size_t i = 0; i < 2; i++) {
         broken = failure[i];
-        ck_assert_int_eq(calc_results_make(&the_results, &runs, 1, &remarks, &systems, &errors),
+        ck_assert_int_eq(calc_results_make(&the_results,
+                                           &(const calc_measured_runs){.runs = &runs,
+                                                                       .files = 1,
+                                                                       .remarks = &remarks,
+                                                                       .systems = &systems},
+                                           &errors),
                          failure[i]);
         ck_assert_int_eq(calc_errors_first(&errors), failure[i]);
         calc_results_free(&the_results);
-        systems = (calc_systems){.load = load};
+        systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
         errors = (calc_errors){0};
     }
 }

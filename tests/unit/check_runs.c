@@ -65,11 +65,6 @@ static void ignore(const char *file, const char *column)
 
 static calc_runs_loader loader = {load, load_arguments, read_software, ignore, NULL};
 
-static calc_status load_system(const char *name, calc_system *out, calc_errors *found)
-{
-    return load(CALC_KIND_SYSTEM, name, out, found);
-}
-
 static calc_status parse_by(const char *csv, const calc_runs_loader *by)
 {
     errors = (calc_errors){0};
@@ -123,7 +118,8 @@ CALC_TEST(documents_are_a_run)
     ck_assert_ptr_null(map.reason);
     ck_assert(map.app.hidden == app.hidden && map.app.vocab_size == app.vocab_size);
     ck_assert(map.exec.num_procs == 512 && map.exec.batch_size == exec.batch_size);
-    ck_assert(map.step_s == 15 && map.memory_bytes == 40 * 1073741824.0 && !map.search);
+    ck_assert(map.measured[CALC_QUANTITY_STEP_TIME] == 15 &&
+              map.measured[CALC_QUANTITY_MEMORY] == 40 * 1073741824.0 && !map.search);
     ck_assert_str_eq(row->sys, "mine");
     ck_assert_str_eq(row->source, "spring");
     ck_assert_str_eq(row->id, "spring:2");
@@ -199,7 +195,8 @@ CALC_TEST(fields_say_all_where_no_document_is_named)
     ck_assert_int_eq(map.exec.strategy.datatype, CALC_DATATYPE_FLOAT16);
     ck_assert_int_eq(map.exec.strategy.expert_par_net, -1); /* as an absent key */
     ck_assert(map.exec.training && !map.exec.strategy.weight_offload);
-    ck_assert(map.step_s == 2.5 && map.memory_bytes == 3 * 1073741824.0);
+    ck_assert(map.measured[CALC_QUANTITY_STEP_TIME] == 2.5 &&
+              map.measured[CALC_QUANTITY_MEMORY] == 3 * 1073741824.0);
     ck_assert_int_eq(map.assumed.count, 2);
     ck_assert_str_eq(map.assumed.text[0], "a");
     ck_assert_str_eq(map.assumed.text[1], "b; c");
@@ -223,12 +220,13 @@ CALC_TEST(a_micro_batch_that_is_not_known_is_to_be_found)
 CALC_TEST(rates_are_turned_into_times)
 {
     map_row("1,1,bfloat16,true,,,,,,512,,,");
-    ck_assert_double_eq(map.step_s, 64 * 2048 / (512.0 * 16));
+    ck_assert_double_eq(map.measured[CALC_QUANTITY_STEP_TIME], 64 * 2048 / (512.0 * 16));
     /* Two matrices of 4 widths and attention's four, the square whole, the head: 6 a token. */
     const double h = 4096, tokens = 64 * 2048.0;
     const double model = 6 * tokens * (32 * (12 * h * h + 2 * 2048 * h) + 32000 * h);
     map_row("1,1,bfloat16,true,,,,,,,100,model,");
-    ck_assert_double_eq_tol(map.step_s, model / (100e12 * 16), 1e-12 * map.step_s);
+    ck_assert_double_eq_tol(map.measured[CALC_QUANTITY_STEP_TIME], model / (100e12 * 16),
+                            1e-12 * map.measured[CALC_QUANTITY_STEP_TIME]);
     ck_assert_str_eq(map.assumed.text[0], "FLOP of matrices and of the square of attention");
     map_row("1,1,bfloat16,true,,,,,,,100,,");
     ck_assert_str_eq(map.reason, "FLOP/s are printed, but not how they are counted");
@@ -243,20 +241,26 @@ CALC_TEST(a_row_may_say_why_it_is_not_predicted)
     ck_assert_int_eq(parse(FIELDS "x,,,,,,,,,,,,,,,,,,,a hybrid,,,3,,,,2\n"), CALC_OK);
     calc_run_map_row(&map, &runs.row[0]);
     ck_assert_str_eq(map.reason, "a hybrid");
-    ck_assert(map.step_s == 3 && map.memory_bytes == 2 * 1073741824.0);
+    ck_assert(map.measured[CALC_QUANTITY_STEP_TIME] == 3 &&
+              map.measured[CALC_QUANTITY_MEMORY] == 2 * 1073741824.0);
 }
 
 #define OUTCOME "app,sys,exe,outcome,measured_s\nllama3-70B,mine,llama3-70B_512,"
 
 CALC_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
 {
-    static calc_systems systems;
-    systems = (calc_systems){.load = load_system};
+    static calc_documents systems;
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     calc_remarks remarks = {0};
     calc_results results = {0};
     ck_assert_int_eq(parse(OUTCOME "oom,\n"), CALC_OK);
     ck_assert(calc_runs_is_oom(&runs.row[0]));
-    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(
+        calc_results_make(&results,
+                          &(const calc_measured_runs){
+                              .runs = &runs, .files = 1, .remarks = &remarks, .systems = &systems},
+                          &errors),
+        CALC_OK);
     ck_assert_int_eq(results.item[0].use, CALC_USE_UNSCORED);
     ck_assert_str_eq(results.item[0].remark, "ran out of memory");
     ck_assert(results.prediction[0].need_bytes > 0x1p30);
@@ -281,15 +285,20 @@ CALC_TEST(a_default_machine_is_that_of_rows_without_one)
 /* The names of the sets of times, with their members. */
 static void has_sets(const char *csv, const char *expected)
 {
-    static calc_systems systems;
-    systems = (calc_systems){.load = load_system};
+    static calc_documents systems;
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     calc_remarks remarks = {0};
     calc_results results = {0};
     calc_error_groups groups = {0};
     char found[512] = "";
     ck_assert_int_eq(parse(csv), CALC_OK);
-    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, NULL, &errors), CALC_OK);
+    ck_assert_int_eq(
+        calc_results_make(&results,
+                          &(const calc_measured_runs){
+                              .runs = &runs, .files = 1, .remarks = &remarks, .systems = &systems},
+                          &errors),
+        CALC_OK);
+    calc_error_groups_make(&groups, &results, NULL, NULL);
     for (size_t i = 0; i < groups.count; i++) {
         if (strcmp(groups.item[i].by, "set") == 0) {
             snprintf(found + strlen(found), sizeof found - strlen(found), "%s %zu;",
@@ -316,23 +325,23 @@ CALC_TEST(groups_are_machines_and_sources_but_no_set_twice)
 /* More than the machine has: it ran, so that the prediction of memory is what is wrong. */
 CALC_TEST(a_run_that_does_not_fit_says_so)
 {
-    static calc_systems systems;
-    systems = (calc_systems){.load = load_system};
+    static calc_documents systems;
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load};
     ck_assert_int_eq(parse("app,sys,exe,measured_s,microbatch_size\n"
                            "llama3-70B,mine,llama3-70B_512,15,8\n"
                            "llama3-70B,mine,llama3-70B_512,15,\n"),
                      CALC_OK);
     static calc_prediction p;
     calc_predict(&p, &runs.row[0], &systems);
-    ck_assert(p.step_s > 0);
+    ck_assert(p.predicted[CALC_QUANTITY_STEP_TIME] > 0);
     char expected[80];
     double there_gib = systems.entry[0].system.chip.mem1.capacity_bytes / 1073741824.0;
-    ck_assert(p.memory_bytes / 1073741824.0 > there_gib);
+    ck_assert(p.predicted[CALC_QUANTITY_MEMORY] / 1073741824.0 > there_gib);
     snprintf(expected, sizeof expected, "does not fit: %.4g of %.4g GiB",
-             p.memory_bytes / 1073741824.0, there_gib);
+             p.predicted[CALC_QUANTITY_MEMORY] / 1073741824.0, there_gib);
     ck_assert_str_eq(p.misfit, expected);
     calc_predict(&p, &runs.row[1], &systems);
-    ck_assert(p.step_s > 0);
+    ck_assert(p.predicted[CALC_QUANTITY_STEP_TIME] > 0);
     ck_assert_str_eq(p.misfit, "");
 }
 
@@ -372,11 +381,11 @@ CALC_TEST(every_shipped_run_that_is_fitted_to_has_a_month)
 /* Nothing that a prediction depends on is told by what things are called. */
 CALC_TEST(names_change_no_prediction)
 {
-    static calc_systems systems;
+    static calc_documents systems;
     static calc_prediction as_named, renamed;
     size_t predicted = 0;
     for (size_t f = 0; f < sizeof shipped / sizeof *shipped; f++) {
-        systems = (calc_systems){.load = load_system}; /* it borrows names */
+        systems = (calc_documents){CALC_KIND_SYSTEM, .load = load}; /* it borrows names */
         ck_assert_int_eq(calc_runs_read(&runs, shipped[f], NULL, &errors), CALC_OK);
         for (size_t i = 0; i < runs.count; i += f == 1 ? 16 : 1) {
             calc_predict(&as_named, &runs.row[i], &systems);
@@ -388,9 +397,7 @@ CALC_TEST(names_change_no_prediction)
             row.confidence = "low";
             calc_predict(&renamed, &row, &systems);
             ck_assert_str_eq(as_named.reason, renamed.reason);
-            ck_assert_mem_eq(&as_named.step_s, &renamed.step_s, sizeof as_named.step_s);
-            ck_assert_mem_eq(&as_named.memory_bytes, &renamed.memory_bytes,
-                             sizeof as_named.memory_bytes);
+            ck_assert_mem_eq(as_named.predicted, renamed.predicted, sizeof as_named.predicted);
             predicted += !*as_named.reason;
         }
         calc_runs_free(&runs);

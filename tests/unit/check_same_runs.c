@@ -39,7 +39,7 @@ CALC_TEST(a_shipped_layout_is_the_run_it_was_read_from)
     ck_assert_uint_eq(find(), 1);
     ck_assert_str_eq(same[0].row->id, "dgxc_v25.04.02_llama3.1-405b_H100_1024g_bf16_gbs512");
     ck_assert_double_eq_tol(same[0].step_s, 19.84, 1e-9); /* as it was printed */
-    ck_assert_ptr_nonnull(strstr(same[0].source, "dgxc"));
+    ck_assert_ptr_nonnull(strstr(same[0].row->source, "dgxc"));
 }
 
 CALC_TEST(what_differs_in_a_size_is_another)

@@ -53,8 +53,10 @@ CALC_TEST(a_closed_loop_is_served)
     ck_assert_int_eq(asked->requests, 160);
     ck_assert(asked->prompt_spread == 0 && asked->generate_spread == 0);
     ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_AUTO);
-    ck_assert(map.tpot_s == 0.012 && map.ttft_s == 0.1 && map.gpus == 4 && map.requests == 16);
-    ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
+    ck_assert(map.measured[CALC_QUANTITY_TPOT] == 0.012 &&
+              map.measured[CALC_QUANTITY_TTFT] == 0.1 && map.gpus == 4 && map.requests == 16);
+    ck_assert(isnan(map.measured[CALC_QUANTITY_E2E]) &&
+              isnan(map.measured[CALC_QUANTITY_OUTPUT_RATE]));
     ck_assert_int_eq(map.year, 2025);
     ck_assert_int_eq(asked->max_sequences, 0);
     ck_assert(assumes("ten rounds"));
@@ -78,7 +80,7 @@ CALC_TEST(all_at_once_is_one_round)
     row.num_prompts = 1000;
     maps();
     ck_assert_int_eq(map.kind, CALC_SERVING_KIND_ALL_AT_ONCE);
-    ck_assert_str_eq(calc_serving_kind_word(map.kind), "all at once");
+    ck_assert_str_eq(calc_serving_kind_words[map.kind], "all at once");
     ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_SERVE);
     ck_assert(asked->batch == 1000 && asked->requests == 1000 && map.requests == 1000);
     ck_assert(asked->max_sequences == 1024 && asked->chunk_size == 8192);

@@ -8,22 +8,22 @@
 #include "frame.h"
 
 static calc_serving_row row;
-static calc_serving_apps apps;
-static calc_systems systems;
+static calc_documents apps;
+static calc_documents systems;
 static calc_serving_prediction p;
 static int loaded;
 
-static calc_status count_app(const char *name, calc_app *out, calc_errors *errors)
+static calc_status count_app(calc_kind kind, const char *name, void *out, calc_errors *errors)
 {
     loaded++;
-    return load_app(name, out, errors);
+    return load_document(kind, name, out, errors);
 }
 
 static void enter(void)
 {
     row = serving_row();
-    apps = (calc_serving_apps){.load = count_app, .engines = shipped_engines()};
-    systems = (calc_systems){.load = load_system};
+    apps = (calc_documents){CALC_KIND_APP, .load = count_app};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load_document};
     loaded = 0;
 }
 
@@ -31,7 +31,7 @@ const calc_test_frame calc_tests = {.setup = enter};
 
 static void predict(void)
 {
-    calc_serving_predict(&p, &row, &apps, &systems);
+    calc_serving_predict(&p, &row, &apps, &systems, shipped_engines());
 }
 
 /* The statistics of the prediction's own layout in a phase. */
@@ -54,10 +54,11 @@ CALC_TEST(a_closed_loop_is_what_serve_says)
     predict();
     ck_assert_str_eq(p.reason, "");
     calc_stats s = of_phase(CALC_INFERENCE_PHASE_SERVE);
-    ck_assert(p.tpot_s == s.tpot && p.ttft_s == s.ttft && isnan(p.e2e_s));
-    ck_assert(p.output_tokens_per_s == s.output_tokens_per_s);
+    ck_assert(p.predicted[CALC_QUANTITY_TPOT] == s.tpot &&
+              p.predicted[CALC_QUANTITY_TTFT] == s.ttft && isnan(p.predicted[CALC_QUANTITY_E2E]));
+    ck_assert(p.predicted[CALC_QUANTITY_OUTPUT_RATE] == s.output_tokens_per_s);
     /* Weights alone, 70.6e9 bytes over four times 4.8e12 bytes/s, are a floor of 3.7 ms. */
-    ck_assert(p.tpot_s > 0.0036 && p.tpot_s < 0.036);
+    ck_assert(p.predicted[CALC_QUANTITY_TPOT] > 0.0036 && p.predicted[CALC_QUANTITY_TPOT] < 0.036);
 }
 
 CALC_TEST(a_static_batch_is_its_prompts_and_steps)
@@ -68,12 +69,16 @@ CALC_TEST(a_static_batch_is_its_prompts_and_steps)
     ck_assert_str_eq(p.reason, "");
     calc_stats prompts = of_phase(CALC_INFERENCE_PHASE_PREFILL);
     calc_stats steps = of_phase(CALC_INFERENCE_PHASE_DECODE);
-    ck_assert(p.ttft_s == prompts.total_time && p.tpot_s == steps.tpot);
-    ck_assert_double_eq_tol(p.e2e_s, prompts.total_time + 499 * steps.tpot, 1e-12);
-    ck_assert_double_eq_tol(p.output_tokens_per_s, 16 * 500 / p.e2e_s, 1e-9);
+    ck_assert(p.predicted[CALC_QUANTITY_TTFT] == prompts.total_time &&
+              p.predicted[CALC_QUANTITY_TPOT] == steps.tpot);
+    ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_E2E], prompts.total_time + 499 * steps.tpot,
+                            1e-12);
+    ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_OUTPUT_RATE],
+                            16 * 500 / p.predicted[CALC_QUANTITY_E2E], 1e-9);
     row.osl = 1;
     predict();
-    ck_assert(isnan(p.tpot_s) && p.e2e_s == p.ttft_s);
+    ck_assert(isnan(p.predicted[CALC_QUANTITY_TPOT]) &&
+              p.predicted[CALC_QUANTITY_E2E] == p.predicted[CALC_QUANTITY_TTFT]);
 }
 
 /* Llama 2 7B with prompts of 2,048 tokens and as many generated, a gibibyte of cache each at its
@@ -118,20 +123,21 @@ CALC_TEST(a_batch_that_does_not_fit_runs_in_parts)
         set_long_batch((double)most[i], engine[i]);
         ck_assert_str_eq(p.misfit, "");
         ck_assert(!is_in_parts());
-        double part_s = p.e2e_s, step_s = p.tpot_s;
+        double part_s = p.predicted[CALC_QUANTITY_E2E], step_s = p.predicted[CALC_QUANTITY_TPOT];
         set_long_batch((double)(100 % most[i]), engine[i]);
-        double rest_s = p.e2e_s, prompts_s = p.ttft_s;
+        double rest_s = p.predicted[CALC_QUANTITY_E2E], prompts_s = p.predicted[CALC_QUANTITY_TTFT];
         set_long_batch(100, engine[i]);
         ck_assert_str_eq(p.misfit, "");
         ck_assert(is_in_parts());
         double parts_s = (double)(100 / most[i]) * part_s;
-        ck_assert_double_eq_tol(p.e2e_s, parts_s + rest_s, 1e-9);
-        ck_assert_double_eq_tol(p.ttft_s, parts_s + prompts_s, 1e-9);
-        ck_assert_double_eq(p.tpot_s, step_s);
+        ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_E2E], parts_s + rest_s, 1e-9);
+        ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_TTFT], parts_s + prompts_s, 1e-9);
+        ck_assert_double_eq(p.predicted[CALC_QUANTITY_TPOT], step_s);
         /* Exactly two parts: the last prompts wait for one. */
         set_long_batch((double)(2 * most[i]), engine[i]);
-        ck_assert_double_eq_tol(p.e2e_s, 2 * part_s, 1e-9);
-        ck_assert(p.ttft_s > part_s && p.ttft_s < 2 * part_s);
+        ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_E2E], 2 * part_s, 1e-9);
+        ck_assert(p.predicted[CALC_QUANTITY_TTFT] > part_s &&
+                  p.predicted[CALC_QUANTITY_TTFT] < 2 * part_s);
     }
     ck_assert_int_gt(most[1], most[0]);
 }
@@ -142,10 +148,10 @@ CALC_TEST(rates_are_of_the_requests_that_were_in_flight)
     row.dp = 2;
     row.concurrency_or_batch = 17;
     predict();
-    double odd = p.output_tokens_per_s;
+    double odd = p.predicted[CALC_QUANTITY_OUTPUT_RATE];
     row.concurrency_or_batch = 18;
     predict();
-    ck_assert_double_eq_tol(odd, p.output_tokens_per_s * 17 / 18, 1e-9);
+    ck_assert_double_eq_tol(odd, p.predicted[CALC_QUANTITY_OUTPUT_RATE] * 17 / 18, 1e-9);
 }
 
 /* Of ten rounds the first one waits for all prompts: the median request does not. */
@@ -153,11 +159,11 @@ CALC_TEST(a_median_is_predicted_beside_a_median)
 {
     row.concurrency_or_batch = 64;
     predict();
-    double mean_s = p.ttft_s;
+    double mean_s = p.predicted[CALC_QUANTITY_TTFT];
     row.ttft_stat = "median";
     predict();
-    ck_assert_double_lt(p.ttft_s, mean_s);
-    ck_assert_double_gt(p.ttft_s, 0.2 * mean_s);
+    ck_assert_double_lt(p.predicted[CALC_QUANTITY_TTFT], mean_s);
+    ck_assert_double_gt(p.predicted[CALC_QUANTITY_TTFT], 0.2 * mean_s);
 }
 
 CALC_TEST(what_does_not_fit_is_predicted_and_said)
@@ -169,7 +175,7 @@ CALC_TEST(what_does_not_fit_is_predicted_and_said)
     predict();
     ck_assert_str_eq(p.reason, "");
     ck_assert_ptr_nonnull(strstr(p.misfit, "does not fit: "));
-    ck_assert(p.tpot_s > 0);
+    ck_assert(p.predicted[CALC_QUANTITY_TPOT] > 0);
 }
 
 CALC_TEST(an_open_loop_is_what_serve_says_of_a_rate)
@@ -179,32 +185,34 @@ CALC_TEST(an_open_loop_is_what_serve_says_of_a_rate)
     predict();
     ck_assert_str_eq(p.reason, "");
     calc_stats s = of_phase(CALC_INFERENCE_PHASE_SERVE);
-    ck_assert(p.tpot_s == s.tpot && p.ttft_s == s.ttft);
-    ck_assert_double_eq_tol(p.output_tokens_per_s, 2 * 500, 1e-9);
+    ck_assert(p.predicted[CALC_QUANTITY_TPOT] == s.tpot &&
+              p.predicted[CALC_QUANTITY_TTFT] == s.ttft);
+    ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_OUTPUT_RATE], 2 * 500, 1e-9);
     row.request_rate = 2000;
     predict();
     ck_assert_ptr_nonnull(strstr(p.reason, "more requests arrive than are served: "));
-    ck_assert(isnan(p.ttft_s));
+    ck_assert(isnan(p.predicted[CALC_QUANTITY_TTFT]));
     /* Of so many requests the last wait until the others are served, half of that in the mean. */
     row.num_prompts = 4000;
     predict();
     ck_assert_str_eq(p.reason, "");
-    double all_s = 4000 * 500 / p.output_tokens_per_s;
-    ck_assert(p.ttft_s > 0.3 * all_s && p.ttft_s < 0.6 * all_s);
+    double all_s = 4000 * 500 / p.predicted[CALC_QUANTITY_OUTPUT_RATE];
+    ck_assert(p.predicted[CALC_QUANTITY_TTFT] > 0.3 * all_s &&
+              p.predicted[CALC_QUANTITY_TTFT] < 0.6 * all_s);
     /* A rate that is served is as for ever. */
     row.request_rate = 2;
     predict();
-    ck_assert_double_eq_tol(p.tpot_s, s.tpot, 0.05 * s.tpot);
+    ck_assert_double_eq_tol(p.predicted[CALC_QUANTITY_TPOT], s.tpot, 0.05 * s.tpot);
 }
 
 CALC_TEST(a_loop_has_as_many_rounds_as_its_requests)
 {
     predict();
     ck_assert_int_eq(p.map.exec.inference.requests, 160);
-    double rate = p.output_tokens_per_s;
+    double rate = p.predicted[CALC_QUANTITY_OUTPUT_RATE];
     row.num_prompts = 160;
     predict();
-    ck_assert(p.output_tokens_per_s == rate);
+    ck_assert(p.predicted[CALC_QUANTITY_OUTPUT_RATE] == rate);
     row.num_prompts = 3; /* fewer than are in flight */
     predict();
     ck_assert_int_eq(p.map.exec.inference.requests, 16);
@@ -230,7 +238,7 @@ CALC_TEST(what_is_not_described_is_the_reason)
     row.app = "some/model";
     predict();
     ck_assert_str_eq(p.reason, "no description of this model");
-    ck_assert(isnan(p.tpot_s) && isnan(p.ttft_s));
+    ck_assert(isnan(p.predicted[CALC_QUANTITY_TPOT]) && isnan(p.predicted[CALC_QUANTITY_TTFT]));
     row.app = "llama3-70B"; /* a file of that name */
     row.sys = "abacus";
     predict();

@@ -14,8 +14,8 @@ enum { MAX = 4 };
 
 static calc_serving_row row[MAX];
 static calc_serving_rows rows;
-static calc_serving_apps apps;
-static calc_systems systems;
+static calc_documents apps;
+static calc_documents systems;
 static calc_remark remark;
 static calc_remarks remarks;
 static calc_results results;
@@ -23,10 +23,11 @@ static calc_error_groups groups;
 static calc_errors errors;
 
 /* Models that have a block that drafts, which is then no question of its cost. */
-static calc_status load_drafting(const char *name, calc_app *out, calc_errors *errors_)
+static calc_status load_drafting(calc_kind kind, const char *name, void *out, calc_errors *errors_)
 {
-    calc_status status = load_app(name, out, errors_);
-    out->mtp_blocks = 1;
+    calc_status status = load_document(kind, name, out, errors_);
+    calc_app *app = out;
+    app->mtp_blocks = 1;
     return status;
 }
 
@@ -36,8 +37,8 @@ static void enter(void)
         row[i] = serving_row();
     }
     rows = (calc_serving_rows){.row = row, .count = 1};
-    apps = (calc_serving_apps){.load = load_drafting, .engines = shipped_engines()};
-    systems = (calc_systems){.load = load_system};
+    apps = (calc_documents){CALC_KIND_APP, .load = load_drafting};
+    systems = (calc_documents){CALC_KIND_SYSTEM, .load = load_document};
     remarks = (calc_remarks){0};
     results = (calc_results){0};
     groups = (calc_error_groups){0};
@@ -55,8 +56,15 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 static void make(void)
 {
     calc_results_free(&results);
-    ck_assert_int_eq(
-        calc_serving_results_make(&results, &rows, 1, &remarks, &apps, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(calc_results_make(&results,
+                                       &(const calc_measured_runs){.files = 1,
+                                                                   .remarks = &remarks,
+                                                                   .systems = &systems,
+                                                                   .serving = &rows,
+                                                                   .apps = &apps,
+                                                                   .engines = shipped_engines()},
+                                       &errors),
+                     CALC_OK);
 }
 
 static const calc_result *find(const char *id, calc_quantity quantity)
@@ -77,7 +85,8 @@ CALC_TEST(a_result_for_each_quantity)
     ck_assert_uint_eq(results.count, 3);
     const calc_result *r = find("plain", CALC_QUANTITY_TPOT);
     ck_assert(r->use == CALC_USE_SCORED && r->measured == 0.012);
-    ck_assert(r->predicted == r->serving->tpot_s && r->error == r->predicted / 0.012 - 1);
+    ck_assert(r->predicted == r->serving->predicted[CALC_QUANTITY_TPOT] &&
+              r->error == r->predicted / 0.012 - 1);
     ck_assert_ptr_nonnull(find("plain", CALC_QUANTITY_TTFT));
     ck_assert(find("plain", CALC_QUANTITY_OUTPUT_RATE)->measured == 1000);
     ck_assert_str_eq(calc_result_engine(r), "vllm-0.11");
@@ -193,7 +202,7 @@ CALC_TEST(groups_are_by_engine_regime_and_year_too)
     row[2].published = "2024-07";
     row[2].concurrency_or_batch = 1;
     make();
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, NULL, &errors), CALC_OK);
+    calc_error_groups_make(&groups, &results, NULL, NULL);
     ck_assert_uint_eq(group_of("engine", "vllm-0.11", CALC_QUANTITY_TPOT)->spread.count, 1);
     ck_assert_uint_eq(group_of("engine", "sglang-0.5", CALC_QUANTITY_TTFT)->spread.count, 1);
     ck_assert_uint_eq(group_of("regime", "5 to 64 sequences", CALC_QUANTITY_TPOT)->spread.count, 2);
@@ -212,9 +221,7 @@ static calc_ranking rank(calc_quantity quantity)
             member[count++] = &results.item[i];
         }
     }
-    calc_ranking ranking;
-    ck_assert_int_eq(calc_ranking_of(member, count, &ranking), CALC_OK);
-    return ranking;
+    return calc_ranking_of(member, count);
 }
 
 /* More GPUs decode faster, and each of them gives less: in the prediction, and here measured so. */

@@ -36,13 +36,12 @@ const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 static calc_status make(size_t machines)
 {
     const calc_calibration_plan plan = {.fields = some, .starts = case_starts(), .most = 10};
-    calc_calibration_runs runs = case_of_runs();
+    calc_measured_runs runs = case_of_runs();
     calc_text text = {0};
     calc_output *out;
     ck_assert_int_eq(calc_calibration_start(c, case_machine, machines, &runs, &errors), CALC_OK);
     ck_assert_int_eq(calc_calibrate(c, &plan, &runs, before, NULL, &errors), CALC_OK);
-    ck_assert_int_eq(
-        calc_results_make(&results, &case_runs, 1, &case_remarks, &case_systems, &errors), CALC_OK);
+    ck_assert_int_eq(case_results(&results, &errors), CALC_OK);
     ck_assert_int_eq(calc_output_open_memory(&out, &text, &errors), CALC_OK);
     ck_assert_int_eq(calc_unseen_write(out, c, 1, &runs, &results, &errors), CALC_OK);
     ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
@@ -52,7 +51,7 @@ static calc_status make(size_t machines)
 CALC_TEST(each_run_has_those_of_cross_validation)
 {
     static const calc_cross by[] = {CALC_CROSS_WIDTH, CALC_CROSS_SOURCE};
-    calc_calibration_runs runs = case_of_runs();
+    calc_measured_runs runs = case_of_runs();
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     ck_assert_uint_eq(residuals.count, CASE_ROWS);
     for (int u = 0; u < CALC_UNSEEN_CROSSED; u++) {

@@ -37,18 +37,13 @@ static inline calc_serving_row serving_row(void)
 }
 
 /* Models and machines that calc ships. */
-static inline calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+static inline calc_status load_document(calc_kind kind, const char *name, void *out,
+                                        calc_errors *errors)
 {
     char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
-    return calc_load(CALC_KIND_APP, out, path, errors);
-}
-
-static inline calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
-{
-    char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s/%.64s.json",
+             kind == CALC_KIND_APP ? "models" : "systems", name);
+    return calc_load(kind, out, path, errors);
 }
 
 #endif

@@ -135,7 +135,7 @@ static void put_run(calc_put *put, const calc_calibrate_task *t, size_t i)
     const calc_result *r = &t->results.item[i];
     if (!isnan(t->predicted[CALC_CALIBRATE_ASSUMED][i])) {
         calc_putf(put, "{id: %s, quantity: %s, measured: %g", calc_result_id(r),
-                  calc_quantity_word(r->quantity), r->measured);
+                  calc_quantity_words[r->quantity], r->measured);
         for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
             calc_put_number(put, t->word[v], t->predicted[v][i]);
         }
@@ -181,11 +181,9 @@ static calc_status write_files(const calc_calibrate_task *t, calc_errors *errors
 
 calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
 {
-    calc_measured *m = &t->measured;
     const char *const names[] = {"shipped", "fitted", "unseen"};
     memcpy(t->word, names, sizeof names);
-    calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
-                                                   &m->apps, &m->systems, errors);
+    calc_status status = calc_results_make(&t->results, &t->measured.all, errors);
     status = status == CALC_OK ? calc_calibrate_held_out(t, errors) : status;
     if (status != CALC_OK) {
         return status;
@@ -206,7 +204,7 @@ calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
                      !isnan(predicted[CALC_CALIBRATE_UNSEEN][i]);
         predicted[CALC_CALIBRATE_ASSUMED][i] = other ? r->predicted : (double)NAN;
     }
-    status = status == CALC_OK ? calc_calibrate_views_make(t, NULL, errors) : status;
+    calc_calibrate_views_make(t, NULL);
     status = status == CALC_OK && t->into ? write_files(t, errors) : status;
     return status == CALC_OK ? calc_calibrate_report(t, put_report, write_table, t, errors)
                              : status;

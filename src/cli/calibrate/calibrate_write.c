@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "calibrate/fit.h"
 #include "calibrate/points.h"
-#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/validate/validate_table.h"
@@ -48,11 +46,9 @@ void calc_calibrate_views_start(calc_calibrate_task *t)
     }
 }
 
-calc_status calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_sets *sets,
-                                      calc_errors *errors)
+void calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_sets *sets)
 {
-    calc_status status = CALC_OK;
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
         t->view[v] = t->results;
         t->view[v].item = calc_make(t->results.count + 1, sizeof *t->view[v].item);
         for (size_t i = 0; i < t->results.count; i++) {
@@ -65,16 +61,15 @@ calc_status calc_calibrate_views_make(calc_calibrate_task *t, const calc_run_set
                 r->use = CALC_USE_UNSCORED;
             }
         }
-        status = calc_error_groups_make(&t->groups[v], &t->view[v], sets, NULL, errors);
+        calc_error_groups_make(&t->groups[v], &t->view[v], sets, NULL);
     }
-    return status;
 }
 
 void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *t,
                               const calc_error_group *group)
 {
     calc_putf(put, "{by: %s, name: %s, quantity: %s, n: %zu", group->by, group->name,
-              calc_quantity_word(group->quantity), group->spread.count);
+              calc_quantity_words[group->quantity], group->spread.count);
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
         const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
         if (g) {
@@ -125,97 +120,6 @@ calc_status calc_calibrate_report(const calc_calibrate_task *t,
     return status;
 }
 
-/* Writes the `rows` runs with the largest errors after the fit, with their predictions before and
- * after, and a line if memory was measured, because no constant of a machine changes memory. */
-static void write_runs(calc_output *out, const calc_calibrate_task *t, size_t rows)
-{
-    const calc_results *after = &t->view[CALC_CALIBRATE_FITTED];
-    const calc_result *r = NULL;
-    size_t memory = 0;
-    for (size_t i = 0; i < rows && (r = calc_validate_next_worst(after, r, false)); i++) {
-        if (i == 0) {
-            calc_output_printf(out, "\n%10s%11s%9s%11s%9s  %s\n", "measured", "assumed", "error",
-                               "fitted", "error", "runs, largest errors first");
-        }
-        const calc_result *before = &t->view[CALC_CALIBRATE_ASSUMED].item[r - after->item];
-        calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n", r->measured,
-                           before->predicted, 100 * before->error, r->predicted, 100 * r->error,
-                           calc_result_id(r), *r->remark ? " (" : "", r->remark,
-                           *r->remark ? ")" : "");
-    }
-    for (size_t i = 0; i < after->count; i++) {
-        memory += after->item[i].quantity == CALC_QUANTITY_MEMORY &&
-                  after->item[i].use != CALC_USE_UNPREDICTED;
-    }
-    if (memory > 0) {
-        calc_output_printf(out,
-                           "\nnot fitted to: %s of memory, which no constant of a machine changes; "
-                           "calc validate shows them\n",
-                           calc_human_counted((double)memory, "measurement"));
-    }
-}
-
-/* The file of a run, if the command line names it. */
-static void place(const calc_runs_row *row, const calc_calibrate_task *t, calc_errors *errors)
-{
-    for (size_t f = 0; f < t->args->argument_count && errors->count > 0; f++) {
-        const calc_runs *runs = &t->measured.runs[f];
-        for (size_t i = 0; i < runs->count; i++) {
-            if (&runs->row[i] == row) {
-                calc_error_place(&errors->item[errors->count - 1], t->args->argument[f], row->line,
-                                 0);
-            }
-        }
-    }
-}
-
-/* No machine is so many times as slow as another that is known, or as fast, in every run. */
-static bool is_another_unit(const calc_calibrate_task *t, calc_errors *errors)
-{
-    static const double far = 20;
-    double least = HUGE_VAL, most = 0;
-    for (size_t i = 0; i < t->results.count; i++) {
-        const calc_result *r = &t->results.item[i];
-        double times = r->measured / t->predicted[CALC_CALIBRATE_ASSUMED][i];
-        if (r->quantity == CALC_QUANTITY_STEP_TIME && !isnan(times)) {
-            least = fmin(least, times);
-            most = fmax(most, times);
-        }
-    }
-    bool another = most > 0 && (least > far || most < 1 / far);
-    if (another) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                        "measured_s is the time of a step in seconds",
-                        "refused: every run took at least %.0f times as %s as is predicted",
-                        least > far ? least : 1 / most, least > far ? "long" : "short");
-    }
-    return another;
-}
-
-bool calc_calibrate_runs_refuse(const calc_calibrate_task *t, calc_errors *errors)
-{
-    bool unit = is_another_unit(t, errors), refused = unit;
-    for (size_t f = 0; f < t->families && !unit; f++) {
-        const calc_influence *i = &t->family[f].outside;
-        if (i->constant) {
-            bool alone = i->without >= i->constant->lo && i->without <= i->constant->hi;
-            calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                            alone ? "check what was measured there; or leave the run out, or the "
-                                    "constant (--fields)"
-                                  : "no run does it alone: is it this machine that they ran on? "
-                                    "--fields chooses constants",
-                            "refused: no machine has %s = %.3g%s%s (known: %g to %g); \"%.80s\" "
-                            "pulls most, without it %.3g",
-                            i->constant->name, i->value, *i->constant->unit ? " " : "",
-                            i->constant->unit, i->constant->lo, i->constant->hi,
-                            t->family[f].pull->id, i->without);
-            place(t->family[f].pull, t, errors);
-            refused = true;
-        }
-    }
-    return refused;
-}
-
 void calc_calibrate_path(const calc_calibrate_task *t, bool one, const char *name, char *path)
 {
     size_t length = strlen(t->into);
@@ -226,311 +130,6 @@ void calc_calibrate_path(const calc_calibrate_task *t, bool one, const char *nam
         snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%s.json", t->into,
                  calc_find_name(name, found, sizeof found));
     }
-}
-
-/* Runs predicted both before and after. */
-typedef struct tally {
-    size_t count, better; /* number of runs, and of those whose error shrank */
-    double assumed, fitted;
-} tally;
-
-/* Selects runs; NULL matches any value. */
-typedef struct selection {
-    const char *source, *confidence;
-    const char *kind; /* calc_result_kind() */
-} selection;
-
-static bool is(const char *wanted, const char *found)
-{
-    return !wanted || strcmp(wanted, found) == 0;
-}
-
-/* The tally of a selection on one side. */
-static tally tally_of(const calc_calibrate_task *task, selection of, bool held)
-{
-    const calc_results *after = &task->view[CALC_CALIBRATE_FITTED];
-    tally t = {0};
-    for (size_t i = 0; i < after->count; i++) {
-        const calc_result *r = &after->item[i];
-        bool mine = is(of.source, calc_result_source(r)) &&
-                    is(of.confidence, calc_result_confidence(r)) &&
-                    is(of.kind, calc_result_kind(r));
-        if (r->use == CALC_USE_SCORED && mine &&
-            calc_evidence_is_of(r, task->plan.held_out) == held) {
-            double before = fabs(task->view[CALC_CALIBRATE_ASSUMED].item[i].error);
-            t.count++;
-            t.better += fabs(r->error) < before;
-            t.assumed += before;
-            t.fitted += fabs(r->error);
-        }
-    }
-    t.assumed /= (double)t.count;
-    t.fitted /= (double)t.count;
-    return t;
-}
-
-/* The tally of a source on one side, at the first of its runs; else of none. */
-static tally tally_at(const calc_calibrate_task *task, size_t index, bool held)
-{
-    const calc_result *r = task->view[CALC_CALIBRATE_FITTED].item;
-    bool first = r[index].use == CALC_USE_SCORED;
-    for (size_t i = 0; i < index && first; i++) {
-        first = r[i].use != CALC_USE_SCORED ||
-                strcmp(calc_result_source(&r[i]), calc_result_source(&r[index])) != 0;
-    }
-    return first ? tally_of(task, (selection){calc_result_source(&r[index]), NULL, NULL}, held)
-                 : (tally){0};
-}
-
-static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
-{
-    bool all = true;
-    text[0] = '\0';
-    for (size_t m = 0; m < c->family.machines; m++) {
-        bool has = machines >> m & 1;
-        all = all && has;
-        if (has) {
-            calc_append(text, size, "%s%s", *text ? ", " : "", c->family.machine[m]);
-        }
-    }
-    if (all && c->family.machines > 1) {
-        snprintf(text, size, "all");
-    }
-}
-
-static void write_family(calc_output *out, const calc_calibration *c)
-{
-    char machines[256];
-    machines_text(c, c->family.measured, machines, sizeof machines);
-    calc_output_printf(out, "%s: %zu runs of %zu sources on %s\n",
-                       c->family.name ? c->family.name : "machines", c->runs, c->sources,
-                       strcmp(machines, "all") == 0 ? "all machines" : machines);
-    calc_output_printf(out, "  %-30s%10s%10s%10s\n", "constant", "assumed", "fitted", "s.e.");
-    size_t left = 0;
-    for (size_t i = 0; i < c->unknowns.count; i++) {
-        const calc_unknown *p = &c->unknowns.item[i];
-        left += isnan(p->error) ? 1 : 0;
-        if (!isnan(p->error)) {
-            char where[256];
-            machines_text(c, p->machines, where, sizeof where);
-            calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%%s  %s\n", p->constant->name,
-                               p->start, p->value, 100 * calc_unknown_relative_error(p),
-                               p->determined ? " " : "*", where);
-        }
-    }
-    calc_output_printf(out,
-                       "  * contradicted by the runs, but not determined by them\n"
-                       "  %zu left as assumed:",
-                       left);
-    for (size_t i = 0; i < c->unknowns.count; i++) {
-        const calc_unknown *p = &c->unknowns.item[i];
-        if (isnan(p->error)) {
-            calc_output_printf(out, " %s%s", p->constant->name, --left ? "," : "");
-        }
-    }
-    calc_output_text(out, "\n\n");
-}
-
-static void write_spreads(calc_output *out, const calc_calibrate_task *t,
-                          const calc_error_group *group)
-{
-    calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
-        if (g) {
-            calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
-                               100 * g->spread.mean_abs, 100 * g->spread.median_abs,
-                               100 * g->spread.p90_abs);
-        }
-    }
-    calc_output_text(out, "\n");
-}
-
-static void write_tally(calc_output *out, const char *name, tally t)
-{
-    if (t.count > 0) {
-        calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", name, t.count, 100 * t.assumed,
-                           100 * t.fitted, 100 * (double)t.better / (double)t.count);
-    }
-}
-
-static void write_side(calc_output *out, const calc_calibrate_task *t, bool held)
-{
-    static const struct {
-        const char *name;
-        selection of;
-    } sums[] = {{"all", {NULL, NULL, NULL}},
-                {"all high confidence", {NULL, "high", NULL}},
-                {"- dense", {NULL, "high", "dense"}},
-                {"- mixtures of experts", {NULL, "high", "MoE"}}};
-    calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
-                       held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
-                       "assumed", "fitted", "better");
-    for (size_t i = 0; i < t->results.count; i++) {
-        write_tally(out, calc_result_source(&t->results.item[i]), tally_at(t, i, held));
-    }
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        write_tally(out, sums[i].name, tally_of(t, sums[i].of, held));
-    }
-}
-
-static void write_runs_table(calc_output *out, const void *of)
-{
-    const calc_calibrate_task *t = of;
-    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
-    enum { FEW = 20 /* of one's own runs: all are shown */ };
-    bool few = t->args->argument_count > 0 &&
-               calc_results_count(&t->view[CALC_CALIBRATE_FITTED], CALC_USE_SCORED) <= FEW;
-    for (size_t i = 0; i < t->families; i++) {
-        write_family(out, &t->family[i]);
-    }
-    calc_output_printf(out, "%-42s", "time of a step, errors in %");
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        calc_output_printf(out, " | %-23s", t->word[v]);
-    }
-    calc_output_printf(out, "\n%-36s%6s", "", "n");
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        calc_output_text(out, " |  bias  mean   med   p90");
-    }
-    calc_output_text(out, "\n");
-    for (size_t i = 0; i < fitted->count; i++) {
-        if (strcmp(fitted->item[i].by, "set") == 0) {
-            write_spreads(out, t, &fitted->item[i]);
-        }
-    }
-    write_runs(out, t, !isnan(t->worst) ? (size_t)t->worst : few ? FEW : 0);
-    if (t->plan.held_out) {
-        write_side(out, t, false);
-        write_side(out, t, true);
-    }
-}
-
-static void put_machines(calc_put *put, const calc_family *family, unsigned machines)
-{
-    calc_put_array(put, "machines", CALC_PUT_LINE);
-    for (size_t m = 0; m < family->machines; m++) {
-        if (machines >> m & 1) {
-            calc_put_text(put, NULL, family->machine[m]);
-        }
-    }
-    calc_put_close(put);
-}
-
-static void put_family(calc_put *put, const calc_calibration *c)
-{
-    calc_putf(put, "{\nname: %s, runs: %zu", c->family.name ? c->family.name : "", c->runs);
-    put_machines(put, &c->family, c->family.measured);
-    calc_put_object(put, "sources", CALC_PUT_LINE);
-    for (size_t i = 0; i < c->sources; i++) {
-        calc_put_count(put, c->source[i].name, (int64_t)c->source[i].count);
-    }
-    calc_putf(put, "}, constants: [\n");
-    for (size_t i = 0; i < c->unknowns.count; i++) {
-        const calc_unknown *p = &c->unknowns.item[i];
-        calc_putf(put, "{name: %s", p->constant->name);
-        put_machines(put, &c->family, p->machines);
-        calc_putf(put, "unit: %s, assumed: %g, value: %g, relative_error: %g, determined?: %d}",
-                  p->constant->unit, p->start, p->value, calc_unknown_relative_error(p),
-                  p->determined);
-    }
-    calc_putf(put, "]}");
-}
-
-static void put_run(calc_put *put, const calc_calibrate_task *t, size_t index)
-{
-    static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
-    const calc_result *r = &t->view[CALC_CALIBRATE_FITTED].item[index];
-    calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", calc_result_id(r),
-              calc_result_source(r), calc_result_machine(r), r->measured);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        const calc_result *of = &t->view[v].item[index];
-        bool has = of->use == CALC_USE_SCORED;
-        calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
-    }
-    if (t->plan.held_out) {
-        calc_put_flag(put, "held_out", calc_evidence_is_of(r, t->plan.held_out));
-    }
-    calc_put_close(put);
-}
-
-static void put_tally(calc_put *put, const char *name, tally t)
-{
-    calc_put_object(put, name, CALC_PUT_LINE);
-    calc_putf(put, "n: %zu, better: %zu, assumed: %g, fitted: %g}", t.count, t.better, t.assumed,
-              t.fitted); /* NaN if there are none */
-}
-
-static void put_side(calc_put *put, const calc_calibrate_task *task, bool held)
-{
-    calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
-    calc_put_object(put, "sources", CALC_PUT_LINES);
-    for (size_t i = 0; i < task->results.count; i++) {
-        tally t = tally_at(task, i, held);
-        if (t.count > 0) {
-            put_tally(put, calc_result_source(&task->results.item[i]), t);
-        }
-    }
-    calc_put_close(put);
-    put_tally(put, "all", tally_of(task, (selection){NULL, NULL, NULL}, held));
-    calc_put_close(put);
-}
-
-static void put_runs_report(calc_put *put, const void *of)
-{
-    const calc_calibrate_task *t = of;
-    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
-    const calc_results *results = &t->view[CALC_CALIBRATE_FITTED];
-    calc_putf(put, "families: [\n");
-    for (size_t i = 0; i < t->families; i++) {
-        put_family(put, &t->family[i]);
-    }
-    calc_putf(put, "], groups: [\n");
-    for (size_t i = 0; i < fitted->count; i++) {
-        calc_calibrate_views_put(put, t, &fitted->item[i]);
-    }
-    calc_put_close(put);
-    if (t->plan.held_out) {
-        calc_put_object(put, "halves", CALC_PUT_LINES);
-        put_side(put, t, false);
-        put_side(put, t, true);
-        calc_put_close(put);
-    }
-    calc_put_array(put, "runs", CALC_PUT_LINES);
-    for (size_t i = 0; i < results->count; i++) {
-        if (results->item[i].use == CALC_USE_SCORED) {
-            put_run(put, t, i);
-        }
-    }
-    calc_put_close(put);
-}
-
-calc_status calc_calibrate_runs_report(const calc_calibrate_task *t, calc_errors *errors)
-{
-    return calc_calibrate_report(t, put_runs_report, write_runs_table, t, errors);
-}
-
-calc_status calc_calibrate_runs_files(const calc_calibrate_task *t, calc_errors *errors)
-{
-    bool one = t->families == 1 && t->family[0].family.machines == 1;
-    calc_system *ignored = calc_make(1, sizeof *ignored); /* large */
-    calc_status status = CALC_OK;
-    for (const calc_calibration *c = t->family; c < t->family + t->families; c++) {
-        for (size_t m = 0; m < c->family.machines && status == CALC_OK; m++) {
-            char path[CALC_FIND_PATH_MAX];
-            calc_input input = {0};
-            status =
-                calc_input_load(&input, CALC_KIND_SYSTEM, ignored, c->family.machine[m], errors);
-            if (status == CALC_OK) {
-                calc_calibrate_path(t, one, c->family.machine[m], path);
-                calc_output *out = calc_write_to(path);
-                calc_system_text_write(out, &input.text, c, m, t->date);
-                status = calc_output_close(out, errors);
-            }
-            calc_text_free(&input.text);
-        }
-    }
-    free(ignored);
-    return status;
 }
 
 /* The calibration of one machine to operators. */

@@ -52,10 +52,8 @@ void calc_calibrate_views_start(calc_calibrate_task *task);
 
 /** Make the views of the predictions, and their groups. Results without a prediction in a view, and
  *  memory, are in none of its groups.
- *  @param sets  calc_error_groups_make()'s
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_calibrate_views_make(calc_calibrate_task *task,
-                                                    const calc_run_sets *sets, calc_errors *errors);
+ *  @param sets  calc_error_groups_make()'s */
+void calc_calibrate_views_make(calc_calibrate_task *task, const calc_run_sets *sets);
 
 /** Write a group of one view, with its errors in each, as an element of the open array. */
 void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *task,
@@ -77,23 +75,6 @@ CALC_MUST_USE calc_status calc_calibrate_report(const calc_calibrate_task *task,
                                                 void (*json)(calc_put *put, const void *of),
                                                 void (*table)(calc_output *out, const void *of),
                                                 const void *of, calc_errors *errors);
-
-/** Report what was fitted to runs of training: the constants of each family, the errors by
- *  published table, and the runs one by one.
- *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_calibrate_runs_report(const calc_calibrate_task *task,
-                                                     calc_errors *errors);
-
-/** Report the constant of a family that left the range of machines, and the run that pulls it
- *  there, with the run's place; and times that are all far from what was predicted before, as in
- *  another unit.
- *  @return whether the fit is refused */
-bool calc_calibrate_runs_refuse(const calc_calibrate_task *task, calc_errors *errors);
-
-/** Write the file of each machine with its calibrated values.
- *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_calibrate_runs_files(const calc_calibrate_task *task,
-                                                    calc_errors *errors);
 
 /** Calibrate the engines of the runs, report the errors before and after, and write their traits.
  *  @return CALC_OK, or the status of the first error */

@@ -4,12 +4,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "cli/validate/measured.h"
+#include "cli/validate/validate_table.h"
 
 static const char *const starts[] = {"file", "documented", NULL};
 
@@ -118,14 +122,28 @@ static const char *read_fields(task *t, char complaint[256])
     return NULL;
 }
 
-/* Options for runs only, or for operators only. */
+/* Options for runs, not for operators; and what is said of those that are not for runs of serving,
+ * each of whose engines is calibrated separately. */
+static const struct {
+    int opt;
+    const char *complaint;
+} of_runs[] = {
+    {OPT_START, NULL},
+    {OPT_CROSS, NULL},
+    {OPT_HOLD_OUT, NULL},
+    {OPT_WORST, "--worst: runs of serving are shown by calc validate"},
+    {OPT_FIELDS, "--fields: engines of serving have few traits, all of them are fitted"},
+    {OPT_CONSTANTS, "--constants: engines of serving have few traits, all of them are fitted"},
+    {OPT_UNDETERMINED,
+     "--undetermined: engines of serving have few traits, all of them are fitted"},
+    {OPT_RESIDUALS, "--residuals: no band is known of serving"}};
+
+/* Options for runs only, or for operators only. @return the mistake; NULL if there is none */
 static const char *check_operators(const task *t)
 {
     bool runs = false;
-    static const int of_runs[] = {OPT_FIELDS,    OPT_START,        OPT_CROSS,     OPT_WORST,
-                                  OPT_CONSTANTS, OPT_UNDETERMINED, OPT_RESIDUALS, OPT_HOLD_OUT};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
-        runs = runs || calc_opt_given(t->args, of_runs[i]);
+        runs = runs || calc_opt_given(t->args, of_runs[i].opt);
     }
     return !t->operators ? t->rows ? "--rows is of --operators; --worst N shows runs" : NULL
            : runs        ? "--operators takes --system, --rows, --into, --json and --date only"
@@ -180,30 +198,12 @@ static const char *read_options(task *t, char complaint[256])
                                                                    : "too many files of runs";
 }
 
-static calc_status predict_all(task *t, calc_errors *errors)
-{
-    calc_measured *m = &t->measured;
-    calc_results_free(&t->results);
-    return calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
-}
-
-/* Whether options suit runs of serving, each of whose engines is calibrated separately.
- * @return the mistake; NULL if there is none */
+/* Whether options suit runs of serving. @return the mistake; NULL if there is none */
 static const char *check_serving(const task *t)
 {
-    static const struct {
-        int opt;
-        const char *complaint;
-    } of_training[] = {
-        {OPT_WORST, "--worst: runs of serving are shown by calc validate"},
-        {OPT_FIELDS, "--fields: engines of serving have few traits, all of them are fitted"},
-        {OPT_CONSTANTS, "--constants: engines of serving have few traits, all of them are fitted"},
-        {OPT_UNDETERMINED,
-         "--undetermined: engines of serving have few traits, all of them are fitted"},
-        {OPT_RESIDUALS, "--residuals: no band is known of serving"}};
-    for (size_t i = 0; i < sizeof of_training / sizeof *of_training; i++) {
-        if (calc_opt_given(t->args, of_training[i].opt)) {
-            return of_training[i].complaint;
+    for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
+        if (of_runs[i].complaint && calc_opt_given(t->args, of_runs[i].opt)) {
+            return of_runs[i].complaint;
         }
     }
     return t->families > 1 ? "--system: name the machines of serving in one list"
@@ -214,8 +214,6 @@ static const char *check_serving(const task *t)
 /* Calibrates each family, and predicts all runs before and after. */
 static calc_status calibrate_families(task *t, calc_errors *errors)
 {
-    calc_measured *m = &t->measured;
-    const calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
     double **predicted = t->predicted;
     calc_status status = CALC_OK;
     t->word[CALC_CALIBRATE_ASSUMED] = "assumed";
@@ -224,36 +222,422 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
     calc_calibrate_views_start(t);
     for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
         status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
-                                        &runs, errors);
-        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &runs,
+                                        &t->measured.all, errors);
+        status = status == CALC_OK ? calc_calibrate(&t->family[f], &t->plan, &t->measured.all,
                                                     predicted[CALC_CALIBRATE_ASSUMED],
                                                     predicted[CALC_CALIBRATE_UNSEEN], errors)
                                    : status;
     }
-    status = status == CALC_OK ? predict_all(t, errors) : status;
+    calc_results_free(&t->results);
+    status = status == CALC_OK ? calc_results_make(&t->results, &t->measured.all, errors) : status;
     for (size_t i = 0; status == CALC_OK && i < t->results.count; i++) {
         bool has = !isnan(predicted[CALC_CALIBRATE_ASSUMED][i]);
         predicted[CALC_CALIBRATE_FITTED][i] = has ? t->results.item[i].predicted : (double)NAN;
     }
-    return status == CALC_OK ? calc_calibrate_views_make(t, &m->sets, errors) : status;
+    calc_calibrate_views_make(t, &t->measured.sets);
+    return status;
+}
+
+/* Writes the `most` runs with the largest errors after the fit, with their predictions before and
+ * after, and a line if memory was measured, because no constant of a machine changes memory. */
+static void write_worst(calc_output *out, const task *t, size_t most)
+{
+    const calc_results *after = &t->view[CALC_CALIBRATE_FITTED];
+    const calc_result *r = NULL;
+    size_t memory = 0;
+    for (size_t i = 0; i < most && (r = calc_validate_next_worst(after, r, false)); i++) {
+        if (i == 0) {
+            calc_output_printf(out, "\n%10s%11s%9s%11s%9s  %s\n", "measured", "assumed", "error",
+                               "fitted", "error", "runs, largest errors first");
+        }
+        const calc_result *before = &t->view[CALC_CALIBRATE_ASSUMED].item[r - after->item];
+        calc_output_printf(out, "%8.4g s%9.4g s%+8.1f%%%9.4g s%+8.1f%%  %s%s%s%s\n", r->measured,
+                           before->predicted, 100 * before->error, r->predicted, 100 * r->error,
+                           calc_result_id(r), *r->remark ? " (" : "", r->remark,
+                           *r->remark ? ")" : "");
+    }
+    for (size_t i = 0; i < after->count; i++) {
+        memory += after->item[i].quantity == CALC_QUANTITY_MEMORY &&
+                  after->item[i].use != CALC_USE_UNPREDICTED;
+    }
+    if (memory > 0) {
+        calc_output_printf(out,
+                           "\nnot fitted to: %s of memory, which no constant of a machine changes; "
+                           "calc validate shows them\n",
+                           calc_human_counted((double)memory, "measurement"));
+    }
+}
+
+/* The file of a run, if the command line names it. */
+static void place(const calc_runs_row *row, const task *t, calc_errors *errors)
+{
+    for (size_t f = 0; f < t->args->argument_count && errors->count > 0; f++) {
+        const calc_runs *runs = &t->measured.runs[f];
+        for (size_t i = 0; i < runs->count; i++) {
+            if (&runs->row[i] == row) {
+                calc_error_place(&errors->item[errors->count - 1], t->args->argument[f], row->line,
+                                 0);
+            }
+        }
+    }
+}
+
+/* No machine is so many times as slow as another that is known, or as fast, in every run. */
+static bool is_another_unit(const task *t, calc_errors *errors)
+{
+    static const double far = 20;
+    double least = HUGE_VAL, most = 0;
+    for (size_t i = 0; i < t->results.count; i++) {
+        const calc_result *r = &t->results.item[i];
+        double times = r->measured / t->predicted[CALC_CALIBRATE_ASSUMED][i];
+        if (r->quantity == CALC_QUANTITY_STEP_TIME && !isnan(times)) {
+            least = fmin(least, times);
+            most = fmax(most, times);
+        }
+    }
+    bool another = most > 0 && (least > far || most < 1 / far);
+    if (another) {
+        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                        "measured_s is the time of a step in seconds",
+                        "refused: every run took at least %.0f times as %s as is predicted",
+                        least > far ? least : 1 / most, least > far ? "long" : "short");
+    }
+    return another;
+}
+
+/* Report the constant of a family that left the range of machines, and the run that pulls it there,
+ * with the run's place; and times that are all far from what was predicted before, as in another
+ * unit. @return whether the fit is refused */
+static bool refuse(const task *t, calc_errors *errors)
+{
+    bool unit = is_another_unit(t, errors), refused = unit;
+    for (size_t f = 0; f < t->families && !unit; f++) {
+        const calc_influence *i = &t->family[f].outside;
+        if (i->constant) {
+            bool alone = i->without >= i->constant->lo && i->without <= i->constant->hi;
+            calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                            alone ? "check what was measured there; or leave the run out, or the "
+                                    "constant (--fields)"
+                                  : "no run does it alone: is it this machine that they ran on? "
+                                    "--fields chooses constants",
+                            "refused: no machine has %s = %.3g%s%s (known: %g to %g); \"%.80s\" "
+                            "pulls most, without it %.3g",
+                            i->constant->name, i->value, *i->constant->unit ? " " : "",
+                            i->constant->unit, i->constant->lo, i->constant->hi,
+                            t->family[f].pull->id, i->without);
+            place(t->family[f].pull, t, errors);
+            refused = true;
+        }
+    }
+    return refused;
+}
+
+/* Runs predicted both before and after, of a source or of several. */
+typedef struct tally {
+    const char *name;
+    size_t count, better;   /* number of runs, and of those whose error shrank */
+    double assumed, fitted; /* sums of errors */
+} tally;
+
+/* Sums over sources stand behind these: all runs, those of high confidence, of these dense models
+ * and mixtures of experts. */
+enum { SUMS = 4 };
+
+/* The tallies of one side, in the order in which its sources come. @param out  has room for one
+ * of each result @return how many sources have one */
+static size_t tallies_of(const task *t, bool held, tally *out, tally sum[SUMS])
+{
+    const calc_results *after = &t->view[CALC_CALIBRATE_FITTED];
+    size_t sources = 0;
+    for (size_t i = 0; i < after->count; i++) {
+        const calc_result *r = &after->item[i];
+        if (r->use != CALC_USE_SCORED || calc_evidence_is_of(r, t->plan.held_out) != held) {
+            continue;
+        }
+        const char *name = calc_result_source(r);
+        double before = fabs(t->view[CALC_CALIBRATE_ASSUMED].item[i].error);
+        bool high = strcmp(calc_result_confidence(r), "high") == 0;
+        bool experts = strcmp(calc_result_kind(r), "MoE") == 0;
+        size_t s = 0;
+        while (s < sources && strcmp(out[s].name, name) != 0) {
+            s++;
+        }
+        out[s].name = name;
+        sources += s == sources;
+        tally *const of[] = {&out[s], &sum[0], &sum[1], &sum[experts ? 3 : 2]};
+        for (int k = 0; k < (high ? 4 : 2); k++) {
+            of[k]->count++;
+            of[k]->better += fabs(r->error) < before;
+            of[k]->assumed += before;
+            of[k]->fitted += fabs(r->error);
+        }
+    }
+    return sources;
+}
+
+static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
+{
+    bool all = true;
+    text[0] = '\0';
+    for (size_t m = 0; m < c->family.machines; m++) {
+        bool has = machines >> m & 1;
+        all = all && has;
+        if (has) {
+            calc_append(text, size, "%s%s", *text ? ", " : "", c->family.machine[m]);
+        }
+    }
+    if (all && c->family.machines > 1) {
+        snprintf(text, size, "all");
+    }
+}
+
+static void write_family(calc_output *out, const calc_calibration *c)
+{
+    char machines[256];
+    machines_text(c, c->family.measured, machines, sizeof machines);
+    calc_output_printf(out, "%s: %zu runs of %zu sources on %s\n",
+                       c->family.name ? c->family.name : "machines", c->runs, c->sources,
+                       strcmp(machines, "all") == 0 ? "all machines" : machines);
+    calc_output_printf(out, "  %-30s%10s%10s%10s\n", "constant", "assumed", "fitted", "s.e.");
+    size_t left = 0;
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        const calc_unknown *p = &c->unknowns.item[i];
+        left += isnan(p->error) ? 1 : 0;
+        if (!isnan(p->error)) {
+            char where[256];
+            machines_text(c, p->machines, where, sizeof where);
+            calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%%s  %s\n", p->constant->name,
+                               p->start, p->value, 100 * calc_unknown_relative_error(p),
+                               p->determined ? " " : "*", where);
+        }
+    }
+    calc_output_printf(out,
+                       "  * contradicted by the runs, but not determined by them\n"
+                       "  %zu left as assumed:",
+                       left);
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        const calc_unknown *p = &c->unknowns.item[i];
+        if (isnan(p->error)) {
+            calc_output_printf(out, " %s%s", p->constant->name, --left ? "," : "");
+        }
+    }
+    calc_output_text(out, "\n\n");
+}
+
+static void write_spreads(calc_output *out, const task *t, const calc_error_group *group)
+{
+    calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
+        if (g) {
+            calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
+                               100 * g->spread.mean_abs, 100 * g->spread.median_abs,
+                               100 * g->spread.p90_abs);
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_tally(calc_output *out, const tally *t)
+{
+    double n = (double)t->count;
+    if (t->count > 0) {
+        calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", t->name, t->count,
+                           100 * (t->assumed / n), 100 * (t->fitted / n),
+                           100 * (double)t->better / n);
+    }
+}
+
+static void write_side(calc_output *out, const task *t, bool held)
+{
+    tally *source = calc_make(t->results.count + 1, sizeof *source);
+    tally sum[SUMS] = {{.name = "all"},
+                       {.name = "all high confidence"},
+                       {.name = "- dense"},
+                       {.name = "- mixtures of experts"}};
+    size_t sources = tallies_of(t, held, source, sum);
+    calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
+                       held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
+                       "assumed", "fitted", "better");
+    for (size_t i = 0; i < sources + SUMS; i++) {
+        write_tally(out, i < sources ? &source[i] : &sum[i - sources]);
+    }
+    free(source);
+}
+
+static void write_runs_table(calc_output *out, const void *of)
+{
+    const task *t = of;
+    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
+    enum { FEW = 20 /* of one's own runs: all are shown */ };
+    bool few = t->args->argument_count > 0 &&
+               calc_results_count(&t->view[CALC_CALIBRATE_FITTED], CALC_USE_SCORED) <= FEW;
+    for (size_t i = 0; i < t->families; i++) {
+        write_family(out, &t->family[i]);
+    }
+    calc_output_printf(out, "%-42s", "time of a step, errors in %");
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        calc_output_printf(out, " | %-23s", t->word[v]);
+    }
+    calc_output_printf(out, "\n%-36s%6s", "", "n");
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        calc_output_text(out, " |  bias  mean   med   p90");
+    }
+    calc_output_text(out, "\n");
+    for (size_t i = 0; i < fitted->count; i++) {
+        if (strcmp(fitted->item[i].by, "set") == 0) {
+            write_spreads(out, t, &fitted->item[i]);
+        }
+    }
+    write_worst(out, t, !isnan(t->worst) ? (size_t)t->worst : few ? FEW : 0);
+    if (t->plan.held_out) {
+        write_side(out, t, false);
+        write_side(out, t, true);
+    }
+}
+
+static void put_machines(calc_put *put, const calc_family *family, unsigned machines)
+{
+    calc_put_array(put, "machines", CALC_PUT_LINE);
+    for (size_t m = 0; m < family->machines; m++) {
+        if (machines >> m & 1) {
+            calc_put_text(put, NULL, family->machine[m]);
+        }
+    }
+    calc_put_close(put);
+}
+
+static void put_family(calc_put *put, const calc_calibration *c)
+{
+    calc_putf(put, "{\nname: %s, runs: %zu", c->family.name ? c->family.name : "", c->runs);
+    put_machines(put, &c->family, c->family.measured);
+    calc_put_object(put, "sources", CALC_PUT_LINE);
+    for (size_t i = 0; i < c->sources; i++) {
+        calc_put_count(put, c->source[i].name, (int64_t)c->source[i].count);
+    }
+    calc_putf(put, "}, constants: [\n");
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        const calc_unknown *p = &c->unknowns.item[i];
+        calc_putf(put, "{name: %s", p->constant->name);
+        put_machines(put, &c->family, p->machines);
+        calc_putf(put, "unit: %s, assumed: %g, value: %g, relative_error: %g, determined?: %d}",
+                  p->constant->unit, p->start, p->value, calc_unknown_relative_error(p),
+                  p->determined);
+    }
+    calc_putf(put, "]}");
+}
+
+static void put_run(calc_put *put, const task *t, size_t index)
+{
+    static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
+    const calc_result *r = &t->view[CALC_CALIBRATE_FITTED].item[index];
+    calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", calc_result_id(r),
+              calc_result_source(r), calc_result_machine(r), r->measured);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+        const calc_result *of = &t->view[v].item[index];
+        bool has = of->use == CALC_USE_SCORED;
+        calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
+    }
+    if (t->plan.held_out) {
+        calc_put_flag(put, "held_out", calc_evidence_is_of(r, t->plan.held_out));
+    }
+    calc_put_close(put);
+}
+
+static void put_tally(calc_put *put, const char *name, const tally *t)
+{
+    double n = (double)t->count; /* NaN if there are none */
+    calc_put_object(put, name, CALC_PUT_LINE);
+    calc_putf(put, "n: %zu, better: %zu, assumed: %g, fitted: %g}", t->count, t->better,
+              t->assumed / n, t->fitted / n);
+}
+
+static void put_side(calc_put *put, const task *t, bool held)
+{
+    tally *source = calc_make(t->results.count + 1, sizeof *source), sum[SUMS] = {{0}};
+    size_t sources = tallies_of(t, held, source, sum);
+    calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
+    calc_put_object(put, "sources", CALC_PUT_LINES);
+    for (size_t i = 0; i < sources; i++) {
+        put_tally(put, source[i].name, &source[i]);
+    }
+    calc_put_close(put);
+    put_tally(put, "all", &sum[0]);
+    calc_put_close(put);
+    free(source);
+}
+
+static void put_runs_report(calc_put *put, const void *of)
+{
+    const task *t = of;
+    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
+    const calc_results *results = &t->view[CALC_CALIBRATE_FITTED];
+    calc_putf(put, "families: [\n");
+    for (size_t i = 0; i < t->families; i++) {
+        put_family(put, &t->family[i]);
+    }
+    calc_putf(put, "], groups: [\n");
+    for (size_t i = 0; i < fitted->count; i++) {
+        calc_calibrate_views_put(put, t, &fitted->item[i]);
+    }
+    calc_put_close(put);
+    if (t->plan.held_out) {
+        calc_put_object(put, "halves", CALC_PUT_LINES);
+        put_side(put, t, false);
+        put_side(put, t, true);
+        calc_put_close(put);
+    }
+    calc_put_array(put, "runs", CALC_PUT_LINES);
+    for (size_t i = 0; i < results->count; i++) {
+        if (results->item[i].use == CALC_USE_SCORED) {
+            put_run(put, t, i);
+        }
+    }
+    calc_put_close(put);
+}
+
+/* The file of each machine with its calibrated values. */
+static calc_status write_machines(const task *t, calc_errors *errors)
+{
+    bool one = t->families == 1 && t->family[0].family.machines == 1;
+    calc_system *ignored = calc_make(1, sizeof *ignored); /* large */
+    calc_status status = CALC_OK;
+    for (const calc_calibration *c = t->family; c < t->family + t->families; c++) {
+        for (size_t m = 0; m < c->family.machines && status == CALC_OK; m++) {
+            char path[CALC_FIND_PATH_MAX];
+            calc_input input = {0};
+            status =
+                calc_input_load(&input, CALC_KIND_SYSTEM, ignored, c->family.machine[m], errors);
+            if (status == CALC_OK) {
+                calc_calibrate_path(t, one, c->family.machine[m], path);
+                calc_output *out = calc_write_to(path);
+                calc_system_text_write(out, &input.text, c, m, t->date);
+                status = calc_output_close(out, errors);
+            }
+            calc_text_free(&input.text);
+        }
+    }
+    free(ignored);
+    return status;
 }
 
 /* Writes the files, unless the fit is refused, and the report. */
 static calc_exit write_runs(task *t)
 {
-    calc_measured *m = &t->measured;
-    const calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
     const char *residuals = calc_opt_value(t->args, OPT_RESIDUALS);
     calc_errors errors = {0}, refusal = {0};
-    bool refused = calc_calibrate_runs_refuse(t, &refusal);
-    calc_status status = !refused && t->into ? calc_calibrate_runs_files(t, &errors) : CALC_OK;
+    bool refused = refuse(t, &refusal);
+    calc_status status = !refused && t->into ? write_machines(t, &errors) : CALC_OK;
     if (status == CALC_OK && !refused && residuals) {
         calc_output *out = calc_write_to(residuals);
         status = calc_output_end(
-            out, calc_unseen_write(out, t->family, t->families, &runs, &t->results, &errors),
+            out,
+            calc_unseen_write(out, t->family, t->families, &t->measured.all, &t->results, &errors),
             &errors);
     }
-    status = status == CALC_OK ? calc_calibrate_runs_report(t, &errors) : status;
+    status = status == CALC_OK
+                 ? calc_calibrate_report(t, put_runs_report, write_runs_table, t, &errors)
+                 : status;
     if (status != CALC_OK) {
         return calc_complain_failure(&errors);
     }
@@ -294,7 +678,7 @@ static calc_exit calibrate(task *t)
         status = status == CALC_OK ? calc_constant_starts_read(&t->starts, path, &errors) : status;
         t->plan.starts = &t->starts;
     }
-    status = status == CALC_OK ? predict_all(t, &errors) : status;
+    status = status == CALC_OK ? calc_results_make(&t->results, &t->measured.all, &errors) : status;
     status = status == CALC_OK ? calc_calibrate_held_out(t, &errors) : status;
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     return status == CALC_OK ? write_runs(t) : calc_complain_failure(&errors);

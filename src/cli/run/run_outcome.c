@@ -721,7 +721,7 @@ static void put_measured(calc_put *put, const calc_run_outcome *o)
                          : 0;
     calc_put_array(put, "measured", CALC_PUT_LINES);
     for (size_t i = 0; i < count && i < MOST; i++) {
-        calc_putf(put, "{id: %s, source: %s, step_s: %g}", same[i].row->id, same[i].source,
+        calc_putf(put, "{id: %s, source: %s, step_s: %g}", same[i].row->id, same[i].row->source,
                   same[i].step_s);
     }
     calc_put_close(put);

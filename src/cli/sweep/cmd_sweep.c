@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "checkpoint.h"
 #include "cli/draw/human.h"
@@ -18,7 +19,6 @@
 #include "plan/sweep_more.h"
 #include "report/page.h"
 #include "report/sweep_data.h"
-#include "validate/error_groups.h"
 
 /* Estimates properties of a space from random points (`calc sweep --sample`). */
 
@@ -54,7 +54,7 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
     /* Quantiles: the value that the given share of them does not exceed. */
     static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
     if (count > 0) {
-        calc_spread_sort(value, count);
+        qsort(value, count, sizeof *value, calc_order_numbers);
         calc_output_printf(out, "\n%s of the feasible ones:\n", objective->field->key);
     }
     for (size_t i = 0; i < sizeof percents / sizeof *percents && count > 0; i++) {

@@ -49,7 +49,7 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
         dtype = calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)];
     }
     calc_putf(put, "{id: %s, status: %s, quantity: %s, measured: %g, predicted: %g, error: %g",
-              calc_result_id(r), calc_use_word(r->use), calc_quantity_word(r->quantity),
+              calc_result_id(r), calc_use_words[r->use], calc_quantity_words[r->quantity],
               r->measured, r->predicted, r->error);
     put_unseen(put, r, v);
     calc_putf(put, "source: %s, machine: %s, model: %s, kind: %s, dtype: %s, confidence: %s",
@@ -86,7 +86,7 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
 static void put_group(calc_put *put, const calc_error_group *g)
 {
     calc_putf(put, "{by: %s, name: %s, quantity: %s", g->by, g->name,
-              calc_quantity_word(g->quantity));
+              calc_quantity_words[g->quantity]);
     calc_put_spread(put, &g->spread);
     calc_put_ranking(put, &g->ranking);
     if (g->shared > 0) {
@@ -96,11 +96,6 @@ static void put_group(calc_put *put, const calc_error_group *g)
     calc_put_close(put);
 }
 
-static const char *id_of(const calc_features *f, size_t cell)
-{
-    return f->cell[cell].first->prediction->map.row->id;
-}
-
 static void put_features(calc_put *put, const calc_features *f)
 {
     for (size_t i = 0; i < f->options; i++) {
@@ -108,12 +103,13 @@ static void put_features(calc_put *put, const calc_features *f)
         calc_putf(put,
                   "{quantity: %s, option: %s, moved: %zu, agreed: %zu, missed: %zu, still: %zu, "
                   "stayed: %zu, kendall_tau: %g, ratio_median: %g, regret_mean: %g",
-                  calc_quantity_word(f->quantity), o->name, o->moved, o->agreed, o->missed,
+                  calc_quantity_words[f->quantity], o->name, o->moved, o->agreed, o->missed,
                   o->still, o->stayed, o->tau, o->ratio, o->regret);
         if (o->has_wrong) {
             const calc_features_pair *p = &f->pair[o->wrong];
             calc_putf(put, "wrong: {from: %s, to: %s, measured: %g, predicted: %g}",
-                      id_of(f, p->from), id_of(f, p->to), p->measured, p->predicted);
+                      calc_features_id(f, p->from), calc_features_id(f, p->to), p->measured,
+                      p->predicted);
         }
         calc_put_close(put);
     }
@@ -127,7 +123,7 @@ static void put_peers(calc_put *put, const calc_peers *peers)
         calc_putf(put,
                   "{simulator: %s, machine: %s, quantity: %s, n: %zu, mean_abs: %g, worst_abs: %g, "
                   "calc_n: %zu, calc_mean_abs: %g, calc_worst_abs: %g, note: %s}",
-                  p->simulator, p->machine, calc_quantity_word(p->quantity), p->rows, p->mean_abs,
+                  p->simulator, p->machine, calc_quantity_words[p->quantity], p->rows, p->mean_abs,
                   p->worst_abs, p->ours.count, p->ours.mean_abs, p->ours.worst_abs, p->note);
     }
     calc_put_close(put);
@@ -157,7 +153,7 @@ static void write_json(calc_output *out, calc_validation *v)
     put_read(&put, &v->measured);
     calc_putf(&put, "counts: {runs: %zu", v->results.predictions + v->results.servings);
     for (int use = 0; use < CALC_USE_COUNT; use++) {
-        calc_put_count(&put, calc_use_word((calc_use)use),
+        calc_put_count(&put, calc_use_words[use],
                        (int64_t)calc_results_count(&v->results, (calc_use)use));
     }
     calc_putf(&put, "}, rows: [\n");
@@ -241,8 +237,8 @@ static void write_csv(calc_output *out, calc_validation *v)
     calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
                           "predicted,error,remark\n");
     for (const calc_result *r = v->results.item; r < v->results.item + v->results.count; r++) {
-        const char *const texts[] = {calc_result_id(r),      calc_quantity_word(r->quantity),
-                                     calc_use_word(r->use),  calc_result_source(r),
+        const char *const texts[] = {calc_result_id(r),      calc_quantity_words[r->quantity],
+                                     calc_use_words[r->use], calc_result_source(r),
                                      calc_result_machine(r), calc_result_model(r),
                                      calc_result_kind(r),    calc_result_confidence(r)};
         const double numbers[] = {r->measured, r->predicted, r->error};
@@ -293,10 +289,10 @@ static calc_status compare_runs(calc_validation *v, bool files, calc_errors *err
     char path[CALC_FIND_PATH_MAX];
     calc_errors missing = {0};
     calc_status status = CALC_OK;
-    for (int q = 0; q < 2 && status == CALC_OK && (files || v->options); q++) {
-        status = calc_features_make(&v->features[q], &v->results, of[q], errors);
+    for (int q = 0; q < 2 && (files || v->options); q++) {
+        calc_features_make(&v->features[q], &v->results, of[q]);
     }
-    if (status == CALC_OK && files) {
+    if (files) {
         status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
         status = status == CALC_OK ? calc_residuals_read(&v->residuals, path, errors) : status;
     }
@@ -312,24 +308,18 @@ static calc_status compare_runs(calc_validation *v, bool files, calc_errors *err
 static calc_status predict(calc_validation *v, calc_point_tables *operators, const char *path,
                            calc_errors *errors)
 {
-    calc_measured *m = &v->measured;
-    if (m->serves) {
-        return calc_serving_results_make(&v->results, m->serving, m->files, &m->remarks, &m->apps,
-                                         &m->systems, errors);
-    }
+    calc_documents *systems = &v->measured.systems;
     calc_status status = CALC_OK;
     if (path) {
         calc_text text = {0};
-        status = calc_measured_text(&text, &m->operators, path, errors);
+        status = calc_measured_text(&text, &v->measured.operators, path, errors);
         status =
             status == CALC_OK ? calc_points_parse(&operators->points, text, path, errors) : status;
         calc_complain_points(&operators->points);
-        m->systems.measure = calc_point_tables_of;
-        m->systems.operators = operators;
+        systems->measure = calc_point_tables_of;
+        systems->operators = operators;
     }
-    status = status == CALC_OK ? calc_results_make(&v->results, m->runs, m->files, &m->remarks,
-                                                   &m->systems, errors)
-                               : status;
+    status = status == CALC_OK ? calc_results_make(&v->results, &v->measured.all, errors) : status;
     if (status == CALC_OK && operators->count == 0 && operators->errors.count > 0) {
         *errors = operators->errors;
         return errors->item[0].status;
@@ -344,9 +334,7 @@ static calc_status make_results(calc_validation *v, const calc_args *args, calc_
     char peers[CALC_FIND_PATH_MAX];
     calc_status status =
         baseline ? calc_baseline_read(&v->baseline, baseline, &v->results, errors) : CALC_OK;
-    status = status == CALC_OK ? calc_error_groups_make(&v->groups, &v->results, &v->measured.sets,
-                                                        v->baseline.error, errors)
-                               : status;
+    calc_error_groups_make(&v->groups, &v->results, &v->measured.sets, v->baseline.error);
     status = status == CALC_OK && calc_opt_lists(args, OPT_SHOW, "band")
                  ? calc_validate_bands_make(v, errors)
                  : status;

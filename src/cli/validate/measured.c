@@ -14,12 +14,19 @@
 #include "io/utf8.h"
 #include "spec/absent.h"
 
-static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
+static calc_status load_document(calc_kind kind, const char *name, void *object,
+                                 calc_errors *errors)
 {
     calc_input input = {0};
-    calc_errors own = {0};
-    calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, out, name, &own);
+    calc_status status = calc_input_load(&input, kind, object, name, errors);
     calc_text_free(&input.text);
+    return status;
+}
+
+static calc_status load_machine(calc_kind kind, const char *name, void *object, calc_errors *errors)
+{
+    calc_errors own = {0};
+    calc_status status = load_document(kind, name, object, &own);
     if (status == CALC_ERR_NOT_FOUND) {
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL,
                                "no machine systems/%.60s.json", name);
@@ -60,20 +67,6 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
         }
     }
     return CALC_OK;
-}
-
-static calc_status load_document(calc_kind kind, const char *name, void *object,
-                                 calc_errors *errors)
-{
-    calc_input input = {0};
-    calc_status status = calc_input_load(&input, kind, object, name, errors);
-    calc_text_free(&input.text);
-    return status;
-}
-
-static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
-{
-    return load_document(CALC_KIND_APP, name, out, errors);
 }
 
 static calc_status load_arguments(const char *arguments, int64_t procs, bool whole, calc_app *app,
@@ -229,9 +222,10 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     const calc_runs_loader loader = {load_document, load_arguments, calc_inputs_software,
                                      tell_ignored, machine};
     char path[CALC_FIND_PATH_MAX];
-    out->systems.load = load_system;
-    out->apps.load = load_app;
-    out->apps.engines = &out->engines;
+    out->systems.kind = CALC_KIND_SYSTEM;
+    out->systems.load = load_machine;
+    out->apps.kind = CALC_KIND_APP;
+    out->apps.load = load_document;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
     status = status == CALC_OK ? calc_remarks_read(&out->remarks, path, errors) : status;
     status = status == CALC_OK ? calc_find_data("measured/sets.csv", path, errors) : status;
@@ -241,6 +235,9 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     for (size_t i = 0; i < args->argument_count && status == CALC_OK; i++) {
         status = read_file(out, args->argument[i], &loader, errors);
     }
+    out->all = (calc_measured_runs){
+        out->runs,  out->files,   &out->remarks, &out->systems, out->serves ? out->serving : NULL,
+        &out->apps, &out->engines};
     return status;
 }
 

@@ -27,9 +27,10 @@ typedef struct calc_measured {
     bool serves;                  /**< the files have runs of serving */
     calc_remarks remarks;
     calc_run_sets sets; /**< of published tables */
-    calc_serving_apps apps;
+    calc_documents apps;
     calc_serving_engines engines; /**< where runs are of serving */
-    calc_systems systems;
+    calc_documents systems;
+    calc_measured_runs all; /**< of these */
 } calc_measured;
 
 /** Read the files that the arguments of a command name; without arguments, the training runs

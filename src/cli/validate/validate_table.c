@@ -68,7 +68,7 @@ static void put_coverage(table *t, const char *by, const char *name, const calc_
     static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher",
                                                         "later_software", "unseen_software"};
     calc_putf(t->put, "{by: %s, name: %s, quantity: %s, n: %zu", by, name,
-              calc_quantity_word(t->quantity), of->count);
+              calc_quantity_words[t->quantity], of->count);
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
         if (of[u].count == 0) {
             continue;
@@ -152,7 +152,7 @@ static void write_fits(calc_output *out, calc_validation *v)
         const calc_prediction *p = &results->prediction[i];
         const calc_runs_row *row = p->map.row;
         const calc_fits_query query = {
-            &p->map.app,   &calc_systems_get(&v->measured.systems, row->sys)->system,
+            &p->map.app,   &calc_documents_get(&v->measured.systems, row->sys)->system,
             &p->map.exec,  calc_residuals_family_of(residuals, row),
             p->need_bytes, calc_residuals_find(residuals, row->id, CALC_QUANTITY_MEMORY)};
         double share = *p->reason ? (double)NAN : calc_fits_share(residuals, &query);
@@ -301,10 +301,10 @@ const calc_result *calc_validate_next_worst(const calc_results *results, const c
 
 /* Predict again, with all statistics; memory outside the tensors is left out where it was not
  * measured. */
-static void predict(const calc_result *result, calc_systems *systems, calc_stats *out)
+static void predict(const calc_result *result, calc_documents *systems, calc_stats *out)
 {
     const calc_run_map *map = &result->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->row->sys);
+    const calc_document *entry = calc_documents_get(systems, map->row->sys);
     calc_system own;
     (void)!calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
                     CALC_COMPAT_NONE, out);
@@ -328,7 +328,8 @@ static void write_parts(calc_output *out, const double *part, size_t count, doub
 
 /* Write one line with the parts of the predicted time or memory, in percent, if above half a
  * percent. Memory is that of the fullest stage. */
-static void validate_worst_parts(calc_output *out, const calc_result *result, calc_systems *systems)
+static void validate_worst_parts(calc_output *out, const calc_result *result,
+                                 calc_documents *systems)
 {
     calc_stats stats;
     predict(result, systems, &stats);
@@ -425,11 +426,6 @@ static void write_errors(calc_output *out, const calc_error_groups *groups)
     }
 }
 
-static const char *id_of(const calc_features *f, size_t cell)
-{
-    return f->cell[cell].first->prediction->map.row->id;
-}
-
 static void write_option(calc_output *out, const calc_features_option *o)
 {
     calc_output_printf(out, "%-28s%7zu%9zu%8zu%9zu%8zu%8zu", o->name, o->moved, o->agreed,
@@ -449,24 +445,14 @@ static void write_option(calc_output *out, const calc_features_option *o)
 static void write_features(calc_output *out, const calc_features *f)
 {
     bool memory = f->quantity == CALC_QUANTITY_MEMORY;
-    calc_features_option all = {.name = "all", .tau = (double)NAN, .ratio = (double)NAN};
-    double lost = 0;
     calc_output_printf(out, "%-28s%7s%9s%8s%9s%8s%8s%8s%8s\n",
                        memory ? "memory, pairs that differ in" : "time, pairs that differ in",
                        "moved", "same way", "missed", "opposite", "still", "stayed",
                        memory ? "tau" : "regret", "ratio");
     for (size_t i = 0; i < f->options; i++) {
-        const calc_features_option *o = &f->option[i];
-        write_option(out, o);
-        all.moved += o->moved;
-        all.agreed += o->agreed;
-        all.missed += o->missed;
-        all.still += o->still;
-        all.stayed += o->stayed;
-        lost += o->moved > 0 ? o->regret * (double)o->moved : 0;
+        write_option(out, &f->option[i]);
     }
-    all.regret = memory || all.moved == 0 ? (double)NAN : lost / (double)all.moved;
-    write_option(out, &all);
+    write_option(out, &f->all);
     for (size_t i = 0; i < f->families && f->families > 1; i++) {
         char name[40];
         calc_features_option o = f->family[i];
@@ -480,8 +466,8 @@ static void write_features(calc_output *out, const calc_features *f)
         if (o->has_wrong) {
             calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
                                p->predicted > f->still ? "opposite" : "missed", o->name,
-                               100 * p->measured, 100 * p->predicted, id_of(f, p->from),
-                               id_of(f, p->to));
+                               100 * p->measured, 100 * p->predicted, calc_features_id(f, p->from),
+                               calc_features_id(f, p->to));
         }
     }
     calc_output_text(out, "\n");
@@ -489,7 +475,7 @@ static void write_features(calc_output *out, const calc_features *f)
 
 static const char *quantity_of(const calc_peer *p)
 {
-    return p->quantity == CALC_QUANTITY_STEP_TIME ? "time" : calc_quantity_word(p->quantity);
+    return p->quantity == CALC_QUANTITY_STEP_TIME ? "time" : calc_quantity_words[p->quantity];
 }
 
 static void write_percent(calc_output *out, double fraction)
@@ -673,7 +659,7 @@ size_t calc_validate_table_baseline(calc_output *out, const calc_validation *v, 
             calc_output_printf(out,
                                "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"
                                " (%zu measurements)\n",
-                               g->by, g->name, calc_quantity_word(g->quantity),
+                               g->by, g->name, calc_quantity_words[g->quantity],
                                100 * g->mean_abs_now, 100 * g->mean_abs_then, g->shared);
             worse++;
         }
