@@ -129,8 +129,7 @@ void calc_put_text(calc_put *put, const char *key, const char *text)
 
 void calc_put_number(calc_put *put, const char *key, double value)
 {
-    char text[32];
-    calc_put_raw(put, key, calc_number_text(value, 1, text));
+    calc_put_raw(put, key, CALC_NUMBER(value));
 }
 
 void calc_put_rounded(calc_put *put, const char *key, double value, int digits)
@@ -205,8 +204,7 @@ static void put_table(calc_put *put, const char *key, const calc_table *table, c
 
 static void put_scaled(calc_put *put, const char *key, double value, double scale)
 {
-    char text[32];
-    calc_put_raw(put, key, calc_number_text(value, scale, text));
+    calc_put_raw(put, key, calc_number_text(value, scale, (char[32]){""}));
 }
 
 static void put_curve(calc_put *put, const calc_field *field, const calc_curve *curve)

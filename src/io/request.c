@@ -213,9 +213,8 @@ static void read_stat(reading *r, const json_t *value)
     if (!name) {
         calc_json_value_type_error(r->report, "the name of a statistic", value, NULL);
     } else if (!field) {
-        char hint[CALC_HINT_SIZE];
-        calc_did_you_mean(calc_json_bind_nearest(table, name), hint);
-        calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint,
+        calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE,
+                             CALC_DID_YOU_MEAN(calc_json_bind_nearest(table, name)),
                              "no statistic \"%s\"", calc_utf8_shown(name, strlen(name)));
     } else if (again) {
         calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL, "%s is named twice",

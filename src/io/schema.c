@@ -17,8 +17,7 @@ enum { STEP = 2 /* spaces per level */ };
 
 static void write_number(calc_output *out, const char *key, double value)
 {
-    char text[32];
-    calc_output_printf(out, ", \"%s\": %s", key, calc_number_text(value, 1, text));
+    calc_output_printf(out, ", \"%s\": %s", key, CALC_NUMBER(value));
 }
 
 static void write_range(calc_output *out, const calc_field *field)

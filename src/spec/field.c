@@ -458,9 +458,8 @@ static bool is_misfit(const calc_table *table, const void *object, bool zero, ch
         const void *member = (const char *)object + f->offset;
         double number = calc_member_number(f, member);
         if (f->type == CALC_TYPE_INT && !(zero && number == 0) && !calc_member_allowed(f, member)) {
-            char range[128];
             snprintf(text, size, "%s would be %.0f, expected %s", f->key, number,
-                     calc_field_range_text(f, number, range, sizeof range));
+                     calc_field_range_text(f, number, (char[128]){""}, 128));
             return true;
         }
     }

@@ -147,13 +147,10 @@ static void check_blocks(rules *r)
 {
     int64_t sum = calc_layer_list_blocks(&r->exec->layers);
     int64_t all = r->app->num_blocks;
-    if (sum != all) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "%lld %s", (long long)llabs(sum - all),
-                 sum > all ? "too many" : "are missing");
-        BROKEN(r, hint, "%lld blocks are listed, the model has %lld", (long long)sum,
-               (long long)all);
-    }
+    RULE(sum != all, r,
+         CALC_TEXT(64, "%lld %s", (long long)llabs(sum - all),
+                   sum > all ? "too many" : "are missing"),
+         "%lld blocks are listed, the model has %lld", (long long)sum, (long long)all);
 }
 
 static void check_beside(rules *r)
@@ -220,22 +217,19 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
     int64_t sequences = calc_layer_list_sequences(r->exec);
     int64_t context = calc_ranks_or_one(e.strategy.context_par);
     int64_t split = e.strategy.tensor_par * context;
-    char divisors[160];
-    char hint[224];
     if (ranks % split != 0) {
-        snprintf(hint, sizeof hint, "use a product that is %s",
-                 calc_divisors_text(ranks, divisors, sizeof divisors));
-        BROKEN(r, hint,
+        BROKEN(r, CALC_TEXT(224, "use a product that is %s", CALC_DIVISORS(ranks)),
                "%s: tensor_par * context_par = %lld does not divide the %lld ranks of a stage",
                name, (long long)split, (long long)ranks);
         return false;
     }
     if (sequences % e.strategy.data_par != 0) {
         int64_t least = e.strategy.data_par / calc_gcd(e.strategy.data_par, sequences);
-        snprintf(hint, sizeof hint, "use microbatch_size %lld, or a larger tensor_par here",
-                 (long long)(r->exec->microbatch_size * least));
-        BROKEN(r, hint, "%s: data_par = %lld does not divide the %lld sequences of a micro-batch",
-               name, (long long)e.strategy.data_par, (long long)sequences);
+        BROKEN(r,
+               CALC_TEXT(96, "use microbatch_size %lld, or a larger tensor_par here",
+                         (long long)(r->exec->microbatch_size * least)),
+               "%s: data_par = %lld does not divide the %lld sequences of a micro-batch", name,
+               (long long)e.strategy.data_par, (long long)sequences);
         return false;
     }
     if (r->exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP && r->exec->pipeline_par > 1 &&
