@@ -641,63 +641,61 @@ static void put_layers(calc_put *put, const char *name, const calc_layer_list *l
 }
 
 /* Allowed values of a key. */
-static void schema_value(calc_output *out, const run_key *k)
+static void schema_value(calc_put *put, const char *key, const run_key *k)
 {
     const calc_field number = {.type = CALC_TYPE_INT, .lo = k->least, .hi = k->most};
     static const calc_field name = {.type = CALC_TYPE_NOTE};
-    calc_schema_value(out,
+    calc_schema_value(put, key,
                       k->type == CALC_TYPE_INT    ? &number
                       : k->type == CALC_TYPE_NOTE ? &name
-                                                  : row_of(k),
-                      0);
+                                                  : row_of(k));
 }
 
 /* An object of keys from the n-th on, each of which may be null. */
-static void schema_entry(calc_output *out, const run_sort *sort, int n)
+static void schema_entry(calc_put *put, const char *key, const run_sort *sort, int n)
 {
-    calc_output_text(out, "{\"type\": \"object\", \"additionalProperties\": false, "
-                          "\"properties\": {");
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_putf(put, "type: %s, additionalProperties?: %d, properties: {", "object", false);
     for (int k = n; k < sort->count; k++) {
-        calc_output_printf(out, "%s\"%s\": {\"anyOf\": [{\"type\": \"null\"}, ", k > n ? ", " : "",
-                           sort->names[k]);
-        schema_value(out, &sort->keys[k]);
-        calc_output_text(out, "]}");
+        calc_put_object(put, sort->names[k], CALC_PUT_LINE);
+        calc_putf(put, "anyOf: [{type: %s}", "null");
+        schema_value(put, NULL, &sort->keys[k]);
+        calc_putf(put, "]}");
     }
-    calc_output_text(out, "}}");
+    calc_putf(put, "}}");
 }
 
-void calc_json_runs_schema(calc_output *out, bool layers)
+void calc_json_runs_schema(calc_put *put, const char *key, bool layers)
 {
     const run_sort sort = layers ? layer_sort(NULL) : stage_sort();
-    calc_output_text(out, "{\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": "
-                          "{\"anyOf\": [{\"type\": \"integer\", \"minimum\": 1}, {\"type\": "
-                          "\"string\", \"pattern\": \"^[0-9]+x[0-9]+$\"}, ");
-    schema_entry(out, &sort, 0);
-    calc_output_text(out, "]}}, {\"type\": \"object\", \"minProperties\": 1, "
-                          "\"additionalProperties\": false, \"properties\": {");
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_putf(put, "anyOf: [{type: %s, minItems: %d, items: {anyOf: [", "array", 1);
+    calc_putf(put, "{type: %s, minimum: %d} {type: %s, pattern: %s}", "integer", 1, "string",
+              "^[0-9]+x[0-9]+$");
+    schema_entry(put, NULL, &sort, 0);
+    calc_putf(put, "]}} {type: %s, minProperties: %d, additionalProperties?: %d, properties: {",
+              "object", 1, false);
     for (int k = 0; k < sort.count; k++) {
-        bool whole = sort.keys[k].type == CALC_TYPE_INT;
-        calc_output_printf(out, "\"%s\": {\"anyOf\": [", sort.names[k]);
-        schema_value(out, &sort.keys[k]);
+        calc_put_object(put, sort.names[k], CALC_PUT_LINE);
+        calc_putf(put, "anyOf: [");
+        schema_value(put, NULL, &sort.keys[k]);
         if (!layers) {
-            calc_output_text(out, ", {\"type\": \"object\", \"additionalProperties\": ");
-            schema_value(out, &sort.keys[k]);
-            calc_output_text(out, "}");
+            calc_putf(put, "{type: %s", "object");
+            schema_value(put, "additionalProperties", &sort.keys[k]);
+            calc_putf(put, "}");
         }
-        calc_output_text(out, ", {\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [");
-        schema_value(out, &sort.keys[k]);
-        calc_output_printf(out,
-                           ", {\"type\": \"null\"}, {\"type\": \"string\", \"pattern\": "
-                           "\"^[0-9]+x(null|%s)$\"}]}}]}, ",
-                           whole ? "[0-9]+" : ".+");
+        calc_putf(put, "{type: %s, minItems: %d, items: {anyOf: [", "array", 1);
+        schema_value(put, NULL, &sort.keys[k]);
+        calc_putf(put, "{type: %s} {type: %s, pattern: %s}]}}]}", "null", "string",
+                  sort.keys[k].type == CALC_TYPE_INT ? "^[0-9]+x(null|[0-9]+)$"
+                                                     : "^[0-9]+x(null|.+)$");
     }
-    calc_output_printf(out, "\"%s\": ", sort.names[sort.count]);
     if (layers) {
-        schema_entry(out, &sort, 1);
+        schema_entry(put, sort.names[sort.count], &sort, 1);
     } else {
-        calc_schema_value(out, &latency, 0);
+        calc_schema_value(put, sort.names[sort.count], &latency);
     }
-    calc_output_text(out, "}}]}");
+    calc_putf(put, "}}]}");
 }
 
 void calc_json_lists_clear(calc_kind kind, void *object)
