@@ -224,7 +224,7 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
 {
     char word[CALC_CHOICE_SET_SIZE];
     int64_t set = 0;
-    size_t most = 0;
+    size_t most = calc_choices_count(field->choices);
     size_t count = json_array_size(value);
     size_t i;
     json_t *element;
@@ -234,9 +234,6 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
         }
     } else if (!json_is_array(value)) {
         not_a_word(report, field, value, "an array of");
-    }
-    while (field->choices[most]) {
-        most++;
     }
     if (count > most) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
@@ -526,11 +523,7 @@ static void bind_map(calc_json_report *report, const calc_field *field, json_t *
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "expected at least one of %s", CALC_CHOICES(field->choices));
     }
-    size_t elements = 0;
-    while (field->choices[elements]) {
-        elements++;
-    }
-    memset(member, 0, field->element * elements);
+    memset(member, 0, field->element * calc_choices_count(field->choices));
     const char *key;
     json_t *element;
     json_object_foreach (value, key, element) {

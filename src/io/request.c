@@ -471,15 +471,6 @@ static void check_documents(reading *r)
 static void read_request(reading *r, json_t *object)
 {
     calc_request *request = r->request;
-    request->used = r->reader->last;
-    request->compat = CALC_COMPAT_NONE;
-    request->all_stats = true;
-    request->stat_count = 0;
-    request->inputs = request->layers = request->stages = request->sweeps = false;
-    request->page = 0;
-    request->fields = CALC_KIND_NONE;
-    request->keeps = false;
-    request->kept = 0;
     if (!json_is_object(object)) {
         calc_json_value_type_error(r->report, "an object", object, NULL);
         return;
@@ -511,7 +502,8 @@ static void read_request(reading *r, json_t *object)
     }
 }
 
-static void release(calc_request *request)
+/* Free what a request owns, and begin the next. */
+static void release(calc_request *request, const calc_request_documents *last)
 {
     for (size_t i = 0; i < request->options; i++) {
         free((char *)request->option[i].value);
@@ -519,17 +511,11 @@ static void release(calc_request *request)
     for (size_t i = 0; i < request->changes; i++) {
         free(request->change[i]);
     }
-    free(request->change);
-    request->change = NULL;
-    request->changes = 0;
-    free(request->option);
-    free(request->space);
-    free(request->export);
-    free(request->import);
-    free(request->id);
-    request->option = NULL;
-    request->options = 0;
-    request->space = request->export = request->import = request->id = NULL;
+    void *const owned[] = {request->change, request->option, request->space,
+                           request->export, request->import, request->id};
+    calc_free_all(owned, sizeof owned / sizeof *owned);
+    *request = (calc_request){
+        .used = *last, .compat = CALC_COMPAT_NONE, .all_stats = true, .fields = CALC_KIND_NONE};
 }
 
 void calc_request_each(calc_request_reader *reader, const char *text, size_t length,
@@ -542,12 +528,9 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
     reading r = {reader, scratch, &report, NULL, 0};
     *is_array = json_is_array(root);
     size_t count = *is_array ? json_array_size(root) : 1;
-    scratch->id = scratch->space = scratch->export = scratch->import = NULL;
-    scratch->option = NULL;
-    scratch->change = NULL;
-    scratch->options = scratch->changes = 0;
+    memset(scratch, 0, sizeof *scratch);
     for (size_t i = 0; i < count; i++) {
-        release(scratch);
+        release(scratch, &reader->last);
         if (*is_array) {
             report.found.count = report.found.dropped = 0;
             size_t mark = calc_json_report_enter_index(&report, i);
@@ -558,7 +541,7 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
         }
         handle(context, scratch, &report.found);
     }
-    release(scratch);
+    release(scratch, &reader->last);
     free(r.text);
     json_decref(root);
 }

@@ -45,14 +45,14 @@ static void put_choices(calc_put *put, const char *key, const char *const *choic
 static void put_set(calc_put *put, const char *const *choices)
 {
     char pattern[1024] = "^(none|(";
-    int count = 0;
     calc_putf(put, "anyOf: [{type: %s", "array");
     put_choices(put, "items", choices);
-    for (; choices[count]; count++) {
-        calc_append(pattern, sizeof pattern, "%s|", choices[count]);
+    for (size_t i = 0; choices[i]; i++) {
+        calc_append(pattern, sizeof pattern, "%s|", choices[i]);
     }
     calc_append(pattern, sizeof pattern, "\\+)*)$");
-    calc_putf(put, "maxItems: %d} {type: %s, pattern: %s}]", count, "string", pattern);
+    calc_putf(put, "maxItems: %zu} {type: %s, pattern: %s}]", calc_choices_count(choices), "string",
+              pattern);
 }
 
 /* Parts of layers, or a pattern over them. */

@@ -37,6 +37,9 @@ calc_status calc_field_find_in(const calc_table *table, calc_kind kind, const ch
  *  one. */
 int calc_choice_index(const char *const *choices, const char *text);
 
+/** How many there are. */
+size_t calc_choices_count(const char *const *choices);
+
 /** Choices as a list: "multihead, multiquery, flash". @return buffer */
 char *calc_choices_text(const char *const *choices, char *buffer, size_t size);
 #define CALC_CHOICES(choices) calc_choices_text(choices, (char[320]){""}, 320)

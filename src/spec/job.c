@@ -1,12 +1,10 @@
 #include "spec/job.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "spec/absent.h"
 
 #define NAME(name, text) text,
-static const char *const role_names[] = {CALC_JOB_ROLE_LIST(NAME)};
+static const char *const role_names[] = {CALC_JOB_ROLE_LIST(NAME) NULL};
 #undef NAME
 
 const char *calc_job_role_name(calc_job_role_index role)
@@ -16,27 +14,19 @@ const char *calc_job_role_name(calc_job_role_index role)
 
 calc_job_role_index calc_job_role_find(const char *name)
 {
-    int role = 0;
-    while (role < CALC_JOB_ROLES && strcmp(role_names[role], name) != 0) {
-        role++;
-    }
-    return (calc_job_role_index)role;
+    int role = calc_choice_index(role_names, name);
+    return role < 0 ? CALC_JOB_ROLES : (calc_job_role_index)role;
 }
 
 const calc_job_role *calc_job_role_of(const calc_job *job, calc_job_role_index role)
 {
-    const calc_job_roles *r = &job->roles;
-    const calc_job_role *const roles[CALC_JOB_ROLES] = {&r->actor,  &r->rollout, &r->reference,
-                                                        &r->critic, &r->reward,  &r->teacher};
-    return roles[role];
+    _Static_assert(sizeof job->roles == CALC_JOB_ROLES * sizeof job->roles.actor, "in their order");
+    return (const calc_job_role *)(const void *)&job->roles + role;
 }
 
 calc_job_role *calc_job_role_in(calc_job *job, calc_job_role_index role)
 {
-    calc_job_roles *r = &job->roles;
-    calc_job_role *const roles[CALC_JOB_ROLES] = {&r->actor,  &r->rollout, &r->reference,
-                                                  &r->critic, &r->reward,  &r->teacher};
-    return roles[role];
+    return (calc_job_role *)(void *)&job->roles + role;
 }
 
 void calc_job_init(calc_job *job)
