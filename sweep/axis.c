@@ -173,17 +173,12 @@ static bool read_bool(reader *r, const char *word)
 static bool not_a_choice(reader *r, const char *word)
 {
     char shown[CALC_SHOW_SIZE];
-    char choices[CALC_CHOICE_SET_SIZE];
-    char hint[CALC_HINT_SIZE];
-    const char *near = calc_nearest(word, r->field->choices);
-    calc_did_you_mean(near, hint);
-    if (!near && r->field->type == CALC_TYPE_SET) {
-        snprintf(hint, sizeof hint, "several are joined by +: %s+%s", r->field->choices[0],
-                 r->field->choices[1]);
-    }
-    return FAIL(r, CALC_ERR_RANGE, strcmp(word, "*") == 0 ? STAR_HINT : hint,
-                "\"%s\" is not one of %s", calc_show(shown, word),
-                calc_choices_text(r->field->choices, choices, sizeof choices));
+    const char *const *choices = r->field->choices, *near = calc_nearest(word, choices);
+    return FAIL(r, CALC_ERR_RANGE,
+                strcmp(word, "*") == 0                    ? STAR_HINT
+                : near || r->field->type != CALC_TYPE_SET ? CALC_DID_YOU_MEAN(near)
+                                                          : CALC_JOINED(choices),
+                "\"%s\" is not one of %s", calc_show(shown, word), CALC_CHOICES(choices));
 }
 
 /* ---- Ranges --------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ static const calc_field *find_statistic(const char *name)
 static calc_status unknown_name(const char *word, bool or_field, calc_errors *errors)
 {
     enum { NAMES = 1024 /* far more than there are */ };
-    char shown[CALC_SHOW_SIZE], hint[CALC_HINT_SIZE];
+    char shown[CALC_SHOW_SIZE];
     const char *name[NAMES];
     size_t count = 0;
     for (int k = 0; k < 1 + or_field; k++) {
@@ -53,10 +53,9 @@ static calc_status unknown_name(const char *word, bool or_field, calc_errors *er
         }
     }
     name[count] = NULL;
-    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                           calc_did_you_mean(calc_nearest(word, name), hint),
-                           "unknown statistic%s \"%s\"", or_field ? " or field" : "",
-                           calc_show(shown, word));
+    return calc_errors_add(
+        errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, CALC_DID_YOU_MEAN(calc_nearest(word, name)),
+        "unknown statistic%s \"%s\"", or_field ? " or field" : "", calc_show(shown, word));
 }
 
 /* ---- Objectives ----------------------------------------------------------------------------- */
@@ -195,16 +194,13 @@ static bool number_of(const calc_field *field, const char *const *words, const c
 static calc_status parse_word(calc_constraint *out, const char *word, calc_errors *errors)
 {
     static const char *const booleans[] = {"false", "true", NULL};
-    char choices[CALC_CHOICE_SET_SIZE];
-    char expected[sizeof choices + 16];
+    char expected[CALC_CHOICE_SET_SIZE + 16];
     char bad[CALC_CHOICE_SET_SIZE];
     const calc_field *field = out->field;
     const char *const *words = field->choices ? field->choices : booleans;
     if (!number_of(field, words, word, &out->value, bad)) {
-        char hint[CALC_HINT_SIZE];
-        snprintf(expected, sizeof expected, "one of %s",
-                 calc_choices_text(words, choices, sizeof choices));
-        return wrong_value(field, expected, bad, calc_did_you_mean(calc_nearest(bad, words), hint),
+        snprintf(expected, sizeof expected, "one of %s", CALC_CHOICES(words));
+        return wrong_value(field, expected, bad, CALC_DID_YOU_MEAN(calc_nearest(bad, words)),
                            errors);
     }
     if (out->relation != CALC_RELATION_EQ && out->relation != CALC_RELATION_NE) {

@@ -9,6 +9,10 @@
  *  text */
 char *calc_append(char *text, size_t size, const char *fmt, ...) CALC_PRINTF(3, 4);
 
+/** A text of less than `size` bytes, made where it is used; it lives as long as the block around.
+ */
+#define CALC_TEXT(size, ...) calc_append((char[size]){""}, size, __VA_ARGS__)
+
 /** The next word of a list of words, which moves on behind it.
  *  @param gaps  characters between words: " "
  *  @return its length, and it begins so many bytes before *at; 0: there are no more */

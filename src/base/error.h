@@ -26,6 +26,7 @@ calc_status calc_errors_no_memory(calc_errors *errors);
 
 /** A hint that names the word that was meant; "" if `nearest` is NULL. @return hint */
 const char *calc_did_you_mean(const char *nearest, char hint[CALC_HINT_SIZE]);
+#define CALC_DID_YOU_MEAN(nearest) calc_did_you_mean(nearest, (char[CALC_HINT_SIZE]){""})
 
 /** Give `error` a place. A file name that is too long loses its beginning. line = 0: unknown;
  *  so is a column. */

@@ -275,10 +275,9 @@ static void names_of(const char *block, const char *list[NAMES])
 static calc_status unknown(const reader *r, const calc_setting *s, const char *what,
                            const char *word, const char *const *words)
 {
-    char hint[CALC_HINT_SIZE];
     return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, s->line, s->column,
-                          calc_did_you_mean(calc_nearest(word, words), hint), "unknown %s \"%s\"",
-                          what, calc_utf8_shown(word, strlen(word)));
+                          CALC_DID_YOU_MEAN(calc_nearest(word, words)), "unknown %s \"%s\"", what,
+                          calc_utf8_shown(word, strlen(word)));
 }
 
 static calc_status wrong(const reader *r, const calc_setting *s, const char *text)

@@ -124,19 +124,6 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
     return false;
 }
 
-/* networks[0].size to /networks/0/size */
-static void enter_path(calc_json_report *report, const char *path)
-{
-    char word[PATH_SIZE];
-    while (*path) {
-        size_t length = strcspn(path, ".[]");
-        snprintf(word, PATH_SIZE, "%.*s", (int)length, path);
-        calc_json_report_enter(report, word);
-        path += length;
-        path += strspn(path, ".[]");
-    }
-}
-
 static bool is_utf8(const char *text)
 {
     size_t left = strlen(text);
@@ -269,7 +256,7 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
         }
     }
     report.kind = ref.kind;
-    enter_path(&report, set->path);
+    calc_path_pointer(set->path, report.pointer, sizeof report.pointer);
     json_t *value = read_value(ref.field, equals + 1, &report);
     if (value) {
         bind(set, &ref, which, value, &report);

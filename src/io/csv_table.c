@@ -12,8 +12,6 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-enum { HINT_SIZE = 96 };
-
 /* One file being read. */
 typedef struct reading {
     calc_csv_reader csv;
@@ -51,21 +49,18 @@ static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
             unknown[count++] = r->cell[k];
         }
     }
-    char hint[HINT_SIZE];
     const char *nearest = calc_nearest(c->name, unknown);
-    if (nearest) {
-        snprintf(hint, sizeof hint, "the first row has \"%s\"",
-                 calc_utf8_shown(nearest, strlen(nearest)));
-    }
     return calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line, 0,
-                          nearest ? hint : other, "column \"%s\" is missing", c->name);
+                          nearest ? CALC_TEXT(CALC_HINT_SIZE, "the first row has \"%s\"",
+                                              calc_utf8_shown(nearest, strlen(nearest)))
+                                  : other,
+                          "column \"%s\" is missing", c->name);
 }
 
 /* Columns that are misspelled. */
 static calc_status check_titles(reading *r)
 {
     const char *name[CALC_CSV_COLUMNS_MAX + 1] = {NULL};
-    char hint[CALC_HINT_SIZE];
     calc_status status = CALC_OK;
     for (int i = 0, count = 0; i < r->table->columns; i++) {
         if (r->table->column[i].name) {
@@ -77,9 +72,8 @@ static calc_status check_titles(reading *r)
         const char *nearest = is_known(r, cell) ? NULL : calc_nearest(cell, name);
         if (nearest && find(r, nearest, -1) < 0) {
             status = calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line,
-                                    calc_csv_read_column(&r->csv, cell),
-                                    calc_did_you_mean(nearest, hint), "unknown column \"%s\"",
-                                    calc_utf8_shown(cell, strlen(cell)));
+                                    calc_csv_read_column(&r->csv, cell), CALC_DID_YOU_MEAN(nearest),
+                                    "unknown column \"%s\"", calc_utf8_shown(cell, strlen(cell)));
         }
     }
     return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/json_report.h"
 #include "io/json_runs.h"
@@ -31,6 +32,13 @@ char *calc_json_value_number_text(const json_t *value, char *buffer)
     }
     calc_number_text(json_real_value(value), 1, buffer);
     return strpbrk(buffer, ".e") ? buffer : strcat(buffer, ".0");
+}
+
+char *calc_json_value_words(const json_t *value)
+{
+    return json_is_string(value)   ? strdup(json_string_value(value))
+           : json_is_number(value) ? strdup(calc_json_value_number_shown(value))
+                                   : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
 /* Describes a value: `string "8"`, `8.5`, `an object`. */
@@ -67,12 +75,10 @@ void calc_json_value_type_error(calc_json_report *report, const char *expected, 
 
 static void range_error(calc_json_report *report, const calc_field *field, const json_t *value)
 {
-    char shown[NUMBER_SIZE];
-    char range[128];
     calc_json_report_add(
         report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL, "%s is out of range, expected %s",
-        calc_json_value_number_text(value, shown),
-        calc_field_range_text(field, json_number_value(value), range, sizeof range));
+        calc_json_value_number_shown(value),
+        calc_field_range_text(field, json_number_value(value), (char[128]){""}, 128));
 }
 
 /* Hint for a value that is right except for its quotes or its point; NULL if it is not. */
@@ -102,15 +108,14 @@ static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, 
 static bool is_amount(calc_json_report *report, const calc_field *field, const char *expected,
                       const json_t *value)
 {
-    char number[NUMBER_SIZE];
-    char hint[NUMBER_SIZE + 48];
     double in_unit;
     const char *text = json_string_value(value);
     switch (text ? calc_amount_read(text, field->unit, &in_unit) : CALC_AMOUNT_NO_NUMBER) {
     case CALC_AMOUNT_UNIT:
-        snprintf(hint, sizeof hint, "write %s%s%s", calc_number_text(in_unit, 1, number),
-                 field->unit ? ": it is in " : "", field->unit ? field->unit : "");
-        calc_json_value_type_error(report, expected, value, hint);
+        calc_json_value_type_error(report, expected, value,
+                                   CALC_TEXT(NUMBER_SIZE + 48, "write %s%s%s", CALC_NUMBER(in_unit),
+                                             field->unit ? ": it is in " : "",
+                                             field->unit ? field->unit : ""));
         return true;
     case CALC_AMOUNT_WRONG_UNIT:
         calc_json_value_type_error(report, expected, value, calc_amount_units(field->unit));
@@ -185,27 +190,20 @@ static void bind_bool(calc_json_report *report, const json_t *value, bool *membe
 /* Report "WORD is not one of ...", with the nearest choice. */
 static void not_a_choice(calc_json_report *report, const calc_field *field, const char *word)
 {
-    char choices[CALC_CHOICE_SET_SIZE];
-    char hint[CALC_HINT_SIZE];
-    const char *near = calc_nearest(word, field->choices);
-    calc_did_you_mean(near, hint);
-    if (!near && field->type == CALC_TYPE_SET) {
-        snprintf(hint, sizeof hint, "several are joined by +: %s+%s", field->choices[0],
-                 field->choices[1]);
-    }
-    calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "\"%s\" is not one of %s",
-                         calc_utf8_shown(word, strlen(word)),
-                         calc_choices_text(field->choices, choices, sizeof choices));
+    const char *const *choices = field->choices, *near = calc_nearest(word, choices);
+    calc_json_report_add(
+        report, CALC_ERR_RANGE, CALC_JSON_VALUE,
+        near || field->type != CALC_TYPE_SET ? CALC_DID_YOU_MEAN(near) : CALC_JOINED(choices),
+        "\"%s\" is not one of %s", calc_utf8_shown(word, strlen(word)), CALC_CHOICES(choices));
 }
 
 static void not_a_word(calc_json_report *report, const calc_field *field, const json_t *value,
                        const char *expected)
 {
-    char choices[CALC_CHOICE_SET_SIZE];
-    char text[sizeof choices + 32];
-    snprintf(text, sizeof text, "%s %s", expected,
-             calc_choices_text(field->choices, choices, sizeof choices));
-    calc_json_value_type_error(report, text, value, NULL);
+    calc_json_value_type_error(
+        report,
+        CALC_TEXT(CALC_CHOICE_SET_SIZE + 32, "%s %s", expected, CALC_CHOICES(field->choices)),
+        value, NULL);
 }
 
 static void bind_enum(calc_json_report *report, const calc_field *field, const json_t *value,
@@ -233,7 +231,7 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
 {
     char word[CALC_CHOICE_SET_SIZE];
     int64_t set = 0;
-    size_t most = 0;
+    size_t most = calc_choices_count(field->choices);
     size_t count = json_array_size(value);
     size_t i;
     json_t *element;
@@ -243,9 +241,6 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
         }
     } else if (!json_is_array(value)) {
         not_a_word(report, field, value, "an array of");
-    }
-    while (field->choices[most]) {
-        most++;
     }
     if (count > most) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
@@ -265,13 +260,11 @@ bool calc_json_value_name(calc_json_report *report, const json_t *value, const c
 {
     const char *text = json_string_value(value);
     size_t length = text ? strlen(text) : 0, shown = 0, step = 0;
-    char expected[64];
-    snprintf(expected, sizeof expected, "the name of a %s", of);
     while (shown < length && !calc_utf8_hostile(text + shown, length - shown, &step)) {
         shown += step;
     }
     if (!text || !*text) {
-        calc_json_value_type_error(report, expected, value, NULL);
+        calc_json_value_type_error(report, CALC_TEXT(64, "the name of a %s", of), value, NULL);
     } else if (shown < length) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "names of %ss have no control characters", of);
@@ -379,13 +372,11 @@ static int position_of(json_t *object, const char *wanted)
 void calc_json_bind_unknown(calc_json_report *report, json_t *object, const char *key,
                             const char *nearest)
 {
-    char shown[CALC_UTF8_SHOW_SIZE];
-    char hint[CALC_HINT_SIZE];
-    CALC_JSON_INSIDE (report,
-                      calc_json_report_enter(report, calc_utf8_show(shown, key, strlen(key)))) {
+    const char *shown = calc_utf8_shown(key, strlen(key));
+    CALC_JSON_INSIDE (report, calc_json_report_enter(report, shown)) {
         calc_json_report_add(report, CALC_ERR_FIELD,
                              is_full(report) ? CALC_JSON_VALUE : position_of(object, key),
-                             calc_did_you_mean(nearest, hint), "unknown key \"%s\"", shown);
+                             CALC_DID_YOU_MEAN(nearest), "unknown key \"%s\"", shown);
     }
 }
 
@@ -406,10 +397,9 @@ static bool bind_part(calc_json_report *report, const json_t *pair, size_t index
 static void part_error(calc_json_report *report, const json_t *pair, size_t index, const char *hint,
                        const char *is)
 {
-    char number[CALC_JSON_VALUE_NUMBER_SIZE];
     size_t mark = calc_json_report_enter_index(report, index);
     calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "%s is %s",
-                         calc_json_value_number_text(json_array_get(pair, index), number), is);
+                         calc_json_value_number_shown(json_array_get(pair, index)), is);
     calc_json_report_leave(report, mark);
 }
 
@@ -532,21 +522,15 @@ static void bind_list(calc_json_report *report, const calc_field *field, json_t 
 
 static void bind_map(calc_json_report *report, const calc_field *field, json_t *value, char *member)
 {
-    char choices[160];
     if (!json_is_object(value)) {
         calc_json_value_type_error(report, "an object", value, NULL);
         return;
     }
     if (json_object_size(value) == 0) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
-                             "expected at least one of %s",
-                             calc_choices_text(field->choices, choices, sizeof choices));
+                             "expected at least one of %s", CALC_CHOICES(field->choices));
     }
-    size_t elements = 0;
-    while (field->choices[elements]) {
-        elements++;
-    }
-    memset(member, 0, field->element * elements);
+    memset(member, 0, field->element * calc_choices_count(field->choices));
     const char *key;
     json_t *element;
     json_object_foreach (value, key, element) {

@@ -18,7 +18,6 @@ typedef struct walk {
 static void take(walk_state *w, int depth, const json_t *value)
 {
     const calc_json_numbers *r = w->reader;
-    char shown[CALC_JSON_VALUE_NUMBER_SIZE];
     double number;
     if (!calc_json_value_number(&w->report, value, &number)) {
         return;
@@ -26,11 +25,11 @@ static void take(walk_state *w, int depth, const json_t *value)
     if (number < r->least) {
         calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "%s is out of range, expected at least %g",
-                             calc_json_value_number_text(value, shown), r->least);
+                             calc_json_value_number_shown(value), r->least);
     } else if (number > MOST) {
         calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "%s is out of range, expected at most %g",
-                             calc_json_value_number_text(value, shown), MOST);
+                             calc_json_value_number_shown(value), MOST);
     } else if (r->take(r->context, w->key, depth, &number) == CALC_JSON_NUMBER_NO_ROOM) {
         calc_errors_no_memory(&w->report.found);
     }

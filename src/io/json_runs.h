@@ -39,7 +39,7 @@ void calc_json_lists_take(const calc_field *field, void *object);
 bool calc_json_lists_put(calc_put *put, const calc_field *field, const void *object);
 
 /** Write the schema of a list of stages, or of layers. */
-void calc_json_runs_schema(calc_output *out, bool layers);
+void calc_json_runs_schema(calc_put *put, const char *key, bool layers);
 
 /* Reads and writes the layers of a model (calc_app.stack) in JSON: `parts`, an
  *  object of named parts, and the patterns `layers` and `mtp_layers` (spec/stack.h). */

@@ -42,7 +42,6 @@ static calc_field named_row(calc_part_type type, const calc_field *field)
 /* The type of a part: the text itself, or its "type". */
 static int type_of(calc_json_report *report, json_t *value)
 {
-    char hint[CALC_HINT_SIZE], choices[200];
     json_t *said = json_is_object(value) ? json_object_get(value, "type") : value;
     const char *word = json_string_value(said);
     int type = word ? calc_choice_index(calc_part_type_names, word) : -1;
@@ -57,10 +56,10 @@ static int type_of(calc_json_report *report, json_t *value)
     size_t mark = json_is_object(value) ? calc_json_report_enter(report, "type") : 0;
     if (word) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE,
-                             calc_did_you_mean(calc_nearest(word, calc_part_type_names), hint),
+                             CALC_DID_YOU_MEAN(calc_nearest(word, calc_part_type_names)),
                              "\"%s\" is not allowed, expected %s",
                              calc_utf8_shown(word, strlen(word)),
-                             calc_choices_text(calc_part_type_names, choices, sizeof choices));
+                             CALC_CHOICES(calc_part_type_names));
     } else {
         calc_json_value_type_error(
             report, json_is_object(value) ? "a string" : "an object, or the type of a part", said,

@@ -123,25 +123,23 @@ static void read_document(reading *r, json_t *value)
  * @return NULL: memory is short */
 static char *words_of(const char *key, const json_t *value)
 {
-    size_t size = strlen(key) + sizeof "=", words = 0;
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const char *word = json_string_value(json_array_get(value, i));
-        words += word != NULL;
-        size += word ? strlen(word) + 1 : 0;
+    char *text = calc_json_value_words(value);
+    size_t size = strlen(key) + sizeof "=" + strlen(text ? text : ""), words = 0, count;
+    for (count = json_array_size(value); words < count; words++) {
+        if (!json_is_string(json_array_get(value, words))) {
+            break;
+        }
     }
-    bool set = words > 0 && words == json_array_size(value);
-    char *json =
-        set || json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    const char *text = json_is_string(value) ? json_string_value(value) : set ? "" : json;
-    char *out = text ? malloc(size += strlen(text)) : NULL;
+    char *out = text ? malloc(size) : NULL;
     if (out) {
-        snprintf(out, size, "%s=%s", key, text);
+        bool set = count > 0 && words == count;
+        snprintf(out, size, "%s=%s", key, set ? "" : text);
         for (size_t i = 0; set && i < words; i++) {
             calc_append(out, size, "%s%s", i ? "+" : "",
                         json_string_value(json_array_get(value, i)));
         }
     }
-    free(json);
+    free(text);
     return out;
 }
 
@@ -213,9 +211,8 @@ static void read_stat(reading *r, const json_t *value)
     if (!name) {
         calc_json_value_type_error(r->report, "the name of a statistic", value, NULL);
     } else if (!field) {
-        char hint[CALC_HINT_SIZE];
-        calc_did_you_mean(calc_json_bind_nearest(table, name), hint);
-        calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint,
+        calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE,
+                             CALC_DID_YOU_MEAN(calc_json_bind_nearest(table, name)),
                              "no statistic \"%s\"", calc_utf8_shown(name, strlen(name)));
     } else if (again) {
         calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL, "%s is named twice",
@@ -320,9 +317,7 @@ static void add_option(reading *r, const char *name, const json_t *value)
         return;
     }
     request->option = more;
-    char *text = json_is_string(value) ? strdup(json_string_value(value))
-                 : json_is_true(value) ? strdup("")
-                                       : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = json_is_true(value) ? strdup("") : calc_json_value_words(value);
     if (calc_json_report_made(r->report, text)) {
         request->option[request->options++] = (calc_space_option){name, text};
     }
@@ -472,15 +467,6 @@ static void check_documents(reading *r)
 static void read_request(reading *r, json_t *object)
 {
     calc_request *request = r->request;
-    request->used = r->reader->last;
-    request->compat = CALC_COMPAT_NONE;
-    request->all_stats = true;
-    request->stat_count = 0;
-    request->inputs = request->layers = request->stages = request->sweeps = false;
-    request->page = 0;
-    request->fields = CALC_KIND_NONE;
-    request->keeps = false;
-    request->kept = 0;
     if (!json_is_object(object)) {
         calc_json_value_type_error(r->report, "an object", object, NULL);
         return;
@@ -512,7 +498,8 @@ static void read_request(reading *r, json_t *object)
     }
 }
 
-static void release(calc_request *request)
+/* Free what a request owns, and begin the next. */
+static void release(calc_request *request, const calc_request_documents *last)
 {
     for (size_t i = 0; i < request->options; i++) {
         free((char *)request->option[i].value);
@@ -520,17 +507,11 @@ static void release(calc_request *request)
     for (size_t i = 0; i < request->changes; i++) {
         free(request->change[i]);
     }
-    free(request->change);
-    request->change = NULL;
-    request->changes = 0;
-    free(request->option);
-    free(request->space);
-    free(request->export);
-    free(request->import);
-    free(request->id);
-    request->option = NULL;
-    request->options = 0;
-    request->space = request->export = request->import = request->id = NULL;
+    void *const owned[] = {request->change, request->option, request->space,
+                           request->export, request->import, request->id};
+    calc_free_all(owned, sizeof owned / sizeof *owned);
+    *request = (calc_request){
+        .used = *last, .compat = CALC_COMPAT_NONE, .all_stats = true, .fields = CALC_KIND_NONE};
 }
 
 void calc_request_each(calc_request_reader *reader, const char *text, size_t length,
@@ -543,12 +524,9 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
     reading r = {reader, scratch, &report, NULL, 0};
     *is_array = json_is_array(root);
     size_t count = *is_array ? json_array_size(root) : 1;
-    scratch->id = scratch->space = scratch->export = scratch->import = NULL;
-    scratch->option = NULL;
-    scratch->change = NULL;
-    scratch->options = scratch->changes = 0;
+    memset(scratch, 0, sizeof *scratch);
     for (size_t i = 0; i < count; i++) {
-        release(scratch);
+        release(scratch, &reader->last);
         if (*is_array) {
             report.found.count = report.found.dropped = 0;
             size_t mark = calc_json_report_enter_index(&report, i);
@@ -559,7 +537,7 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
         }
         handle(context, scratch, &report.found);
     }
-    release(scratch);
+    release(scratch, &reader->last);
     free(r.text);
     json_decref(root);
 }

@@ -2,284 +2,261 @@
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "io/json_runs.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 
-#define TEXT_OF(number) TEXT_OF_(number)
-#define TEXT_OF_(number) #number
-/* Of documents, whose other members are fields. */
-#define FORMAT                                                                                     \
-    "\n        \"format\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": " TEXT_OF(         \
-        CALC_FORMAT) ", \"description\": \"of the document\"},"
-
-enum { STEP = 2 /* spaces per level */ };
-
-static void write_number(calc_output *out, const char *key, double value)
+static void put_range(calc_put *put, const calc_field *field)
 {
-    char text[32];
-    calc_output_printf(out, ", \"%s\": %s", key, calc_number_text(value, 1, text));
-}
-
-static void write_range(calc_output *out, const calc_field *field)
-{
-    if (field->lo < field->hi) {
-        bool below = field->flags & CALC_BELOW_HI;
-        bool or_zero = field->flags & CALC_OR_ZERO;
-        calc_output_text(out, or_zero ? ", \"anyOf\": [{\"const\": 0}, {\"type\": \"number\"" : "");
-        write_number(out, "minimum", field->lo);
-        calc_output_text(out, or_zero ? "}]" : "");
-        write_number(out, below ? "exclusiveMaximum" : "maximum", field->hi);
+    bool or_zero = field->flags & CALC_OR_ZERO;
+    if (field->lo >= field->hi) {
+        return;
     }
+    if (or_zero) {
+        calc_putf(put, "anyOf: [{const: %d} {type: %s", 0, "number");
+    }
+    calc_put_number(put, "minimum", field->lo);
+    if (or_zero) {
+        calc_putf(put, "}]");
+    }
+    calc_put_number(put, field->flags & CALC_BELOW_HI ? "exclusiveMaximum" : "maximum", field->hi);
 }
 
 /* The choices, their other names, and true and false where they are choices. */
-static void write_choices(calc_output *out, const char *const *choices)
+static void put_choices(calc_put *put, const char *key, const char *const *choices)
 {
-    calc_output_text(out, "{\"enum\": [");
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_array(put, "enum", CALC_PUT_LINE);
     for (size_t i = 0; choices[i]; i++) {
         const char *other = calc_alias_of_choice(choices[i]);
-        bool plain = strcmp(choices[i], "true") == 0 || strcmp(choices[i], "false") == 0;
-        calc_output_printf(out, "%s\"%s\"", i ? ", " : "", choices[i]);
-        if (plain) {
-            calc_output_printf(out, ", %s", choices[i]);
+        calc_put_text(put, NULL, choices[i]);
+        if (strcmp(choices[i], "true") == 0 || strcmp(choices[i], "false") == 0) {
+            calc_put_raw(put, NULL, choices[i]);
         }
         if (other) {
-            calc_output_printf(out, ", \"%s\"", other);
+            calc_put_text(put, NULL, other);
         }
     }
-    calc_output_text(out, "]}");
+    calc_putf(put, "]}");
 }
 
 /* Choices as an array, or one text with "+" between them. */
-static void write_set(calc_output *out, const char *const *choices)
+static void put_set(calc_put *put, const char *const *choices)
 {
-    size_t count = 0;
-    calc_output_text(out, "{\"anyOf\": [{\"type\": \"array\", \"items\": ");
-    write_choices(out, choices);
-    while (choices[count]) {
-        count++;
+    char pattern[1024] = "^(none|(";
+    calc_putf(put, "anyOf: [{type: %s", "array");
+    put_choices(put, "items", choices);
+    for (size_t i = 0; choices[i]; i++) {
+        calc_append(pattern, sizeof pattern, "%s|", choices[i]);
     }
-    calc_output_printf(out, ", \"maxItems\": %zu}, {\"type\": \"string\", \"pattern\": \"^(none|(",
-                       count);
-    for (size_t i = 0; i < count; i++) {
-        calc_output_printf(out, "%s%s", i ? "|" : "", choices[i]);
-    }
-    calc_output_text(out, "|\\\\+)*)$\"}]}");
-}
-
-static void write_pair(calc_output *out, const char *first, const char *second)
-{
-    calc_output_printf(out,
-                       "{\"type\": \"array\", \"prefixItems\": [{%s}, {%s}], \"minItems\": 2, "
-                       "\"maxItems\": 2}",
-                       first, second);
+    calc_append(pattern, sizeof pattern, "\\+)*)$");
+    calc_putf(put, "maxItems: %zu} {type: %s, pattern: %s}]", calc_choices_count(choices), "string",
+              pattern);
 }
 
 /* Parts of layers, or a pattern over them. */
-static void write_stack(calc_output *out, const calc_field *field, int indent)
+static void put_stack(calc_put *put, const calc_field *field)
 {
     if (strcmp(field->key, "parts") != 0) {
-        calc_output_text(out, "{\"type\": \"string\", \"minLength\": 1}");
+        calc_putf(put, "type: %s, minLength: %d", "string", 1);
         return;
     }
-    calc_output_text(out, "{\"type\": \"object\", \"additionalProperties\": {\"anyOf\": [");
-    write_choices(out, calc_part_type_names);
-    calc_output_text(out, ", ");
-    calc_schema_object(out, calc_part_table(), "", indent);
-    calc_output_printf(out, "]}, \"maxProperties\": %d}", CALC_MAX_PARTS);
+    calc_putf(put, "type: %s, additionalProperties: {anyOf: [", "object");
+    put_choices(put, NULL, calc_part_type_names);
+    calc_schema_object(put, NULL, calc_part_table(), false);
+    calc_putf(put, "]} maxProperties: %d", CALC_MAX_PARTS);
 }
 
-static void write_map(calc_output *out, const calc_field *field, int indent)
+/* Members of the schema of a value. */
+static void put_value(calc_put *put, const calc_field *field)
 {
-    calc_output_text(out, "{\"type\": \"object\", \"properties\": {");
-    for (size_t i = 0; field->choices[i]; i++) {
-        calc_output_printf(out, "%s\n%*s\"%s\": ", i ? "," : "", indent + STEP, "",
-                           field->choices[i]);
-        calc_schema_object(out, field->table, "", indent + STEP);
-    }
-    calc_output_printf(out, "\n%*s}, \"minProperties\": 1, \"additionalProperties\": false}",
-                       indent, "");
-}
-
-void calc_schema_value(calc_output *out, const calc_field *field, int indent)
-{
+    bool point_to_point = field->flags & CALC_POINT_TO_POINT;
     switch (field->type) {
     case CALC_TYPE_INT:
     case CALC_TYPE_REAL:
-        calc_output_printf(out, "{\"type\": \"%s\"",
-                           field->type == CALC_TYPE_INT ? "integer" : "number");
-        write_range(out, field);
-        calc_output_text(out, "}");
+        calc_put_text(put, "type", field->type == CALC_TYPE_INT ? "integer" : "number");
+        put_range(put, field);
         break;
     case CALC_TYPE_BOOL:
-        calc_output_text(out, "{\"type\": \"boolean\"}");
-        break;
-    case CALC_TYPE_ENUM:
-        write_choices(out, field->choices);
+        calc_put_text(put, "type", "boolean");
         break;
     case CALC_TYPE_SET:
-        write_set(out, field->choices);
+        put_set(put, field->choices);
         break;
     case CALC_TYPE_CURVE:
-        calc_output_text(out, "{\"type\": \"array\", \"items\": ");
-        write_pair(out, "\"type\": \"number\", \"minimum\": 0, \"maximum\": 1e15",
-                   "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1");
-        calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_CURVE_STEPS);
+        calc_putf(put, "type: %s, items: {type: %s, prefixItems: [", "array", "array");
+        calc_put_raw(put, NULL, "{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1e15}");
+        calc_putf(put, "{type: %s, minimum: %g, maximum: %d}]", "number", 1e-6, 1);
+        calc_putf(put, "minItems: %d, maxItems: %d} minItems: %d, maxItems: %d", 2, 2, 1,
+                  CALC_MAX_CURVE_STEPS);
         break;
     case CALC_TYPE_OP:
-        write_pair(out, "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1000000",
-                   field->flags & CALC_POINT_TO_POINT
-                       ? "\"type\": \"null\""
-                       : "\"type\": \"number\", \"minimum\": -1, \"maximum\": 1000000");
-        break;
-    case CALC_TYPE_OBJECT:
-        calc_schema_object(out, field->table, "", indent);
+        calc_putf(put, "type: %s, prefixItems: [{type: %s, minimum: %g, maximum: %d} {type: %s",
+                  "array", "number", 1e-6, 1000000, point_to_point ? "null" : "number");
+        if (!point_to_point) {
+            calc_putf(put, "minimum: %d, maximum: %d", -1, 1000000);
+        }
+        calc_putf(put, "}] minItems: %d, maxItems: %d", 2, 2);
         break;
     case CALC_TYPE_LIST:
-        calc_output_text(out, "{\"type\": \"array\", \"items\": ");
-        calc_schema_object(out, field->table, "", indent);
-        calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_NETWORKS);
+        calc_put_text(put, "type", "array");
+        calc_schema_object(put, "items", field->table, false);
+        calc_putf(put, "minItems: %d, maxItems: %d", 1, CALC_MAX_NETWORKS);
         break;
     case CALC_TYPE_MAP:
-        write_map(out, field, indent);
-        break;
-    case CALC_TYPE_ENGINE:
-        calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %d}",
-                           CALC_SOFTWARE_NAME - 1);
-        break;
-    case CALC_TYPE_SYSTEM:
-        calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %zu}",
-                           sizeof((calc_other_system *)0)->name - 1);
-        break;
-    case CALC_TYPE_NOTE:
-        if (field->flags & CALC_STACK) {
-            write_stack(out, field, indent);
-        } else if (field->flags & CALC_SOFTWARE) {
-            calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %d}",
-                               CALC_SOFTWARE_NAME - 1);
-        } else if (field->flags & (CALC_STAGES | CALC_LAYERS)) {
-            calc_json_runs_schema(out, field->flags & CALC_LAYERS);
-        } else {
-            calc_output_text(out, "{\"type\": \"string\"}");
+        calc_putf(put, "type: %s, properties: {\n", "object");
+        for (size_t i = 0; field->choices[i]; i++) {
+            calc_schema_object(put, field->choices[i], field->table, false);
         }
+        calc_putf(put, "} minProperties: %d, additionalProperties?: %d", 1, false);
         break;
+    default:
+        if (field->flags & CALC_STACK) {
+            put_stack(put, field);
+        } else {
+            calc_put_text(put, "type", "string");
+        }
+        if (field->type != CALC_TYPE_NOTE || field->flags & CALC_SOFTWARE) {
+            const calc_other_system *system = NULL;
+            calc_putf(put, "minLength: %d, maxLength: %zu", 1,
+                      field->type == CALC_TYPE_SYSTEM ? sizeof system->name - 1
+                                                      : CALC_SOFTWARE_NAME - 1);
+        }
+    }
+}
+
+void calc_schema_value(calc_put *put, const char *key, const calc_field *field)
+{
+    if (field->type == CALC_TYPE_ENUM) {
+        put_choices(put, key, field->choices);
+    } else if (field->type == CALC_TYPE_OBJECT) {
+        calc_schema_object(put, key, field->table, false);
+    } else if (field->flags & (CALC_STAGES | CALC_LAYERS)) {
+        calc_json_runs_schema(put, key, field->flags & CALC_LAYERS);
+    } else {
+        calc_put_object(put, key, CALC_PUT_LINE);
+        put_value(put, field);
+        calc_put_close(put);
     }
 }
 
 /* A value and its description. */
-static void write_property(calc_output *out, const calc_table *table, const calc_field *field,
-                           int indent)
+static void put_property(calc_put *put, const calc_table *table, const calc_field *field)
 {
     char text[64];
-    calc_output_printf(out, "\n%*s\"%s\": {\"description\": ", indent, "", field->key);
-    calc_json_string(out, field->doc);
-    if (field->unit) {
-        calc_output_text(out, ", \"unit\": ");
-        calc_json_string(out, field->unit);
-    }
-    const char *absent = calc_json_absent_text(field, "[]", text);
-    if (absent) {
-        calc_output_printf(out, ", \"default\": %s", absent);
-    }
     bool automatic = field->flags & CALC_AUTO;
-    calc_output_text(out, automatic ? ", \"anyOf\": [{\"const\": \"auto\"}, " : ", \"allOf\": [");
-    /* Whether the table describes answers of calc, not input. */
-    if ((table->count > 0 && table->rows[0].where != NULL) && field->type == CALC_TYPE_REAL) {
-        calc_output_text(out, "{\"type\": [\"number\", \"null\"]}");
-    } else {
-        calc_schema_value(out, field, indent);
+    bool answers = table->rows[0].where != NULL; /* of calc: the table describes no input */
+    const char *absent = calc_json_absent_text(field, "[]", text);
+    calc_put_object(put, field->key, CALC_PUT_LINE);
+    calc_put_text(put, "description", field->doc);
+    if (field->unit) {
+        calc_put_text(put, "unit", field->unit);
     }
-    calc_output_text(out, "]}");
+    if (absent) {
+        calc_put_raw(put, "default", absent);
+    }
+    if (automatic) {
+        calc_putf(put, "anyOf: [{const: %s}", "auto");
+    } else {
+        calc_putf(put, "allOf: [");
+    }
+    if (answers && field->type == CALC_TYPE_REAL) {
+        calc_put_raw(put, NULL, "{\"type\": [\"number\", \"null\"]}");
+    } else {
+        calc_schema_value(put, NULL, field);
+    }
+    calc_putf(put, "]}");
 }
 
 /* The other name of a field; a count of things is a number of them. */
-static void write_alias(calc_output *out, const calc_field *field, const calc_alias *alias,
-                        int indent)
+static void put_alias(calc_put *put, const calc_field *field, const calc_alias *alias)
 {
-    calc_output_printf(out, ",\n%*s\"%s\": {\"description\": \"another name of %s%s%s\", ", indent,
-                       "", alias->key, field->key, alias->times[0] ? ", over " : "",
-                       alias->times[0] ? alias->times[0] : "");
-    if (alias->times[0]) {
-        calc_output_text(out, "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 1000000}");
-        return;
+    const char *times = alias->times[0] ? alias->times[0] : "";
+    calc_put_object(put, alias->key, CALC_PUT_LINE);
+    calc_put_text(
+        put, "description",
+        CALC_TEXT(192, "another name of %s%s%s", field->key, *times ? ", over " : "", times));
+    if (*times) {
+        calc_putf(put, "type: %s, minimum: %d, maximum: %d", "integer", 0, 1000000);
+    } else {
+        calc_putf(put, "allOf: [");
+        calc_schema_value(put, NULL, field);
+        calc_putf(put, "]");
     }
-    calc_output_text(out, "\"allOf\": [");
-    calc_schema_value(out, field, indent);
-    calc_output_text(out, "]}");
+    calc_put_close(put);
 }
 
-static void write_required(calc_output *out, const calc_table *table, bool named)
+static void put_required(calc_put *put, const calc_table *table, bool named)
 {
-    const char *glue = "";
-    calc_output_text(out, "\"required\": [");
+    calc_put_array(put, "required", CALC_PUT_LINE);
     if (named) {
-        calc_output_text(out, "\"name\"");
-        glue = ", ";
+        calc_put_text(put, NULL, "name");
     }
     for (size_t i = 0; i < table->count; i++) {
-        bool other = calc_alias_of(table, table->rows[i].key) != NULL;
-        if (!(table->rows[i].flags & CALC_OPTIONAL) && !other) {
-            calc_output_printf(out, "%s\"%s\"", glue, table->rows[i].key);
-            glue = ", ";
+        const calc_field *field = &table->rows[i];
+        if (!(field->flags & CALC_OPTIONAL) && !calc_alias_of(table, field->key)) {
+            calc_put_text(put, NULL, field->key);
         }
     }
-    calc_output_text(out, "]");
+    calc_put_close(put);
 }
 
 /* A field has one name in a file: at most, or exactly if it must be there. */
-static void write_exclusions(calc_output *out, const calc_table *table, int indent)
+static void put_exclusions(calc_put *put, const calc_table *table)
 {
-    const char *glue = ",\n";
+    bool any = false;
     for (size_t i = 0; i < table->count; i++) {
         const calc_alias *alias = calc_alias_of(table, table->rows[i].key);
-        if (alias) {
-            bool optional = table->rows[i].flags & CALC_OPTIONAL;
-            calc_output_printf(out, "%s%*s%s", glue, glue[1] == '\n' ? indent : 0, "",
-                               glue[1] == '\n' ? "\"allOf\": [" : "");
-            calc_output_printf(out,
-                               optional ? "{\"not\": {\"required\": [\"%s\", \"%s\"]}}"
-                                        : "{\"oneOf\": [{\"required\": [\"%s\"]}, "
-                                          "{\"required\": [\"%s\"]}]}",
-                               alias->key, alias->field);
-            glue = ", ";
+        if (alias && !any) {
+            calc_put_array(put, "allOf", CALC_PUT_LINE);
+        }
+        any = any || alias;
+        if (alias && table->rows[i].flags & CALC_OPTIONAL) {
+            calc_putf(put, "{not: {required: [%s, %s]}}", alias->key, alias->field);
+        } else if (alias) {
+            calc_putf(put, "{oneOf: [{required: [%s]} {required: [%s]}]}", alias->key,
+                      alias->field);
         }
     }
-    calc_output_text(out, glue[1] == '\n' ? "" : "]");
+    if (any) {
+        calc_put_close(put);
+    }
 }
 
-void calc_schema_object(calc_output *out, const calc_table *table, const char *first, int indent)
+void calc_schema_object(calc_put *put, const char *key, const calc_table *table, bool document)
 {
-    int inner = indent + STEP;
-    calc_output_printf(out, "{\n%*s\"type\": \"object\",\n%*s\"properties\": {%s", inner, "", inner,
-                       "", first);
+    bool named = table == calc_table_of(CALC_KIND_LAYER);
+    calc_put_object(put, key, CALC_PUT_LINES);
+    calc_putf(put, "type: %s, properties: {\n", "object");
+    if (named) {
+        calc_putf(put, "name: {type: %s}", "string");
+    } else if (document) {
+        calc_putf(put, "format: {type: %s, minimum: %d, maximum: %d, description: %s}", "integer",
+                  1, CALC_FORMAT, "of the document");
+    }
     for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        const calc_alias *alias = calc_alias_of(table, field->key);
-        calc_output_text(out, i ? "," : "");
-        write_property(out, table, field, inner + STEP);
+        const calc_alias *alias = calc_alias_of(table, table->rows[i].key);
+        put_property(put, table, &table->rows[i]);
         if (alias) {
-            write_alias(out, field, alias, inner + STEP);
+            put_alias(put, &table->rows[i], alias);
         }
     }
-    calc_output_printf(out, "\n%*s},\n%*s", inner, "", inner, "");
-    write_required(out, table, table == calc_table_of(CALC_KIND_LAYER) && *first);
-    write_exclusions(out, table, inner);
-    calc_output_printf(out, ",\n%*s\"additionalProperties\": false\n%*s}", inner, "", indent, "");
+    calc_put_close(put);
+    put_required(put, table, named);
+    put_exclusions(put, table);
+    calc_putf(put, "additionalProperties?: %d}", false);
 }
 
-static void write_table(calc_output *out, const calc_table *table, const char *title,
-                        const char *first)
+static void write_table(calc_output *out, const calc_table *table, const char *title, bool document)
 {
-    calc_output_printf(out,
-                       "{\n  \"$schema\": \"" CALC_SCHEMA_DIALECT "\",\n"
-                       "  \"$id\": \"urn:calc:schema:%s:" CALC_VERSION "\",\n  \"title\": ",
-                       table->name);
-    calc_json_string(out, title);
-    calc_output_text(out, ",\n");
-    calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
-    calc_schema_object(out, table, first, 4);
-    calc_output_text(out, "\n  }\n}\n");
+    calc_put put = calc_put_to(out);
+    calc_putf(&put, "{\n$schema: %s, $id: %s, title: %s, $ref: %s, $defs: {\n", CALC_SCHEMA_DIALECT,
+              CALC_TEXT(64, "urn:calc:schema:%s:" CALC_VERSION, table->name), title,
+              "#/$defs/document");
+    calc_schema_object(&put, "document", table, document);
+    calc_put_close(&put);
+    calc_put_end(&put);
 }
 
 void calc_schema_write(calc_output *out, calc_kind kind)
@@ -292,13 +269,10 @@ void calc_schema_write(calc_output *out, calc_kind kind)
         [CALC_KIND_LAYER] = "calc: the statistics of a layer",
         [CALC_KIND_STAGE] = "calc: the statistics of a pipeline stage",
     };
-    write_table(out, calc_table_of(kind), titles[kind],
-                kind == CALC_KIND_LAYER  ? "\n        \"name\": {\"type\": \"string\"},"
-                : kind <= CALC_KIND_EXEC ? FORMAT
-                                         : "");
+    write_table(out, calc_table_of(kind), titles[kind], kind <= CALC_KIND_EXEC);
 }
 
 void calc_schema_write_engine(calc_output *out)
 {
-    write_table(out, calc_serving_engine_table(), "calc: a serving engine", FORMAT);
+    write_table(out, calc_serving_engine_table(), "calc: a serving engine", true);
 }

@@ -6,21 +6,20 @@
 #define CALC_IO_SCHEMA_H
 
 #include "calc.h"
-#include "io/output.h"
+#include "io/json_put.h"
 
 /** The dialect that every schema names. */
 #define CALC_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 /** Write the schema of one value of a field, in one line if the field has no table of its own:
  *  `{"type": "integer", "minimum": 1, ...}`. With other names of choices; without description. */
-void calc_schema_value(calc_output *out, const calc_field *field, int indent);
+void calc_schema_value(calc_put *put, const char *key, const calc_field *field);
 
 /** Write the schema of an object with the rows of a table, without "$schema": properties with
  *  description, unit and default, the required ones, other names of fields, and nothing else.
- *  Numbers of STATS, LAYER and STAGE may be null.
- *  @param first   "" or a property that comes before the rows, with its comma: `"name": {...},`
- *  @param indent  spaces before the lines after the first */
-void calc_schema_object(calc_output *out, const calc_table *table, const char *first, int indent);
+ *  Numbers of STATS, LAYER and STAGE may be null; LAYER has a name, too.
+ *  @param document  with the property "format" of whole documents */
+void calc_schema_object(calc_put *put, const char *key, const calc_table *table, bool document);
 
 /** Write the whole schema of a kind, with a newline at the end. */
 void calc_schema_write(calc_output *out, calc_kind kind);

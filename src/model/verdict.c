@@ -148,11 +148,9 @@ static void network_reasons(reasons *r, const calc_system *system, const calc_ex
                 "machine has more, set networks[%lld].size to %.0f or more",
                 (long long)i, ranks);
         } else {
-            char divisors[160];
-            calc_divisors_text(network->size, divisors, sizeof divisors);
             SAY(text, "network %lld must be filled: %.0f ranks do not divide its size %lld",
                 (long long)i, ranks, (long long)network->size);
-            SAY(hint, "put %s ranks on it", divisors);
+            SAY(hint, "put %s ranks on it", CALC_DIVISORS(network->size));
         }
     }
 }
@@ -246,13 +244,12 @@ static void split_chunks(reasons *r, const calc_app *app, const calc_exec *e,
             head > 1 ? " (the embedding counts as one, the head as two, which a chunk must hold)"
                      : " (embedding and head count as one each)");
     }
-    char divisors[160];
     int64_t least = 2; /* blocks of a chunk that holds more than one */
     while (common % least != 0 && least < common) {
         least++;
     }
     common /= head > 1 && common > 1 ? least : 1;
-    SAY(hint, "use %s", calc_divisors_text(common, divisors, sizeof divisors));
+    SAY(hint, "use %s", CALC_DIVISORS(common));
 }
 
 static bool split_rounds(reasons *r, const calc_exec *e)
@@ -491,11 +488,10 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     /* Whether the weights leave room for a cache; if not, less in it does not help. */
     if (served && (stats->weight_space < stats->mem_tier1_capacity)) {
         const calc_inference *i = &exec->inference;
-        char fewer[96] = "";
-        if (stats->max_batch >= 1) {
-            snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", stats->max_batch);
-        }
-        snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par", fewer,
+        snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par",
+                 stats->max_batch >= 1
+                     ? CALC_TEXT(96, "lower the batch to at most %.0f, ", stats->max_batch)
+                     : "",
                  i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
     } else {
         put_hint(app, &system->chip, exec, stats, hint);

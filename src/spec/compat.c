@@ -26,12 +26,12 @@ enum { SETS = sizeof sets / sizeof *sets };
 calc_status calc_compat_read(const char *text, calc_compat *out, calc_errors *errors)
 {
     int64_t words = 0;
-    char word[CALC_CHOICE_SET_SIZE] = "", names[320];
+    char word[CALC_CHOICE_SET_SIZE] = "";
     if (!*text || !calc_choice_set_parse(calc_compat_words, text, &words, word)) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                "no rule of Calculon is called \"%.63s\": none, repaired, "
                                "calculon, or some of %s",
-                               word, calc_choices_text(calc_compat_names, names, sizeof names));
+                               word, CALC_CHOICES(calc_compat_names));
     }
     *out = words >> SETS;
     for (int i = 0; i < SETS; i++) {

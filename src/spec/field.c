@@ -273,6 +273,15 @@ int calc_choice_index(const char *const *choices, const char *text)
     return choice ? calc_choice_index(choices, choice) : -1;
 }
 
+size_t calc_choices_count(const char *const *choices)
+{
+    size_t count = 0;
+    while (choices[count]) {
+        count++;
+    }
+    return count;
+}
+
 char *calc_choices_text(const char *const *choices, char *buffer, size_t size)
 {
     buffer[0] = '\0';
@@ -427,17 +436,11 @@ double calc_member_number(const calc_field *field, const void *member)
 bool calc_member_allowed(const calc_field *field, const void *member)
 {
     double number = calc_member_number(field, member);
-    int64_t choices = 0;
-    while (field->choices && field->choices[choices]) {
-        choices++;
-    }
     switch (field->type) {
-    case CALC_TYPE_BOOL:
-        return true;
     case CALC_TYPE_ENUM:
-        return number >= 0 && number < (double)choices;
+        return number >= 0 && number < (double)calc_choices_count(field->choices);
     case CALC_TYPE_SET:
-        return number >= 0 && number < (double)(INT64_C(1) << choices);
+        return number >= 0 && number < ldexp(1, (int)calc_choices_count(field->choices));
     case CALC_TYPE_INT:
     case CALC_TYPE_REAL: /* a limit that was scaled and back may be off by its last bit */
         return (number == 0 && field->flags & CALC_OPTIONAL) ||
@@ -458,9 +461,8 @@ static bool is_misfit(const calc_table *table, const void *object, bool zero, ch
         const void *member = (const char *)object + f->offset;
         double number = calc_member_number(f, member);
         if (f->type == CALC_TYPE_INT && !(zero && number == 0) && !calc_member_allowed(f, member)) {
-            char range[128];
             snprintf(text, size, "%s would be %.0f, expected %s", f->key, number,
-                     calc_field_range_text(f, number, range, sizeof range));
+                     calc_field_range_text(f, number, (char[128]){""}, 128));
             return true;
         }
     }

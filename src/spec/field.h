@@ -37,8 +37,12 @@ calc_status calc_field_find_in(const calc_table *table, calc_kind kind, const ch
  *  one. */
 int calc_choice_index(const char *const *choices, const char *text);
 
+/** How many there are. */
+size_t calc_choices_count(const char *const *choices);
+
 /** Choices as a list: "multihead, multiquery, flash". @return buffer */
 char *calc_choices_text(const char *const *choices, char *buffer, size_t size);
+#define CALC_CHOICES(choices) calc_choices_text(choices, (char[320]){""}, 320)
 
 /** Whether a number in file units is in the range of an INT or REAL field. */
 bool calc_field_in_range(const calc_field *field, double number);
@@ -79,6 +83,7 @@ void calc_path_pointer(const char *path, char *pointer, size_t size);
  *  @param buffer  filled, at least 32 bytes
  *  @return buffer */
 char *calc_number_text(double value, double scale, char *buffer);
+#define CALC_NUMBER(value) calc_number_text(value, 1, (char[32]){""})
 
 /* Every field of a table, however deep, with its path. */
 

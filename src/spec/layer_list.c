@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -10,13 +11,8 @@
 #include "spec/schedule.h"
 #include "spec/stage_list.h"
 
-const calc_layer_strategy calc_layer_as_exec = {.tensor_par = CALC_LAYER_AS_EXEC,
-                                                .context_par = CALC_LAYER_AS_EXEC,
-                                                .expert_par = CALC_LAYER_AS_EXEC,
-                                                .context_par_type = CALC_LAYER_AS_EXEC,
-                                                .zero_stage = CALC_LAYER_AS_EXEC,
-                                                .recompute = CALC_LAYER_AS_EXEC,
-                                                .modules = 0};
+const calc_layer_strategy calc_layer_as_exec = CALC_LAYER_STRATEGY_AS_EXEC;
+_Static_assert(sizeof(calc_layer_strategy) == 7 * sizeof(int16_t), "compared as bytes");
 
 int64_t calc_layer_list_blocks(const calc_layer_list *list)
 {
@@ -29,10 +25,7 @@ int64_t calc_layer_list_blocks(const calc_layer_list *list)
 
 bool calc_layer_list_alike(const calc_layer_strategy *a, const calc_layer_strategy *b)
 {
-    return a->tensor_par == b->tensor_par && a->context_par == b->context_par &&
-           a->expert_par == b->expert_par && a->context_par_type == b->context_par_type &&
-           a->zero_stage == b->zero_stage && a->recompute == b->recompute &&
-           a->modules == b->modules;
+    return memcmp(a, b, sizeof *a) == 0; /* all members are of one size */
 }
 
 bool calc_layer_list_pack(const calc_layer_run *run, int64_t count, calc_layer_list *list)
@@ -147,13 +140,10 @@ static void check_blocks(rules *r)
 {
     int64_t sum = calc_layer_list_blocks(&r->exec->layers);
     int64_t all = r->app->num_blocks;
-    if (sum != all) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "%lld %s", (long long)llabs(sum - all),
-                 sum > all ? "too many" : "are missing");
-        BROKEN(r, hint, "%lld blocks are listed, the model has %lld", (long long)sum,
-               (long long)all);
-    }
+    RULE(sum != all, r,
+         CALC_TEXT(64, "%lld %s", (long long)llabs(sum - all),
+                   sum > all ? "too many" : "are missing"),
+         "%lld blocks are listed, the model has %lld", (long long)sum, (long long)all);
 }
 
 static void check_beside(rules *r)
@@ -220,22 +210,19 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
     int64_t sequences = calc_layer_list_sequences(r->exec);
     int64_t context = calc_ranks_or_one(e.strategy.context_par);
     int64_t split = e.strategy.tensor_par * context;
-    char divisors[160];
-    char hint[224];
     if (ranks % split != 0) {
-        snprintf(hint, sizeof hint, "use a product that is %s",
-                 calc_divisors_text(ranks, divisors, sizeof divisors));
-        BROKEN(r, hint,
+        BROKEN(r, CALC_TEXT(224, "use a product that is %s", CALC_DIVISORS(ranks)),
                "%s: tensor_par * context_par = %lld does not divide the %lld ranks of a stage",
                name, (long long)split, (long long)ranks);
         return false;
     }
     if (sequences % e.strategy.data_par != 0) {
         int64_t least = e.strategy.data_par / calc_gcd(e.strategy.data_par, sequences);
-        snprintf(hint, sizeof hint, "use microbatch_size %lld, or a larger tensor_par here",
-                 (long long)(r->exec->microbatch_size * least));
-        BROKEN(r, hint, "%s: data_par = %lld does not divide the %lld sequences of a micro-batch",
-               name, (long long)e.strategy.data_par, (long long)sequences);
+        BROKEN(r,
+               CALC_TEXT(96, "use microbatch_size %lld, or a larger tensor_par here",
+                         (long long)(r->exec->microbatch_size * least)),
+               "%s: data_par = %lld does not divide the %lld sequences of a micro-batch", name,
+               (long long)e.strategy.data_par, (long long)sequences);
         return false;
     }
     if (r->exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP && r->exec->pipeline_par > 1 &&

@@ -21,24 +21,10 @@ typedef struct rules {
 } rules;
 
 /* Add an error about a field of the execution; the same where a rule is broken. */
-#define BROKEN(r, field, hint, ...)                                                                \
-    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/" #field, hint, __VA_ARGS__)
+#define BROKEN_AT(r, pointer, hint, ...)                                                           \
+    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint, __VA_ARGS__)
+#define BROKEN(r, field, ...) BROKEN_AT(r, "/" #field, __VA_ARGS__)
 #define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
-
-/* Two pieces of the sequence per rank, one from each end. */
-static void check_zigzag(rules *r, int64_t seq)
-{
-    int64_t c = r->exec->strategy.context_par;
-    char divisors[200];
-    char hint[256];
-    if (seq % (2 * c) == 0) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use %s, or context_par_balance \"none\"",
-             calc_divisors_text(seq % 2 == 0 ? seq / 2 : 1, divisors, sizeof divisors));
-    BROKEN(r, context_par, hint, "2 * context_par = %lld does not divide seq_size = %lld",
-           (long long)(2 * c), (long long)seq);
-}
 
 static void check_context_par(rules *r)
 {
@@ -51,8 +37,12 @@ static void check_context_par(rules *r)
     int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
     bool zigzag = a->causal && e->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG &&
                   e->strategy.context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    if (zigzag) {
-        check_zigzag(r, seq);
+    if (zigzag) { /* two pieces of the sequence per rank, one from each end */
+        RULE(seq % (2 * c) != 0, r, context_par,
+             CALC_TEXT(256, "use %s, or context_par_balance \"none\"",
+                       CALC_DIVISORS(seq % 2 == 0 ? seq / 2 : 1)),
+             "2 * context_par = %lld does not divide seq_size = %lld", (long long)(2 * c),
+             (long long)seq);
     } else {
         calc_rules_must_divide(r->errors, "/context_par", c, "seq_size", seq, seq);
     }
@@ -89,13 +79,11 @@ static void check_linear_mixers(rules *r)
             {"key_heads", p->type == CALC_PART_TYPE_GATED_DELTA ? p->linear_key_heads : 0}};
         for (int k = 0; k < 2 && calc_part_is_linear(p->type); k++) {
             if (heads[k].count % ranks != 0) {
-                char hint[96];
-                snprintf(hint, sizeof hint, "use a divisor of %lld for tensor_par * context_par",
-                         (long long)heads[k].count);
-                calc_errors_add(
-                    r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, field, hint,
-                    "tensor_par * context_par = %lld does not divide the %lld %s of \"%s\"",
-                    (long long)ranks, (long long)heads[k].count, heads[k].name, p->name);
+                BROKEN_AT(r, field,
+                          CALC_TEXT(96, "use a divisor of %lld for tensor_par * context_par",
+                                    (long long)heads[k].count),
+                          "tensor_par * context_par = %lld does not divide the %lld %s of \"%s\"",
+                          (long long)ranks, (long long)heads[k].count, heads[k].name, p->name);
             }
         }
     }
@@ -112,10 +100,9 @@ static void check_replicated(rules *r, int64_t ranks)
         BROKEN(r, dispatch_type, "use tensor_par_comm_type \"ar\", or another dispatch",
                "with sequence parallelism no rank has all tokens");
     } else if (ranks != e->strategy.tensor_par) {
-        char hint[96];
-        snprintf(hint, sizeof hint, "use expert_par * expert_tensor_par = tensor_par = %lld",
-                 (long long)e->strategy.tensor_par);
-        BROKEN(r, dispatch_type, hint,
+        BROKEN(r, dispatch_type,
+               CALC_TEXT(96, "use expert_par * expert_tensor_par = tensor_par = %lld",
+                         (long long)e->strategy.tensor_par),
                "experts are spread over %lld ranks, and %lld ranks of tensor parallelism have all "
                "tokens",
                (long long)ranks, (long long)e->strategy.tensor_par);
@@ -130,15 +117,13 @@ static void check_expert_par(rules *r)
     int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
     if (a->num_experts == 0) {
         if (e->inference.redundant_experts > 0) {
-            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                            "/inference/redundant_experts", "leave it out",
-                            "the application has no experts");
+            BROKEN_AT(r, "/inference/redundant_experts", "leave it out",
+                      "the application has no experts");
         }
         if (ep > 1 || etp > 1) {
-            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                            ep > 1 ? "/expert_par" : "/expert_tensor_par",
-                            "leave it out, or give the application num_experts",
-                            "the application has no experts");
+            BROKEN_AT(r, ep > 1 ? "/expert_par" : "/expert_tensor_par",
+                      "leave it out, or give the application num_experts",
+                      "the application has no experts");
         }
         return;
     }
@@ -160,13 +145,10 @@ static void check_expert_par(rules *r)
         calc_rules_must_divide(r->errors, "/expert_tensor_par", etp, "the processors of a stage",
                                stage, calc_gcd(stage, width));
     } else if (stage % (ep * etp) != 0) {
-        char hint[224];
-        char divisors[200];
-        snprintf(hint, sizeof hint, "use expert_par %s",
-                 calc_divisors_text(calc_gcd(a->num_experts + copies, stage / etp), divisors,
-                                    sizeof divisors));
         BROKEN(
-            r, expert_par, hint,
+            r, expert_par,
+            CALC_TEXT(224, "use expert_par %s",
+                      CALC_DIVISORS(calc_gcd(a->num_experts + copies, stage / etp))),
             "expert_par * expert_tensor_par = %lld does not divide the %lld processors of a stage",
             (long long)(ep * etp), (long long)stage);
     }
@@ -184,21 +166,6 @@ static void check_expert_par(rules *r)
     }
 }
 
-static void check_stage_blocks(rules *r)
-{
-    int64_t first = r->exec->first_stage_blocks;
-    int64_t last = r->exec->last_stage_blocks;
-    char hint[64];
-    if (first + last <= r->app->num_blocks) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use at most %lld together", (long long)r->app->num_blocks);
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                    first > 0 ? "/first_stage_blocks" : "/last_stage_blocks", hint,
-                    "first and last stage have more blocks than the model: %lld + %lld of %lld",
-                    (long long)first, (long long)last, (long long)r->app->num_blocks);
-}
-
 /* As many for each stage as a schedule needs. */
 static void check_microbatches(rules *r, const calc_schedule_traits *t)
 {
@@ -206,16 +173,15 @@ static void check_microbatches(rules *r, const calc_schedule_traits *t)
     int64_t least = t->least * e->pipeline_par;
     int64_t microbatches = calc_microbatches(e);
     double enough = microbatches < least ? (double)least : (double)microbatches + 1;
-    char hint[96];
-    if (microbatches % t->even == 0 && microbatches >= least) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
-             enough * (double)e->microbatch_size * (double)e->strategy.data_par);
-    BROKEN(r, pipeline_schedule, hint, "%s needs %s: %lld are not", t->title,
-           t->even > 1 ? "an even number of micro-batches, at least twice the stages"
-                       : "micro-batches, at least twice as many as stages",
-           (long long)microbatches);
+    RULE(microbatches % t->even != 0 ||
+                 microbatches<least, r, pipeline_schedule,
+                              CALC_TEXT(96, "use batch_size %.0f, or \"1f1b\"",
+                                        enough * (double)e->microbatch_size *
+                                            (double)e->strategy.data_par),
+                              "%s needs %s: %lld are not", t->title, t->even> 1
+             ? "an even number of micro-batches, at least twice the stages"
+             : "micro-batches, at least twice as many as stages",
+         (long long)microbatches);
 }
 
 static void check_schedule(rules *r)
@@ -231,11 +197,14 @@ static void check_schedule(rules *r)
     } else if (t.title) {
         check_microbatches(r, &t);
     }
-    check_stage_blocks(r);
-    RULE(e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
-             (e->first_stage_blocks > 0 || e->last_stage_blocks > 0),
-         r, pipeline_balance,
-         "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
+    int64_t first = e->first_stage_blocks, last = e->last_stage_blocks, all = r->app->num_blocks;
+    CALC_RULE(first + last > all,
+              BROKEN_AT(r, first > 0 ? "/first_stage_blocks" : "/last_stage_blocks",
+                        CALC_TEXT(64, "use at most %lld together", (long long)all),
+                        "first and last stage have more blocks than the model: %lld + %lld of %lld",
+                        (long long)first, (long long)last, (long long)all));
+    RULE(e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS && (first > 0 || last > 0), r,
+         pipeline_balance, "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
          "the blocks of the first or last stage are given");
     if (e->strategy.fsdp_par > 0) {
         calc_rules_must_divide(r->errors, "/fsdp_par", e->strategy.fsdp_par, "num_procs",
@@ -284,15 +253,10 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size)
 void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
                             const char *what, int64_t n, int64_t common)
 {
-    if (n % value == 0) {
-        return;
-    }
-    char divisors[200];
-    char hint[224];
-    calc_divisors_text(common, divisors, sizeof divisors);
-    snprintf(hint, sizeof hint, "use %s", divisors);
-    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
-                    "%lld does not divide %s = %lld", (long long)value, what, (long long)n);
+    CALC_RULE(n % value != 0, calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer,
+                                              CALC_TEXT(224, "use %s", CALC_DIVISORS(common)),
+                                              "%lld does not divide %s = %lld", (long long)value,
+                                              what, (long long)n));
 }
 
 static void check_parallel_sizes(rules *r)
@@ -310,24 +274,16 @@ static void check_parallel_sizes(rules *r)
     if (exact && left == e->strategy.data_par) {
         return;
     }
-    char hint[160] = "";
-    if (exact && left > 0) {
-        snprintf(hint, sizeof hint, "data_par = %lld would fit", (long long)left);
-    } else {
-        double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
-                         (double)e->strategy.data_par * (double)context;
-        if (product <= 1e9) {
-            snprintf(hint, sizeof hint, "num_procs = %.0f would fit", product);
-        }
-    }
-    char factor[32] = "";
-    if (context > 1) {
-        snprintf(factor, sizeof factor, " * %lld", (long long)context);
-    }
-    BROKEN(r, num_procs, hint,
+    double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
+                     (double)e->strategy.data_par * (double)context;
+    BROKEN(r, num_procs,
+           exact && left > 0 ? CALC_TEXT(64, "data_par = %lld would fit", (long long)left)
+           : product <= 1e9  ? CALC_TEXT(64, "num_procs = %.0f would fit", product)
+                             : "",
            "tensor_par * pipeline_par * data_par%s = %lld * %lld * %lld%s is not num_procs = %lld",
            context > 1 ? " * context_par" : "", (long long)e->strategy.tensor_par,
-           (long long)e->pipeline_par, (long long)e->strategy.data_par, factor,
+           (long long)e->pipeline_par, (long long)e->strategy.data_par,
+           context > 1 ? CALC_TEXT(32, " * %lld", (long long)context) : "",
            (long long)e->num_procs);
 }
 
@@ -378,15 +334,13 @@ static void check_encoder(rules *r)
 static void check_layers(const calc_app *a, calc_errors *errors)
 {
     const calc_stack *s = &a->stack;
-    char hint[64];
     if (s->layers == 0) {
         return;
     }
-    if (s->layers != a->num_blocks) {
-        snprintf(hint, sizeof hint, "set num_blocks to %d, or mend the pattern", (int)s->layers);
-        BROKEN_APP(errors, layers, hint, "the pattern has %d layers, num_blocks is %lld",
-                   (int)s->layers, (long long)a->num_blocks);
-    }
+    RULE_APP(s->layers != a->num_blocks, errors, layers,
+             CALC_TEXT(64, "set num_blocks to %d, or mend the pattern", (int)s->layers),
+             "the pattern has %d layers, num_blocks is %lld", (int)s->layers,
+             (long long)a->num_blocks);
     RULE_APP(a->dense_blocks > 0 || a->moe_every > 1 || a->global_every > 0, errors, layers,
              "leave dense_blocks, moe_every and global_every out",
              "the pattern says which layers have experts and windows");
@@ -395,28 +349,22 @@ static void check_layers(const calc_app *a, calc_errors *errors)
 /* The sizes of a part, or of the model: of `name`, where it is a part. */
 static void check_part(const calc_part *p, const char *name, calc_errors *errors)
 {
-    char hint[224], divisors[200], of[40] = "";
-    if (*name) {
-        snprintf(of, sizeof of, "\"%.31s\": ", name);
-    }
-    if (p->kv_heads > 0 && p->attn_heads % p->kv_heads != 0) {
-        snprintf(hint, sizeof hint, "use %s",
-                 calc_divisors_text(p->attn_heads, divisors, sizeof divisors));
-        BROKEN_APP(errors, kv_heads, hint, "%s%lld does not divide attn_heads = %lld", of,
-                   (long long)p->kv_heads, (long long)p->attn_heads);
-    }
+    const char *of = *name ? CALC_TEXT(40, "\"%.31s\": ", name) : "";
+    RULE_APP(p->kv_heads > 0 && p->attn_heads % p->kv_heads != 0, errors, kv_heads,
+             CALC_TEXT(224, "use %s", CALC_DIVISORS(p->attn_heads)),
+             "%s%lld does not divide attn_heads = %lld", of, (long long)p->kv_heads,
+             (long long)p->attn_heads);
     RULE_APP(p->kv_lora_rank > 0 && (p->qk_nope_size == 0 || p->v_size == 0), errors, kv_lora_rank,
              "give qk_nope_size, qk_rope_size and v_size",
              "%slatent attention needs the sizes of its heads", of);
     RULE_APP(p->index_heads > 0 && (p->index_size == 0 || p->index_topk == 0), errors, index_heads,
              "give index_size and index_topk",
              "%san indexer needs the width of its heads, and how many keys it chooses", of);
-    if (p->num_experts > 0 && (p->experts_per_token < 1 || p->experts_per_token > p->num_experts)) {
-        snprintf(hint, sizeof hint, "use 1 to %lld", (long long)p->num_experts);
-        BROKEN_APP(errors, experts_per_token, hint,
-                   "%sa token cannot be routed to %lld of %lld experts", of,
-                   (long long)p->experts_per_token, (long long)p->num_experts);
-    }
+    RULE_APP(p->num_experts > 0 &&
+                 (p->experts_per_token < 1 || p->experts_per_token > p->num_experts),
+             errors, experts_per_token, CALC_TEXT(64, "use 1 to %lld", (long long)p->num_experts),
+             "%sa token cannot be routed to %lld of %lld experts", of,
+             (long long)p->experts_per_token, (long long)p->num_experts);
 }
 
 /* What a part of a list needs beside: sizes that only its type has. */
@@ -552,12 +500,9 @@ static void check_groups(rules *r)
         return; /* sizes out of range have errors of their own */
     }
     int64_t most = (r->app->num_blocks + chunks - 1) / chunks;
-    if (s->recompute_group > most && e->stages.count == 0) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "use at most %lld", (long long)most);
-        BROKEN(r, recompute_group, hint, "a chunk of a stage has fewer than %lld blocks",
-               (long long)s->recompute_group);
-    }
+    RULE(s->recompute_group > most && e->stages.count == 0, r, recompute_group,
+         CALC_TEXT(64, "use at most %lld", (long long)most),
+         "a chunk of a stage has fewer than %lld blocks", (long long)s->recompute_group);
     RULE(e->recompute_blocks > 0, r, recompute_group, "leave it or recompute_blocks out",
          "either groups of blocks or the first blocks of a stage recompute");
 }
@@ -566,17 +511,13 @@ static void check_batch(rules *r)
 {
     const calc_exec *e = r->exec;
     if (e->batch_size % e->strategy.data_par != 0) {
-        int64_t below = e->batch_size / e->strategy.data_par * e->strategy.data_par;
-        char hint[128];
-        snprintf(hint, sizeof hint, "batch_size must be a multiple of data_par: %lld or %lld",
-                 (long long)(below > 0 ? below : e->strategy.data_par),
-                 (long long)(below + e->strategy.data_par));
-        if (below == 0) {
-            snprintf(hint, sizeof hint, "batch_size must be a multiple of data_par: at least %lld",
-                     (long long)e->strategy.data_par);
-        }
-        BROKEN(r, batch_size, hint, "%lld is not a multiple of data_par = %lld",
-               (long long)e->batch_size, (long long)e->strategy.data_par);
+        long long below = e->batch_size / e->strategy.data_par * e->strategy.data_par;
+        BROKEN(r, batch_size,
+               CALC_TEXT(128, "batch_size must be a multiple of data_par: %s%lld",
+                         below > 0 ? CALC_TEXT(32, "%lld or ", below) : "at least ",
+                         below + (long long)e->strategy.data_par),
+               "%lld is not a multiple of data_par = %lld", (long long)e->batch_size,
+               (long long)e->strategy.data_par);
         return;
     }
     int64_t local = e->batch_size / e->strategy.data_par;
@@ -674,7 +615,6 @@ static void check_trained(rules *r)
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
     bool frozen = s->trained != CALC_TRAINED_ALL;
-    char hint[64];
     if (!e->training) {
         RULE(frozen, r, trained, "leave it out, or training true",
              "without training no weights are trained");
@@ -691,8 +631,8 @@ static void check_trained(rules *r)
              (s->trained == CALC_TRAINED_ALL || s->trained == CALC_TRAINED_HEAD),
          r, trained_blocks, "use trained \"blocks\" or \"adapters\"",
          "the last blocks are trained only with one of these");
-    snprintf(hint, sizeof hint, "use at most %lld", (long long)r->app->num_blocks);
-    RULE(s->trained_blocks > r->app->num_blocks, r, trained_blocks, hint,
+    RULE(s->trained_blocks > r->app->num_blocks, r, trained_blocks,
+         CALC_TEXT(64, "use at most %lld", (long long)r->app->num_blocks),
          "the model has fewer blocks");
     RULE(frozen && s->trained_blocks > 0 && e->pipeline_par > 1, r, trained_blocks,
          "use pipeline_par 1, or leave it out",
@@ -707,12 +647,9 @@ static void check_network_index(rules *r, const char *pointer, int64_t index)
     if (index < r->system->networks_count) {
         return;
     }
-    char hint[64];
-    snprintf(hint, sizeof hint, r->system->networks_count == 1 ? "use 0" : "use 0 to %lld",
-             (long long)r->system->networks_count - 1);
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
-                    "no network %lld: the system has %lld", (long long)index,
-                    (long long)r->system->networks_count);
+    long long count = r->system->networks_count;
+    BROKEN_AT(r, pointer, count == 1 ? "use 0" : CALC_TEXT(64, "use 0 to %lld", count - 1),
+              "no network %lld: the system has %lld", (long long)index, count);
 }
 
 /* The datatype required by the field at `pointer` must be offered by an engine. */
@@ -729,9 +666,8 @@ static void check_engine(rules *r, const char *pointer, const char *name,
             calc_append(hint, sizeof hint, "%s %s", *hint ? " or" : "use", calc_datatype_names[i]);
         }
     }
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
-                    "the system's %s engine does not offer %s", name,
-                    calc_datatype_names[datatype]);
+    BROKEN_AT(r, pointer, hint, "the system's %s engine does not offer %s", name,
+              calc_datatype_names[datatype]);
 }
 
 /* Blocks may multiply and work elementwise in other datatypes than the rest. A missing one is

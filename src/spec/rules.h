@@ -45,6 +45,9 @@ int64_t calc_gcd(int64_t a, int64_t b);
  *  "...". @return buffer */
 char *calc_divisors_text(int64_t n, char *buffer, size_t size);
 
+/** The same as a text of the block around. */
+#define CALC_DIVISORS(n) calc_divisors_text(n, (char[200]){""}, 200)
+
 /** Add an error if `value`, the field of the execution at `pointer`, does not divide `n`, which
  *  `what` names; the hint lists the divisors of `common`. */
 void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,

@@ -1,8 +1,7 @@
 /* Rules between the fields of an execution's inference and the others, and between a system's
  * rates of serving. */
 
-#include <stdio.h>
-
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/absent.h"
 #include "spec/field.h"
@@ -37,13 +36,10 @@ static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *er
          errors, phase, "use \"prefill\"", "a model without a head (lm_head) generates nothing");
     /* With two pools a router sends each request to the replica with most room. */
     bool routed = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED && i->batch > e->strategy.data_par;
-    if (i->batch % e->strategy.data_par != 0 && !routed) {
-        char hint[96];
-        int64_t above = (i->batch / e->strategy.data_par + 1) * e->strategy.data_par;
-        snprintf(hint, sizeof hint, "use a multiple of data_par: %lld", (long long)above);
-        BROKEN(errors, batch, hint, "%lld is not a multiple of data_par = %lld",
-               (long long)i->batch, (long long)e->strategy.data_par);
-    }
+    long long data_par = e->strategy.data_par;
+    RULE(i->batch % data_par != 0 && !routed, errors, batch,
+         CALC_TEXT(96, "use a multiple of data_par: %lld", (i->batch / data_par + 1) * data_par),
+         "%lld is not a multiple of data_par = %lld", (long long)i->batch, data_par);
     RULE(i->speculative_tokens == 0 && (i->speculative_accept > 0 || i->speculative_cost > 0),
          errors, speculative_tokens, "give speculative_tokens, or leave them out",
          "nothing is drafted: speculative_accept and speculative_cost have no effect");
@@ -111,11 +107,9 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "hidden", a->hidden);
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "feedforward", a->feedforward);
     if (i->prefill_procs < 1 || i->prefill_procs % replica != 0) {
-        char hint[96];
-        int64_t above = (i->prefill_procs / replica + 1) * replica;
-        snprintf(hint, sizeof hint, "use a multiple of %lld: %lld", (long long)replica,
-                 (long long)above);
-        BROKEN(errors, prefill_procs, hint,
+        BROKEN(errors, prefill_procs,
+               CALC_TEXT(96, "use a multiple of %lld: %lld", (long long)replica,
+                         (long long)((i->prefill_procs / replica + 1) * replica)),
                "%lld processors are no replicas of tensor %lld * pipeline %lld",
                (long long)i->prefill_procs, (long long)tensor, (long long)e->pipeline_par);
         return;
@@ -170,11 +164,9 @@ void calc_rules_serving(const calc_system *system, calc_errors *errors)
                       calc_absent_is(first, values + first->offset) &&
                       !calc_absent_is(kernel, values);
         if (others) {
-            char pointer[96];
-            char hint[96];
-            snprintf(pointer, sizeof pointer, "/serving/%s", kernel->key);
-            snprintf(hint, sizeof hint, "give %s, or none of them", first->key);
-            calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_SYSTEM, pointer, hint,
+            calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_SYSTEM,
+                            CALC_TEXT(96, "/serving/%s", kernel->key),
+                            CALC_TEXT(96, "give %s, or none of them", first->key),
                             "without %s the other rates have no effect", first->key);
         }
     }

@@ -178,7 +178,6 @@ static int find_part(reader *r, const char *name, size_t length)
     }
     if (part < 0) {
         const char *names[CALC_MAX_PARTS + CALC_PART_TYPE_COUNT + 1];
-        char hint[CALC_HINT_SIZE];
         size_t count = 0;
         for (int i = 0; i < s->parts; i++) {
             names[count++] = s->part[i].name;
@@ -188,7 +187,7 @@ static int find_part(reader *r, const char *name, size_t length)
         }
         names[count] = NULL;
         const char *near = calc_nearest(word, names);
-        fail(r, name, near ? calc_did_you_mean(near, hint) : "declare it in \"parts\"",
+        fail(r, name, near ? CALC_DID_YOU_MEAN(near) : "declare it in \"parts\"",
              "there is no part \"%s\"", is_name(word) ? word : "...");
     }
     return part;

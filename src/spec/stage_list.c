@@ -1,9 +1,9 @@
 #include "spec/stage_list.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/rules.h"
@@ -143,7 +143,7 @@ bool calc_stage_list_own(const calc_exec *exec, const calc_system *system, calc_
     *own = *exec;
     bool some = list->count == 0;
     for (int32_t i = 0; i < list->count; i++) {
-        uint8_t *chip = &list->run[i].chip;
+        int16_t *chip = &list->run[i].chip;
         *chip = *chip > 0 && list->system[*chip - 1] == system ? 0 : *chip;
         some = some || *chip == 0;
     }
@@ -179,11 +179,11 @@ static bool check_places(rules *r)
                "stages are listed for at most %d stages and chunks, not %lld", CALC_MAX_PLACES,
                (long long)all);
     } else if (r->places != e->pipeline_par && r->places != all) {
-        char hint[96] = "";
-        if (all > e->pipeline_par) {
-            snprintf(hint, sizeof hint, "or %lld: a chunk each, along the model", (long long)all);
-        }
-        BROKEN(r, hint, "%lld stages are listed, but pipeline_par = %lld", (long long)r->places,
+        BROKEN(r,
+               all > e->pipeline_par
+                   ? CALC_TEXT(96, "or %lld: a chunk each, along the model", (long long)all)
+                   : "",
+               "%lld stages are listed, but pipeline_par = %lld", (long long)r->places,
                (long long)e->pipeline_par);
         room = false;
     }
@@ -235,18 +235,15 @@ static void check_blocks(rules *r)
         BROKEN(r, "give all, or none for an even split", "blocks of %lld stages of %lld are given",
                (long long)given, (long long)r->places);
     } else if (given > 0 && sum != r->app->num_blocks) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "%lld blocks %s", (long long)llabs(sum - r->app->num_blocks),
-                 sum > r->app->num_blocks ? "too many" : "are missing");
-        BROKEN(r, hint, "the blocks of the stages are %lld together, the model has %lld",
-               (long long)sum, (long long)r->app->num_blocks);
+        BROKEN(r,
+               CALC_TEXT(64, "%lld blocks %s", (long long)llabs(sum - r->app->num_blocks),
+                         sum > r->app->num_blocks ? "too many" : "are missing"),
+               "the blocks of the stages are %lld together, the model has %lld", (long long)sum,
+               (long long)r->app->num_blocks);
     } else if (given == 0 && r->places > 0 && r->app->num_blocks % (r->places * chunks) != 0) {
-        char of[32] = "";
-        if (chunks > 1) {
-            snprintf(of, sizeof of, " of %lld chunks", (long long)chunks);
-        }
         BROKEN(r, "give their blocks", "%lld blocks do not split evenly over %lld stages%s",
-               (long long)r->app->num_blocks, (long long)r->places, of);
+               (long long)r->app->num_blocks, (long long)r->places,
+               chunks > 1 ? CALC_TEXT(32, " of %lld chunks", (long long)chunks) : "");
     }
 }
 
@@ -352,11 +349,9 @@ void calc_rules_stages(const calc_app *app, const calc_system *system, const cal
     int only = calc_stage_list_only(&exec->stages);
     const calc_system *own = only > 0 ? exec->stages.system[only - 1] : NULL;
     if (own && !calc_same(calc_table_of(CALC_KIND_SYSTEM), own, system)) {
-        char hint[96];
-        snprintf(hint, sizeof hint, "give %s as SYS, or --set stages=null",
-                 exec->stages.name[only - 1]);
-        BROKEN(&r, hint, "this is a layout for %s, and the system of the run is another one",
-               exec->stages.name[only - 1]);
+        const char *name = exec->stages.name[only - 1];
+        BROKEN(&r, CALC_TEXT(96, "give %s as SYS, or --set stages=null", name),
+               "this is a layout for %s, and the system of the run is another one", name);
         return;
     }
     r.places = calc_stage_list_expand(&exec->stages, r.place);

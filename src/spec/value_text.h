@@ -21,6 +21,10 @@ void calc_value_differences(calc_kind kind, const void *from, const void *to,
 
 enum { CALC_CHOICE_SET_SIZE = 256 /**< bytes for the text of a set */ };
 
+/** A hint: how several of them are written. */
+#define CALC_JOINED(choices)                                                                       \
+    CALC_TEXT(96, "several are joined by +: %s+%s", *(choices), (choices)[1])
+
 /** Choices joined by "+", in their order; "" for none of them. At most 62 choices.
  *  @param buffer  CALC_CHOICE_SET_SIZE bytes
  *  @return buffer */

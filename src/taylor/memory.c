@@ -131,9 +131,8 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         CALC_TAYLOR_MEMORY_LIST(CALC_X)
 #undef CALC_X
             NULL};
-    char hint[CALC_HINT_SIZE];
     return calc_errors_at(errors, CALC_ERR_FIELD, name, line, 1,
-                          calc_did_you_mean(calc_nearest(key, keys), hint),
+                          CALC_DID_YOU_MEAN(calc_nearest(key, keys)),
                           "no term of memory is called \"%s\"", calc_utf8_shown(key, strlen(key)));
 }
 

@@ -35,7 +35,8 @@ static void value_is(calc_kind kind, const char *key, const char *schema)
 {
     calc_output *out;
     ck_assert_int_eq(calc_output_open(&out, "value", NULL), CALC_OK);
-    calc_schema_value(out, field_of(kind, key), 0);
+    calc_put put = calc_put_to(out);
+    calc_schema_value(&put, NULL, field_of(kind, key));
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     scratch_is("value", schema);
 }
@@ -49,7 +50,8 @@ CALC_TEST(values_have_their_type_and_range)
     const calc_field *network = field_of(CALC_KIND_SYSTEM, "networks");
     calc_output *out;
     ck_assert_int_eq(calc_output_open(&out, "value", NULL), CALC_OK);
-    calc_schema_value(out, calc_table_find(network->table, "bandwidth"), 0);
+    calc_put put = calc_put_to(out);
+    calc_schema_value(&put, NULL, calc_table_find(network->table, "bandwidth"));
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     scratch_is("value", "{\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1000000000}");
     value_is(

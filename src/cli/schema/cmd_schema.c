@@ -32,8 +32,8 @@ static const char *const examples[] = {"calc show schema exe",
 
 static void write_object(calc_output *out, int kind)
 {
-    static const char name[] = "\n        \"name\": {\"type\": \"string\"},";
-    calc_schema_object(out, calc_table_of((calc_kind)kind), kind == CALC_KIND_LAYER ? name : "", 4);
+    calc_put put = {.out = out, .indent = 4, .step = 2};
+    calc_schema_object(&put, NULL, calc_table_of((calc_kind)kind), false);
 }
 
 /* Ranges, lists in one text and "*" are texts, and so is every number that a program writes as
@@ -42,11 +42,12 @@ static void write_axis(calc_output *out, const calc_field *field)
 {
     bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
     const char *text = number ? "numbers" : "choices";
+    calc_put put = {.out = out, .indent = 4, .step = 2};
     calc_output_printf(out, "\"%s\": {\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, %s", field->key, text,
                        number ? "{\"$ref\": \"#/$defs/max\"}, " : "");
-    calc_schema_value(out, field, 4);
+    calc_schema_value(&put, NULL, field);
     calc_output_text(out, ", {\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [");
-    calc_schema_value(out, field, 4);
+    calc_schema_value(&put, NULL, field);
     calc_output_printf(out, ", {\"$ref\": \"#/$defs/%s\"}]}}]}", text);
 }
 

@@ -377,14 +377,13 @@ static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, con
 static calc_status unknown_column(const char *word, calc_errors *errors)
 {
     const char *names[KNOWNS + 1];
-    char hint[CALC_HINT_SIZE];
     for (size_t i = 0; i < KNOWNS; i++) {
         names[i] = knowns[i].name;
     }
     names[KNOWNS] = NULL;
     const char *near = calc_nearest(word, names);
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                           near ? calc_did_you_mean(near, hint)
+                           near ? CALC_DID_YOU_MEAN(near)
                                 : "a column is a head of the table, a statistic or a field",
                            "unknown column \"%s\"", calc_utf8_shown(word, strlen(word)));
 }

@@ -50,9 +50,7 @@ double calc_linear_channels(const calc_shape *s)
     }
 }
 
-/* Numbers of a linear mixer's state, of one sequence and layer, all heads; 0 for short
- * convolutions. */
-static double calc_linear_state(const calc_shape *s)
+double calc_linear_state(const calc_shape *s)
 {
     switch (s->mixer) {
     case CALC_PART_TYPE_MAMBA1:
@@ -186,8 +184,7 @@ static void add_convolution(calc_build *b, double columns)
         calc_build_vector(b, "causal convolution", 0, elements, (gates ? 4 : 2) * elements * e,
                           (gates ? 7 : 3) * elements * e);
     o->kind = CALC_OPERATOR_SCAN;
-    o->flop[CALC_PASS_FW] = 2 * s->conv * elements;
-    o->flop[CALC_PASS_AGRAD] = 4 * s->conv * elements;
+    calc_operator_passes(o->flop, 2 * s->conv * elements, 4 * s->conv * elements);
     o->work[CALC_PASS_FW] = s->conv > 0 ? CONVOLUTION_FLOP * elements : 0;
     o->work[CALC_PASS_AGRAD] = 2 * o->work[CALC_PASS_FW];
     o->weights =
@@ -247,13 +244,12 @@ static void adapt(calc_build *b)
                       ? s->key_heads * s->key_size / s->tensor_par
                   : mamba ? 0
                           : width;
-    static const char *const names[] = {"mixer projection lora_A", "mixer projection lora_B"};
     const calc_adapter_product products[] = {
         {CALC_LORA_MODULES_IN_PROJ, keys},
         {CALC_LORA_MODULES_IN_PROJ, keys},
         {CALC_LORA_MODULES_IN_PROJ, width},
         {CALC_LORA_MODULES_IN_PROJ, plain || kimi ? 0 : width}};
-    calc_adapter_add(b, b->count - 1, names, products, 4);
+    calc_adapter_add(b, b->count - 1, CALC_ADAPTER_NAMES("mixer projection"), products, 4);
 }
 
 void calc_linear_mixer(calc_build *b)
@@ -286,8 +282,7 @@ void calc_linear_mixer(calc_build *b)
         bool twice = s->mixer == CALC_PART_TYPE_MAMBA2 && s->linear_norm;
         double elements = b->tokens * width;
         o = calc_build_vector(b, "mixer norm", 0, elements, 3 * elements * e, 5 * elements * e);
-        o->flop[CALC_PASS_FW] = 8 * elements;
-        o->flop[CALC_PASS_AGRAD] = 16 * elements;
+        calc_operator_passes(o->flop, 8 * elements, 16 * elements);
         o->weights = !s->linear_norm || s->mixer == CALC_PART_TYPE_MAMBA1 ? 0
                      : s->mixer == CALC_PART_TYPE_MAMBA2 || s->mixer == CALC_PART_TYPE_LIGHTNING
                          ? width
@@ -303,7 +298,6 @@ void calc_linear_mixer(calc_build *b)
     size_t at = b->count - 1;
     calc_operator *reduction = calc_build_close_tensor_par(b, "mixer reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
-    static const char *const names[] = {"mixer output lora_A", "mixer output lora_B"};
-    calc_adapter_add(b, at, names, &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden},
-                     1);
+    calc_adapter_add(b, at, CALC_ADAPTER_NAMES("mixer output"),
+                     &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden}, 1);
 }
