@@ -571,8 +571,7 @@ calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_c
 calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const calc_system *system,
                                                    const calc_mindspeed_config *config)
 {
-    calc_mindspeed_modelled m = {
-        .step_s = INFINITY, .peak_bytes = INFINITY, .layer_bytes = INFINITY};
+    calc_mindspeed_modelled m = {.peak_bytes = INFINITY, .layer_bytes = INFINITY};
     calc_errors errors = {0};
     calc_stats stats;
     calc_app app;
@@ -584,9 +583,7 @@ calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const 
         return m;
     }
     calc_verdict verdict = calc_run(&app, system, &exec, CALC_COMPAT_NONE, &stats);
-    m.fits = verdict == CALC_VERDICT_OK;
     if (isfinite(stats.total_time)) {
-        m.step_s = stats.total_time;
         m.peak_bytes = stats.proc_mem_tier1_cap_req;
         m.layer_bytes = stats.block_act_storage_space;
     } else {
