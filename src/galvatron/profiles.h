@@ -135,12 +135,10 @@ CALC_MUST_USE calc_status calc_galvatron_world_check(const calc_galvatron_reques
  *  @return CALC_OK, or the status of the first error that was added */
 CALC_MUST_USE calc_status calc_galvatron_read(const calc_galvatron_reading *r,
                                               calc_galvatron_file file);
-CALC_MUST_USE calc_status calc_galvatron_read_compute(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r);
+
+/** The same without a look at whether the numbers can be in the expected units. */
+CALC_MUST_USE calc_status calc_galvatron_read_numbers(const calc_galvatron_reading *r,
+                                                      calc_galvatron_file file);
 
 /** Derives times of collectives from bandwidths of all-reduces, without latency, if there is no
  *  file of measured times. */
