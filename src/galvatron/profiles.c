@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +46,8 @@ calc_status calc_galvatron_world_check(const calc_galvatron_request *request, ca
     }
     return calc_errors_add(
         errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, "degrees are powers of two, and use all GPUs",
-        "%" PRId64 " nodes of %" PRId64 " GPUs are %" PRId64 ", expected a power of two up to %d",
-        request->num_nodes, request->num_gpus_per_node, world, 1 << (CALC_GALVATRON_DOUBLINGS - 1));
+        "%jd nodes of %jd GPUs are %jd, expected a power of two up to %d", request->num_nodes,
+        request->num_gpus_per_node, world, 1 << (CALC_GALVATRON_DOUBLINGS - 1));
 }
 
 /* About the mean of x the line is orthogonal to the constant, and the curve, u^2 without its line
@@ -136,7 +135,7 @@ static char *name_of(const calc_galvatron_request *request, calc_galvatron_file 
                            end);
     }
     if (file != CALC_GALVATRON_FILE_OVERLAP) {
-        calc_append(out, size, "_%" PRId64 "nodes_%" PRId64 "gpus_per_node", request->num_nodes,
+        calc_append(out, size, "_%jdnodes_%jdgpus_per_node", request->num_nodes,
                     request->num_gpus_per_node);
     }
     return calc_append(out, size, ".json");
@@ -165,10 +164,10 @@ static int find_early(const calc_galvatron_request *request, calc_galvatron_file
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
         /* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
         char pattern[NAME], end[NAME];
-        snprintf(pattern, sizeof pattern, "%s_%s_*hidden%" PRId64 "_head*.json", files[file].stem,
+        snprintf(pattern, sizeof pattern, "%s_%s_*hidden%jd_head*.json", files[file].stem,
                  calc_galvatron_precision_words[request->mixed_precision],
                  request->layers[0].hidden_size);
-        snprintf(end, sizeof end, "*_seqlen%" PRId64 ".json", request->layers[0].seq_len);
+        snprintf(end, sizeof end, "*_seqlen%jd.json", request->layers[0].seq_len);
         if (fnmatch(pattern, entry->d_name, 0) == 0 &&
             (!strstr(entry->d_name, "_seqlen") || fnmatch(end, entry->d_name, 0) == 0)) {
             char *into = count == 0 || strcmp(entry->d_name, one) < 0 ? one : two;

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -314,16 +313,16 @@ static void missing(number_rows *l, const number_row *like)
         return;
     }
     if (like->at || like->what >= LAYERS) {
-        snprintf(sequence, sizeof sequence, "%" PRId64,
+        snprintf(sequence, sizeof sequence, "%jd",
                  like->at ? like->at : l->reading->request->layers[like->what - LAYERS].seq_len);
     } else {
         for (int type = 0; type < l->reading->request->types; type++) {
-            calc_append(sequence, sizeof sequence, "%s%" PRId64, type ? "_" : "",
+            calc_append(sequence, sizeof sequence, "%s%jd", type ? "_" : "",
                         l->reading->request->layers[type].seq_len);
         }
     }
     if (like->field != PARAMETERS && like->size != CHECKPOINT) {
-        calc_append(number, sizeof number, ".%" PRId64, like->size);
+        calc_append(number, sizeof number, ".%jd", like->size);
     }
     number_row any = {.what = like->what,
                       .field = like->what >= LAYERS ? PARAMETERS : STATES,
@@ -332,7 +331,7 @@ static void missing(number_rows *l, const number_row *like)
     char hint[160] = "profile that degree, or search fewer: max_tp_deg, max_sp_deg";
     if (!find(l, &any)) {
         snprintf(hint, sizeof hint,
-                 "sequences up to %" PRId64 " are there; memory_profile_mode sequence scales the "
+                 "sequences up to %jd are there; memory_profile_mode sequence scales the "
                  "longest",
                  longest);
     }
@@ -409,10 +408,10 @@ static calc_status use_memory(number_rows *rows)
         int64_t at = r->request->layers[0].seq_len;
         int64_t longest = profiled(rows, LAYERS, true), shortest = profiled(rows, LAYERS, false);
         if (at > longest || at < shortest) {
-            calc_notes_add(&r->out->notes,
-                           "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
-                           "): activations are scaled",
-                           at, (double)at / (double)longest, longest);
+            calc_notes_add(
+                &r->out->notes,
+                "sequence %jd is %.3g times the longest profiled (%jd): activations are scaled", at,
+                (double)at / (double)longest, longest);
         }
     }
     return rows->status;
@@ -467,12 +466,12 @@ static calc_status use_static(const compute_subject *s, calc_galvatron_compute *
     if (!row) {
         return calc_galvatron_file_error(
             r, CALC_ERR_FIELD, "time_profile_mode static takes the first of them",
-            "no %s_bsz<B>_seq%" PRId64 ": forward time of a sample, in ms", s->name, s->sequence);
+            "no %s_bsz<B>_seq%jd: forward time of a sample, in ms", s->name, s->sequence);
     }
     if (!row->right) {
         calc_notes_add(&r->out->notes,
-                       "%s was profiled at sequence %" PRId64 ": time_profile_mode static uses"
-                       " that time for sequence %" PRId64 " as it is",
+                       "%s was profiled at sequence %jd: time_profile_mode static uses"
+                       " that time for sequence %jd as it is",
                        s->name, row->at, s->sequence);
     }
     *out = (calc_galvatron_compute){.line = {.offset = row->number}};
@@ -495,11 +494,11 @@ static size_t points_of(const compute_subject *s, bool batch, double *x, double 
 
 static calc_status not_positive(const compute_subject *s, double ms, double samples)
 {
-    return calc_galvatron_file_error(s->rows->reading, CALC_ERR_RANGE,
-                                     "profile more batches or sequences, or look for an outlier",
-                                     "the fit of %s is %g ms at sequence %" PRId64
-                                     " and batch %g, expected more than 0",
-                                     s->name, ms, s->sequence, samples);
+    return calc_galvatron_file_error(
+        s->rows->reading, CALC_ERR_RANGE,
+        "profile more batches or sequences, or look for an outlier",
+        "the fit of %s is %g ms at sequence %jd and batch %g, expected more than 0", s->name, ms,
+        s->sequence, samples);
 }
 
 /* Fits a line over batches. It must be positive from one sample on all ranks to the whole batch. */
@@ -509,12 +508,12 @@ static calc_status use_batch(const compute_subject *s, double *x, double *y,
     const calc_galvatron_request *request = s->rows->reading->request;
     size_t count = points_of(s, true, x, y);
     if (count < BATCHES) {
-        return calc_galvatron_file_error(s->rows->reading, CALC_ERR_FIELD,
-                                         "profile more batches, or say time_profile_mode static",
-                                         "%zu of %s_bsz<B>_seq%" PRId64
-                                         ", expected at least %d: time_profile_mode batch fits a "
-                                         "line over batches",
-                                         count, s->name, s->sequence, BATCHES);
+        return calc_galvatron_file_error(
+            s->rows->reading, CALC_ERR_FIELD,
+            "profile more batches, or say time_profile_mode static",
+            "%zu of %s_bsz<B>_seq%jd, expected at least %d: time_profile_mode batch fits a "
+            "line over batches",
+            count, s->name, s->sequence, BATCHES);
     }
     *out = (calc_galvatron_compute){.batch = true, .line = calc_galvatron_fit(x, y, count, NULL)};
     calc_galvatron_needs needs = calc_galvatron_needs_of(request);
@@ -555,7 +554,7 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
     }
     if (at > line.most || at < line.least) {
         calc_notes_add(&s->rows->reading->out->notes,
-                       "sequence %" PRId64 " is %.3g times the %s profiled (%.0f): times of "
+                       "sequence %jd is %.3g times the %s profiled (%.0f): times of "
                        "%s follow the %s",
                        s->sequence, at / (at > line.most ? line.most : line.least),
                        at > line.most ? "longest" : "shortest",
@@ -780,8 +779,8 @@ static calc_status check_compute(const calc_galvatron_reading *r, int type)
     }
     return calc_galvatron_file_error(
         r, CALC_ERR_RANGE, "it is in milliseconds, of one sample",
-        "layertype_%d: %.6g ms for %" PRId64 " tokens of width %.0f, expected at least %.6g", type,
-        ms, layers->seq_len, width, flop / MOST_FLOP_PER_S * 1e3);
+        "layertype_%d: %.6g ms for %jd tokens of width %.0f, expected at least %.6g", type, ms,
+        layers->seq_len, width, flop / MOST_FLOP_PER_S * 1e3);
 }
 
 static calc_status check_rate(const calc_galvatron_reading *r, const char *what, double mb_per_ms)
