@@ -393,7 +393,7 @@ calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *p
     if (status == CALC_OK && !search(path, &found)) {
         status = calc_errors_no_memory(errors);
     }
-    for (size_t i = 0; i < found.gl_pathc && status == CALC_OK; i++, out->details++) {
+    for (size_t i = 0; i < found.gl_pathc && status == CALC_OK; i++) {
         status = calc_mindspeed_kernels_read(&out->kernels, found.gl_pathv[i], errors);
     }
     globfree(&found);

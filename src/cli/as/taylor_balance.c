@@ -158,7 +158,7 @@ static calc_status write_program(const request *r, calc_errors *errors)
     calc_milp milp;
     calc_taylor_stem(&r->job, stem);
     calc_status status = open_folder(r, "model_mps", folder, errors);
-    status = status ? status : calc_milp_build(&r->job.problem, NULL, &milp, errors);
+    status = status ? status : calc_milp_build(&r->job.problem, &milp, errors);
     if (status != CALC_OK) {
         return status;
     }
