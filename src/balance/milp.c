@@ -272,12 +272,9 @@ static void put_bounds(text *t, const calc_milp *milp)
     }
     put(t, "BOUNDS\n");
     for (size_t column = 0; column < milp->columns; column++) {
-        const calc_milp_column *c = &milp->column[column];
         calc_milp_column_name(column, name);
-        if (c->lower != 0) {
-            put(t, " LO BND       %-8s  %12s\n", name, calc_mps_number(c->lower, number));
-        }
-        put(t, " UP BND       %-8s  %12s\n", name, calc_mps_number(c->upper, number));
+        put(t, " UP BND       %-8s  %12s\n", name,
+            calc_mps_number(milp->column[column].upper, number));
     }
 }
 

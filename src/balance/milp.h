@@ -48,8 +48,8 @@ typedef struct calc_milp_column {
     int kind; /**< of layers, or the chip; -1: none, as the next ones */
     int stage, chunk, microbatch;
     bool integer;
-    double lower, upper; /**< finite */
-    double cost;         /**< in the objective, which is minimised */
+    double upper; /**< finite; none is below 0 */
+    double cost;  /**< in the objective, which is minimised */
 } calc_milp_column;
 
 typedef enum calc_milp_sense { CALC_MILP_LESS, CALC_MILP_EQUAL, CALC_MILP_MORE } calc_milp_sense;

@@ -2,7 +2,6 @@
 #include "balance/milp.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "balance/evaluate.h"

@@ -497,17 +497,6 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
     return status;
 }
 
-static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)
-{
-    for (size_t i = 0; i < comm->missing_count; i++) {
-        if (compare(&comm->missing[i], message) == 0) {
-            return;
-        }
-    }
-    /* Without memory, one note less. */
-    (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
-}
-
 double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)
 {
     for (size_t i = 0; i < comm->count; i++) {
@@ -516,7 +505,13 @@ double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_mes
             return comm->item[i].time_s;
         }
     }
-    note(comm, message);
+    size_t known = 0;
+    while (known < comm->missing_count && compare(&comm->missing[known], message) != 0) {
+        known++;
+    }
+    if (known == comm->missing_count) { /* without memory, one note less */
+        (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
+    }
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "balance/relaxed.h"
-#include "model/operators/processor.h"
 #include "spec/stage_list.h"
 
 /* ---- Places ---------------------------------------------------------------------------------- */

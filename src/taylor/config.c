@@ -271,17 +271,6 @@ typedef struct divisors {
     int count;
 } divisors;
 
-static divisors divisors_of(int64_t world)
-{
-    divisors d = {.count = 0};
-    for (int64_t i = 1; i <= world; i++) {
-        if (world % i == 0 && d.count < DIVISORS) {
-            d.item[d.count++] = i;
-        }
-    }
-    return d;
-}
-
 /* Shards of the optimizer: divisors of dp that contain whole groups of an expert's replicas.
  * @param replicas  1: any */
 static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
@@ -341,7 +330,12 @@ calc_taylor_counts calc_taylor_space_walk(const calc_taylor_space *s,
                                           void *context)
 {
     calc_taylor_counts counts = {0};
-    divisors d = divisors_of(s->world);
+    divisors d = {.count = 0};
+    for (int64_t i = 1; i <= s->world; i++) {
+        if (s->world % i == 0 && d.count < DIVISORS) {
+            d.item[d.count++] = i;
+        }
+    }
     for (int i = 0; i < d.count; i++) {
         int64_t after_data = s->world / d.item[i];
         for (int j = 0; j < d.count && d.item[j] <= after_data; j++) {

@@ -174,7 +174,7 @@ CALC_TEST_LOOP(no_row_has_a_column_twice_and_all_bounds_are_finite, 0, BALANCE_C
         }
     }
     for (size_t i = 0; i < milp.columns; i++) {
-        ck_assert(milp.column[i].lower == 0 && isfinite(milp.column[i].upper));
+        ck_assert(isfinite(milp.column[i].upper));
     }
     calc_milp_free(&milp);
 }

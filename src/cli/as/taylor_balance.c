@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "balance/milp.h"
-#include "base/error.h"
 #include "cli/as/flags.h"
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
