@@ -85,8 +85,10 @@ calc_galvatron_line calc_galvatron_fit(const double *x, const double *y, size_t 
     return line;
 }
 
-void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
-                                               calc_galvatron_profiles *out)
+/* Derives times of collectives from bandwidths of all-reduces, without latency, if there is no file
+ * of measured times. */
+static void collectives_from_bandwidth(const calc_galvatron_request *request,
+                                       calc_galvatron_profiles *out)
 {
     calc_galvatron_needs needs = calc_galvatron_needs_of(request);
     memset(out->all_gather, 0, sizeof out->all_gather);
@@ -222,7 +224,7 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
     if (file == CALC_GALVATRON_FILE_COLLECTIVES &&
         (!path || !path[0] ||
          calc_galvatron_file_find(request, file, path, found, &ignored) != CALC_OK)) {
-        calc_galvatron_collectives_from_bandwidth(request, out);
+        collectives_from_bandwidth(request, out);
         calc_notes_add(&out->notes,
                        "no %s: times of collectives follow from the bandwidth of all-reduces, "
                        "without latency",

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +82,8 @@ int calc_galvatron_key(const char *key, const char *pattern, int64_t *values)
     return *key ? -1 : count;
 }
 
-bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const int64_t *values,
-                                 int count)
+/* Whether the numbers of a "*" are the sequence lengths of all types of layers. */
+static bool is_sequences(const calc_galvatron_request *request, const int64_t *values, int count)
 {
     for (int type = 0; type < count && type < request->types; type++) {
         if (values[type] != request->layers[type].seq_len) {
@@ -135,7 +134,7 @@ static calc_json_number_use parse_key(const number_rows *rows, int key, const in
         row->right = known && v[2] == request->layers[v[0]].seq_len;
     } else if (key == OTHER_KEY) {
         row->what = OTHER;
-        row->right = calc_galvatron_is_sequences(request, &v[1], count - 1);
+        row->right = is_sequences(request, &v[1], count - 1);
     } else if (key != OVERLAP_KEY) {
         int k = calc_galvatron_doublings(v[0]);
         bool used = k < CALC_GALVATRON_DOUBLINGS && v[0] == (int64_t)1 << k;
@@ -217,7 +216,7 @@ static calc_json_number_use parse_memory(const calc_galvatron_request *request,
     row->at = count >= 1 ? values[0] : 0;
     row->right = row->what >= LAYERS
                      ? count == 1 && values[0] == request->layers[row->what - LAYERS].seq_len
-                     : calc_galvatron_is_sequences(request, values, count);
+                     : is_sequences(request, values, count);
     if (row->at <= 0) {
         return CALC_JSON_NUMBER_REFUSED;
     }
@@ -260,17 +259,6 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_status status,
-                                      const char *hint, const char *fmt, ...)
-{
-    char text[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return calc_errors_at(r->errors, status, r->name, 0, 0, hint, "%s", text);
-}
-
 /* The longest or the shortest profiled sequence of a section; 0: there is none. */
 static int64_t profiled(const number_rows *l, int section, bool longest)
 {
@@ -306,8 +294,8 @@ static void missing(number_rows *l, const number_row *like)
     snprintf(name, sizeof name, "%s%s", like->what < LAYERS ? places[like->what] : own,
              l->with_sp ? "_sp" : "");
     if (longest == 0) {
-        l->status = calc_galvatron_file_error(
-            l->reading, CALC_ERR_FIELD,
+        l->status = calc_errors_at(
+            l->reading->errors, CALC_ERR_FIELD, l->reading->name, 0, 0,
             "profile the memory of this model, with the sequence_parallel of the request",
             "no section %s", name);
         return;
@@ -335,9 +323,9 @@ static void missing(number_rows *l, const number_row *like)
                  "longest",
                  longest);
     }
-    l->status = calc_galvatron_file_error(
-        l->reading, CALC_ERR_FIELD, hint, "no %s.%s.%s%s, in MB", name, sequence,
-        fields[like->what >= LAYERS][like->field],
+    l->status = calc_errors_at(
+        l->reading->errors, CALC_ERR_FIELD, l->reading->name, 0, 0, hint, "no %s.%s.%s%s, in MB",
+        name, sequence, fields[like->what >= LAYERS][like->field],
         like->field == ACTIVATIONS && like->size == CHECKPOINT ? ".checkpoint" : number);
 }
 
@@ -464,9 +452,10 @@ static calc_status use_static(const compute_subject *s, calc_galvatron_compute *
         row = row ? row : first(s->rows, s->type, false);
     }
     if (!row) {
-        return calc_galvatron_file_error(
-            r, CALC_ERR_FIELD, "time_profile_mode static takes the first of them",
-            "no %s_bsz<B>_seq%jd: forward time of a sample, in ms", s->name, s->sequence);
+        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
+                              "time_profile_mode static takes the first of them",
+                              "no %s_bsz<B>_seq%jd: forward time of a sample, in ms", s->name,
+                              s->sequence);
     }
     if (!row->right) {
         calc_notes_add(&r->out->notes,
@@ -494,8 +483,8 @@ static size_t points_of(const compute_subject *s, bool batch, double *x, double 
 
 static calc_status not_positive(const compute_subject *s, double ms, double samples)
 {
-    return calc_galvatron_file_error(
-        s->rows->reading, CALC_ERR_RANGE,
+    return calc_errors_at(
+        s->rows->reading->errors, CALC_ERR_RANGE, s->rows->reading->name, 0, 0,
         "profile more batches or sequences, or look for an outlier",
         "the fit of %s is %g ms at sequence %jd and batch %g, expected more than 0", s->name, ms,
         s->sequence, samples);
@@ -508,8 +497,8 @@ static calc_status use_batch(const compute_subject *s, double *x, double *y,
     const calc_galvatron_request *request = s->rows->reading->request;
     size_t count = points_of(s, true, x, y);
     if (count < BATCHES) {
-        return calc_galvatron_file_error(
-            s->rows->reading, CALC_ERR_FIELD,
+        return calc_errors_at(
+            s->rows->reading->errors, CALC_ERR_FIELD, s->rows->reading->name, 0, 0,
             "profile more batches, or say time_profile_mode static",
             "%zu of %s_bsz<B>_seq%jd, expected at least %d: time_profile_mode batch fits a "
             "line over batches",
@@ -538,8 +527,8 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
     int degree = s->type == OTHER ? 1 : 2;
     double bend = 0, at = (double)s->sequence;
     if (count <= (size_t)degree) {
-        return calc_galvatron_file_error(
-            s->rows->reading, CALC_ERR_FIELD,
+        return calc_errors_at(
+            s->rows->reading->errors, CALC_ERR_FIELD, s->rows->reading->name, 0, 0,
             "profile more sequences, or say time_profile_mode batch or static",
             "%zu of %s_bsz1_seq<S>, expected at least %d: time_profile_mode sequence fits a %s "
             "over "
@@ -621,10 +610,10 @@ static double number_at(const number_rows *rows, int key, int k, int64_t at)
 static calc_status no_size(const calc_galvatron_reading *r, const char *what, int ranks,
                            const char *rest)
 {
-    return calc_galvatron_file_error(r, CALC_ERR_FIELD,
-                                     "profile the machine with as many nodes and GPUs, or search "
-                                     "fewer",
-                                     "no %s%d%s", what, ranks, rest);
+    return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
+                          "profile the machine with as many nodes and GPUs, or search "
+                          "fewer",
+                          "no %s%d%s", what, ranks, rest);
 }
 
 static calc_status use_allreduce(number_rows *rows)
@@ -664,9 +653,9 @@ static calc_status use_p2p(number_rows *rows)
 static calc_status use_overlap(number_rows *rows)
 {
     if (rows->count == 0) {
-        return calc_galvatron_file_error(
-            rows->reading, CALC_ERR_FIELD,
-            "1 says that computing and messages do not slow each other down", "no overlap_coe");
+        return calc_errors_at(rows->reading->errors, CALC_ERR_FIELD, rows->reading->name, 0, 0,
+                              "1 says that computing and messages do not slow each other down",
+                              "no overlap_coe");
     }
     rows->reading->out->overlap = rows->item[rows->count - 1].number;
     return CALC_OK;
@@ -676,11 +665,11 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
                        const char *what, int ranks)
 {
     if (table->count < POINTS) {
-        return calc_galvatron_file_error(r, CALC_ERR_FIELD,
-                                         "profile the machine with as many nodes and GPUs, or "
-                                         "search fewer",
-                                         "%d of %s%d_<M>MB_time, expected at least %d",
-                                         table->count, what, ranks, POINTS);
+        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
+                              "profile the machine with as many nodes and GPUs, or "
+                              "search fewer",
+                              "%d of %s%d_<M>MB_time, expected at least %d", table->count, what,
+                              ranks, POINTS);
     }
     table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
     double least = INFINITY; /* message of the search: one sample of the smallest layer */
@@ -689,10 +678,10 @@ static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collectiv
     }
     double ms = calc_galvatron_collective_ms(table, least);
     if (ms <= 0) {
-        return calc_galvatron_file_error(r, CALC_ERR_RANGE, "look for an outlier",
-                                         "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "
-                                         "more than 0",
-                                         what, ranks, ms, least);
+        return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, "look for an outlier",
+                              "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "
+                              "more than 0",
+                              what, ranks, ms, least);
     }
     return CALC_OK;
 }
@@ -762,8 +751,9 @@ static calc_status check_memory(const calc_galvatron_reading *r, int type)
     if (squares >= LEAST_SQUARES && squares <= MOST_SQUARES) {
         return CALC_OK;
     }
-    return calc_galvatron_file_error(
-        r, CALC_ERR_RANGE, "it is in MB of 2^20 bytes, of parameters in float32",
+    return calc_errors_at(
+        r->errors, CALC_ERR_RANGE, r->name, 0, 0,
+        "it is in MB of 2^20 bytes, of parameters in float32",
         "parameter_size: %.6g MB are %.3g times the square of hidden_size %.0f, expected %g to %g",
         mb, squares, width, LEAST_SQUARES, MOST_SQUARES);
 }
@@ -777,19 +767,19 @@ static calc_status check_compute(const calc_galvatron_reading *r, int type)
     if (flop <= MOST_FLOP_PER_S * ms * 1e-3) {
         return CALC_OK;
     }
-    return calc_galvatron_file_error(
-        r, CALC_ERR_RANGE, "it is in milliseconds, of one sample",
+    return calc_errors_at(
+        r->errors, CALC_ERR_RANGE, r->name, 0, 0, "it is in milliseconds, of one sample",
         "layertype_%d: %.6g ms for %jd tokens of width %.0f, expected at least %.6g", type, ms,
         layers->seq_len, width, flop / MOST_FLOP_PER_S * 1e3);
 }
 
 static calc_status check_rate(const calc_galvatron_reading *r, const char *what, double mb_per_ms)
 {
-    return mb_per_ms <= MOST_MB_PER_MS
-               ? CALC_OK
-               : calc_galvatron_file_error(r, CALC_ERR_RANGE, "it is in MB in a millisecond",
-                                           "%s: %.6g MB/ms, expected at most %g", what, mb_per_ms,
-                                           MOST_MB_PER_MS);
+    return mb_per_ms <= MOST_MB_PER_MS ? CALC_OK
+                                       : calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0,
+                                                        "it is in MB in a millisecond",
+                                                        "%s: %.6g MB/ms, expected at most %g", what,
+                                                        mb_per_ms, MOST_MB_PER_MS);
 }
 
 static calc_status check_times(const calc_galvatron_reading *r, const char *what,
@@ -797,9 +787,9 @@ static calc_status check_times(const calc_galvatron_reading *r, const char *what
 {
     for (int i = 0; i < c->count; i++) {
         if (c->mb[i] > MOST_MB_PER_MS * c->ms[i]) {
-            return calc_galvatron_file_error(r, CALC_ERR_RANGE, "it is in milliseconds",
-                                             "%s of %g MB: %.6g ms, expected at least %g", what,
-                                             c->mb[i], c->ms[i], c->mb[i] / MOST_MB_PER_MS);
+            return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, "it is in milliseconds",
+                                  "%s of %g MB: %.6g ms, expected at least %g", what, c->mb[i],
+                                  c->ms[i], c->mb[i] / MOST_MB_PER_MS);
         }
     }
     return CALC_OK;
